@@ -288,11 +288,15 @@
 - apiGroups: ['']
   resources: ['services', 'configmaps']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+# The last ready revision of components, for rollbacks.
+- apiGroups: ['apps']
+  resources: ['controllerrevisions']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 # Of components with high availability.
 - apiGroups: ['policy']
   resources: ['poddisruptionbudgets']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
-# Why a component is not ready.
+# Why a component is not ready. delete: one of a failed revision, which a StatefulSet would wait for.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list', 'watch']

@@ -46,6 +46,8 @@ export const ComponentReason = {
   WaitingForDependencies: 'WaitingForDependencies',
   /** An object of its name is of another component, which is being removed. */
   WaitingForRemoval: 'WaitingForRemoval',
+  /** What it depends on is ready, and `upgrade.query` is not true: a change of it has not begun. */
+  WaitingForGate: 'WaitingForGate',
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',
@@ -54,6 +56,12 @@ export const ComponentReason = {
   NotReadyYet: 'NotReadyYet',
   StatusMissing: 'StatusMissing',
   DeadlineExceeded: 'DeadlineExceeded',
+  /** It missed its deadline, and gets the objects of its last ready revision back. */
+  RollingBack: 'RollingBack',
+  /** The same, and the pods of that revision are available. */
+  RolledBack: 'RolledBack',
+  /** It missed its deadline, and the revision to restore is gone: its objects are left as they are. */
+  RevisionMissing: 'RevisionMissing',
   ForeignObject: 'ForeignObject',
   WriteFailed: 'WriteFailed',
   NotInSpec: 'NotInSpec',

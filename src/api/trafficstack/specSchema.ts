@@ -3,6 +3,7 @@ import { durationSchema } from '../durationSchema.ts';
 import { patternSchema } from '../patternSchema.ts';
 import { commonSchema, highAvailabilitySchema } from './placementSchema.ts';
 import { COMPONENT_MODES, COMPONENT_TYPES, DEFAULT_DEADLINE } from './terms.ts';
+import { upgradeSchema } from './upgradeSchema.ts';
 import { LABEL, workloadSchema } from './workloadSchema.ts';
 
 const MOST_COMPONENTS = 200;
@@ -47,6 +48,10 @@ const component = z
     highAvailability: z.boolean().optional().meta({
       description: 'False: spec.highAvailability is not for this component. Default: true.',
     }),
+    rollback: z.boolean().optional().meta({
+      description:
+        'False: spec.upgrade.rollback is not for this component, as for data that cannot go back. Default: true.',
+    }),
     workload: workloadSchema,
   })
   .meta({ description: 'One part of the stack.' });
@@ -56,6 +61,7 @@ export const specSchema = z
   .object({
     common: commonSchema,
     highAvailability: highAvailabilitySchema,
+    upgrade: upgradeSchema,
     components: z
       .array(component)
       .max(MOST_COMPONENTS)

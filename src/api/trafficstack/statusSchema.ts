@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { conditionsSchema } from '../conditionsSchema.ts';
 import { int32, int64 } from '../integerSchema.ts';
 import { COMPONENT_STATES } from './terms.ts';
+import { rolledBackFromSchema } from './upgradeSchema.ts';
 
 const time = (description: string) => z.string().meta({ format: 'date-time', description });
 const text = (description: string) => z.string().meta({ description });
@@ -32,7 +33,10 @@ const component = z
     replicas: int32('Pods that there should be.'),
     readyReplicas: int32('Pods of these that are available.'),
     version: z.string().optional().meta({ description: 'Image of the first container, as asked for.' }),
-    revision: z.string().optional().meta({ description: 'Another text after each change of its spec.' }),
+    revision: z.string().optional().meta({
+      description: 'Another text after each change of its spec. That of the restored objects with rolledBackFrom.',
+    }),
+    rolledBackFrom: rolledBackFromSchema,
   })
   .meta({ description: 'The state of one component.' });
 

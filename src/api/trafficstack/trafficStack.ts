@@ -12,7 +12,16 @@ import type { ClaimPolicy, ComponentMode, ComponentState, ComponentType, LogLeve
 export interface TrafficStackSpec {
   common?: CommonSpec | undefined;
   highAvailability?: HighAvailabilitySpec | undefined;
+  upgrade?: UpgradeSpec | undefined;
   components: ComponentSpec[];
+}
+
+/** How components that exist are changed. */
+export interface UpgradeSpec {
+  /** PromQL that must be true before a change begins. It must give at least one series, and none that is 0 or NaN. */
+  query?: string | undefined;
+  /** Whether a changed component that misses its deadline gets its last ready revision back. Default: false. */
+  rollback?: boolean | undefined;
 }
 
 /** What the pods of all components have, unless their template says otherwise. */
@@ -51,6 +60,8 @@ export interface ComponentSpec {
   ready?: ReadySpec | undefined;
   /** False: `highAvailability` of the stack is not for this component. Default: true. */
   highAvailability?: boolean | undefined;
+  /** False: `upgrade.rollback` of the stack is not for this component. Default: true. */
+  rollback?: boolean | undefined;
   workload: WorkloadSpec;
 }
 
@@ -125,8 +136,20 @@ export interface ComponentStatus {
   readyReplicas?: number;
   /** Image of the first container, as asked for. */
   version?: string;
-  /** Another text after each change of its spec. */
+  /** Another text after each change of its spec. That of the restored objects with `rolledBackFrom`. */
   revision?: string;
+  /** Set while the objects are those of the last ready revision in place of those of the spec. */
+  rolledBackFrom?: RolledBackFrom;
+}
+
+/** A revision that missed its deadline. */
+export interface RolledBackFrom {
+  /** It is not applied again. */
+  revision: string;
+  /** Image of its first container. */
+  version?: string;
+  /** What was observed at the deadline. */
+  message: string;
 }
 
 /** The root of a chain of components that wait. */

@@ -21,8 +21,15 @@ export function trafficStackRights(): ControllerRights {
         },
         { ...rule('apps', ['deployments', 'statefulsets', 'daemonsets'], KEEP), why: 'The workloads of components.' },
         { ...rule('', ['services', 'configmaps'], KEEP), why: 'The Services and files of components.' },
+        {
+          ...rule('apps', ['controllerrevisions'], KEEP),
+          why: 'The last ready revision of components, for rollbacks.',
+        },
         { ...rule('policy', ['poddisruptionbudgets'], KEEP), why: 'Of components with high availability.' },
-        { ...rule('', ['pods'], ['list', 'watch']), why: 'Why a component is not ready.' },
+        {
+          ...rule('', ['pods'], ['list', 'watch', 'delete']),
+          why: 'Why a component is not ready. delete: one of a failed revision, which a StatefulSet would wait for.',
+        },
         {
           ...rule('events.k8s.io', ['events'], ['list']),
           why: 'The same, where no status tells: a quota, a volume, a probe.',

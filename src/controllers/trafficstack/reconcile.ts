@@ -22,15 +22,16 @@ import { act } from './act/act.ts';
 import { orderComponents } from './decide/graph.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { statusOf, undecidedStatus } from './decide/status.ts';
+import { targetOf } from './decide/upgrade/target.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import type { AnswerFeed } from './observe/answers/answerFeed.ts';
-import type { RenderedComponent } from './render/stack.ts';
 import type { Renderings } from './renderings.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
 import type { Observation } from './observe/observation.ts';
 import { withEvents, type EventReader } from './observe/events.ts';
-import { observe, withStrangers } from './observe/observe.ts';
+import { observe, withStrangers, type Wanted } from './observe/observe.ts';
+import { lastReadyRevision } from './observe/revisions.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
@@ -86,24 +87,32 @@ export async function reconcile(
     return { requeueAfterMs: READ_AGAIN_MS };
   }
   const isLeaving = stack.metadata?.deletionTimestamp !== undefined;
-  const wanted = isLeaving ? { components: [] } : componentsOf(stack, d.renderings);
+  const wanted = isLeaving ? NOTHING : wantedOf(stack, d);
   if ('why' in wanted) {
     await reportUndecided(d, stack, wanted.why, signal);
     return undefined;
   }
-  return apply(d, stack, wanted.components, signal);
+  return apply(d, stack, wanted, signal);
 }
 
-function componentsOf(
+/** For a stack that is being deleted. */
+const NOTHING: Wanted = { components: [], upgrade: {} };
+
+function wantedOf(
   stack: TrafficStack,
-  renderings: Pick<Renderings, 'render'>,
-): { components: readonly RenderedComponent[] } | { why: Failure } {
+  { renderings, caches }: Pick<Dependencies, 'renderings' | 'caches'>,
+): Wanted | { why: Failure } {
   const parsed = parseTrafficStackSpec(stack);
   if ('problems' in parsed) return invalid(StackReason.InvalidSpec, parsed.problems);
   const ordered = orderComponents(parsed.spec.components);
   if ('problems' in ordered) return invalid(StackReason.InvalidDependencies, ordered.problems);
   const rendered = renderings.render(stack, parsed.spec, ordered.components);
-  return 'problems' in rendered ? invalid(StackReason.InvalidComponents, rendered.problems) : rendered;
+  if ('problems' in rendered) return invalid(StackReason.InvalidComponents, rendered.problems);
+  const { upgrade = {} } = parsed.spec;
+  const targets = rendered.components.map((each) =>
+    targetOf(each, { stack, upgrade, stored: lastReadyRevision(stack, each.spec.name, caches) }),
+  );
+  return { components: targets, upgrade };
 }
 
 function invalid(reason: StackReason, problems: readonly string[]): { why: Failure } {
@@ -113,10 +122,10 @@ function invalid(reason: StackReason, problems: readonly string[]): { why: Failu
 async function apply(
   d: Dependencies,
   found: TrafficStack,
-  components: readonly RenderedComponent[],
+  wanted: Wanted,
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
-  const plan = await planFrom(await observe(found, components, d, d.clock.now()), d);
+  const plan = await planFrom(await observe(found, wanted, d, d.clock.now()), d);
   if (found.metadata?.deletionTimestamp !== undefined && plan.inventory.length === 0) {
     await removeFinalizer(d.client, TRAFFIC_STACKS, found, FINALIZER, FIELD_MANAGER);
     return undefined;

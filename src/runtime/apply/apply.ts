@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../process/clock.ts';
-import { APPLIED_HASH_ANNOTATION } from './appliedHash.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash, withAnnotations } from './appliedHash.ts';
 import { differences } from './difference.ts';
 import { ApiError, WaitingError } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
-import { isObject } from './mergePatch.ts';
 import { Refusals } from './refusals.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../client/resource.ts';
 
-export { APPLIED_HASH_ANNOTATION } from './appliedHash.ts';
+export { APPLIED_HASH_ANNOTATION, appliedHash } from './appliedHash.ts';
 export { isSubset } from './difference.ts';
 
 /** Maximum of remembered objects. The oldest are forgotten, which costs at most one unnecessary apply each. */
@@ -186,32 +184,8 @@ export class Applier {
   }
 }
 
-/**
- * Hash of a desired object. It does not depend on the order of keys, and changes if a field is added, changed or
- * removed. Ignores the annotation that contains the hash.
- *
- * @returns 32 hexadecimal digits
- */
-export function appliedHash(object: KubeObject): string {
-  const others = Object.entries(object.metadata?.annotations ?? {}).filter(([key]) => key !== APPLIED_HASH_ANNOTATION);
-  const annotated = withAnnotations(object, others.length === 0 ? undefined : Object.fromEntries(others));
-  return createHash('sha256').update(canonical(annotated)).digest('hex').slice(0, 32);
-}
-
-/** JSON with sorted keys and without undefined values. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
-  );
-}
-
 function stamp<T extends KubeObject>(object: T, hash: string): T {
   return withAnnotations(object, { ...object.metadata?.annotations, [APPLIED_HASH_ANNOTATION]: hash });
-}
-
-function withAnnotations<T extends KubeObject>(object: T, annotations: Record<string, string> | undefined): T {
-  const metadata: object = object.metadata ?? {};
-  return { ...object, metadata: { ...metadata, annotations } };
 }
 
 function withUid<T extends KubeObject>(object: T, { metadata }: T): T {

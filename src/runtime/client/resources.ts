@@ -1,6 +1,7 @@
 import type {
   EventsV1Event,
   V1ConfigMap,
+  V1ControllerRevision,
   V1DaemonSet,
   V1Deployment,
   V1EndpointSlice,
@@ -32,6 +33,11 @@ export const PERSISTENT_VOLUME_CLAIMS: Resource<V1PersistentVolumeClaim> = core(
 export const DEPLOYMENTS: Resource<V1Deployment> = namespaced('apps', 'Deployment', 'deployments');
 export const STATEFULSETS: Resource<V1StatefulSet> = namespaced('apps', 'StatefulSet', 'statefulsets');
 export const DAEMONSETS: Resource<V1DaemonSet> = namespaced('apps', 'DaemonSet', 'daemonsets');
+export const CONTROLLER_REVISIONS: Resource<V1ControllerRevision> = namespaced(
+  'apps',
+  'ControllerRevision',
+  'controllerrevisions',
+);
 export const POD_DISRUPTION_BUDGETS: Resource<V1PodDisruptionBudget> = namespaced(
   'policy',
   'PodDisruptionBudget',

@@ -34,6 +34,8 @@ const PERIOD_MS = 100;
 export class Kubelet {
   /** By component. */
   readonly faults = new Map<string, Fault>();
+  /** By image. */
+  readonly brokenImages = new Map<string, Fault>();
   readonly #client: Client;
   readonly #stop = new AbortController();
   /** Uids of pods with a warning. */
@@ -62,7 +64,8 @@ export class Kubelet {
   async #attend(pod: V1Pod): Promise<void> {
     const { name = '', namespace = '', labels = {} } = pod.metadata ?? {};
     const ref = { name, namespace };
-    const fault = this.faults.get(labels[COMPONENT_LABEL] ?? '');
+    const image = pod.spec?.containers[0]?.image ?? '';
+    const fault = this.faults.get(labels[COMPONENT_LABEL] ?? '') ?? this.brokenImages.get(image);
     if (isAsWanted(pod, fault)) return;
     const status = statusOf(pod, fault);
     await this.#client.mergePatch(PODS, ref, { status }, { fieldManager: 'kubelet', subresource: 'status' });

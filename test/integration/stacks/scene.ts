@@ -29,6 +29,8 @@ export interface StackScene {
   readonly f: Fixture;
   readonly kubelet: Kubelet;
   startOperator(): Promise<void>;
+  /** Ends the operator, and starts another one. */
+  restartOperator(): Promise<void>;
   stack(name?: string): Promise<TrafficStack>;
   component(name: string, stack?: string): Promise<ComponentStatus | undefined>;
   condition(type: string, stack?: string): Promise<Condition | undefined>;
@@ -85,6 +87,9 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
     writesOf(f.controlPlane, user).flatMap(({ verb, resource, name }) =>
       ['deployments', 'statefulsets', 'daemonsets'].includes(resource) ? [`${verb} ${resource}/${name}`] : [],
     );
+  const startOperator = async (): Promise<void> => {
+    await f.startOperator(['--stacks', ...args], { kubeconfig });
+  };
   return {
     ...{ f, kubelet, stack, condition, writes },
     ready: (name) =>
@@ -102,8 +107,10 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
     },
     deletions: () =>
       writes().flatMap((write) => (write.startsWith('delete') ? [write.slice(write.indexOf('/') + 1)] : [])),
-    async startOperator() {
-      await f.startOperator(['--stacks', ...args], { kubeconfig });
+    startOperator,
+    async restartOperator() {
+      await f.stopOperator();
+      await startOperator();
     },
     component: async (name, of) => (await stack(of)).status?.components?.find((each) => each.name === name),
     create: (name, components) =>

@@ -32,7 +32,10 @@ const failureOf = createFailureOf(TRAFFIC_STACKS, {
  *
  * @throws NotLeaderError; WaitingError if somebody else wrote the stack meanwhile
  */
-export async function act(plan: Pick<StackPlan, 'apply' | 'remove'>, writers: Writers): Promise<ComponentFailure[]> {
+export async function act(
+  plan: Pick<StackPlan, 'apply' | 'store' | 'remove'>,
+  writers: Writers,
+): Promise<ComponentFailure[]> {
   const failures: ComponentFailure[] = [];
   const attempt = async (component: string, what: string, write: () => Promise<void>): Promise<void> => {
     if (failures.some((failure) => failure.component === component)) return;
@@ -43,7 +46,7 @@ export async function act(plan: Pick<StackPlan, 'apply' | 'remove'>, writers: Wr
       failures.push({ component, ...failureOf(what, error), ...detailOf(what, error) });
     }
   };
-  for (const planned of plan.apply) {
+  for (const planned of [...plan.apply, ...plan.store]) {
     await attempt(planned.component, idOf(planned), async () => {
       const { resource, object, live } = planned;
       const { signal } = writers;

@@ -27,7 +27,7 @@ const db = (state: ComponentState): ReadonlyMap<string, Blocker> =>
 const after = (state?: ComponentState, over: Partial<ComponentStatus> = {}): TrafficStack =>
   stackOf([WEB], state === undefined ? {} : { components: [statusOf('web', state, over)] });
 function plan(web: ObservedComponent, { stack = after(), before = db('Ready'), now = NOW } = {}) {
-  const { status, apply, deadlineAt } = planComponent(web, { stack, before, now });
+  const { status, apply, deadlineAt } = planComponent(web, { stack, before, now, left: [] });
   return { ...status, applies: apply.map(({ resource }) => resource.kind), deadlineAt };
 }
 

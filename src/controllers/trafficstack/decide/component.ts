@@ -1,19 +1,24 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import { durationMs } from '../../../api/durationSchema.ts';
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
-import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
-import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import type { Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { isOfStack } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
+import { brokenPodsOf } from './upgrade/brokenPods.ts';
+import { holdAtGate } from './upgrade/gate.ts';
+import { beginRollback, lostState, restoredState } from './upgrade/rollback.ts';
+import { planStore, type StorePlan } from './upgrade/store.ts';
 import { waitFor, type Blocker } from './waiting.ts';
 
 /** What is decided about one component. */
-export interface PlannedComponent extends Blocker {
+export interface PlannedComponent extends Blocker, Omit<StorePlan, 'note'> {
   /** In their order. Those that are as they should be are no write. */
   readonly apply: readonly ObservedObject[];
   /** When it fails if nothing changes, ms since 1970; undefined if it does not. */
@@ -24,12 +29,9 @@ export interface PlannedComponent extends Blocker {
 type Decided = Pick<ComponentStatus, 'state' | 'reason' | 'message'> & Partial<ComponentStatus>;
 
 /** What surrounds a component. */
-export interface Surroundings {
-  readonly stack: TrafficStack;
+export interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate' | 'now'> {
   /** The components that it depends on, as decided already, by name. */
   readonly before: ReadonlyMap<string, Blocker>;
-  /** ms since 1970 */
-  readonly now: number;
 }
 
 /** Characters of a message: it may quote one of a kubelet. */
@@ -45,14 +47,17 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | one is somebody else's               | any  | Failed (ForeignObject)                    | no  |
  * | one is of another component that is being removed | any | Waiting (WaitingForRemoval)       | no  |
  * | one is missing or differs from the spec | no | Waiting                                  | those that are current |
+ * | differ from the spec, and the gate is closed (see gate.ts) | yes | Waiting (WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
  * | are current, pods are replaced or not available | any | Degraded if it was ready with as many pods, else Progressing | yes |
  * | are current, pods are available, `ready` is not true | any | Degraded if it was ready, else Progressing; Unknown without an answer | yes |
  * | are current, pods are available      | any  | Ready                                     | yes |
+ * | are those of its last ready revision | any  | Failed (RollingBack, then RolledBack)     | yes |
  *
  * Progressing and Unknown become Failed at the deadline. A component that failed is Failed until it is ready, or the spec changes
- * it. An object that is current is applied although a dependency is not ready: that corrects what others have changed.
+ * it: a revision that failed is in the way of the next wave, also while the last ready one is restored and runs. What is restored waits
+ * for nothing: its pods ran beside the same dependencies. An object that is current is applied although a dependency is not ready: that corrects what others have changed.
  */
 export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
   const { stack, now } = around;
@@ -70,15 +75,33 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     since: timed === held ? since : metaTime(now),
     revision: component.revision,
     ...versionOf(component),
+    ...(component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
-  return { status, what: whatOf(component), apply, ...(STARTING.has(status.state) && { deadlineAt }) };
+  return { what: whatOf(component), apply, ...finish(component, status, { stack, now, deadlineAt }) };
+}
+
+/** What is stored and deleted of it, and when it is looked at again: at its deadline, and at once if a rollback begins. */
+function finish(
+  component: ObservedComponent,
+  status: ComponentStatus,
+  { stack, now, deadlineAt }: Pick<Surroundings, 'stack' | 'now'> & { readonly deadlineAt: number },
+): Omit<PlannedComponent, 'what' | 'apply'> {
+  const broken = brokenPodsOf(component);
+  if (component.rolledBackFrom !== undefined) return { status, drop: broken };
+  const decided = beginRollback(component, status);
+  const { note, drop = [], ...stored } = planStore(stack, component, decided);
+  const told = note === undefined ? decided : { ...decided, message: `${decided.message}; ${note}` };
+  const again = decided.rolledBackFrom === undefined ? deadlineAt : now;
+  const isTimed = STARTING.has(decided.state) || decided.rolledBackFrom !== undefined;
+  return { status: told, ...stored, drop: [...broken, ...drop], ...(isTimed && { deadlineAt: again }) };
 }
 
 function decide(
   component: ObservedComponent,
-  { stack, before }: Surroundings,
+  around: Surroundings,
   prior: ComponentStatus | undefined,
 ): { decided: Decided; apply: readonly ObservedObject[] } {
+  const { stack, before } = around;
   const { objects, spec } = component;
   const foreign = objects.find(({ live }) => live !== undefined && !isOfStack(live, stack));
   if (foreign !== undefined) {
@@ -90,23 +113,33 @@ function decide(
     const message = `${idOf(held)} is still of the component ${held.heldBy}, which is being removed`;
     return { decided: { state: 'Waiting', reason: Reason.WaitingForRemoval, message }, apply: [] };
   }
+  const { rolledBackFrom } = component;
+  if (rolledBackFrom !== undefined && component.stored === undefined) {
+    return { decided: { ...lostState(rolledBackFrom), ...figuresOf(component) }, apply: [] };
+  }
   const open = objects.filter(({ isCurrent }) => !isCurrent);
-  const waiting = waitFor(spec.dependsOn ?? [], before);
+  if (rolledBackFrom !== undefined) {
+    const present = presentState(component, open, prior);
+    return { decided: { ...present, ...restoredState(component, rolledBackFrom, present) }, apply: objects };
+  }
+  const waiting =
+    open.length === 0 ? undefined : (waitFor(spec.dependsOn ?? [], before) ?? holdAtGate(component, around));
+  if (waiting !== undefined) {
+    return { decided: { ...waiting, ...figuresOf(component) }, apply: objects.filter(({ isCurrent }) => isCurrent) };
+  }
+  return { decided: presentState(component, open, prior), apply: objects };
+}
+
+/** The state of a component that waits for nothing. @param open its objects that are not current */
+function presentState(
+  component: ObservedComponent,
+  [first]: readonly ObservedObject[],
+  prior: ComponentStatus | undefined,
+): Decided {
   const figures = figuresOf(component);
-  if (open.length > 0 && waiting !== undefined) {
-    return { decided: { ...waiting, ...figures }, apply: objects.filter(({ isCurrent }) => isCurrent) };
-  }
-  const [first] = open;
-  if (first !== undefined) {
-    const verb = first.live === undefined ? 'create' : 'change';
-    const decided = {
-      state: 'Progressing',
-      reason: Reason.Applying,
-      message: `to ${verb}: ${idOf(first)}`,
-    } as const;
-    return { decided: { ...decided, ...figures }, apply: objects };
-  }
-  return { decided: { ...running(component, prior), ...figures }, apply: objects };
+  if (first === undefined) return { ...running(component, prior), ...figures };
+  const verb = first.live === undefined ? 'create' : 'change';
+  return { state: 'Progressing', reason: Reason.Applying, message: `to ${verb}: ${idOf(first)}`, ...figures };
 }
 
 /** The state of a component whose objects are current. */
@@ -146,6 +179,7 @@ function expected(component: ObservedComponent, prior: ComponentStatus | undefin
 function holdFailure(decided: Decided, { revision }: ObservedComponent, prior: ComponentStatus | undefined): Decided {
   if (prior?.state !== 'Failed' || !STARTING.has(decided.state)) return decided;
   if (prior.reason === Reason.ForeignObject || prior.revision !== revision) return decided;
+  if (prior.rolledBackFrom !== undefined) return decided;
   return { ...decided, state: 'Failed', reason: prior.reason, message: `not ready in time: ${decided.message}` };
 }
 
@@ -186,7 +220,8 @@ function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
   };
 }
 
-function versionOf({ spec }: ObservedComponent): Pick<ComponentStatus, 'version'> {
-  const image = spec.workload.podTemplate.spec?.containers[0]?.image;
+function versionOf({ objects }: ObservedComponent): Pick<ComponentStatus, 'version'> {
+  const workload: V1Deployment | undefined = objects.at(-1)?.object;
+  const image = workload?.spec?.template.spec?.containers[0]?.image;
   return image === undefined ? {} : { version: image };
 }

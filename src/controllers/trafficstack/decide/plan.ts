@@ -1,5 +1,7 @@
 import type { ComponentStatus, InventoryEntry, InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
+import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { isOfStack } from '../render/objects.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { askingOf, type Asking } from './asking.ts';
@@ -7,14 +9,16 @@ import { planComponent, type PlannedComponent } from './component.ts';
 import { planRemoval } from './removal.ts';
 
 /** An object to be applied, and the component that it is of. */
-export interface PlannedObject extends ObservedObject {
+export interface PlannedObject extends Pick<ObservedObject, 'resource' | 'object' | 'live'> {
   readonly component: string;
 }
 
 /** What is to be done about a stack. */
 export interface StackPlan extends Asking {
   /** In the order of the dependencies. */
-  readonly apply: readonly PlannedObject[];
+  readonly apply: readonly (PlannedObject & ObservedObject)[];
+  /** Revisions that are to be stored, after all objects of their components. */
+  readonly store: readonly PlannedObject[];
   readonly remove: readonly LeftObject[];
   /** In the order of the dependencies, then those that are being removed. */
   readonly statuses: readonly ComponentStatus[];
@@ -28,17 +32,18 @@ export interface StackPlan extends Asking {
 
 /** Decides about all components of a stack. Its spec has been checked: see graph.ts. */
 export function planStack(observation: Observation): StackPlan {
-  const { stack, components, now } = observation;
+  const { components } = observation;
   const planned = new Map<string, PlannedComponent>();
   for (const component of components) {
-    planned.set(component.spec.name, planComponent(component, { stack, before: planned, now }));
+    planned.set(component.spec.name, planComponent(component, { ...observation, before: planned }));
   }
-  const isReady = (name: string): boolean => planned.get(name)?.status.state === 'Ready';
-  const removal = planRemoval(observation, isReady);
   const all = [...planned.values()];
+  const settled = new Set(all.filter(isSettled).map(({ status }) => status.name));
+  const removal = planRemoval(observation, (name) => settled.has(name));
   return {
     apply: all.flatMap(({ status, apply }) => apply.map((object) => ({ ...object, component: status.name }))),
-    remove: removal.remove,
+    store: all.flatMap(({ status, store }) => (store === undefined ? [] : [{ ...store, component: status.name }])),
+    remove: [...removal.remove, ...all.flatMap(({ drop }) => drop ?? [])],
     statuses: [...all.map(({ status }) => status), ...removal.statuses],
     workloads: new Map(all.map(({ status, what }) => [status.name, what])),
     inventory: [
@@ -50,9 +55,14 @@ export function planStack(observation: Observation): StackPlan {
   };
 }
 
+/** Whether a component runs with the objects that it should have, so that it needs no others any more. */
+function isSettled({ status }: PlannedComponent): boolean {
+  return status.state === 'Ready' || status.reason === ComponentReason.RolledBack;
+}
+
 /** What exists of a component, also of what its spec has no more, and what is applied now. Nothing of one that waits and never was. */
 function entryOf(
-  { spec, objects }: ObservedComponent,
+  { spec, objects, stored }: ObservedComponent,
   { stack, left }: Pick<Observation, 'stack' | 'left'>,
   planned: PlannedComponent | undefined,
 ): InventoryEntry[] {
@@ -64,12 +74,20 @@ function entryOf(
   const refs = [
     ...own.map(({ resource, object }) => refOf(resource.kind, object)),
     ...left.filter(({ component }) => component === spec.name).map(({ resource, live }) => refOf(resource.kind, live)),
+    ...revisionsOf(stored, planned),
   ];
   // Until it is ready as asked for, its pods may need what it depended on before.
   const known = stack.status?.inventory?.find(({ component }) => component === spec.name)?.dependsOn ?? [];
   const before = planned?.status.state === 'Ready' ? [] : known;
   const dependsOn = [...new Set([...(spec.dependsOn ?? []), ...before])];
   return refs.length === 0 ? [] : [{ component: spec.name, dependsOn, objects: refs }];
+}
+
+/** The stored revision, and the one that is stored now. */
+function revisionsOf(stored: ObservedComponent['stored'], planned: PlannedComponent | undefined): InventoryObject[] {
+  const objects = [stored?.live, planned?.store?.object].filter((object) => object !== undefined);
+  const byName = new Map(objects.map((object) => [object.metadata?.name, refOf(CONTROLLER_REVISIONS.kind, object)]));
+  return [...byName.values()];
 }
 
 function refOf(kind: string, { metadata }: KubeObject): InventoryObject {

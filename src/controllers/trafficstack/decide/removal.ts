@@ -24,11 +24,11 @@ export interface Removal {
  * | is not, and nothing depends on it               | its objects are deleted                    |
  * | has no object and no pod any more               | it leaves the inventory                    |
  *
- * @param isReady whether a component of the spec is
+ * @param isSettled whether a component of the spec is ready, or runs with its last ready revision
  */
 export function planRemoval(
   { stack, components, left, withPods, now }: Observation,
-  isReady: (component: string) => boolean,
+  isSettled: (component: string) => boolean,
 ): Removal {
   const inSpec = new Set(components.map(({ spec }) => spec.name));
   const entries = stack.status?.inventory ?? [];
@@ -36,7 +36,7 @@ export function planRemoval(
   const there = gone.filter(({ component }) => withPods.has(component) || objectsOf(left, component).length > 0);
   const needed = new Set([...there, ...entries.filter(({ component }) => inSpec.has(component))].flatMap(dependencies));
   const removable = left.filter(({ component }) =>
-    inSpec.has(component) ? isReady(component) : !needed.has(component),
+    inSpec.has(component) ? isSettled(component) : !needed.has(component),
   );
   return {
     remove: removable.filter(({ live }) => live.metadata?.deletionTimestamp === undefined),

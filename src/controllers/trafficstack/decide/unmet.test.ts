@@ -11,7 +11,7 @@ function stateOf(ready: ReadySpec, answer?: Answer, prior?: 'Ready' | 'Degraded'
   const before = { name: 'web', type: 'Workload', reason: 'x', message: '', since: at(-60), replicas: 2 } as const;
   const stack = stackOf([spec], prior && { components: [{ ...before, state: prior, revision }] });
   const seen = { ...observed(spec, { available: 2 }, [], stack), ...(answer && { answer }) };
-  const { state, reason, message } = planComponent(seen, { stack, before: new Map(), now: NOW }).status;
+  const { state, reason, message } = planComponent(seen, { stack, before: new Map(), left: [], now: NOW }).status;
   return `${state} ${reason}: ${message}`;
 }
 const AVAILABLE = 'Deployment shop/web: 2 of 2 pods are available';

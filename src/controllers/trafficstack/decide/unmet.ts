@@ -38,10 +38,16 @@ function unmetQuery({ spec, answer }: ObservedComponent, wasReady: boolean): Unm
   const query = spec.ready?.query;
   if (query === undefined || answer === undefined) return undefined;
   const what = `ready.query ${quoted(query)}`;
-  return ofAnswer(answer, what, wasReady);
+  return unmetAnswer(answer, what, wasReady);
 }
 
-function ofAnswer(answer: Answer, what: string, wasReady: boolean): Unmet | undefined {
+/**
+ * What a query does not say yet; undefined if it is true.
+ *
+ * @param what the query, for messages
+ * @param wasTrue whether it was true before: then it counts as true until it is asked
+ */
+export function unmetAnswer(answer: Answer, what: string, wasTrue: boolean): Unmet | undefined {
   switch (answer.is) {
     case 'True':
       return undefined;
@@ -50,10 +56,11 @@ function ofAnswer(answer: Answer, what: string, wasReady: boolean): Unmet | unde
     case 'Unknown':
       return { state: 'Unknown', message: `${what}: ${answer.message}` };
     case 'Pending':
-      return wasReady ? undefined : { state: 'Unknown', message: `${what} is not answered yet` };
+      return wasTrue ? undefined : { state: 'Unknown', message: `${what} is not answered yet` };
   }
 }
 
-function quoted(text: string): string {
+/** An expression or a query in quotation marks, cut to be part of a message. */
+export function quoted(text: string): string {
   return `"${text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE - 1).toWellFormed()}…`}"`;
 }

@@ -1,14 +1,17 @@
 import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
-import { PODS } from '../../../runtime/client/resources.ts';
+import { CONTROLLER_REVISIONS, PODS } from '../../../runtime/client/resources.ts';
 import type { ControllerContext } from '../../contract/context.ts';
+import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { RESOURCES } from '../render/kinds.ts';
 import { STACK_LABEL } from '../names.ts';
 import type { StackPod } from './observation.ts';
 import { trimPod } from './stackPod.ts';
 
 export const BY_COMPONENT = 'component';
+/** StatefulSets and DaemonSets make ControllerRevisions with the labels of their pods. */
+const OWN_REVISIONS = `${STACK_LABEL},${MANAGED_BY}=${OPERATOR}`;
 
 /** The objects of one kind that stacks have, and what was written last. */
 interface KindCache {
@@ -25,13 +28,20 @@ export interface Caches {
 
 /** Creates the caches: only objects with the label of a stack. */
 export function createCaches({ transport, logger, metrics, clock }: ControllerContext): Caches {
-  const common = { transport, logger, metrics: metrics.reflector, labelSelector: STACK_LABEL };
+  const common = { transport, logger, metrics: metrics.reflector };
   const kinds = RESOURCES.map((resource) => {
-    const informer = createInformer<KubeObject>({ ...common, resource, transform: withoutManagedFields });
+    const labelSelector = resource.kind === CONTROLLER_REVISIONS.kind ? OWN_REVISIONS : STACK_LABEL;
+    const informer = createInformer<KubeObject>({
+      ...common,
+      labelSelector,
+      resource,
+      transform: withoutManagedFields,
+    });
     return { resource, informer, overlay: createOverlay(informer, { clock, includeCreated: true }) };
   });
   const pods = createInformer<StackPod>({
     ...common,
+    labelSelector: STACK_LABEL,
     resource: PODS as Resource as Resource<StackPod>,
     transform: trimPod,
     indexes: { [BY_COMPONENT]: ({ component }) => [component] },

@@ -2,6 +2,7 @@ import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/traf
 import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 import type { Variables } from '../expression/expression.ts';
 import type { DesiredObject } from '../render/objects.ts';
+import type { Target } from '../decide/upgrade/target.ts';
 
 /** The part of a container's status that tells why it is not ready. */
 export interface StackContainer {
@@ -25,6 +26,8 @@ export interface StackPod extends KubeObject {
   readonly isEnding: boolean;
   /** ms since 1970 */
   readonly createdAt: number;
+  /** Of its template, as the StatefulSet names it. Empty for other pods. */
+  readonly revisionHash: string;
   readonly containers: readonly StackContainer[];
   /** Whether it has a node. */
   readonly isScheduled: boolean;
@@ -46,7 +49,7 @@ export interface ObservedObject extends DesiredObject {
 }
 
 /** A component of the spec that should exist. */
-export interface ObservedComponent {
+export interface ObservedComponent extends Partial<Pick<Target, 'canRollBack' | 'stored' | 'rolledBackFrom'>> {
   readonly spec: ComponentSpec;
   readonly objects: readonly ObservedObject[];
   readonly pods: readonly StackPod[];
@@ -56,7 +59,7 @@ export interface ObservedComponent {
   readonly answer?: Answer;
   /** Events about the object that the plan asks for; undefined if it was not asked. */
   readonly told?: readonly SeenEvent[];
-  /** Another text after each change of what is applied, of the deadline, or of what must be true. */
+  /** Of its spec; of the restored objects, if they are. */
   readonly revision: string;
 }
 
@@ -92,12 +95,20 @@ export interface LeftObject {
   readonly live: KubeObject;
 }
 
+/** A query that must be true before a component that exists is changed. */
+export interface Gate {
+  readonly query: string;
+  readonly answer: Answer;
+}
+
 /** What a reconcile sees of a stack. */
 export interface Observation {
   readonly stack: TrafficStack;
   /** In the order of their dependencies. Empty if the stack is being deleted. */
   readonly components: readonly ObservedComponent[];
   readonly left: readonly LeftObject[];
+  /** Undefined if the stack has none. */
+  readonly gate?: Gate | undefined;
   /** Components of the inventory that have pods. */
   readonly withPods: ReadonlySet<string>;
   /** ms since 1970 */

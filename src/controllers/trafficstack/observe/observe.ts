@@ -1,42 +1,44 @@
-import { createHash } from 'node:crypto';
-import { DEFAULT_DEADLINE } from '../../../api/trafficstack/terms.ts';
-import type { InventoryEntry, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { InventoryEntry, TrafficStack, UpgradeSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
+import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { idFor, idOf } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { StackPlan } from '../decide/plan.ts';
+import type { Target } from '../decide/upgrade/target.ts';
 import { resourceOfKind } from '../render/kinds.ts';
 import { isOfStack, type DesiredObject } from '../render/objects.ts';
-import type { RenderedComponent } from '../render/stack.ts';
 import { BY_COMPONENT, overlayOf, type Caches } from './caches.ts';
 import type { AnswerFeed } from './answers/answerFeed.ts';
 import { COMPONENT_LABEL } from '../names.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
 
-/** Hexadecimal digits. */
-const REVISION_DIGITS = 16;
+/** What a stack should be. */
+export interface Wanted {
+  /** In the order of their dependencies. */
+  readonly components: readonly Target[];
+  readonly upgrade: UpgradeSpec;
+}
 
 /** Where it is observed. */
 export interface Observed {
   readonly caches: Caches;
   readonly client: Client;
-  /** Of the queries that decide whether a component is ready. */
+  /** Of the queries that decide whether a component is ready, and may be changed. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
 }
 
 /**
  * Observes what decides about a stack, in the caches.
  *
- * @param components those that should exist, in the order of their dependencies
  * @param now ms since 1970
  * @throws ApiError, TransportError
  */
 export async function observe(
   stack: TrafficStack,
-  components: readonly RenderedComponent[],
+  { components, upgrade: { query } }: Wanted,
   { caches, client, answers }: Observed,
   now: number,
 ): Promise<Observation> {
@@ -46,6 +48,7 @@ export async function observe(
     objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
   return {
     ...{ stack, components: observed, now },
+    ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
     left: await leftOf(stack, observed, { caches, client }),
     withPods: new Set(inventory.filter(hasPods).map(({ component }) => component)),
   };
@@ -53,19 +56,15 @@ export async function observe(
 
 function observeComponent(
   stack: TrafficStack,
-  { spec, objects: desiredObjects, variables }: RenderedComponent,
+  { objects: desiredObjects, ...target }: Target,
   { caches, answers }: Pick<Observed, 'caches' | 'answers'>,
 ): ObservedComponent {
   const objects = desiredObjects.map((desired) => observeObject(desired, cachedIn(caches, desired)));
-  const { deadline = DEFAULT_DEADLINE, name, ready = {} } = spec;
+  const { name, ready = {}, workload } = target.spec;
   return {
-    ...{ spec, objects, variables },
+    ...{ ...target, objects },
     ...(ready.query !== undefined && { answer: answers.answer(ready.query) }),
-    pods: podsOf(stack, name, spec.workload.namespace, caches),
-    revision: createHash('sha256')
-      .update([...objects.map(({ hash }) => hash), deadline, JSON.stringify(ready)].join())
-      .digest('hex')
-      .slice(0, REVISION_DIGITS),
+    pods: podsOf(stack, name, workload.namespace, caches),
   };
 }
 
@@ -133,7 +132,10 @@ async function leftOf(
   { caches, client }: Pick<Observed, 'caches' | 'client'>,
 ): Promise<LeftObject[]> {
   const kept = observed.flatMap(({ objects }) => objects.filter(({ heldBy }) => heldBy === undefined));
-  const wanted = new Set(kept.map(idOf));
+  const revisions = observed.flatMap(({ stored }) =>
+    stored === undefined ? [] : [{ resource: CONTROLLER_REVISIONS, object: stored.live }],
+  );
+  const wanted = new Set([...kept, ...revisions].map((each) => idOf(each)));
   const left: LeftObject[] = [];
   for (const { component, objects } of stack.status?.inventory ?? []) {
     for (const { kind, namespace, name } of objects) {

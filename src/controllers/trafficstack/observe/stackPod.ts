@@ -23,6 +23,7 @@ export function trimPod(pod: KubeObject): StackPod {
     createdAt: Number(new Date(metadata?.creationTimestamp ?? 0)),
     isScheduled: spec?.nodeName !== undefined,
     claims: (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []),
+    revisionHash: labels['controller-revision-hash'] ?? '',
     containers: containers.map(trimContainer),
     unscheduledMessage: scheduled?.status === 'False' ? (scheduled.message ?? scheduled.reason ?? '') : undefined,
   };

@@ -1,6 +1,7 @@
 import type { Resource } from '../../../runtime/client/resource.ts';
 import {
   CONFIG_MAPS,
+  CONTROLLER_REVISIONS,
   DAEMONSETS,
   DEPLOYMENTS,
   POD_DISRUPTION_BUDGETS,
@@ -11,8 +12,13 @@ import {
 /** The kinds of which a stack has objects. */
 export const RESOURCES: readonly Resource[] = [
   ...[DEPLOYMENTS, STATEFULSETS, DAEMONSETS],
-  ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS],
+  ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, CONTROLLER_REVISIONS],
 ];
+
+/** Whether a stack may have objects of this kind. */
+export function isKind(kind: string | undefined): boolean {
+  return RESOURCES.some((each) => each.kind === kind);
+}
 
 /** @throws Error for a kind of which no stack has objects */
 export function resourceOfKind(kind: string): Resource {

@@ -40,11 +40,8 @@ type Metadata = NonNullable<KubeObject['metadata']>;
 export function objectsOf(stack: TrafficStack, component: ResolvedComponent): DesiredObject[] {
   const { spec, replicas, availability, folders } = component;
   const { namespace, services = [] } = spec.workload;
-  const selector = { [STACK_LABEL]: stack.metadata?.name ?? '', [COMPONENT_LABEL]: spec.name };
-  const metadata = (name: string): Metadata => ({
-    ...{ name, namespace, labels: { [MANAGED_BY]: OPERATOR, ...selector } },
-    ownerReferences: [ownerReferenceOf(stack)],
-  });
+  const selector = selectorOf(stack, spec.name);
+  const metadata = (name: string): Metadata => metadataOf(stack, spec.name, { name, namespace });
   const workload = spec.workload.name ?? spec.name;
   const isSpread = availability !== undefined && (replicas ?? 0) > 1;
   return [
@@ -55,6 +52,22 @@ export function objectsOf(stack: TrafficStack, component: ResolvedComponent): De
     ...(isSpread ? [desired('PodDisruptionBudget', metadata(workload), { spec: budgetSpec(selector) })] : []),
     desired(spec.workload.kind, metadata(workload), { spec: workloadSpec(component, selector) }),
   ];
+}
+
+/** The metadata of an object of a component. */
+export function metadataOf(
+  stack: TrafficStack,
+  component: string,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+): Metadata {
+  return {
+    ...{ name, namespace, labels: { [MANAGED_BY]: OPERATOR, ...selectorOf(stack, component) } },
+    ownerReferences: [ownerReferenceOf(stack)],
+  };
+}
+
+function selectorOf({ metadata }: TrafficStack, component: string): Record<string, string> {
+  return { [STACK_LABEL]: metadata?.name ?? '', [COMPONENT_LABEL]: component };
 }
 
 function desired(kind: string, metadata: Metadata, content: object): DesiredObject {

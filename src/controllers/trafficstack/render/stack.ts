@@ -5,6 +5,7 @@ import { factsOf, type ComponentFacts } from './facts.ts';
 import { foldersOf } from './folders.ts';
 import { objectsOf, type DesiredObject } from './objects.ts';
 import { availabilityOf, nodeSelectorOf, replicasOf, type CountNodes } from './replicas.ts';
+import { revisionOf } from './revision.ts';
 
 /** A component and its objects. */
 export interface RenderedComponent {
@@ -12,6 +13,8 @@ export interface RenderedComponent {
   readonly objects: readonly DesiredObject[];
   /** For expressions: `self`, `components` (those that it depends on), `common`. */
   readonly variables: Variables;
+  /** Another text after each change of its spec: see revisionOf. */
+  readonly revision: string;
 }
 
 /** The components of a stack, or what is wrong with them: one sentence each. */
@@ -31,12 +34,15 @@ export function renderStack(
 ): Rendered {
   const problems: string[] = [];
   const facts = new Map<string, ComponentFacts>();
+  /** Without the number of nodes. */
+  const asked = new Map<string, ComponentFacts>();
   const components = ordered.map((spec) => {
     const availability = availabilityOf(spec, highAvailability);
     const nodeSelector = nodeSelectorOf(spec, common, availability);
     const replicas = replicasOf(spec, availability, () => countNodes(nodeSelector));
     if (replicas === 0 && spec.workload.replicas === undefined) problems.push(noNode(spec, nodeSelector));
     facts.set(spec.name, factsOf(spec, replicas));
+    asked.set(spec.name, factsOf(spec, spec.workload.replicas ?? availability?.replicas));
     const variables = variablesOf(spec, facts, common);
     problems.push(...expressionProblem(spec, variables));
     const folders = foldersOf(spec, variables);
@@ -49,7 +55,9 @@ export function renderStack(
       availability,
       folders: 'problems' in folders ? [] : folders,
     };
-    return { spec, objects: objectsOf(stack, resolved), variables };
+    const dependencies = (spec.dependsOn ?? []).flatMap((name) => asked.get(name) ?? []);
+    const revision = revisionOf({ spec, common, availability, dependencies });
+    return { spec, objects: objectsOf(stack, resolved), variables, revision };
   });
   problems.push(...duplicatesIn(components));
   return problems.length > 0 ? { problems } : { components };

@@ -70,7 +70,7 @@ export function pod(name: string, over: Partial<StackPod['containers'][number]> 
   const none = { waiting: undefined, ended: undefined, lastExit: undefined, restarts: 0 };
   const container = { name: 'web', isReady: false, isRunning: false, ...none, ...over };
   return {
-    ...{ key: `shop/${name}`, component: 'shop/main/web', isEnding: false, createdAt: NOW },
+    ...{ key: `shop/${name}`, component: 'shop/main/web', isEnding: false, createdAt: NOW, revisionHash: '' },
     ...{ isScheduled: true, claims: [], containers: [container], unscheduledMessage: undefined },
   };
 }

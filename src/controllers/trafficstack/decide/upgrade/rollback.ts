@@ -1,0 +1,46 @@
+import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
+import type { ComponentStatus, RolledBackFrom } from '../../../../api/trafficstack/trafficStack.ts';
+import { appliedHash } from '../../../../runtime/apply/appliedHash.ts';
+import type { ObservedComponent } from '../../observe/observation.ts';
+import type { DesiredObject } from '../../render/objects.ts';
+import type { StoredRevision } from '../../render/storedRevision.ts';
+
+type Told = Pick<ComponentStatus, 'state' | 'reason' | 'message'>;
+
+/**
+ * The status of a component that has missed its deadline, with the revision that has failed if its last ready one is to be restored.
+ * That is done by the next reconcile, after the status is stored.
+ *
+ * | the component                                        | restored |
+ * |------------------------------------------------------|----------|
+ * | was never ready, or cannot be rolled back            | no       |
+ * | was ready with this very revision, or these very objects | no   |
+ * | has a query that is not asked yet, as after a restart | not yet |
+ * | was ready with another revision                      | yes      |
+ */
+export function beginRollback(component: ObservedComponent, status: ComponentStatus): ComponentStatus {
+  const { stored, revision, answer } = component;
+  if (status.state !== 'Failed' || status.reason === Reason.ForeignObject || stored === undefined) return status;
+  if (stored.revision === revision || isSame(component, stored) || answer?.is === 'Pending') return status;
+  const { version, message } = status;
+  const rolledBackFrom: RolledBackFrom = { revision, ...(version !== undefined && { version }), message };
+  return { ...status, reason: Reason.RollingBack, rolledBackFrom };
+}
+
+function isSame(component: ObservedComponent, stored: StoredRevision): boolean {
+  const hashes = (list: readonly DesiredObject[]) => list.map(({ object }) => appliedHash(object)).join();
+  return hashes(component.objects) === hashes(stored.objects);
+}
+
+/** The state of a component whose last ready revision is restored. @param present what is seen of its objects */
+export function restoredState({ revision }: ObservedComponent, from: RolledBackFrom, present: Told): Told {
+  const failed = `revision ${from.revision} failed: ${from.message}`;
+  const [reason, verb] = present.state === 'Ready' ? [Reason.RolledBack, 'rolled'] : [Reason.RollingBack, 'rolling'];
+  return { state: 'Failed', reason, message: `${verb} back to revision ${revision}: ${present.message}; ${failed}` };
+}
+
+/** The state of a component whose last ready revision is to be restored, and is gone. */
+export function lostState(from: RolledBackFrom): Told {
+  const message = `its last ready revision is stored no more: its objects are left as they are; revision ${from.revision} failed: ${from.message}`;
+  return { state: 'Failed', reason: Reason.RevisionMissing, message };
+}

@@ -1,0 +1,46 @@
+import type {
+  ComponentStatus,
+  RolledBackFrom,
+  TrafficStack,
+  UpgradeSpec,
+} from '../../../../api/trafficstack/trafficStack.ts';
+import type { RenderedComponent } from '../../render/stack.ts';
+import type { StoredRevision } from '../../render/storedRevision.ts';
+
+/** A component with the objects that it should have now. */
+export interface Target extends RenderedComponent {
+  /** Whether its last ready revision is stored and restored. */
+  readonly canRollBack: boolean;
+  /** Its last ready revision. Undefined if there is none, and if it cannot be rolled back. */
+  readonly stored?: StoredRevision;
+  /** Set if the revision of the spec has failed: the objects are those of `stored`, if there is one. */
+  readonly rolledBackFrom?: RolledBackFrom;
+}
+
+/**
+ * Which objects a component should have.
+ *
+ * | `rollback` | the status says that the revision of the spec has failed | a revision is stored | objects       |
+ * |------------|------|------|------------------------------------------------------------------------------------|
+ * | off        | any  | any  | those of the spec                                                                    |
+ * | on         | no   | any  | those of the spec                                                                    |
+ * | on         | yes  | yes  | the stored ones, without the conditions of `ready`, which are those of the failed one |
+ * | on         | yes  | no   | those of the spec, with `rolledBackFrom`: they are not applied                       |
+ */
+export function targetOf(
+  rendered: RenderedComponent,
+  { stack, upgrade, stored }: { stack: TrafficStack; upgrade: UpgradeSpec; stored: StoredRevision | undefined },
+): Target {
+  const { spec, revision } = rendered;
+  if (upgrade.rollback !== true || spec.rollback === false) return { ...rendered, canRollBack: false };
+  const target: Target = { ...rendered, canRollBack: true, ...(stored && { stored }) };
+  const rolledBackFrom = priorOf(stack, spec.name)?.rolledBackFrom;
+  if (rolledBackFrom?.revision !== revision) return target;
+  if (stored === undefined) return { ...target, rolledBackFrom };
+  const { objects, revision: restored } = stored;
+  return { ...target, rolledBackFrom, spec: { ...spec, ready: undefined }, objects, revision: restored };
+}
+
+function priorOf({ status }: TrafficStack, component: string): ComponentStatus | undefined {
+  return status?.components?.find(({ name }) => name === component);
+}

@@ -1,0 +1,30 @@
+import { DEFAULT_DEADLINE } from '../../../api/trafficstack/terms.ts';
+import type { CommonSpec, ComponentSpec, HighAvailabilitySpec } from '../../../api/trafficstack/trafficStack.ts';
+import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { ComponentFacts } from './facts.ts';
+
+/** Hexadecimal digits. */
+const DIGITS = 16;
+
+/** What people wrote that decides about a component. */
+export interface Source {
+  readonly spec: ComponentSpec;
+  readonly common: CommonSpec;
+  /** Undefined if it is not for the component. */
+  readonly availability: HighAvailabilitySpec | undefined;
+  /** Of the components that it depends on, without the number of nodes: for its files. */
+  readonly dependencies: readonly ComponentFacts[];
+}
+
+/**
+ * The revision of a component: another text after each change of its spec, and of what its pods and files have of the stack. A node that
+ * joins changes the objects of a component, and not its revision: nobody asked for another version.
+ */
+export function revisionOf({ spec, common, availability, dependencies }: Source): string {
+  const { name, type, deadline = DEFAULT_DEADLINE, ready, workload } = spec;
+  const { logLevel, ...placement } = common;
+  const files = workload.config === undefined ? {} : { logLevel, dependencies };
+  const source = { name, type, deadline, ready, workload, placement, availability, ...files };
+  return appliedHash(source as KubeObject).slice(0, DIGITS);
+}

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import {
+  TRAFFIC_STACKS,
+  type ComponentSpec,
+  type TrafficStackSpec,
+  type UpgradeSpec,
+} from '../../../src/api/trafficstack/trafficStack.ts';
+import { COMPONENT_LABEL, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
+import { isNotFound } from '../../../src/runtime/client/errors.ts';
+import {
+  CONFIG_MAPS,
+  CONTROLLER_REVISIONS,
+  DEPLOYMENTS,
+  PODS,
+  STATEFULSETS,
+} from '../../../src/runtime/client/resources.ts';
+import { sleep } from '../../harness/measured.ts';
+import { component, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
+
+/** Upgrades that fail, and that wait. */
+const USER = 'stack-upgrader';
+const IN_DEFAULT = { namespace: 'default' };
+const DEADLINE_MS = 4_000;
+const FAULT = { reason: 'ErrImagePull', message: 'no such image' };
+let s: StackScene;
+
+beforeAll(async () => {
+  s = await startScene(USER);
+  for (const image of ['api:bad', 'api:worse', 'db:bad']) s.kubelet.brokenImages.set(image, FAULT);
+  await s.startOperator();
+});
+afterAll(() => s.stop());
+
+interface Versions {
+  readonly db?: number | string;
+  readonly api?: number | string;
+  readonly web?: number | string;
+}
+
+/** Three components in a row. A version of api has a file of its own. */
+function shop({ db = 1, api = 1, web = 1 }: Versions = {}): ComponentSpec[] {
+  const config = [{ name: 'etc', mountPath: '/etc/api', files: { version: `${api}` } }];
+  const deadline = `${DEADLINE_MS / 1_000}s`;
+  return [
+    component('web', { dependsOn: ['api'], image: `web:${web}`, deadline }),
+    component('api', { dependsOn: ['db'], image: `api:${api}`, deadline, workload: { replicas: 2, config } }),
+    component('db', { kind: 'StatefulSet', image: `db:${db}`, deadline, workload: { replicas: 2 } }),
+  ];
+}
+const change = (versions: Versions, upgrade: UpgradeSpec = { rollback: true }) => {
+  const spec: TrafficStackSpec = { upgrade, components: shop(versions) };
+  return s.f.client.mergePatch(
+    TRAFFIC_STACKS,
+    { name: 'main' },
+    { spec: { ...spec, upgrade: { query: null, ...upgrade } } },
+    PERSON,
+  );
+};
+const deployment = (name: string) => s.f.client.get(DEPLOYMENTS, { ...IN_DEFAULT, name });
+const imageOf = async (name: string) => (await deployment(name)).spec?.template.spec?.containers[0]?.image;
+const podsOf = async (name: string) =>
+  (await s.f.client.list(PODS, IN_DEFAULT)).filter(({ metadata }) => metadata?.labels?.[COMPONENT_LABEL] === name);
+const uids = async (name: string) => (await podsOf(name)).map(({ metadata }) => metadata?.uid).sort();
+/** The versions of the files of api. */
+const files = async () =>
+  (await s.f.client.list(CONFIG_MAPS, IN_DEFAULT))
+    .filter(({ metadata }) => metadata?.labels?.[COMPONENT_LABEL] === 'api')
+    .map(({ data }) => data?.version);
+/** What is stored, by component. StatefulSets have ControllerRevisions of their own. */
+const stored = async () =>
+  (await s.f.client.list(CONTROLLER_REVISIONS, IN_DEFAULT)).filter(({ metadata }) =>
+    metadata?.ownerReferences?.some(({ kind }) => kind === TRAFFIC_STACKS.kind),
+  );
+const storedNames = async () => (await stored()).map(({ metadata }) => metadata?.labels?.[COMPONENT_LABEL]).sort();
+
+const rolledBack = (name: string, from: string, to: string) =>
+  vi.waitFor(async () => {
+    expect(await s.component(name)).toMatchObject({
+      ...{ state: 'Failed', reason: 'RolledBack', version: to },
+      rolledBackFrom: { version: from, message: expect.stringContaining('ErrImagePull') as string },
+    });
+  }, WAIT);
+
+it('stores exactly what was applied of each component that is ready', async () => {
+  const spec: TrafficStackSpec = { upgrade: { rollback: true }, components: shop() };
+  await s.f.client.create(TRAFFIC_STACKS, { metadata: { name: 'main' }, spec });
+  await s.ready();
+  expect(await storedNames()).toEqual(['api', 'db', 'web']);
+  const api = (await stored()).find(({ metadata }) => metadata?.labels?.[COMPONENT_LABEL] === 'api');
+  const { revision } = (await s.component('api')) ?? {};
+  const kinds = [
+    { kind: 'ConfigMap', data: { version: '1' } },
+    { kind: 'Deployment', metadata: { name: 'api' } },
+  ];
+  expect(api).toMatchObject({ data: { revision, objects: kinds }, metadata: { labels: { [STACK_LABEL]: 'main' } } });
+});
+
+it('restores a component that misses its deadline, and touches none that depends on it', async () => {
+  const [pods, web] = [await uids('api'), await deployment('web')];
+  await change({ api: 'bad', web: 2 });
+  await vi.waitFor(async () => expect(await imageOf('api')).toBe('api:bad'), WAIT);
+  await rolledBack('api', 'api:bad', 'api:1');
+  const { message = '' } = (await s.component('api')) ?? {};
+  expect(message).toMatch(
+    /^rolled back to revision [0-9a-f]{16}: Deployment default\/api: 2 of 2 pods are available; revision [0-9a-f]{16} failed: not ready within 4s: .*ErrImagePull: no such image$/,
+  );
+  expect([await imageOf('api'), await uids('api')]).toEqual(['api:1', pods]);
+  await vi.waitFor(async () => expect(await files()).toEqual(['1']), WAIT);
+  expect(await s.component('web')).toMatchObject({
+    ...{ state: 'Waiting', waitingOn: { component: 'api' }, readyReplicas: 1 },
+  });
+  expect((await deployment('web')).metadata?.generation).toBe(web.metadata?.generation);
+  expect(await s.condition('Degraded')).toMatchObject({ status: 'True', reason: 'ComponentFailed' });
+});
+
+it('stays so over a restart, and corrects what others change', async () => {
+  await s.restartOperator();
+  const containers = [{ name: 'api', image: 'another:1' }];
+  const ref = { ...IN_DEFAULT, name: 'api' };
+  await s.f.client.mergePatch(DEPLOYMENTS, ref, { spec: { template: { spec: { containers } } } }, PERSON);
+  await vi.waitFor(async () => expect(await imageOf('api')).toBe('api:1'), WAIT);
+  await rolledBack('api', 'api:bad', 'api:1');
+});
+
+it('is rolled back when the operator comes back after the deadline', async () => {
+  await change({ api: 'worse', web: 2 });
+  await vi.waitFor(async () => expect(await imageOf('api')).toBe('api:worse'), WAIT);
+  await s.f.stopOperator();
+  await sleep(DEADLINE_MS);
+  expect(await imageOf('api')).toBe('api:worse');
+  await s.startOperator();
+  await rolledBack('api', 'api:worse', 'api:1');
+  expect(await imageOf('web')).toBe('web:1');
+});
+
+it('goes on with a corrected spec, and stores that one', async () => {
+  await change({ api: 2, web: 2 });
+  await s.ready();
+  expect([await imageOf('api'), await imageOf('web')]).toEqual(['api:2', 'web:2']);
+  expect((await s.component('api'))?.rolledBackFrom).toBeUndefined();
+  await vi.waitFor(async () => {
+    expect(await storedNames()).toEqual(['api', 'db', 'web']);
+    expect(await files()).toEqual(['2']);
+  }, WAIT);
+});
+
+it('restores a StatefulSet, whose broken pod would be in the way', async () => {
+  const api = await uids('api');
+  await change({ db: 'bad', api: 3, web: 2 });
+  await rolledBack('db', 'db:bad', 'db:1');
+  const db = await podsOf('db');
+  expect(db.map(({ spec }) => spec?.containers[0]?.image)).toEqual(['db:1', 'db:1']);
+  expect([await imageOf('api'), await uids('api')]).toEqual(['api:2', api]);
+  const { spec } = await s.f.client.get(STATEFULSETS, { ...IN_DEFAULT, name: 'db' });
+  expect(spec?.template.spec?.containers[0]?.image).toBe('db:1');
+  await change({ db: 2, api: 3, web: 2 });
+  await s.ready();
+});
+
+it('holds a change while the query of the gate is false, and begins it when it is true', async () => {
+  await change({ db: 2, api: 4, web: 2 }, { query: 'no_such_metric', rollback: true });
+  await vi.waitFor(async () => {
+    expect(await s.component('api')).toMatchObject({
+      ...{ state: 'Waiting', reason: 'WaitingForGate', readyReplicas: 2 },
+      message: 'waits to be changed: upgrade.query "no_such_metric" gives no series',
+    });
+  }, WAIT);
+  expect(await imageOf('api')).toBe('api:3');
+  await change({ db: 2, api: 4, web: 2 }, { query: 'count(up) > 0', rollback: true });
+  await s.ready();
+  expect(await imageOf('api')).toBe('api:4');
+});
+
+it('holds a change while Prometheus does not answer', async () => {
+  await s.f.stopPrometheus();
+  const query = 'count(up) >= 0';
+  await change({ db: 2, api: 5, web: 2 }, { query, rollback: true });
+  await vi.waitFor(async () => {
+    const { reason, message } = (await s.component('api')) ?? {};
+    expect([reason, message]).toEqual([
+      'WaitingForGate',
+      expect.stringMatching(/^waits to be changed: upgrade.query "[^"]+": /),
+    ]);
+  }, WAIT);
+  expect(await imageOf('api')).toBe('api:4');
+  await s.f.startPrometheus();
+  await s.ready();
+  expect(await imageOf('api')).toBe('api:5');
+});
+
+it('leaves nothing stored without rollback, and when the stack is deleted', async () => {
+  await change({ db: 2, api: 5, web: 2 }, { rollback: false });
+  await vi.waitFor(async () => expect(await stored()).toEqual([]), WAIT);
+  await change({ db: 2, api: 5, web: 2 });
+  await vi.waitFor(async () => expect(await storedNames()).toEqual(['api', 'db', 'web']), WAIT);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
+  expect(await stored()).toEqual([]);
+});
+
+it('uses each of its rights on stored revisions and pods', async () => {
+  // A watch is in the audit log when it ends.
+  await s.f.stopOperator();
+  const isOfRollback = (resource: string): boolean => ['controllerrevisions', 'pods'].includes(resource);
+  // A server-side apply that creates an object needs the right, and is a patch.
+  expect(unusedRights(s, USER, isOfRollback)).toEqual(['create controllerrevisions']);
+});
