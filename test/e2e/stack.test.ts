@@ -94,8 +94,6 @@ it('changes what others depend on first, names why that does not get ready, and 
   }, within(30));
   console.log(await kubectl('get', 'trafficstack'), JSON.stringify((await stack()).status?.components, null, 2));
   await patch(image, image);
-  // A StatefulSet does not replace a pod that never was ready: https://github.com/kubernetes/kubernetes/issues/67250
-  await kubectl('delete', 'pods', '-n', NAMESPACE, 'db-2', '--wait=false');
   await vi.waitFor(isReady, within(90));
 });
 

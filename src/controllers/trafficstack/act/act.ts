@@ -2,7 +2,7 @@ import { TRAFFIC_STACKS } from '../../../api/trafficstack/trafficStack.ts';
 import { StackReason } from '../../../api/trafficstack/reasons.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
-import { isInvalid } from '../../../runtime/client/errors.ts';
+import { ApiError, isInvalid, isNotFound } from '../../../runtime/client/errors.ts';
 import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
@@ -62,7 +62,8 @@ export async function act(
   return failures;
 }
 
-/** What is wrong with an object that the API server rejects, in its words. */
+/** What is wrong with an object that the API server rejects, in its words; or what is missing, such as its namespace. */
 function detailOf(what: string, error: unknown): { readonly message?: string } {
-  return isInvalid(error) ? { message: `${what}: ${error.detail}` } : {};
+  const isTold = error instanceof ApiError && (isInvalid(error) || isNotFound(error));
+  return isTold ? { message: `${what}: ${error.detail}` } : {};
 }

@@ -51,7 +51,7 @@ export function planStack(observation: Observation): StackPlan {
       ...removal.inventory,
     ],
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
-    ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), now),
+    ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), observation.now),
   };
 }
 
