@@ -135,7 +135,7 @@ it('is ready when an expression over the live objects is true, and names it unti
   const ready = { expression: 'workload.metadata.?annotations["example.com/open"].orValue("") == "yes"' };
   await s.change('main', [api({ ready }), db(3), component('web', { dependsOn: ['api'] })]);
   await vi.waitFor(async () => {
-    expect(await s.component('api')).toMatchObject({ state: 'Degraded', reason: 'NotReadyYet' });
+    expect(await s.component('api')).toMatchObject({ state: 'Progressing', reason: 'NotReadyYet' });
     expect((await s.component('api'))?.message).toContain('is false');
     expect(await s.component('web')).toMatchObject({ state: 'Waiting', waitingOn: { component: 'api' } });
   }, WAIT);

@@ -88,6 +88,11 @@ describe('the state of a component', () => {
     expect([planned.state, planned.reason, planned.applies.length]).toEqual([state, reason, applied]);
   });
 
+  it('is Progressing after another spec, although the status says Ready: the operator was killed before it told', () => {
+    const web = { ...observed(WEB, { available: 1 }), revision: 'r2' };
+    expect(plan(web, { stack: after('Ready') })).toMatchObject({ state: 'Progressing', deadlineAt: NOW + 60_000 });
+  });
+
   it('is Unknown without a status of its generation', () => {
     const web = observed(WEB, { available: 2 });
     const objects = web.objects.map((each) => ({ ...each, live: live(each.object, 2, { observedGeneration: 0 }) }));

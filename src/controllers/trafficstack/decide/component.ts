@@ -50,8 +50,8 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | differ from the spec, and the gate is closed (see gate.ts) | yes | Waiting (WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
- * | are current, pods are replaced or not available | any | Degraded if it was ready with as many pods, else Progressing | yes |
- * | are current, pods are available, `ready` is not true | any | Degraded if it was ready, else Progressing; Unknown without an answer | yes |
+ * | are current, pods are replaced or not available | any | Degraded if it was ready with this spec and as many pods, else Progressing | yes |
+ * | are current, pods are available, `ready` is not true | any | Degraded if it was ready with this spec, else Progressing; Unknown without an answer | yes |
  * | are current, pods are available      | any  | Ready                                     | yes |
  * | are those of its last ready revision | any  | Failed (RollingBack, then RolledBack)     | yes |
  *
@@ -157,9 +157,8 @@ function running(component: ObservedComponent, prior: ComponentStatus | undefine
   if (readiness.phase === 'Ready') return expected(component, prior, figures);
   const ofPods = causeOf(component, readiness);
   const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
-  const wasReady = prior?.state === 'Ready' || prior?.state === 'Degraded';
   // More pods than before, as after a node has joined, have never been ready.
-  if (wasReady && desired <= (prior.replicas ?? 0)) {
+  if (wasReady(component, prior) && desired <= (prior?.replicas ?? 0)) {
     return { state: 'Degraded', reason: ofPods?.reason ?? Reason.PodsUnavailable, message };
   }
   return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
@@ -167,12 +166,18 @@ function running(component: ObservedComponent, prior: ComponentStatus | undefine
 
 /** The state of a component whose pods are available. @param figures these, for people */
 function expected(component: ObservedComponent, prior: ComponentStatus | undefined, figures: string): Decided {
-  const isAsBefore = prior?.revision === component.revision;
-  const unmet = unmetBy(component, isAsBefore && prior.state === 'Ready');
+  const unmet = unmetBy(component, wasReady(component, prior) && prior?.state === 'Ready');
   if (unmet === undefined) return { state: 'Ready', reason: Reason.AllAvailable, message: figures };
-  const wasReady = prior?.state === 'Ready' || prior?.state === 'Degraded';
-  const state = unmet.state ?? (wasReady ? 'Degraded' : 'Progressing');
+  const state = unmet.state ?? (wasReady(component, prior) ? 'Degraded' : 'Progressing');
   return { state, reason: Reason.NotReadyYet, message: `${figures}; ${unmet.message}` };
+}
+
+/**
+ * Whether it was ready as it is asked for now. After another spec it was not, although the status may say so: the operator may have been
+ * killed after it wrote the objects.
+ */
+function wasReady({ revision }: ObservedComponent, prior: ComponentStatus | undefined): boolean {
+  return prior?.revision === revision && (prior.state === 'Ready' || prior.state === 'Degraded');
 }
 
 /** A component that has failed stays so until it is ready, or its spec is another one. */

@@ -1,0 +1,184 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { ComponentSpec } from '../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import { COMPONENT_LABEL } from './names.ts';
+import { imageIn, SimulatedCluster } from './testing/simulatedCluster.ts';
+
+const COUNT = 4;
+/** Reconciles without a kill, after which everything has to be as it should be. */
+const CALM = 16;
+const DEADLINE_MS = 60_000;
+
+/** A component whose version is in its image and in a file. */
+function component(n: number, dependsOn: readonly string[], image: string): ComponentSpec {
+  const podTemplate = { spec: { containers: [{ name: 'main', image }] } };
+  const config = [{ name: 'etc', mountPath: '/etc/app', files: { image } }];
+  const workload = { kind: 'Deployment' as const, namespace: 'shop', replicas: 2, podTemplate, config };
+  return { name: `c${n}`, type: 'Workload', dependsOn: [...dependsOn], deadline: '60s', workload };
+}
+
+/** A life of a stack whose versions work or do not. */
+class Life {
+  readonly cluster: SimulatedCluster;
+  readonly violations: string[] = [];
+  readonly #edges: readonly (readonly string[])[];
+  readonly #versions = Array.from({ length: COUNT }, () => ({ number: 1, works: true }));
+  /** The version with which each component was ready last, and its objects as they were applied, by component. */
+  readonly #ready = new Map<string, { readonly number: number; readonly objects: readonly string[] }>();
+
+  /** Components that got another version before they were ready with the one before. */
+  readonly #changedAgain = new Set<string>();
+
+  constructor(edges: readonly (readonly string[])[]) {
+    this.#edges = edges;
+    this.cluster = new SimulatedCluster(this.#components());
+    this.cluster.onApply = (object) => this.#check(object);
+  }
+
+  /** Another version, which works or does not. */
+  upgrade(n: number, works: boolean): void {
+    const state = this.cluster.status.components?.find(({ name }) => name === `c${n}`)?.state;
+    if (state !== 'Ready') this.#changedAgain.add(`c${n}`);
+    this.#versions[n] = { number: (this.#versions[n]?.number ?? 0) + 1, works };
+    this.cluster.change(this.#components());
+  }
+
+  /** The pods of a component start, if its image works. */
+  start(n: number): void {
+    if (!this.cluster.imageOf(`c${n}`)?.endsWith('-broken')) this.cluster.turn(`c${n}`, true);
+  }
+
+  fail(n: number): void {
+    this.cluster.turn(`c${n}`, false);
+  }
+
+  async reconcile(writes?: number): Promise<void> {
+    // After a kill, the status is that of an earlier time.
+    if (!(await this.cluster.reconcile(writes))) return;
+    for (const { name, state } of this.cluster.status.components ?? []) {
+      if (state !== 'Ready') continue;
+      this.#changedAgain.delete(name);
+      this.#ready.set(name, { number: numberIn(this.cluster.imageOf(name)), objects: this.#objectsOf(name) });
+    }
+  }
+
+  async calm(): Promise<void> {
+    for (let round = 0; round < CALM; round += 1) {
+      await this.reconcile();
+      for (let n = 0; n < COUNT; n += 1) this.start(n);
+      this.cluster.clock.jump(round % 3 === 0 ? DEADLINE_MS : 0);
+    }
+  }
+
+  /** What is not as it should be after a calm time. */
+  faults(): string[] {
+    return this.#versions.flatMap(({ works, number }, n) => {
+      const name = `c${n}`;
+      const last = this.#ready.get(name);
+      const status = this.cluster.status.components?.find((each) => each.name === name);
+      const image = this.cluster.imageOf(name);
+      const found = `${name} is ${status?.state} ${status?.reason} with ${image}`;
+      if (status?.state === 'Ready') return works && image === `c${n}:${number}` ? [] : [found];
+      if (last === undefined) return [];
+      // The version before has no deadline any more, and the new one waits.
+      if (status?.state === 'Waiting' && this.#changedAgain.has(name)) return [];
+      // It was ready: it has that version again, or still.
+      const isRestored = numberIn(image) === last.number && this.cluster.isAvailable(name);
+      const isExact = JSON.stringify(this.#objectsOf(name)) === JSON.stringify(last.objects);
+      // A version that works may have missed its deadline, too.
+      const isTold = status?.state === 'Waiting' || status?.reason === 'RolledBack';
+      return isRestored && isExact && isTold ? [] : [`${found}, was ready with ${last.number}`];
+    });
+  }
+
+  /** How many objects of a kind there are. */
+  count(kind: string): number {
+    return [...this.cluster.objects.values()].filter((object) => object.kind === kind).length;
+  }
+
+  #components(): ComponentSpec[] {
+    return this.#versions.map(({ number, works }, n) =>
+      component(n, this.#edges[n] ?? [], `c${n}:${number}${works ? '' : '-broken'}`),
+    );
+  }
+
+  /** Another version begins only after all that it depends on is as asked for. */
+  #check(object: KubeObject): void {
+    if (object.kind !== 'Deployment') return;
+    const name = object.metadata?.labels?.[COMPONENT_LABEL] ?? '';
+    const n = Number(name.slice(1));
+    const image = imageIn(object);
+    // Not a restored one, and not one that is corrected.
+    if (image === this.cluster.imageOf(name) || image !== imageOf(this.#components()[n])) return;
+    for (const dependency of this.#edges[n] ?? []) {
+      const wanted = imageOf(this.#components()[Number(dependency.slice(1))]);
+      if (this.cluster.imageOf(dependency) === wanted && this.cluster.isAvailable(dependency)) continue;
+      this.violations.push(`${name} was changed before ${dependency} was ready`);
+    }
+  }
+
+  /** Without what is stored, and what the cluster adds. */
+  #objectsOf(name: string): string[] {
+    return [...this.cluster.objects.values()]
+      .filter(({ kind, metadata }) => kind !== 'ControllerRevision' && metadata?.labels?.[COMPONENT_LABEL] === name)
+      .map((object) => JSON.stringify({ ...object, metadata: { ...object.metadata, uid: '' }, status: {} }))
+      .sort();
+  }
+}
+
+function imageOf(spec: ComponentSpec | undefined): string | undefined {
+  return spec?.workload.podTemplate.spec?.containers[0]?.image;
+}
+
+function numberIn(image = ''): number {
+  return Number.parseInt(image.slice(image.indexOf(':') + 1), 10);
+}
+
+const graph = fc
+  .array(fc.array(fc.nat(COUNT - 1), { maxLength: 3, size: 'max' }), { minLength: COUNT, maxLength: COUNT })
+  .map((edges) => edges.map((before, n) => [...new Set(before.filter((m) => m < n).map((m) => `c${m}`))]));
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('start' as const), of: fc.nat(COUNT - 1) }),
+  fc.record({ kind: fc.constant('fail' as const), of: fc.nat(COUNT - 1) }),
+  fc.record({ kind: fc.constant('upgrade' as const), of: fc.nat(COUNT - 1), works: fc.boolean() }),
+  fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(2 * DEADLINE_MS) }),
+  fc.record({ kind: fc.constant('reconcile' as const), writes: fc.nat(5) }),
+  fc.constant({ kind: 'reconcile' as const, writes: Infinity }),
+  fc.constant({ kind: 'calm' as const }),
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+async function take(life: Life, next: Step): Promise<void> {
+  if (next.kind === 'start') life.start(next.of);
+  else if (next.kind === 'fail') life.fail(next.of);
+  else if (next.kind === 'upgrade') life.upgrade(next.of, next.works);
+  else if (next.kind === 'wait') life.cluster.clock.jump(next.ms);
+  else if (next.kind === 'calm') await life.calm();
+  else await life.reconcile(next.writes);
+}
+
+it('a failed upgrade ends with the last ready version, in order, and leaves nothing, wherever the operator is killed', async () => {
+  await fc.assert(
+    fc.asyncProperty(graph, fc.array(step, { maxLength: 20, size: 'max' }), async (edges, steps) => {
+      const life = new Life(edges);
+      for (const next of steps) await take(life, next);
+      await life.calm();
+      expect(life.faults()).toEqual([]);
+      for (let n = 0; n < COUNT; n += 1) life.upgrade(n, true);
+      await life.calm();
+      expect(life.cluster.status.components?.map(({ state }) => state)).toEqual(Array(COUNT).fill('Ready'));
+      expect(life.faults()).toEqual([]);
+      expect(['Deployment', 'ConfigMap', 'ControllerRevision'].map((kind) => life.count(kind))).toEqual([
+        COUNT,
+        COUNT,
+        COUNT,
+      ]);
+      life.cluster.delete();
+      await life.calm();
+      expect([...life.cluster.objects.keys()]).toEqual([]);
+      expect(life.violations).toEqual([]);
+    }),
+    { numRuns: 80 },
+  );
+});

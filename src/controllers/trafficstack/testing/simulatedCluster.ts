@@ -1,0 +1,173 @@
+import { Registry } from 'prom-client';
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { ComponentSpec, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
+import { Applier } from '../../../runtime/apply/apply.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import { ApiError } from '../../../runtime/client/errors.ts';
+import { keyOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
+import { FakeClock } from '../../../runtime/process/clock.ts';
+import { createLogger } from '../../../runtime/process/logger.ts';
+import { createTrafficStackMetrics } from '../metrics.ts';
+import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
+import type { Caches } from '../observe/caches.ts';
+import { reconcile, type Dependencies } from '../reconcile.ts';
+import { RESOURCES } from '../render/kinds.ts';
+import { live, stackOf } from './stacks.ts';
+
+/** The end of the operator in the middle of its work. */
+class Killed extends Error {}
+
+/** The objects of a stack in memory, with an operator that can be killed before each of its writes. */
+export class SimulatedCluster {
+  /** By kind and key. */
+  readonly objects = new Map<string, KubeObject>();
+  stack: TrafficStack | undefined;
+  /** Called before an object is written. */
+  onApply: (object: KubeObject) => void = () => undefined;
+  readonly clock = new FakeClock();
+  readonly #metrics = createTrafficStackMetrics(new Registry());
+  readonly #logger = createLogger('silent');
+  readonly #available = new Set<string>();
+  /** Writes until the operator is killed. */
+  #left = Infinity;
+  #uids = 0;
+
+  constructor(components: readonly ComponentSpec[]) {
+    const stack = stackOf(components);
+    this.stack = { ...stack, metadata: { ...stack.metadata, finalizers: [FINALIZER] } };
+    this.stack.spec.upgrade = { rollback: true };
+  }
+
+  get status(): TrafficStackStatus {
+    return this.stack?.status ?? {};
+  }
+
+  change(components: readonly ComponentSpec[]): void {
+    if (this.stack !== undefined)
+      this.stack = { ...this.stack, spec: { ...this.stack.spec, components: [...components] } };
+  }
+
+  delete(): void {
+    if (this.stack === undefined) return;
+    this.stack = { ...this.stack, metadata: { ...this.stack.metadata, deletionTimestamp: new Date(0) } };
+  }
+
+  /** Of the Deployment of a component; undefined if there is none. */
+  imageOf(component: string): string | undefined {
+    const found = this.objects.get(`Deployment shop/${component}`);
+    return found && imageIn(found);
+  }
+
+  isAvailable(component: string): boolean {
+    return this.#available.has(component);
+  }
+
+  /** The pods of a Deployment become available, or stop being so. */
+  turn(component: string, isAvailable: boolean): void {
+    const id = `Deployment shop/${component}`;
+    const found = this.objects.get(id);
+    if (found === undefined) return;
+    if (isAvailable) this.#available.add(component);
+    else this.#available.delete(component);
+    this.objects.set(id, withStatus(found, isAvailable));
+  }
+
+  /** One reconcile of an operator that has just started. @param writes until it is killed @returns whether it was not killed */
+  async reconcile(writes = Infinity): Promise<boolean> {
+    this.#left = writes;
+    try {
+      await reconcile(this.#dependencies(), 'main');
+    } catch (error) {
+      if (this.#left >= 0) throw error;
+    }
+    return this.#left >= 0;
+  }
+
+  /** @throws Killed */
+  #write(): void {
+    this.#left -= 1;
+    if (this.#left < 0) throw new Killed();
+  }
+
+  #dependencies(): Dependencies {
+    const client = {
+      get: (resource: Resource, ref: ObjectRef) => Promise.resolve().then(() => this.#get(resource, ref)),
+      apply: (_: Resource, object: KubeObject) => Promise.resolve().then(() => this.#apply(object)),
+      delete: (resource: Resource, ref: ObjectRef) => Promise.resolve().then(() => this.#delete(resource, ref)),
+      // Only the finalizer is patched.
+      mergePatch: () => Promise.resolve().then(() => this.#release()),
+    } as unknown as Client;
+    return {
+      client,
+      applier: new Applier({ client, fieldManager: 'x', logger: this.#logger }),
+      caches: this.#caches(),
+      answers: { answer: () => ({ is: 'Pending' }) },
+      countNodes: () => 0,
+      stacks: { wrote: () => undefined } as unknown as Dependencies['stacks'],
+      statuses: {
+        newest: () => this.stack,
+        write: (_, status) => Promise.resolve().then(() => this.#report(status)),
+        forget: () => undefined,
+      },
+      events: { event: () => undefined },
+      metrics: this.#metrics,
+      clock: this.clock,
+      isLeader: () => true,
+    };
+  }
+
+  #caches(): Caches {
+    const kinds = RESOURCES.map((resource) => ({
+      ...{ resource, informer: { synced: true, resource } },
+      overlay: { get: (key: string) => this.objects.get(`${resource.kind} ${key}`), wrote: () => undefined },
+    }));
+    return { kinds, pods: { synced: true, lister: { byIndex: () => [] } } } as unknown as Caches;
+  }
+
+  #get({ kind, plural }: Resource, ref: ObjectRef): KubeObject {
+    const found = this.objects.get(`${kind} ${keyOf({ metadata: ref })}`);
+    if (found === undefined) throw new ApiError({ status: 404, reason: 'NotFound', method: 'GET', path: plural });
+    return found;
+  }
+
+  #apply(object: KubeObject): KubeObject {
+    this.#write();
+    this.onApply(object);
+    const id = `${object.kind} ${keyOf(object)}`;
+    const before = this.objects.get(id);
+    const uid = before?.metadata?.uid ?? `uid-${(this.#uids += 1)}`;
+    const written = { ...object, metadata: { ...object.metadata, uid } };
+    const component = object.metadata?.labels?.[COMPONENT_LABEL] ?? '';
+    if (object.kind === 'Deployment' && imageIn(object) !== (before && imageIn(before)))
+      this.#available.delete(component);
+    this.objects.set(id, object.kind === 'Deployment' ? withStatus(written, this.#available.has(component)) : written);
+    return written;
+  }
+
+  #delete({ kind }: Resource, ref: ObjectRef): void {
+    this.#write();
+    this.objects.delete(`${kind} ${keyOf({ metadata: ref })}`);
+  }
+
+  #release(): void {
+    this.#write();
+    this.stack = undefined;
+  }
+
+  #report(status: TrafficStackStatus): boolean {
+    this.#write();
+    if (this.stack !== undefined) this.stack = { ...this.stack, status };
+    return true;
+  }
+}
+
+function withStatus(object: KubeObject, isAvailable: boolean): KubeObject {
+  const { metadata } = object;
+  const seen = live(object, isAvailable ? 2 : 0);
+  return { ...seen, metadata: { ...metadata, generation: 1 } };
+}
+
+/** Of the first container. */
+export function imageIn(object: KubeObject): string {
+  return (object as V1Deployment).spec?.template.spec?.containers[0]?.image ?? '';
+}
