@@ -110,10 +110,6 @@ describe('a changed component that misses its deadline', () => {
     ['whose stack has no rollback', { upgrade: {} }],
     ['that has none itself', { spec: version(2, { rollback: false }) }],
     ['that waits', { isCurrent: false, dependency: 'Progressing' }],
-    [
-      'whose query is not asked yet, as after a restart',
-      { spec: version(2, { ready: { query: 'up' } }), available: 2, answer: { is: 'Pending' } },
-    ],
   ])('is not: %s', (_, scene) => {
     expect(plan(scene).rolledBackFrom).toBeUndefined();
   });
