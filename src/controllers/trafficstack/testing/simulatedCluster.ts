@@ -11,6 +11,7 @@ import { createTrafficStackMetrics } from '../metrics.ts';
 import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
 import type { Caches } from '../observe/caches.ts';
 import { reconcile, type Dependencies } from '../reconcile.ts';
+import { Renderings } from '../renderings.ts';
 import { RESOURCES } from '../render/kinds.ts';
 import { live, stackOf } from './stacks.ts';
 
@@ -102,7 +103,8 @@ export class SimulatedCluster {
       applier: new Applier({ client, fieldManager: 'x', logger: this.#logger }),
       caches: this.#caches(),
       answers: { answer: () => ({ is: 'Pending' }) },
-      countNodes: () => 0,
+      renderings: new Renderings(() => 0),
+      eventReader: { read: () => Promise.resolve([]) },
       stacks: { wrote: () => undefined } as unknown as Dependencies['stacks'],
       statuses: {
         newest: () => this.stack,
