@@ -75,6 +75,11 @@ bench-weights: build ## Measures a changed DNS weight with INGRESSES (5000) Ingr
 	node test/bench/weights/main.ts --out docs/performance/weights.json
 	node scripts/generate.ts
 
+.PHONY: bench-stacks
+bench-stacks: setup ## Measures the plan of a TrafficStack with 200 components and 2,000 dependencies; writes docs/performance/stacks.json; takes half a minute
+	node test/bench/stacks/main.ts --out docs/performance/stacks.json
+	node scripts/generate.ts
+
 .PHONY: bench-effect
 bench-effect: setup ## Measures what a full link costs a workload without and with the operator, in the lab; writes docs/effect/result.json; takes about ten minutes
 	node test/bench/effect/main.ts --out docs/effect/result.json

@@ -34,12 +34,13 @@ export function performancePage(): GeneratedFile[] {
     ...benchSection('The connectivity server', 'connectivity.json'),
     ...agentSection(),
     ...benchSection('DNS weights', 'weights.json'),
+    ...benchSection('Stacks', 'stacks.json'),
   ];
   const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
-/** What `make bench-connectivity` and `make bench-weights` write. */
+/** What `make bench-connectivity`, `make bench-weights` and `make bench-stacks` write. */
 type OwnRun = Machine & { command: string; repetitions: number; results: Result[] };
 
 /** A run with the name of its machine; '' for the usual one, 'slower machine' for `10000-slower-machine.json`. */

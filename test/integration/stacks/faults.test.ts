@@ -10,7 +10,7 @@ import { measured, seconds, sleep } from '../../harness/measured.ts';
 import { giveRoom } from '../injection/world.ts';
 import { CROWDED, faultRows, FULL, type FaultRow } from './faultTable.ts';
 import { NODE } from './kubelet.ts';
-import { component, startScene, WAIT, type StackScene } from './scene.ts';
+import { component, LEASE_RIGHTS, startScene, WAIT, type StackScene } from './scene.ts';
 
 /** Faults of all kinds, at all places of a graph, all at once in one cluster: what waits names the one that is at fault. */
 const USER = 'stack-faults';
@@ -19,10 +19,6 @@ const STORAGE_CLASSES: Resource<V1StorageClass> = {
 };
 const QUOTAS: Resource<V1ResourceQuota> = {
   ...{ group: '', version: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true },
-};
-const LEASES: V1PolicyRule = {
-  ...{ apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
-  verbs: ['get', 'list', 'watch', 'create', 'update'],
 };
 const ROWS = faultRows();
 const QUIET_STACKS = 20;
@@ -34,7 +30,7 @@ beforeAll(async () => {
   s = await startScene(USER, {
     plane: { serviceAccounts: true },
     controllers: ['serviceaccount-controller', 'resourcequota-controller'],
-    rights: (rules) => [...rules.map(withoutServices), LEASES],
+    rights: (rules) => [...rules.map(withoutServices), LEASE_RIGHTS],
     args: ['--leader-elect'],
   });
   await giveRoom(s.f, [NODE], '500');

@@ -62,8 +62,13 @@ export class Kubelet {
   }
 
   async #attend(pod: V1Pod): Promise<void> {
-    const { name = '', namespace = '', labels = {} } = pod.metadata ?? {};
+    const { name = '', namespace = '', labels = {}, deletionTimestamp, uid = '' } = pod.metadata ?? {};
     const ref = { name, namespace };
+    // An API server that is killed may have done only the first half of a deletion.
+    if (deletionTimestamp !== undefined) {
+      await this.#client.delete(PODS, ref, { preconditions: { uid } });
+      return;
+    }
     const image = pod.spec?.containers[0]?.image ?? '';
     const fault = this.faults.get(labels[COMPONENT_LABEL] ?? '') ?? this.brokenImages.get(image);
     if (isAsWanted(pod, fault)) return;

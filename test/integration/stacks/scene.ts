@@ -28,6 +28,8 @@ const NAMESPACE = 'traffic-operator-system';
 export interface StackScene {
   readonly f: Fixture;
   readonly kubelet: Kubelet;
+  /** Of the operator. */
+  readonly kubeconfig: string;
   startOperator(): Promise<void>;
   /** Ends the operator, and starts another one. */
   restartOperator(): Promise<void>;
@@ -57,6 +59,12 @@ const WORKLOAD_CONTROLLERS = [
   'endpointslice-controller',
   'persistentvolumeclaim-protection-controller',
 ];
+
+/** Of an operator with leader election. */
+export const LEASE_RIGHTS: V1PolicyRule = {
+  ...{ apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
+  verbs: ['get', 'list', 'watch', 'create', 'update'],
+};
 
 /** What is special about a scene. */
 export interface SceneOptions {
@@ -91,7 +99,7 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
     await f.startOperator(['--stacks', ...args], { kubeconfig });
   };
   return {
-    ...{ f, kubelet, stack, condition, writes },
+    ...{ f, kubelet, kubeconfig, stack, condition, writes },
     ready: (name) =>
       vi.waitFor(async () => {
         const { metadata, status } = await stack(name);
