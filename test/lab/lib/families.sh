@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What is built, and how. Each family but one has its own Go module, because their dependencies conflict.
+# What is built, and how. Each family but two has its own Go module, because their dependencies conflict.
 # Sourced by build.sh.
 
 # Families in the order of their use: from containerd on, only a cluster with nodes needs them. The programs of Kubernetes
@@ -7,7 +7,7 @@
 # shellcheck disable=SC2034 # used by build.sh
 DEFAULT_FAMILIES=(k8s etcd node_exporter prometheus containerd k8s-node coredns helm kubeconform pause)
 # Built only if named.
-EXTRA_FAMILIES=(toxiproxy helm3 kwok victoriametrics thanos external-dns)
+EXTRA_FAMILIES=(toxiproxy helm3 kwok victoriametrics thanos external-dns opm olm)
 
 # One binary per line: the file name, then the Go package.
 family_binaries() {
@@ -36,8 +36,19 @@ family_binaries() {
     victoriametrics) echo 'victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics' ;;
     thanos) echo 'thanos github.com/thanos-io/thanos/cmd/thanos' ;;
     external-dns) echo 'external-dns sigs.k8s.io/external-dns' ;;
+    opm)
+      echo 'opm github.com/operator-framework/operator-registry/cmd/opm'
+      echo 'operator-verify github.com/operator-framework/api/cmd/operator-verify'
+      echo 'operator-framework .' # modules/olm/main.go
+      ;;
+    olm) operator_framework_commands olm catalog ;;
     *) return 1 ;;
   esac
+}
+
+operator_framework_commands() { # command...
+  local command
+  for command in "$@"; do echo "$command github.com/operator-framework/operator-lifecycle-manager/cmd/$command"; done
 }
 
 kubernetes_commands() { # command...
@@ -49,6 +60,7 @@ kubernetes_commands() { # command...
 family_module() {
   case $1 in
     k8s-node) echo k8s ;;
+    opm) echo olm ;; # the validators are those of the OLM that the tests run
     *) echo "$1" ;;
   esac
 }
@@ -57,6 +69,7 @@ family_module() {
 family_tags() {
   case $1 in
     prometheus) echo 'remove_all_sd' ;; # the clouds' discoveries; static and file discovery stay
+    opm | olm) echo 'containers_image_openpgp' ;; # signatures of images without the C library gpgme
     thanos) echo 'slicelabels' ;;       # its own Makefile sets it: its labels are those of an older Prometheus
   esac
 }
