@@ -3,17 +3,19 @@
  *
  *   node scripts/generate.ts [--check]
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chart } from './generate/chart.ts';
 import { crds } from './generate/crds.ts';
 import { dashboardFiles } from './generate/dashboards.ts';
+import { bundle } from './generate/bundle/bundle.ts';
+import { olm } from './generate/bundle/subscription.ts';
 import { deploy } from './generate/deploy.ts';
 import { devicesPage } from './generate/devices.ts';
 import { docs } from './generate/docs.ts';
 import { effectPage } from './generate/effect.ts';
-import type { GeneratedFile } from './generate/file.ts';
+import { type GeneratedFile, writeFiles } from './generate/file.ts';
 import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
 import { rights } from './generate/rights.ts';
@@ -30,6 +32,8 @@ const GENERATORS: readonly Generator[] = [
   chart,
   dashboardFiles,
   deploy,
+  () => bundle(),
+  olm,
   prometheus,
   docs,
   devicesPage,
@@ -41,10 +45,10 @@ const GENERATORS: readonly Generator[] = [
 export async function generate(write: boolean, root = ROOT, generators = GENERATORS): Promise<string[]> {
   const stale: string[] = [];
   for (const generator of generators) {
-    for (const { path, content } of await generator()) {
-      if (read(join(root, path)) === content) continue;
-      stale.push(path);
-      if (write) store(join(root, path), content);
+    for (const file of await generator()) {
+      if (read(join(root, file.path)) === file.content) continue;
+      stale.push(file.path);
+      if (write) writeFiles(root, [file]);
     }
   }
   return stale;
@@ -56,11 +60,6 @@ function read(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function store(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
 }
 
 if (import.meta.main) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { stringify } from 'yaml';
 import { customResourceDefinition, type CustomResource } from '../../src/api/crd.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
@@ -24,18 +25,32 @@ const NEEDED_WITH: Readonly<Record<string, string>> = {
 
 /** The CRDs, as plain manifests for `kubectl apply` and as chart templates. */
 export function crds(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
+  return customResourceDefinitions(controllers).flatMap(({ kind, crd, file }) => {
+    const text = manifest(crd);
+    return [
+      { path: `deploy/crds/${file}`, content: HEADER + text },
+      { path: `charts/traffic-operator/templates/crds/${file}`, content: HEADER + chartTemplate(kind, text) },
+    ];
+  });
+}
+
+/** A kind with its CRD and the name of the file of the CRD. */
+export interface GeneratedCrd {
+  kind: CustomResource;
+  crd: V1CustomResourceDefinition;
+  file: string;
+}
+
+/** The CRDs of all kinds. */
+export function customResourceDefinitions(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedCrd[] {
   const { schema } = JSON.parse(readFileSync(STORED, 'utf8')) as StoredSchema;
   return controllers
     .flatMap(({ kinds }) => kinds)
-    .flatMap((kind) => {
-      const crd = customResourceDefinition(kind, schema);
-      const name = fileOf(kind);
-      const text = manifest(crd);
-      return [
-        { path: `deploy/crds/${name}`, content: HEADER + text },
-        { path: `charts/traffic-operator/templates/crds/${name}`, content: HEADER + chartTemplate(kind, text) },
-      ];
-    });
+    .map((kind) => ({
+      kind,
+      crd: customResourceDefinition(kind, schema) as V1CustomResourceDefinition,
+      file: fileOf(kind),
+    }));
 }
 
 /** The CRD of a kind for a cluster without the operator. */

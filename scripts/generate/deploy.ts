@@ -8,7 +8,8 @@ import { connectivityCheckResource } from '../../src/api/connectivitycheck/schem
 import { crdFiles, manifest, serverCrd } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
 
-const NAMESPACE = 'traffic-operator-system';
+/** The namespace of the operator in deploy/. */
+export const NAMESPACE = 'traffic-operator-system';
 const OF_THE_CHART = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
 const OF_CONNECTIVITY = '# Generated from src/connectivity/objects by `make generate`. Do not edit.\n';
 /** Labels with information about helm; no selector uses them. */
@@ -31,21 +32,14 @@ function isPlacementPolicy({ kind }: Manifest): boolean {
  * deletes both the operator and the CRD would wait for an operator that no longer runs.
  */
 export function deploy(): GeneratedFile[] {
-  // Dashboards are larger than everything else, and only for clusters whose Grafana looks for them.
-  const objects = helmTemplate(
-    ...['--kube-version', PLACEMENT_POLICY_SINCE],
-    ...['--set', 'crds.enabled=false,dashboards.enabled=false'],
-  );
+  const objects = render();
   const placement = objects.filter(isPlacementPolicy);
-  const operator = objects.filter((object) => !isHook(object) && !isPlacementPolicy(object));
+  const operator = operatorObjects(objects);
   const cleanup = objects.filter(isHook);
   return [
     file('kustomization.yaml', [kustomization(['namespace.yaml', 'operator.yaml'])]),
     file('namespace.yaml', [namespace()]),
-    file(
-      'operator.yaml',
-      operator.map((object) => naming(withoutHelm(object), NAMESPACE)),
-    ),
+    file('operator.yaml', operator),
     file('crds/kustomization.yaml', [kustomization(crdFiles())]),
     file('placement/kustomization.yaml', [kustomization(['policy.yaml'])]),
     file('placement/policy.yaml', placement.map(withoutHelm)),
@@ -54,6 +48,22 @@ export function deploy(): GeneratedFile[] {
     file('cleanup/namespace.yaml', [cleanupNamespace(RESTRICTED)]),
     file('cleanup/cleanup.yaml', standaloneCleanup(cleanup.map(withoutHelm))),
   ];
+}
+
+/** The objects of the operator itself, without labels and annotations of helm. */
+export function operatorObjects(objects = render()): Manifest[] {
+  return objects
+    .filter((object) => !isHook(object) && !isPlacementPolicy(object))
+    .map((object) => naming(withoutHelm(object), NAMESPACE));
+}
+
+/** What the chart renders with its default values, without CRDs. */
+function render(): Manifest[] {
+  // Dashboards are larger than everything else, and only for clusters whose Grafana looks for them.
+  return helmTemplate(
+    ...['--kube-version', PLACEMENT_POLICY_SINCE],
+    ...['--set', 'crds.enabled=false,dashboards.enabled=false'],
+  );
 }
 
 /** The connectivity check, with the image of the operator. */
@@ -85,15 +95,18 @@ function imageOf(objects: readonly Manifest[]): string {
   return image;
 }
 
-function file(path: string, objects: readonly object[], header = OF_THE_CHART): GeneratedFile {
+/** A file of deploy/ with these objects. */
+export function file(path: string, objects: readonly object[], header = OF_THE_CHART): GeneratedFile {
   return { path: `deploy/${path}`, content: header + objects.map(manifest).join('---\n') };
 }
 
-function kustomization(resources: string[]): object {
+/** A kustomization of these files. */
+export function kustomization(resources: string[]): object {
   return { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources };
 }
 
-function namespace(): object {
+/** The namespace of the operator. */
+export function namespace(): object {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: RESTRICTED } };
 }
 

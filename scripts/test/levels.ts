@@ -81,7 +81,7 @@ export const LEVELS: readonly Level[] = [
   },
   {
     name: 'chart',
-    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform'),
+    ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform', 'opm'),
     vitest: { project: 'chart', paths: [] },
   },
   {

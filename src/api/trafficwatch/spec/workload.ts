@@ -56,7 +56,11 @@ export const targetRefSchema = z
 
 /** Schema of `status.target`. */
 export const targetStatusSchema = z
-  .object({ apiVersion: z.string(), kind: z.string(), name: z.string() })
+  .object({
+    apiVersion: z.string().meta({ description: 'Its API version.' }),
+    kind: z.string().meta({ description: 'Its kind.' }),
+    name: z.string().meta({ description: 'Its name.' }),
+  })
   .optional()
   .meta({ description: 'With targetRef: the workload that podSelector was read from.' });
 

@@ -1,0 +1,65 @@
+import packageJson from '../../../package.json' with { type: 'json' };
+import { helmTemplate, type Manifest } from '../../chart/helm.ts';
+import { customResourceDefinitions, manifest, type GeneratedCrd } from '../crds.ts';
+import { operatorObjects } from '../deploy.ts';
+import type { GeneratedFile } from '../file.ts';
+import { annotations, dockerfile } from './annotations.ts';
+import { clusterServiceVersion } from './csv.ts';
+import { isOfBundle } from './kinds.ts';
+import { previousVersion } from './upgrade.ts';
+
+const HEADER = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
+
+/** What may differ from the bundle in the repository. */
+export interface BundleOptions {
+  /** Image of the operator. Default: that of deploy/. */
+  image?: string;
+  version?: string;
+  /** The version that this one replaces. Default: the release before it in CHANGELOG.md; '' for none. */
+  previous?: string;
+}
+
+/**
+ * bundle/ for the Operator Lifecycle Manager: the objects of the chart with its default values, in the format of
+ * https://olm.operatorframework.io/docs/tasks/creating-operator-manifests/. OLM creates the Deployment, the account and
+ * the roles from the ClusterServiceVersion. What it can not create is in deploy/olm.
+ */
+export function bundle(options: BundleOptions = {}): GeneratedFile[] {
+  const { version = packageJson.version, image } = options;
+  const { previous = previousVersion(version) ?? '' } = options;
+  const objects = operatorObjects().map((object) => withVersion(object, version));
+  const crds = defaultCrds();
+  const csv = clusterServiceVersion({ objects, crds, version, previous, image });
+  return [
+    file(`manifests/${packageJson.name}.clusterserviceversion.yaml`, csv),
+    ...crds.map(({ crd, file: name }) => file(`manifests/${name}`, crd)),
+    ...objects.filter(isOfBundle).map((object) => file(`manifests/${nameOf(object)}`, withoutNamespace(object))),
+    file('metadata/annotations.yaml', { annotations: annotations() }),
+    { path: 'bundle/Dockerfile', content: HEADER + dockerfile() },
+  ];
+}
+
+/** The CRDs that the chart installs with its default values, which are those whose kinds the default flags serve. */
+function defaultCrds(): GeneratedCrd[] {
+  const rendered = helmTemplate('--show-only', 'templates/crds/*.yaml').map(({ metadata }) => metadata.name);
+  return customResourceDefinitions().filter(({ crd }) => rendered.includes(crd.metadata?.name ?? ''));
+}
+
+function file(path: string, object: object): GeneratedFile {
+  return { path: `bundle/${path}`, content: HEADER + manifest(object) };
+}
+
+function nameOf({ metadata, kind }: Manifest): string {
+  return `${metadata.name}.${kind.toLowerCase()}.yaml`;
+}
+
+/** OLM creates the objects in the namespace of the Subscription. */
+function withoutNamespace(object: Manifest): Manifest {
+  return { ...object, metadata: { ...object.metadata, namespace: undefined } };
+}
+
+function withVersion(object: Manifest, version: string): Manifest {
+  const text = JSON.stringify(object);
+  const label = (value: string): string => `"app.kubernetes.io/version":"${value}"`;
+  return JSON.parse(text.replaceAll(label(packageJson.version), label(version))) as Manifest;
+}

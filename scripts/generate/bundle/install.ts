@@ -1,0 +1,81 @@
+import type { V1ClusterRole, V1Container, V1Deployment, V1EnvVar, V1PolicyRule } from '@kubernetes/client-node';
+import { variableName } from '../../../src/options/flagTable.ts';
+import type { Manifest } from '../../chart/helm.ts';
+import { NAMESPACE } from '../deploy.ts';
+
+/** OLM knows the namespace, the bundle does not: the argument refers to the variable of the container. */
+const POD_NAMESPACE = '$(POD_NAMESPACE)';
+
+/** Flags that belong to the ports of the container and to its replicas. All others can be set by a Subscription. */
+const FIXED = ['namespace', 'leader-elect', 'health-probe-bind-address', 'metrics-bind-address'];
+
+/** The `install` of a ClusterServiceVersion. */
+export interface InstallStrategy {
+  strategy: 'deployment';
+  spec: {
+    clusterPermissions: Permissions[];
+    permissions: Permissions[];
+    deployments: { name: string; label: Record<string, string>; spec: object }[];
+  };
+}
+
+interface Permissions {
+  serviceAccountName: string;
+  rules: V1PolicyRule[];
+}
+
+/**
+ * The Deployment and the rights of the operator, as the chart renders them.
+ *
+ * @param image replaces the image of the operator
+ */
+export function installStrategy(objects: readonly Manifest[], image?: string): InstallStrategy {
+  const { metadata, spec } = find(objects, 'Deployment') as V1Deployment;
+  const serviceAccountName = find(objects, 'ServiceAccount').metadata.name;
+  const { template } = spec!;
+  const podSpec = { ...template.spec!, containers: template.spec!.containers.map((one) => container(one, image)) };
+  return {
+    strategy: 'deployment',
+    spec: {
+      clusterPermissions: [{ serviceAccountName, rules: rulesOf(find(objects, 'ClusterRole')) }],
+      permissions: [{ serviceAccountName, rules: rulesOf(find(objects, 'Role')) }],
+      deployments: [
+        {
+          name: metadata!.name!,
+          label: metadata!.labels!,
+          spec: { ...spec, template: { ...template, spec: podSpec } },
+        },
+      ],
+    },
+  };
+}
+
+/**
+ * The container with its flags as environment variables: a Subscription can replace variables (spec.config.env), but no
+ * arguments.
+ */
+function container(one: V1Container, image = one.image): V1Container {
+  const args = one.args ?? [];
+  return {
+    ...one,
+    image,
+    args: args.filter((arg) => variable(arg) === undefined).map((arg) => arg.replace(NAMESPACE, POD_NAMESPACE)),
+    env: [...(one.env ?? []), ...args.flatMap((arg) => variable(arg) ?? [])],
+  };
+}
+
+/** The variable in place of an argument; undefined if it stays an argument. */
+function variable(arg: string): V1EnvVar | undefined {
+  const [, flag = '', value = ''] = /^--([^=]+)=(.*)$/.exec(arg) ?? [];
+  return flag === '' || FIXED.includes(flag) ? undefined : { name: variableName(flag), value };
+}
+
+function rulesOf(role: Manifest): V1PolicyRule[] {
+  return (role as V1ClusterRole).rules ?? [];
+}
+
+function find(objects: readonly Manifest[], kind: string): Manifest {
+  const found = objects.filter((object) => object.kind === kind);
+  if (found.length !== 1) throw new Error(`the chart renders ${found.length} objects of kind ${kind}`);
+  return found[0]!;
+}
