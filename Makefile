@@ -99,8 +99,53 @@ lint: setup ## Format, lint, types and layer rules only
 unit: setup ## Unit tests only
 	node scripts/test.ts --only unit
 
+# --- into a cluster ---
+
+# The images to deploy; default: those of deploy/, which no registry has.
+export IMG CATALOG_IMG OLM_RELEASE
+BUNDLE_DIR = $(if $(IMG),dist/bundle,bundle)
+
+.PHONY: install
+install: ## Installs the CRDs into the cluster of the kubeconfig
+	scripts/cluster.sh install
+
+.PHONY: uninstall
+uninstall: ## Removes the CRDs, and with them every TrafficWatch
+	scripts/cluster.sh uninstall
+
+.PHONY: deploy
+deploy: ## Deploys the operator without helm and OLM (IMG=registry/traffic-operator:0.1.0 names another image)
+	scripts/cluster.sh deploy
+
+.PHONY: undeploy
+undeploy: ## Removes what deploy has installed, the node labels, and all that the operator has deployed
+	scripts/cluster.sh undeploy
+
+.PHONY: bundle
+bundle: generate ## Writes bundle/ for OLM and validates it; with IMG it writes dist/bundle with that image
+	test/lab/build.sh opm
+	node scripts/olm/bundle.ts $(if $(IMG),--image $(IMG))
+
+.PHONY: catalog
+catalog: bundle ## Writes and validates dist/catalog, a file-based catalog, and its Dockerfile (BUNDLES="older newer" names other bundles)
+	node scripts/olm/catalog.ts --out dist/catalog $(or $(BUNDLES),$(BUNDLE_DIR))
+
+.PHONY: olm-install
+olm-install: ## Installs OLM itself (OLM_RELEASE names a folder or URL with another release)
+	scripts/cluster.sh olm-install
+
+.PHONY: olm-deploy
+olm-deploy: ## Deploys the operator by OLM from the catalog image (CATALOG_IMG=registry/traffic-operator-catalog:0.1.0)
+	scripts/cluster.sh olm-deploy
+
+.PHONY: olm-undeploy
+olm-undeploy: ## Removes what olm-deploy has installed, the node labels, and all that the operator has deployed
+	scripts/cluster.sh olm-undeploy
+
+# --- files ---
+
 .PHONY: generate
-generate: setup ## Writes the generated files: CRDs, chart values and schema, dashboards, deploy/, prometheus/, tables in docs/
+generate: setup ## Writes the generated files: CRDs, chart values and schema, dashboards, bundle/, deploy/, prometheus/, tables in docs/
 	node scripts/generate.ts
 
 .PHONY: verify

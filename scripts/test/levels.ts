@@ -42,6 +42,8 @@ const INTEGRATION = [
   'thanos',
   'external-dns',
   'coredns',
+  'opm',
+  'olm',
 ];
 
 /** The cache key is the text of a file, the options and the version of prettier. */

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Installs the operator into the cluster of the current kubeconfig, and removes it. `make` calls it.
+#   cluster.sh install          the CRDs
+#   cluster.sh deploy           the operator, as deploy/ has it, and the placement policy if the cluster serves it
+#   cluster.sh undeploy         removes the operator and everything that it has made; the CRDs stay
+#   cluster.sh uninstall        removes the CRDs, and so every TrafficWatch
+#   cluster.sh olm-install      the Operator Lifecycle Manager itself
+#   cluster.sh olm-deploy       the operator by OLM: catalog, OperatorGroup, Subscription
+#   cluster.sh olm-undeploy     removes that, and everything that the operator has made; the CRDs stay
+# IMG: image of the operator. CATALOG_IMG: image of the catalog. KUBECTL: another kubectl.
+# OLM_RELEASE: folder or URL with crds.yaml and olm.yaml of a release of OLM.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+DEPLOY=$ROOT/deploy
+NAMESPACE=traffic-operator-system
+NAME=traffic-operator
+KUBECTL=${KUBECTL:-kubectl}
+OLM_RELEASE=${OLM_RELEASE:-https://github.com/operator-framework/operator-lifecycle-manager/releases/download/v0.40.0}
+CLEANUP=traffic-operator-cleanup
+TIMEOUT=${TIMEOUT:-5m}
+
+say() { printf '%s\n' "$*" >&2; }
+
+# The objects of a folder of deploy/, with the images of IMG and CATALOG_IMG.
+manifests() { # folder
+  "$KUBECTL" kustomize "$DEPLOY/$1" |
+    sed -E "s#(image: )$NAME:.*#\1${IMG:-$NAME:$(version)}#; s#(image: )$NAME-catalog:.*#\1${CATALOG_IMG:-$NAME-catalog:$(version)}#"
+}
+
+version() { sed -nE 's/^  "version": "(.*)",$/\1/p' "$ROOT/package.json"; }
+
+apply() { manifests "$1" | "$KUBECTL" apply --server-side --force-conflicts -f -; }
+
+delete() { manifests "$1" | "$KUBECTL" delete --ignore-not-found --timeout="$TIMEOUT" -f -; }
+
+# Kubernetes 1.36 and newer.
+serves_placement() {
+  "$KUBECTL" get --raw /apis/admissionregistration.k8s.io/v1 | grep -q '"MutatingAdmissionPolicy"'
+}
+
+# Removes labels, finalizers and everything that the operator has deployed. It works with and without the operator.
+cleanup() {
+  "$KUBECTL" -n "$CLEANUP" delete "job/$CLEANUP" --ignore-not-found
+  apply cleanup
+  "$KUBECTL" -n "$CLEANUP" wait --for=condition=complete --timeout="$TIMEOUT" "job/$CLEANUP"
+  delete cleanup
+}
+
+install_crds() {
+  apply crds
+  manifests crds | "$KUBECTL" wait --for=condition=Established --timeout="$TIMEOUT" -f -
+}
+
+uninstall_crds() {
+  delete crds
+  if ! is_installed operators.operators.coreos.com; then return; fi
+  # OLM's summary of the operator. OLM creates it again as long as it finds a CRD of the operator.
+  "$KUBECTL" delete "operators.operators.coreos.com/$NAME.$NAMESPACE" --ignore-not-found
+}
+
+# Whether the cluster has a CRD.
+is_installed() { [[ -n $("$KUBECTL" get "crd/$1" --ignore-not-found -o name) ]]; }
+
+deploy() {
+  apply .
+  if serves_placement; then apply placement; fi
+}
+
+undeploy() {
+  cleanup
+  delete .
+  if serves_placement; then delete placement; fi
+}
+
+olm_install() {
+  if is_installed clusterserviceversions.operators.coreos.com; then
+    say 'OLM is installed already'
+    return
+  fi
+  # The CRDs are too large for the annotation of a client-side apply.
+  "$KUBECTL" apply --server-side -f "$OLM_RELEASE/crds.yaml"
+  "$KUBECTL" wait --for=condition=Established --timeout="$TIMEOUT" -f "$OLM_RELEASE/crds.yaml"
+  "$KUBECTL" apply --server-side -f "$OLM_RELEASE/olm.yaml"
+  local deployment
+  for deployment in olm-operator catalog-operator; do
+    "$KUBECTL" -n olm rollout status --timeout="$TIMEOUT" "deployment/$deployment"
+  done
+}
+
+olm_deploy() {
+  if ! is_installed subscriptions.operators.coreos.com; then
+    say 'OLM is not installed: make olm-install'
+    return 1
+  fi
+  apply olm
+  "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.installedCSV}' --timeout="$TIMEOUT" "subscription/$NAME"
+  local csv
+  csv=$(installed_csv)
+  "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.phase}'=Succeeded --timeout="$TIMEOUT" "csv/$csv"
+}
+
+installed_csv() {
+  "$KUBECTL" -n "$NAMESPACE" get "subscription/$NAME" --ignore-not-found -o jsonpath='{.status.installedCSV}'
+}
+
+# First the Subscription, which would install the ClusterServiceVersion again. The operator must not run during the
+# clean-up: OLM would start it again.
+olm_undeploy() {
+  local csv
+  csv=$(installed_csv)
+  "$KUBECTL" -n "$NAMESPACE" delete "subscription/$NAME" --ignore-not-found
+  if [[ -n $csv ]]; then "$KUBECTL" -n "$NAMESPACE" delete "csv/$csv" --ignore-not-found --timeout="$TIMEOUT"; fi
+  cleanup
+  delete olm
+  if serves_placement; then delete placement; fi
+}
+
+case ${1:-} in
+  install) install_crds ;;
+  deploy) deploy ;;
+  undeploy) undeploy ;;
+  uninstall) uninstall_crds ;;
+  olm-install) olm_install ;;
+  olm-deploy) olm_deploy ;;
+  olm-undeploy) olm_undeploy ;;
+  *)
+    sed -n '2,12p' "$0" >&2
+    exit 2
+    ;;
+esac

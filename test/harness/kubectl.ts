@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { ControlPlane } from './controlPlane.ts';
+import { binary } from '../lab/binaries.ts';
+
+/** Runs kubectl as the administrator and returns its standard output. Throws with its messages if it fails. */
+export async function kubectl({ kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {
+  const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, maxBuffer: 1 << 26 };
+  const running = promisify(execFile)(await binary('kubectl'), args, options);
+  running.child.stdin?.end(input);
+  return (await running).stdout;
+}
+
+/** One field of an object, '' if there is none. */
+export async function field(plane: ControlPlane, object: readonly string[], path: string): Promise<string> {
+  return kubectl(plane, ['get', ...object, '--ignore-not-found', `-ojsonpath={${path}}`]);
+}
+
+/**
+ * The name of every object of the cluster, as kind/namespace/name, but of those that come and go by themselves: events,
+ * and the Leases and APIServices of the API server.
+ */
+export async function allObjects(plane: ControlPlane): Promise<string[]> {
+  const kinds = await kubectl(plane, ['api-resources', '--verbs=list,delete', '-oname']);
+  const wanted = kinds.split('\n').filter((kind) => kind !== '' && !/^(events|leases)(\.|$)|^apiservices\./.test(kind));
+  const path = '{range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name}{"\\n"}{end}';
+  const text = await kubectl(plane, ['get', wanted.join(','), '--all-namespaces', `-ojsonpath=${path}`]);
+  return [...new Set(text.split('\n').filter(Boolean))].sort();
+}

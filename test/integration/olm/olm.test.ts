@@ -1,0 +1,154 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { bundle } from '../../../scripts/generate/bundle/bundle.ts';
+import { writeFiles } from '../../../scripts/generate/file.ts';
+import { writeCatalog } from '../../../scripts/olm/writeCatalog.ts';
+import { carryOutCleanup, kubeconfigOf, runClusterScript } from '../../harness/clusterScript.ts';
+import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import { metricsOf } from '../../harness/metricsOf.ts';
+import { startFakeKubelet } from './fakeKubelet.ts';
+import { applyOlm, installed, NAMESPACE } from './installed.ts';
+import { allObjects, field, kubectl } from '../../harness/kubectl.ts';
+import { startOlm, type OlmPlane } from './olmPlane.ts';
+
+/**
+ * The bundle with the real OLM on a real API server: from the catalog to the ClusterServiceVersion, the upgrade to the
+ * next bundle, and the removal. No pod runs here: the operator and the clean-up run as processes, with the arguments, the
+ * variables and the token that their pods would have.
+ */
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const WAIT = { timeout: 120_000, interval: 300 };
+const NODES = ['n1', 'n2', 'n3'];
+const UNFIT = 'web.traffic.example.com/unfit';
+const LABELS = { n1: 'true', n2: 'false', n3: 'false' };
+const CURRENT = `traffic-operator.v${packageJson.version}`;
+const NEXT = '9.0.0';
+const PASSES = 8;
+
+let f: Fixture;
+let olm: OlmPlane;
+let endKubelet: () => Promise<void>;
+let directory: string;
+/** What was in the cluster before, OLM included. */
+let before: string[];
+
+const get = (object: string, path: string): Promise<string> => field(f.controlPlane, ['-n', NAMESPACE, object], path);
+
+/** Starts the operator that OLM has installed. */
+async function startInstalled(prometheusUrl = f.prometheusUrl): Promise<void> {
+  const { args, env } = await installed(f.controlPlane);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  const kubeconfig = await kubeconfigOf(f.controlPlane, 'traffic-operator', NAMESPACE);
+  // The window of the harness is shorter than four scrapes of 5 s.
+  await f.startOperator([...args, '--scrape-interval=1s'], { kubeconfig, prometheusUrl });
+}
+
+/** Ends the operator, which was refused nothing. */
+async function endInstalled(): Promise<void> {
+  const log = f.operator().log();
+  await f.stopOperator();
+  expect(log.split('\n').filter((line) => /forbidden|"status":403/i.test(line))).toEqual([]);
+}
+
+async function isInstalled(csv: string): Promise<void> {
+  expect(await get('subscription/traffic-operator', '.status.installedCSV')).toBe(csv);
+  expect(await get(`csv/${csv}`, '.status.phase')).toBe('Succeeded');
+}
+
+async function afterPasses(count: number): Promise<void> {
+  const passes = async (): Promise<number> => (await metricsOf(f.operator())).sum('passes_total');
+  const begin = await passes();
+  await vi.waitFor(async () => expect(await passes()).toBeGreaterThanOrEqual(begin + count), WAIT);
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'olm-test-'));
+  f = await startFixture({ nodes: NODES, crd: 'none' });
+  f.exporter.setPercent('n1', 60);
+  olm = await startOlm(f.controlPlane);
+  writeCatalog(join(directory, 'first'), [join(ROOT, 'bundle')]);
+  await olm.serve(join(directory, 'first'));
+  before = await allObjects(f.controlPlane);
+  endKubelet = startFakeKubelet(f.client, NAMESPACE);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+afterAll(async () => {
+  await endKubelet();
+  await olm.stop();
+  await f.stop();
+  await rm(directory, { recursive: true });
+});
+
+describe('with OLM', () => {
+  it('a Subscription installs the operator, with the variables of the Subscription', async () => {
+    await applyOlm(f.controlPlane, olm.address, { TRAFFIC_OPERATOR_LOG_LEVEL: 'debug' });
+    await vi.waitFor(async () => {
+      await isInstalled(CURRENT);
+      expect(await get('installplan', '.items[*].status.phase')).toBe('Complete');
+    }, WAIT);
+    // Nothing was pulled: the objects are in the catalog.
+    expect(await kubectl(f.controlPlane, ['get', 'jobs', '-A', '-oname'])).toBe('');
+    const { args, env } = await installed(f.controlPlane);
+    expect(args).toEqual([`--namespace=${NAMESPACE}`, '--leader-elect']);
+    expect(env).toMatchObject({ TRAFFIC_OPERATOR_LOG_LEVEL: 'debug', TRAFFIC_OPERATOR_INTERVAL: '10s' });
+    expect(await get('poddisruptionbudget/traffic-operator', '.spec.maxUnavailable')).toBe('1');
+    expect(await get('service/traffic-operator-metrics', '.spec.ports[0].port')).toBe('8080');
+  });
+
+  it('a TrafficWatch works', async () => {
+    await startInstalled();
+    await f.createWatch('web', { maxBandwidthPercent: '20' });
+    await vi.waitFor(async () => {
+      expect(await f.labels(UNFIT)).toEqual(LABELS);
+      expect((await f.watch('web')).status).toMatchObject({ ready: true, unfitNodes: 1, fitNodes: 2 });
+    }, WAIT);
+  });
+
+  it('an upgrade to the next bundle flips no label', async () => {
+    const versions = await f.nodeVersions();
+    const running = await field(f.controlPlane, ['deployment/web'], '.metadata.generation');
+    const next = { version: NEXT, previous: packageJson.version, image: `traffic-operator:${NEXT}` };
+    writeFiles(join(directory, 'next'), bundle(next));
+    writeCatalog(join(directory, 'second'), [join(ROOT, 'bundle'), join(directory, 'next', 'bundle')]);
+    await olm.serve(join(directory, 'second'));
+    await vi.waitFor(async () => {
+      await isInstalled(`traffic-operator.v${NEXT}`);
+      expect(await get(`csv/${CURRENT}`, '.metadata.name')).toBe('');
+    }, WAIT);
+    expect((await installed(f.controlPlane)).image).toBe(`traffic-operator:${NEXT}`);
+
+    await endInstalled();
+    await startInstalled();
+    await afterPasses(PASSES);
+    expect(await f.nodeVersions()).toEqual(versions);
+    expect(await f.labels(UNFIT)).toEqual(LABELS);
+    expect(await field(f.controlPlane, ['deployment/web'], '.metadata.generation')).toBe(running);
+
+    // It is at work all the same.
+    f.exporter.setPercent('n1', 1);
+    await vi.waitFor(async () => expect(await f.labels(UNFIT)).toEqual({ ...LABELS, n1: 'false' }), WAIT);
+    await endInstalled();
+  });
+
+  it('the removal leaves nothing', async () => {
+    // Without a Prometheus of others the operator deploys what it measures with.
+    await startInstalled('');
+    await vi.waitFor(async () => {
+      expect(await get('deployment/prometheus', '.metadata.name')).toBe('prometheus');
+      expect(await f.labels(UNFIT)).not.toEqual({});
+    }, WAIT);
+    await endInstalled();
+
+    await Promise.all([runClusterScript(f.controlPlane, 'olm-undeploy'), carryOutCleanup(f.controlPlane)]);
+    expect(await f.labels(UNFIT)).toEqual({});
+    expect((await f.watch('web')).metadata?.finalizers ?? []).toEqual([]);
+    await runClusterScript(f.controlPlane, 'uninstall');
+    await vi.waitFor(async () => expect(await allObjects(f.controlPlane)).toEqual(before), WAIT);
+  });
+});
