@@ -101,9 +101,9 @@ unit: setup ## Unit tests only
 
 # --- into a cluster ---
 
-# The images to deploy; default: those of deploy/, which no registry has.
-export IMG CATALOG_IMG OLM_RELEASE
-BUNDLE_DIR = $(if $(IMG),dist/bundle,bundle)
+# The images to deploy, and the namespace; default: those of deploy/. No registry has the images.
+export IMG CATALOG_IMG NAMESPACE OLM_RELEASE
+BUNDLE_DIR = $(if $(IMG)$(NAMESPACE),dist/bundle,bundle)
 
 .PHONY: install
 install: ## Installs the CRDs into the cluster of the kubeconfig
@@ -114,7 +114,7 @@ uninstall: ## Removes the CRDs, and with them every TrafficWatch
 	scripts/cluster.sh uninstall
 
 .PHONY: deploy
-deploy: ## Deploys the operator without helm and OLM (IMG=registry/traffic-operator:0.1.0 names another image)
+deploy: ## Deploys the operator without helm and OLM (IMG=registry/traffic-operator:0.1.0 and NAMESPACE=traffic-operator-system name others)
 	scripts/cluster.sh deploy
 
 .PHONY: undeploy
@@ -122,9 +122,9 @@ undeploy: ## Removes what deploy has installed, the node labels, and all that th
 	scripts/cluster.sh undeploy
 
 .PHONY: bundle
-bundle: generate ## Writes bundle/ for OLM and validates it; with IMG it writes dist/bundle with that image
+bundle: generate ## Writes bundle/ for OLM and validates it; with IMG or NAMESPACE it writes dist/bundle with them
 	test/lab/build.sh opm
-	node scripts/olm/bundle.ts $(if $(IMG),--image $(IMG))
+	node scripts/olm/bundle.ts $(if $(IMG),--image $(IMG)) $(if $(NAMESPACE),--namespace $(NAMESPACE))
 
 .PHONY: catalog
 catalog: bundle ## Writes and validates dist/catalog, a file-based catalog, and its Dockerfile (BUNDLES="older newer" names other bundles)

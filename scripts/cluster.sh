@@ -7,13 +7,14 @@
 #   cluster.sh olm-install      the Operator Lifecycle Manager itself
 #   cluster.sh olm-deploy       the operator by OLM: catalog, OperatorGroup, Subscription
 #   cluster.sh olm-undeploy     removes that, and everything that the operator has made; the CRDs stay
-# IMG: image of the operator. CATALOG_IMG: image of the catalog. KUBECTL: another kubectl.
+# IMG: image of the operator. CATALOG_IMG: image of the catalog. NAMESPACE: of the operator. KUBECTL: another kubectl.
 # OLM_RELEASE: folder or URL with crds.yaml and olm.yaml of a release of OLM.
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DEPLOY=$ROOT/deploy
-NAMESPACE=traffic-operator-system
+DEFAULT_NAMESPACE=traffic-operator-system
+NAMESPACE=${NAMESPACE:-$DEFAULT_NAMESPACE}
 NAME=traffic-operator
 KUBECTL=${KUBECTL:-kubectl}
 OLM_RELEASE=${OLM_RELEASE:-https://github.com/operator-framework/operator-lifecycle-manager/releases/download/v0.40.0}
@@ -22,10 +23,13 @@ TIMEOUT=${TIMEOUT:-5m}
 
 say() { printf '%s\n' "$*" >&2; }
 
-# The objects of a folder of deploy/, with the images of IMG and CATALOG_IMG.
+# The objects of a folder of deploy/, with the images of IMG and CATALOG_IMG. Names that begin with the namespace, such as
+# that of the namespace of node-exporter, change with it.
 manifests() { # folder
-  "$KUBECTL" kustomize "$DEPLOY/$1" |
-    sed -E "s#(image: )$NAME:.*#\1${IMG:-$NAME:$(version)}#; s#(image: )$NAME-catalog:.*#\1${CATALOG_IMG:-$NAME-catalog:$(version)}#"
+  "$KUBECTL" kustomize "$DEPLOY/$1" | sed -E "
+    s#(image: )$NAME:.*#\1${IMG:-$NAME:$(version)}#
+    s#(image: )$NAME-catalog:.*#\1${CATALOG_IMG:-$NAME-catalog:$(version)}#
+    s#$DEFAULT_NAMESPACE#$NAMESPACE#g"
 }
 
 version() { sed -nE 's/^  "version": "(.*)",$/\1/p' "$ROOT/package.json"; }

@@ -1,8 +1,8 @@
 /**
- * Validates bundle/ with the validators of operator-framework. With an image of the operator, it first writes
- * dist/bundle with that image, and validates it:
+ * Validates bundle/ with the validators of operator-framework. With another image or namespace of the operator, it first
+ * writes dist/bundle with them, and validates it:
  *
- *   node scripts/olm/bundle.ts [--image registry.example.com/traffic-operator:0.1.0]
+ *   node scripts/olm/bundle.ts [--image registry.example.com/traffic-operator:0.1.0] [--namespace network]
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,11 +14,12 @@ import { problems } from './validators.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-const { values } = parseArgs({ options: { image: { type: 'string' } } });
-const root = values.image === undefined ? ROOT : join(ROOT, 'dist');
-if (values.image !== undefined) {
+const { values } = parseArgs({ options: { image: { type: 'string' }, namespace: { type: 'string' } } });
+const isOther = Object.keys(values).length > 0;
+const root = isOther ? join(ROOT, 'dist') : ROOT;
+if (isOther) {
   rmSync(join(root, 'bundle'), { recursive: true, force: true });
-  writeFiles(root, bundle({ image: values.image }));
+  writeFiles(root, bundle(values));
 }
 const found = problems(join(root, 'bundle'));
 for (const problem of found) console.error(problem);

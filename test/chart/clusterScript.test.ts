@@ -9,7 +9,8 @@ import { binary } from '../lab/binaries.ts';
  * scripts/cluster.sh, which `make install deploy undeploy uninstall` call, on a real API server with the controller that
  * empties namespaces. The operator and the clean-up run here, with the rights of their pods.
  */
-const NAMESPACE = 'traffic-operator-system';
+/** Another one than that of deploy/. */
+const NAMESPACE = 'network';
 const UNFIT = 'web.traffic.example.com/unfit';
 const IMAGE = 'registry.example.com/traffic-operator:1';
 const WAIT = { timeout: 60_000, interval: 300 };
@@ -43,12 +44,12 @@ async function whenServed(): Promise<void> {
 it('deploys the operator with another image, and with the placement policy', async () => {
   await runClusterScript(f.controlPlane, 'install');
   await whenServed();
-  await runClusterScript(f.controlPlane, 'deploy', { IMG: IMAGE });
+  await runClusterScript(f.controlPlane, 'deploy', { IMG: IMAGE, NAMESPACE });
   const deployment = ['-n', NAMESPACE, 'deployment/traffic-operator'];
   expect(await field(f.controlPlane, deployment, '.spec.template.spec.containers[0].image')).toBe(IMAGE);
   expect(await kubectl(f.controlPlane, ['get', 'mutatingadmissionpolicies', '-oname'])).toContain('traffic-operator');
   // A second time, over what is there.
-  await runClusterScript(f.controlPlane, 'deploy');
+  await runClusterScript(f.controlPlane, 'deploy', { NAMESPACE });
   expect(await field(f.controlPlane, deployment, '.spec.template.spec.containers[0].image')).toMatch(
     /^traffic-operator:/,
   );
@@ -56,12 +57,13 @@ it('deploys the operator with another image, and with the placement policy', asy
 
 it('removes it, and what the operator has made', async () => {
   const kubeconfig = await kubeconfigOf(f.controlPlane, 'traffic-operator', NAMESPACE);
-  await f.startOperator(['--leader-elect', `--namespace=${NAMESPACE}`], { kubeconfig });
+  const args = ['--leader-elect', `--namespace=${NAMESPACE}`];
+  await f.startOperator(args, { kubeconfig });
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => expect(await f.labels(UNFIT)).toEqual({ n1: 'false', n2: 'false' }), WAIT);
   await f.stopOperator();
 
-  await Promise.all([runClusterScript(f.controlPlane, 'undeploy'), carryOutCleanup(f.controlPlane)]);
+  await Promise.all([runClusterScript(f.controlPlane, 'undeploy', { NAMESPACE }), carryOutCleanup(f.controlPlane)]);
   expect(await f.labels(UNFIT)).toEqual({});
   await runClusterScript(f.controlPlane, 'uninstall');
   // The garbage collector's, which does not run here.

@@ -1,7 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { helmTemplate, type Manifest } from '../../chart/helm.ts';
 import { customResourceDefinitions, manifest, type GeneratedCrd } from '../crds.ts';
-import { operatorObjects } from '../deploy.ts';
+import { NAMESPACE, operatorObjects } from '../deploy.ts';
 import type { GeneratedFile } from '../file.ts';
 import { annotations, dockerfile } from './annotations.ts';
 import { clusterServiceVersion } from './csv.ts';
@@ -15,6 +15,8 @@ export interface BundleOptions {
   /** Image of the operator. Default: that of deploy/. */
   image?: string;
   version?: string;
+  /** Namespace that it is installed into. The rights name others that begin with it. Default: that of deploy/. */
+  namespace?: string;
   /** The version that this one replaces. Default: the release before it in CHANGELOG.md; '' for none. */
   previous?: string;
 }
@@ -25,18 +27,19 @@ export interface BundleOptions {
  * the roles from the ClusterServiceVersion. What it can not create is in deploy/olm.
  */
 export function bundle(options: BundleOptions = {}): GeneratedFile[] {
-  const { version = packageJson.version, image } = options;
+  const { version = packageJson.version, image, namespace = NAMESPACE } = options;
   const { previous = previousVersion(version) ?? '' } = options;
   const objects = operatorObjects().map((object) => withVersion(object, version));
   const crds = defaultCrds();
   const csv = clusterServiceVersion({ objects, crds, version, previous, image });
-  return [
+  const files = [
     file(`manifests/${packageJson.name}.clusterserviceversion.yaml`, csv),
     ...crds.map(({ crd, file: name }) => file(`manifests/${name}`, crd)),
     ...objects.filter(isOfBundle).map((object) => file(`manifests/${nameOf(object)}`, withoutNamespace(object))),
     file('metadata/annotations.yaml', { annotations: annotations() }),
     { path: 'bundle/Dockerfile', content: HEADER + dockerfile() },
   ];
+  return files.map(({ path, content }) => ({ path, content: content.replaceAll(NAMESPACE, namespace) }));
 }
 
 /** The CRDs that the chart installs with its default values, which are those whose kinds the default flags serve. */

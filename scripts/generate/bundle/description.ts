@@ -7,8 +7,8 @@ node, decides which nodes are fit, labels them, and keeps new pods of your workl
 
 ### Namespace
 
-Install it into \`traffic-operator-system\`. The rights name the namespace of node-exporter, which begins with that of the
-operator. In another namespace it works with an existing Prometheus only.
+Install it into \`traffic-operator-system\`: the rights name the namespaces of node-exporter and of the agents, which begin
+with that of the operator. \`make bundle NAMESPACE=<another>\` writes a bundle for another namespace.
 
 ### Settings
 

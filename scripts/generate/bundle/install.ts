@@ -1,12 +1,8 @@
 import type { V1ClusterRole, V1Container, V1Deployment, V1EnvVar, V1PolicyRule } from '@kubernetes/client-node';
 import { variableName } from '../../../src/options/flagTable.ts';
 import type { Manifest } from '../../chart/helm.ts';
-import { NAMESPACE } from '../deploy.ts';
 
-/** OLM knows the namespace, the bundle does not: the argument refers to the variable of the container. */
-const POD_NAMESPACE = '$(POD_NAMESPACE)';
-
-/** Flags that belong to the ports of the container and to its replicas. All others can be set by a Subscription. */
+/** Flags that belong to the rights, the replicas and the ports. All others can be set by a Subscription. */
 const FIXED = ['namespace', 'leader-elect', 'health-probe-bind-address', 'metrics-bind-address'];
 
 /** The `install` of a ClusterServiceVersion. */
@@ -59,7 +55,7 @@ function container(one: V1Container, image = one.image): V1Container {
   return {
     ...one,
     image,
-    args: args.filter((arg) => variable(arg) === undefined).map((arg) => arg.replace(NAMESPACE, POD_NAMESPACE)),
+    args: args.filter((arg) => variable(arg) === undefined),
     env: [...(one.env ?? []), ...args.flatMap((arg) => variable(arg) ?? [])],
   };
 }

@@ -53,7 +53,7 @@ describe('the ClusterServiceVersion', () => {
     expect(flagsOf(container)).toEqual(flagsOf(expected));
     expect(container.args).toEqual([
       'manager',
-      '--namespace=$(POD_NAMESPACE)',
+      '--namespace=traffic-operator-system',
       '--leader-elect',
       '--health-probe-bind-address=:8081',
       '--metrics-bind-address=:8080',

@@ -67,6 +67,14 @@ it('is refused with two heads of the channel', () => {
   expect(catalogProblems(catalog).join('\n')).toMatch(/multiple channel heads/);
 });
 
+it('has the rights of another namespace', () => {
+  const { spec, metadata } = csvOf(otherBundle({ namespace: 'network', version: '9.0.2', previous: '' }));
+  const rights = JSON.stringify(spec.install.spec.clusterPermissions);
+  expect(rights).toContain('"network-node-exporter"');
+  expect(JSON.stringify([spec, metadata])).not.toContain('traffic-operator-system');
+  expect(metadata.annotations['operatorframework.io/suggested-namespace']).toBe('network');
+});
+
 it('gives another image to the Deployment and to the list of images', () => {
   const image = 'registry.example.com/traffic-operator:0.1.0';
   const { spec, metadata } = csvOf(otherBundle({ image }));

@@ -44,7 +44,7 @@ export async function installed(plane: ControlPlane): Promise<Installed> {
   const { image, args, env } = container!;
   return {
     image: image!,
-    args: args!.filter((arg) => !OF_THE_POD.test(arg)).map((arg) => arg.replace('$(POD_NAMESPACE)', NAMESPACE)),
+    args: args!.filter((arg) => !OF_THE_POD.test(arg)),
     env: Object.fromEntries(env!.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))),
   };
 }
