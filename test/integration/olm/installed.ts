@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { V1Deployment } from '@kubernetes/client-node';
-import { parseAllDocuments, stringify } from 'yaml';
+import { vi } from 'vitest';
+import { runClusterScript } from '../../harness/clusterScript.ts';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { kubectl } from '../../harness/kubectl.ts';
 
 export const NAMESPACE = 'traffic-operator-system';
-const OLM = fileURLToPath(new URL('../../../deploy/olm/', import.meta.url));
+const WAIT = { timeout: 60_000, interval: 200 };
 
 /** Flags whose values are those of a pod: tests give others. */
 const OF_THE_POD = /^(manager|--(health-probe|metrics)-bind-address=.*)$/;
@@ -20,21 +19,17 @@ export interface Installed {
   env: Record<string, string>;
 }
 
-/** Applies deploy/olm, with the address of a catalog in place of its image, and with variables for the operator. */
-export async function applyOlm(plane: ControlPlane, address: string, env: Record<string, string>): Promise<void> {
-  const objects = ['namespace.yaml', 'subscription.yaml', 'policies.yaml'].flatMap((file) =>
-    parseAllDocuments(readFileSync(OLM + file, 'utf8')).map(
-      (document) => document.toJS() as { kind: string; spec: object },
-    ),
-  );
-  const changed = objects.map((object) => {
-    if (object.kind === 'CatalogSource') return { ...object, spec: { sourceType: 'grpc', address } };
-    const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
-    return object.kind === 'Subscription'
-      ? { ...object, spec: { ...object.spec, config: { env: variables } } }
-      : object;
-  });
-  await kubectl(plane, ['apply', '--server-side', '-f-'], changed.map((object) => stringify(object)).join('---\n'));
+/** Runs `olm-deploy`, and gives the catalog an address in place of its image, and the operator variables. */
+export async function deployWithOlm(plane: ControlPlane, address: string, env: Record<string, string>): Promise<void> {
+  const deployed = runClusterScript(plane, 'olm-deploy');
+  const patch = (object: string, spec: object): Promise<string> =>
+    kubectl(plane, ['-n', NAMESPACE, 'patch', object, '--type=merge', `-p${JSON.stringify({ spec })}`]);
+  const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
+  const isPatched = vi.waitFor(async () => {
+    await patch('subscription/traffic-operator', { config: { env: variables } });
+    await patch('catalogsource/traffic-operator', { image: null, grpcPodConfig: null, address });
+  }, WAIT);
+  await Promise.all([deployed, isPatched]);
 }
 
 /** Reads the Deployment that OLM has made. */

@@ -11,7 +11,7 @@ import { carryOutCleanup, kubeconfigOf, runClusterScript } from '../../harness/c
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { metricsOf } from '../../harness/metricsOf.ts';
 import { startFakeKubelet } from './fakeKubelet.ts';
-import { applyOlm, installed, NAMESPACE } from './installed.ts';
+import { deployWithOlm, installed, NAMESPACE } from './installed.ts';
 import { allObjects, field, kubectl } from '../../harness/kubectl.ts';
 import { startOlm, type OlmPlane } from './olmPlane.ts';
 
@@ -87,16 +87,19 @@ afterAll(async () => {
 
 describe('with OLM', () => {
   it('a Subscription installs the operator, with the variables of the Subscription', async () => {
-    await applyOlm(f.controlPlane, olm.address, { TRAFFIC_OPERATOR_LOG_LEVEL: 'debug' });
+    await deployWithOlm(f.controlPlane, olm.address, { TRAFFIC_OPERATOR_LOG_LEVEL: 'debug' });
     await vi.waitFor(async () => {
       await isInstalled(CURRENT);
       expect(await get('installplan', '.items[*].status.phase')).toBe('Complete');
     }, WAIT);
     // Nothing was pulled: the objects are in the catalog.
     expect(await kubectl(f.controlPlane, ['get', 'jobs', '-A', '-oname'])).toBe('');
-    const { args, env } = await installed(f.controlPlane);
+    await vi.waitFor(async () => {
+      const { env } = await installed(f.controlPlane);
+      expect(env).toMatchObject({ TRAFFIC_OPERATOR_LOG_LEVEL: 'debug', TRAFFIC_OPERATOR_INTERVAL: '10s' });
+    }, WAIT);
+    const { args } = await installed(f.controlPlane);
     expect(args).toEqual([`--namespace=${NAMESPACE}`, '--leader-elect']);
-    expect(env).toMatchObject({ TRAFFIC_OPERATOR_LOG_LEVEL: 'debug', TRAFFIC_OPERATOR_INTERVAL: '10s' });
     expect(await get('poddisruptionbudget/traffic-operator', '.spec.maxUnavailable')).toBe('1');
     expect(await get('service/traffic-operator-metrics', '.spec.ports[0].port')).toBe('8080');
   });
