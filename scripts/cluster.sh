@@ -100,21 +100,19 @@ olm_deploy() {
   apply olm
   "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.installedCSV}' --timeout="$TIMEOUT" "subscription/$NAME"
   local csv
-  csv=$(installed_csv)
+  csv=$("$KUBECTL" -n "$NAMESPACE" get "subscription/$NAME" -o jsonpath='{.status.installedCSV}')
   "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.phase}'=Succeeded --timeout="$TIMEOUT" "csv/$csv"
-}
-
-installed_csv() {
-  "$KUBECTL" -n "$NAMESPACE" get "subscription/$NAME" --ignore-not-found -o jsonpath='{.status.installedCSV}'
 }
 
 # First the Subscription, which would install the ClusterServiceVersion again. The operator must not run during the
 # clean-up: OLM would start it again.
 olm_undeploy() {
   local csv
-  csv=$(installed_csv)
   "$KUBECTL" -n "$NAMESPACE" delete "subscription/$NAME" --ignore-not-found
-  if [[ -n $csv ]]; then "$KUBECTL" -n "$NAMESPACE" delete "csv/$csv" --ignore-not-found --timeout="$TIMEOUT"; fi
+  # There are two during an upgrade, and none is installed after a failure.
+  for csv in $("$KUBECTL" -n "$NAMESPACE" get csv -o name | grep "/$NAME\.v"); do
+    "$KUBECTL" -n "$NAMESPACE" delete "$csv" --ignore-not-found --timeout="$TIMEOUT"
+  done
   cleanup
   delete olm
   if serves_placement; then delete placement; fi
