@@ -299,7 +299,7 @@
 # Why a component is not ready. delete: one of a failed revision, which a StatefulSet would wait for.
 - apiGroups: ['']
   resources: ['pods']
-  verbs: ['list', 'watch']
+  verbs: ['list', 'watch', 'delete']
 # The same, where no status tells: a quota, a volume, a probe.
 - apiGroups: ['events.k8s.io']
   resources: ['events']
