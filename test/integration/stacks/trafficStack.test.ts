@@ -56,11 +56,8 @@ it('creates a component when all that it depends on is ready, and not before', a
   const created = s.writes();
   expect(created.slice(0, 2).sort()).toEqual(['patch daemonsets/agent', 'patch statefulsets/db']);
   expect(created.slice(2)).toEqual(['patch deployments/api', 'patch deployments/web']);
-  // An event is sent after the status.
   await vi.waitFor(async () => {
     expect((await s.f.events('main')).map(({ reason }) => reason)).toContain('AllReady');
-  }, WAIT);
-  await vi.waitFor(async () => {
     const pods = await s.f.client.list(PODS);
     expect(pods.map(({ metadata }) => metadata?.labels?.[STACK_LABEL])).toEqual(Array(6).fill('main'));
   }, WAIT);
