@@ -36,6 +36,9 @@ const component = z
     revision: z.string().optional().meta({
       description: 'Another text after each change of its spec. That of the restored objects with rolledBackFrom.',
     }),
+    readyRevision: z.string().optional().meta({
+      description: 'The same, if it was ready with this revision and is Ready, Degraded or Unknown since.',
+    }),
     rolledBackFrom: rolledBackFromSchema,
   })
   .meta({ description: 'The state of one component.' });

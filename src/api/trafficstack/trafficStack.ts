@@ -138,6 +138,8 @@ export interface ComponentStatus {
   version?: string;
   /** Another text after each change of its spec. That of the restored objects with `rolledBackFrom`. */
   revision?: string;
+  /** The same, if it was ready with this revision and is Ready, Degraded or Unknown since. */
+  readyRevision?: string;
   /** Set while the objects are those of the last ready revision in place of those of the spec. */
   rolledBackFrom?: RolledBackFrom;
 }

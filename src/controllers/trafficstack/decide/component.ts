@@ -55,7 +55,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | are current, pods are available      | any  | Ready                                     | yes |
  * | are those of its last ready revision | any  | Failed (RollingBack, then RolledBack)     | yes |
  *
- * Progressing and Unknown become Failed at the deadline. A component that failed is Failed until it is ready, or the spec changes
+ * Progressing and Unknown become Failed at the deadline, but not one that is Unknown after it was ready with this spec. A component that failed is Failed until it is ready, or the spec changes
  * it: a revision that failed is in the way of the next wave, also while the last ready one is restored and runs. What is restored waits
  * for nothing: its pods ran beside the same dependencies. An object that is current is applied although a dependency is not ready: that corrects what others have changed.
  */
@@ -65,8 +65,12 @@ export function planComponent(component: ObservedComponent, around: Surroundings
   const { decided, apply } = decide(component, around, prior);
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
-  const deadlineAt = Date.parse(since) + durationMs(component.spec.deadline ?? DEFAULT_DEADLINE);
-  const timed = STARTING.has(held.state) ? atDeadline(held, component, { deadlineAt, now }) : held;
+  const ready = readyRevisionOf(held, component, prior);
+  const hasDeadline = STARTING.has(held.state) && ready === undefined;
+  const deadlineAt = hasDeadline
+    ? Date.parse(since) + durationMs(component.spec.deadline ?? DEFAULT_DEADLINE)
+    : Infinity;
+  const timed = atDeadline(held, component, { deadlineAt, now });
   const { name, type } = component.spec;
   const status: ComponentStatus = {
     ...{ name, type },
@@ -74,6 +78,7 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     message: cut(timed.message, LONGEST_MESSAGE),
     since: timed === held ? since : metaTime(now),
     revision: component.revision,
+    ...(ready !== undefined && { readyRevision: ready }),
     ...versionOf(component),
     ...(component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
@@ -92,7 +97,7 @@ function finish(
   const { note, drop = [], ...stored } = planStore(stack, component, decided);
   const told = note === undefined ? decided : { ...decided, message: `${decided.message}; ${note}` };
   const again = decided.rolledBackFrom === undefined ? deadlineAt : now;
-  const isTimed = STARTING.has(decided.state) || decided.rolledBackFrom !== undefined;
+  const isTimed = deadlineAt < Infinity || decided.rolledBackFrom !== undefined;
   return { status: told, ...stored, drop: [...broken, ...drop], ...(isTimed && { deadlineAt: again }) };
 }
 
@@ -177,7 +182,19 @@ function expected(component: ObservedComponent, prior: ComponentStatus | undefin
  * killed after it wrote the objects.
  */
 function wasReady({ revision }: ObservedComponent, prior: ComponentStatus | undefined): boolean {
-  return prior?.revision === revision && (prior.state === 'Ready' || prior.state === 'Degraded');
+  if (prior?.revision !== revision) return false;
+  return prior.state === 'Ready' || prior.state === 'Degraded' || prior.readyRevision === revision;
+}
+
+/** The revision, if it was ready and has not been changed since: one that is Unknown for a while is not new again. */
+function readyRevisionOf(
+  { state }: Decided,
+  component: ObservedComponent,
+  prior: ComponentStatus | undefined,
+): string | undefined {
+  if (state === 'Ready') return component.revision;
+  const isKept = state === 'Degraded' || state === 'Unknown';
+  return isKept && wasReady(component, prior) ? component.revision : undefined;
 }
 
 /** A component that has failed stays so until it is ready, or its spec is another one. */

@@ -44,6 +44,25 @@ describe('an expression', () => {
   });
 });
 
+it('a component that was ready is not new after its query had no answer: it has no deadline, and is Degraded after that', () => {
+  const spec = component('web', { ready: QUERY, deadline: '1m' });
+  let stack = stackOf([spec]);
+  let now = NOW;
+  const after = (seconds: number, answer: Answer, available = 2) => {
+    now += seconds * 1_000;
+    const seen = { ...observed(spec, { available }, [], stack), answer };
+    const { status, deadlineAt } = planComponent(seen, { stack, before: new Map(), left: [], now });
+    stack = stackOf([spec], { components: [status] });
+    return `${status.state} ${status.readyRevision ?? ''} ${deadlineAt ?? ''}`.trim();
+  };
+  expect(after(0, { is: 'True' })).toBe('Ready r1');
+  expect(after(9, { is: 'Unknown', message: 'refused' })).toBe('Unknown r1');
+  expect(after(3_600, { is: 'Unknown', message: 'refused' })).toBe('Unknown r1');
+  expect(after(1, { is: 'False', message: 'gives 0' })).toBe('Degraded r1');
+  expect(after(1, { is: 'Pending' })).toBe('Unknown r1');
+  expect(after(1, { is: 'True' }, 1)).toBe('Degraded r1');
+});
+
 describe('a query', () => {
   it.each<[string, Answer, string]>([
     ['is true', { is: 'True' }, 'Ready AllAvailable'],
