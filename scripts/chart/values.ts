@@ -135,10 +135,26 @@ export const chartValues = z.strictObject({
     })
     .prefault({})
     .describe('Stacks, whose components are brought up in the order of their dependencies.'),
+  openshift: z
+    .strictObject({
+      enabled: z
+        .union([z.boolean(), z.literal('auto')])
+        .default('auto')
+        .describe(
+          'Whether pods have no fixed user and group IDs, and those in the network of their node a SecurityContextConstraints of their own; auto: where the cluster serves SecurityContextConstraints.',
+        ),
+    })
+    .prefault({})
+    .describe('OpenShift, which assigns the IDs of pods and refuses others.'),
   crds,
   serviceAccount,
   rbac: z
-    .strictObject({ create: z.boolean().default(true).describe('Create the roles and bindings.') })
+    .strictObject({
+      create: z
+        .boolean()
+        .default(true)
+        .describe('Create the roles and bindings, and on OpenShift the SecurityContextConstraints.'),
+    })
     .prefault({})
     .describe('RBAC.'),
   nodePolicy: z

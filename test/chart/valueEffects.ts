@@ -153,6 +153,7 @@ const files: Effect[] = (
 ]);
 
 const parts: Effect[] = [
+  { of: 'openshift.enabled', to: true, see: count(/^SecurityContextConstraints$/), is: 1 },
   { of: 'crds.enabled', to: false, see: count(/^CustomResourceDefinition$/), is: 0 },
   { of: 'crds.keep', to: false, see: at('CustomResourceDefinition', 'metadata/annotations'), is: undefined },
   { of: 'serviceAccount.create', to: false, see: count(/^ServiceAccount$/), is: 0 },

@@ -93,6 +93,9 @@
 {{- range .Values.imagePullSecrets }}
 - --image-pull-secret={{ .name }}
 {{- end }}
+{{- if eq (include "traffic-operator.openshift" .) "true" }}
+- --openshift=true
+{{- end }}
 {{- with .Values.nodeExporter.ignoredDevices }}
 - {{ printf "--node-exporter-ignored-devices=%s" . | quote }}
 {{- end }}

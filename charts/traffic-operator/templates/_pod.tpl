@@ -1,4 +1,5 @@
-{{/* What the pods of the manager and of the clean-up share. It meets the Pod Security level restricted. */}}
+{{/* What the pods of the manager and of the clean-up share. It meets the Pod Security level restricted. On OpenShift it
+has no IDs: the SCC restricted-v2 assigns IDs of the range of the namespace, and refuses others. */}}
 {{- define "traffic-operator.pod" -}}
 # The ServiceAccount disables the token mount for other pods.
 automountServiceAccountToken: true
@@ -12,9 +13,11 @@ priorityClassName: {{ . }}
 {{- end }}
 securityContext:
   runAsNonRoot: true
+  {{- if ne (include "traffic-operator.openshift" .) "true" }}
   runAsUser: 65532
   runAsGroup: 65532
   fsGroup: 65532
+  {{- end }}
   seccompProfile:
     type: RuntimeDefault
 {{- with .Values.nodeSelector }}

@@ -19,7 +19,7 @@ import {
   TOKEN_AUDIENCE,
   type ConnectivityOptions,
 } from './names.ts';
-import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, restrictedPod } from './podParts.ts';
 
 const IDENTITY = 'identity';
 /** The directory of the token for the server, and of the cluster's CA. */
@@ -103,7 +103,7 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
     tolerations: [{ operator: 'Exists' }],
     ...priorityOf(options.agents),
     ...pullSecrets(options),
-    securityContext: RESTRICTED_POD,
+    securityContext: restrictedPod(options),
     containers: [container(plane, options)],
     volumes: [identity(options)],
   };

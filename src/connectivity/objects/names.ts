@@ -46,6 +46,8 @@ export interface ConnectivityOptions {
   readonly imagePullPolicy: PullPolicy;
   /** Pull secrets for the image. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   readonly imagePullSecrets: readonly string[];
+  /** Whether the cluster assigns the IDs of pods, as OpenShift does. The pods then name none. */
+  readonly openshift: boolean;
   /** Where the server runs, in addition to kubernetes.io/os=linux. */
   readonly server: PodSize & {
     readonly nodeSelector: Readonly<Record<string, string>>;
@@ -76,6 +78,7 @@ export function defaultConnectivityOptions(namespace: string): ConnectivityOptio
     image: '',
     imagePullPolicy: 'IfNotPresent',
     imagePullSecrets: [],
+    openshift: false,
     server: {
       resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } },
       priorityClassName: '',

@@ -9,13 +9,14 @@ import type { ConnectivityOptions, PodSize } from './names.ts';
 /** The user of the program's image. */
 const USER = 65_532;
 
-/** Of a pod, at the restricted Pod Security level. */
-export const RESTRICTED_POD: V1PodSecurityContext = {
-  runAsNonRoot: true,
-  runAsUser: USER,
-  runAsGroup: USER,
-  seccompProfile: { type: 'RuntimeDefault' },
-};
+/**
+ * Of a pod, at the restricted Pod Security level. On OpenShift without IDs: its SCCs assign a user of the range of the
+ * namespace, and refuse any other.
+ */
+export function restrictedPod({ openshift }: ConnectivityOptions): V1PodSecurityContext {
+  const ids = openshift ? {} : { runAsUser: USER, runAsGroup: USER };
+  return { runAsNonRoot: true, ...ids, seccompProfile: { type: 'RuntimeDefault' } };
+}
 
 /** Of a container, at the restricted Pod Security level, with nothing writable. */
 export const RESTRICTED_CONTAINER: V1SecurityContext = {

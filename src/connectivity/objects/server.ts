@@ -9,7 +9,7 @@ import {
   SERVICE_NAME,
   type ConnectivityOptions,
 } from './names.ts';
-import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './podParts.ts';
+import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, restrictedPod } from './podParts.ts';
 
 /** Where the certificate of the server is mounted. */
 const CERTIFICATE = 'certificate';
@@ -68,7 +68,7 @@ export function serverDeployment(options: ConnectivityOptions): V1Deployment {
           ...(tolerations.length === 0 ? {} : { tolerations: [...tolerations] }),
           ...priorityOf(options.server),
           ...pullSecrets(options),
-          securityContext: RESTRICTED_POD,
+          securityContext: restrictedPod(options),
           containers: [container(options)],
           ...certificate(options).volumes,
         },

@@ -29,6 +29,14 @@ describe('the connectivity check', () => {
     await expect([...ca, ...changed].join('---\n')).toMatchFileSnapshot('testdata/tls.yaml');
   });
 
+  it('has no user and group IDs on OpenShift, in which alone its pods differ', () => {
+    const texts = (openshift: boolean): string[] =>
+      allComponents({ ...OPTIONS, openshift }).map(({ object }) => stringify(object));
+    const ids = / +runAs(User|Group): 65532\n/g;
+    expect(texts(true)).toEqual(texts(false).map((text) => text.replaceAll(ids, '')));
+    expect(texts(false).join().match(ids)).toHaveLength(6);
+  });
+
   it('has a list of ServiceAccounts unless original agents may report, which have others', () => {
     const argsOf = (allowAnonymous: boolean): string[] => {
       const objects = allComponents({ ...OPTIONS, allowAnonymous });

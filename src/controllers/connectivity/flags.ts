@@ -116,6 +116,7 @@ export function deploymentOptions(flags: Flags): DeploymentOptions {
     image: flags.connectivityImage ?? '',
     imagePullPolicy: flags.connectivityImagePullPolicy,
     imagePullSecrets: flags.imagePullSecret,
+    openshift: flags.openshift,
     server: {
       resources: flags.connectivityServerResources ?? server.resources,
       priorityClassName: flags.connectivityServerPriorityClass ?? server.priorityClassName,

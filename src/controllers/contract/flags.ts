@@ -90,6 +90,11 @@ export const SHARED_FLAGS = {
     dnsSubdomain,
     'Pull secret for the images of Prometheus, node-exporter and the connectivity check. It must exist in the namespace of each.',
   ),
+  openshift: withDefault(
+    boolean,
+    'false',
+    'Deploy pods without fixed user and group IDs: OpenShift assigns IDs of the range of the namespace, and refuses others.',
+  ),
   connectivity: withDefault(
     boolean,
     'false',

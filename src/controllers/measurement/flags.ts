@@ -133,6 +133,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
     connectivity: flags.connectivity,
     connectivityTlsSecret: flags.connectivityTlsSecret ?? '',
     imagePullSecrets: flags.imagePullSecret,
+    openshift: flags.openshift,
     exporter: {
       ...exporter,
       enabled: flags.nodeExporter ?? isOwn,

@@ -35,13 +35,17 @@ export function pullSecrets(names: readonly string[]): { imagePullSecrets?: V1Lo
 /** nobody: the user that both images run as. */
 const NOBODY = 65534;
 
-/** Of a pod, at the restricted Pod Security level. */
-export const RESTRICTED_POD = {
-  runAsNonRoot: true,
-  runAsUser: NOBODY,
-  runAsGroup: NOBODY,
-  seccompProfile: { type: 'RuntimeDefault' },
-} satisfies V1PodSecurityContext;
+/**
+ * Of a pod, at the restricted Pod Security level. On OpenShift without IDs: its SCCs assign a user and an fsGroup of the
+ * ranges of the namespace, and refuse any other.
+ *
+ * @param hasVolume whether the pod writes to a volume: fsGroup makes it writable for the user nobody
+ */
+export function restrictedPod(openshift: boolean, hasVolume = false): V1PodSecurityContext {
+  const user = openshift ? {} : { runAsUser: NOBODY, runAsGroup: NOBODY };
+  const group = openshift || !hasVolume ? {} : { fsGroup: NOBODY };
+  return { runAsNonRoot: true, ...user, seccompProfile: { type: 'RuntimeDefault' }, ...group };
+}
 
 /** Of a container, at the restricted Pod Security level, with nothing writable. */
 export const RESTRICTED_CONTAINER: V1SecurityContext = {

@@ -21,6 +21,7 @@ const CHANGED: MeasurementOptions = {
   connectivity: true,
   connectivityTlsSecret: 'server-tls',
   imagePullSecrets: [],
+  openshift: true,
   exporter: {
     ...DEFAULTS.exporter,
     image: 'registry.example:5000/node-exporter@sha256:0123',

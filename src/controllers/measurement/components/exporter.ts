@@ -3,7 +3,7 @@ import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../run
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { EXPORTER_NAME, exporterNamespace, objectLabels, selectorLabels } from '../names.ts';
 import type { ExporterOptions, MeasurementOptions } from '../options.ts';
-import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
+import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, restrictedPod } from './component.ts';
 import type { Component, Meta } from './component.ts';
 
 /** Name of the exporter's port, in its container, Service and EndpointSlices. */
@@ -90,7 +90,7 @@ function renderDaemonSet(options: MeasurementOptions): V1DaemonSet {
           tolerations: [{ operator: 'Exists' }],
           ...(exporter.priorityClassName === '' ? {} : { priorityClassName: exporter.priorityClassName }),
           ...pullSecrets(options.imagePullSecrets),
-          securityContext: RESTRICTED_POD,
+          securityContext: restrictedPod(options.openshift),
           containers: [renderContainer(exporter)],
         },
       },

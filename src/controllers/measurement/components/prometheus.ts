@@ -28,7 +28,7 @@ import {
 import { PROMETHEUS_PORT } from '../options.ts';
 import type { MeasurementOptions } from '../options.ts';
 import { claimComponents, renderStorage } from './claim.ts';
-import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from './component.ts';
+import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, restrictedPod } from './component.ts';
 import type { Component, Meta } from './component.ts';
 import { RULE_FILES, renderPrometheusConfig, SERVER_CA_DIRECTORY, TARGETS_DIRECTORY } from './prometheusConfig.ts';
 import { renderAlertingRules } from './rules/alerts.ts';
@@ -158,8 +158,7 @@ function renderPodSpec(options: MeasurementOptions): V1PodSpec {
     ...(tolerations.length === 0 ? {} : { tolerations }),
     ...(priorityClassName === '' ? {} : { priorityClassName }),
     ...pullSecrets(options.imagePullSecrets),
-    // fsGroup makes the volume writable for the user nobody.
-    securityContext: { ...RESTRICTED_POD, fsGroup: RESTRICTED_POD.runAsGroup },
+    securityContext: restrictedPod(options.openshift, true),
     containers: [renderContainer(options)],
     volumes: renderVolumes(options),
   };
