@@ -7,11 +7,13 @@ import { agentResource } from '../../src/api/agent/schema.ts';
 import { connectivityCheckResource } from '../../src/api/connectivitycheck/schema.ts';
 import { crdFiles, manifest, serverCrd } from './crds.ts';
 import type { GeneratedFile } from './file.ts';
+import { constraints, openshiftComponent } from './openshift.ts';
 
 /** The namespace of the operator in deploy/. */
 export const NAMESPACE = 'traffic-operator-system';
 const OF_THE_CHART = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
 const OF_CONNECTIVITY = '# Generated from src/connectivity/objects by `make generate`. Do not edit.\n';
+const OF_OPENSHIFT = '# Generated from scripts/generate/openshift.ts by `make generate`. Do not edit.\n';
 /** Labels with information about helm; no selector uses them. */
 const OF_HELM = ['helm.sh/chart', 'app.kubernetes.io/managed-by'];
 
@@ -43,6 +45,9 @@ export function deploy(): GeneratedFile[] {
     file('crds/kustomization.yaml', [kustomization(crdFiles())]),
     file('placement/kustomization.yaml', [kustomization(['policy.yaml'])]),
     file('placement/policy.yaml', placement.map(withoutHelm)),
+    file('openshift/kustomization.yaml', [openshiftComponent()], OF_OPENSHIFT),
+    file('openshift/constraints/kustomization.yaml', [kustomization(['constraints.yaml'])]),
+    file('openshift/constraints/constraints.yaml', constraints().map(withoutHelm)),
     ...connectivity(imageOf(operator)),
     file('cleanup/kustomization.yaml', [kustomization(['namespace.yaml', 'cleanup.yaml'])]),
     file('cleanup/namespace.yaml', [cleanupNamespace(RESTRICTED)]),

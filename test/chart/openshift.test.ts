@@ -6,13 +6,13 @@ import { allComponents as connectivityComponents } from '../../src/controllers/c
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { fixedIds, HOSTNETWORK_V2, refusals, RESTRICTED_V2, usedBy, type Constraints } from './constraints.ts';
+import { withoutIds } from './withoutIds.ts';
 
 const NAMESPACE = 'traffic-operator-system';
 const SERVED = '--api-versions=security.openshift.io/v1/SecurityContextConstraints';
 const CONNECTIVITY = ['--set', 'connectivity.enabled=true'];
 const SCC = 'SecurityContextConstraints';
 const USER = `system:serviceaccount:${NAMESPACE}`;
-const IDS = /^(runAs(User|Group)|fsGroup|supplementalGroups)$/;
 
 interface PodMaker {
   metadata: { name: string; namespace?: string };
@@ -38,13 +38,6 @@ function podsOf(objects: readonly object[]): [string, V1PodSpec][] {
 
 function constraints(...args: readonly string[]): ConstraintsObject[] {
   return helmTemplate(SERVED, ...args).filter(({ kind }) => kind === SCC) as ConstraintsObject[];
-}
-
-/** A copy without user and group IDs. CRDs have fields of these names, too: schemas. */
-function withoutIds<T>(value: T): T {
-  const drop = (key: string, inner: unknown): unknown =>
-    IDS.test(key) && typeof inner === 'number' ? undefined : inner;
-  return JSON.parse(JSON.stringify(value, drop)) as T;
 }
 
 const ELSEWHERE = helmTemplate(...CONNECTIVITY);
