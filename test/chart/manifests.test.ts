@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
+import { securityContextConstraintsCrd } from '../harness/openshift.ts';
 import { binary } from '../lab/binaries.ts';
 import { CHART, type Cluster, HELMS, run, startCluster } from './cluster.ts';
 import { olderReleases, typesOfServer, writeSchemas } from './schemas.ts';
@@ -12,10 +13,11 @@ import { VALUE_SETS } from './valueSets.ts';
 
 /**
  * What the chart renders with each set of values: lint by both helms, every field known to the last three minors of
- * Kubernetes and to the CRDs of the Prometheus operator (testdata/, from its release), pods within Pod Security.
+ * Kubernetes, to the CRDs of the Prometheus operator (testdata/, from its release) and to OpenShift's, pods within Pod
+ * Security.
  */
-const BUILT_IN = /^(api\/v1|apis\/(?!monitoring).+\/v[^/]+)$/;
-const MONITORING = /^apis\/monitoring\.coreos\.com\/v1$/;
+const BUILT_IN = /^(api\/v1|apis\/(?!monitoring|security).+\/v[^/]+)$/;
+const CUSTOM = /^apis\/(monitoring\.coreos\.com|security\.openshift\.io)\/v1$/;
 const TESTDATA = fileURLToPath(new URL('testdata', import.meta.url));
 const DONE = { ok: true, text: expect.any(String) as string };
 const NO_PROBLEM = { ok: true, text: expect.stringMatching(/Invalid: 0, Errors: 0, Skipped: 0\n$/) as string };
@@ -37,15 +39,16 @@ beforeAll(async () => {
   cluster = await startCluster();
   for (const plural of ['servicemonitors', 'prometheusrules'])
     await cluster.kubectl(['create', '-f', join(TESTDATA, `monitoring.coreos.com_${plural}.yaml`)]);
+  await cluster.kubectl(['create', '-f-'], await securityContextConstraintsCrd());
   const get = async (path: string): Promise<string> => (await cluster.kubectl(['get', '--raw', path])).text;
   // A CRD's types are published some time after it was created.
-  const monitoring = await vi.waitFor(async () => {
-    const types = await typesOfServer(get, MONITORING);
-    expect(Object.keys(types).join()).toMatch(/PrometheusRule,.*ServiceMonitor,/);
+  const custom = await vi.waitFor(async () => {
+    const types = await typesOfServer(get, CUSTOM);
+    expect(Object.keys(types).join()).toMatch(/PrometheusRule,.*ServiceMonitor,.*SecurityContextConstraints,/);
     return types;
   }, WAIT);
   for (const { kubernetes, types } of [...older, { kubernetes: NEWEST, types: await typesOfServer(get, BUILT_IN) }])
-    schemas[kubernetes] = await writeSchemas(join(directory, kubernetes), { ...monitoring, ...types });
+    schemas[kubernetes] = await writeSchemas(join(directory, kubernetes), { ...custom, ...types });
 });
 afterAll(async () => {
   await cluster.stop();

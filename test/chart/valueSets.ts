@@ -18,6 +18,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
   'a token and a CA in a ConfigMap': {
     prometheus: { url: 'https://p', bearerTokenSecret: { name: 'token' }, caConfigMap: { name: 'ca' } },
   },
+  OpenShift: { openshift: { enabled: true }, connectivity: { enabled: true } },
   'as little as can be': {
     replicas: 1,
     crds: { enabled: false },
