@@ -31,7 +31,9 @@ export function run(program: string, args: readonly string[], input: string | ob
     const child = execFile(program, args, options, (error, stdout, stderr) =>
       resolve({ ok: error === null, text: stdout + stderr }),
     );
-    child.stdin?.end(typeof input === 'string' ? input : stringify(input));
+    // Without an input the program may have ended already: do not write to it then, not even an empty string.
+    if (input === '') child.stdin?.end();
+    else child.stdin?.end(typeof input === 'string' ? input : stringify(input));
   });
 }
 

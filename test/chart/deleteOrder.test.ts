@@ -29,7 +29,9 @@ let controllers: RunningProcess;
 
 async function kubectl(args: readonly string[], input?: object): Promise<string> {
   const running = run(await binary('kubectl'), [`--kubeconfig=${f.controlPlane.kubeconfig}`, ...args]);
-  running.child.stdin?.end(input === undefined ? '' : JSON.stringify(input));
+  // Without an input the program may have ended already: do not write to it then, not even an empty string.
+  if (input === undefined) running.child.stdin?.end();
+  else running.child.stdin?.end(JSON.stringify(input));
   return (await running).stdout;
 }
 
