@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { resourcePath } from '../../src/runtime/client/resource.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
@@ -19,8 +19,17 @@ interface Block {
   readonly object: TrafficWatch;
 }
 
+/** The objects of a block. @throws YAMLParseError */
+function documentsIn(yaml: string): TrafficWatch[] {
+  return parseAllDocuments(yaml).map((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    return document.toJS() as TrafficWatch;
+  });
+}
+
 function examplesIn(text: string): TrafficWatch[] {
-  const blocks = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, yaml = '']) => parse(yaml) as TrafficWatch);
+  const blocks = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].flatMap(([, yaml = '']) => documentsIn(yaml));
   return blocks.filter(({ kind }) => kind === TRAFFIC_WATCHES.kind);
 }
 
