@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { carryOutCleanup, kubeconfigOf, runClusterScript } from '../harness/clusterScript.ts';
+import { carryOutCleanup, runClusterScript } from '../harness/clusterScript.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import { allObjects, field, kubectl } from '../harness/kubectl.ts';
+import { allObjects, field, kubectl, kubeconfigOf } from '../harness/kubectl.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
 

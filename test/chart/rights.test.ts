@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,8 +7,8 @@ import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { type Fixture, startFixture } from '../harness/fixture.ts';
+import { kubeconfigOf, kubectl as kubectlOf, tokenOf } from '../harness/kubectl.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
-import { binary } from '../lab/binaries.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { labels } from './nodeChanges.ts';
 import { sender } from './sender.ts';
@@ -35,38 +34,11 @@ const MAYBE_USED = 'patch events.events.k8s.io';
 let f: Fixture;
 const used = new Set<string>();
 
-async function kubectl(args: readonly string[], input?: object): Promise<string> {
-  const running = run(await binary('kubectl'), [`--kubeconfig=${f.controlPlane.kubeconfig}`, ...args]);
-  // Without an input the program may have ended already: do not write to it then, not even an empty string.
-  if (input === undefined) running.child.stdin?.end();
-  else running.child.stdin?.end(JSON.stringify(input));
-  return (await running).stdout;
-}
+const kubectl = (args: readonly string[], input?: object): Promise<string> =>
+  kubectlOf(f.controlPlane, args, input && JSON.stringify(input));
 
 const names = async (kinds: string, namespace: string): Promise<string[]> =>
   (await kubectl(['get', kinds, '-n', namespace, '-oname'])).split('\n').filter(Boolean).sort();
-
-/** The token that a pod of this ServiceAccount would have. */
-const tokenOf = async (serviceAccount: string, namespace: string): Promise<string> =>
-  (await kubectl(['create', 'token', serviceAccount, '-n', namespace])).trim();
-
-/** A kubeconfig with that token. */
-async function kubeconfigOf(serviceAccount: string, namespace = NAMESPACE): Promise<string> {
-  const token = await tokenOf(serviceAccount, namespace);
-  const { directory, url } = f.controlPlane;
-  const path = join(directory, `${serviceAccount}.kubeconfig`);
-  const cluster = { server: url, 'certificate-authority': join(directory, 'ca.crt') };
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster }],
-    users: [{ name: 'u', user: { token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  await writeFile(path, JSON.stringify(config));
-  return path;
-}
 
 /** Pods that no controller makes here: the operator's own, found by its name, and Prometheus'. */
 async function createPods(): Promise<void> {
@@ -148,7 +120,7 @@ describe('the rights in deploy/', () => {
     // With a claim for Prometheus, so that the rights to it are used, too.
     as = [
       '--prometheus-storage-size=1Gi',
-      `--kubeconfig=${await kubeconfigOf('traffic-operator')}`,
+      `--kubeconfig=${await kubeconfigOf(f.controlPlane, 'traffic-operator', NAMESPACE)}`,
       '--leader-elect',
       `--namespace=${NAMESPACE}`,
     ];
@@ -223,7 +195,7 @@ describe('the rights in deploy/', () => {
   });
 
   it('are held to the labels of the operator by the policy on Nodes, those of the clean-up, too', async () => {
-    const cleanup = await sender(f.controlPlane, await tokenOf(CLEANUP, CLEANUP));
+    const cleanup = await sender(f.controlPlane, await tokenOf(f.controlPlane, CLEANUP, CLEANUP));
     await vi.waitFor(async () => {
       const { status, message } = await cleanup('PATCH', '/api/v1/nodes/n1?dryRun=All', labels({ x: 'y' }));
       expect([status, message]).toEqual([403, expect.stringContaining('may change no labels of a Node but those')]);
@@ -251,7 +223,7 @@ describe('the rights in deploy/', () => {
     );
     const { args } = (job?.spec as { template: { spec: { containers: [{ args: string[] }] } } }).template.spec
       .containers[0];
-    const kubeconfig = `--kubeconfig=${await kubeconfigOf(CLEANUP, CLEANUP)}`;
+    const kubeconfig = `--kubeconfig=${await kubeconfigOf(f.controlPlane, CLEANUP, CLEANUP)}`;
     const { stdout } = await run(process.execPath, [`${ROOT}src/main.ts`, ...args, kubeconfig], { timeout: 60_000 });
 
     expect(stdout).toContain('labels and finalizers are off');

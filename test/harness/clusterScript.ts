@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
 import { binary } from '../lab/binaries.ts';
 import type { ControlPlane } from './controlPlane.ts';
-import { field, kubectl } from './kubectl.ts';
+import { field, kubeconfigOf, kubectl } from './kubectl.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLEANUP = 'traffic-operator-cleanup';
@@ -38,21 +36,4 @@ export async function carryOutCleanup(plane: ControlPlane): Promise<void> {
   const conditions = [condition('SuccessCriteriaMet'), condition('Complete')];
   const status = { startTime: at, completionTime: at, succeeded: 1, conditions };
   await kubectl(plane, ['patch', ...job, '--subresource=status', '--type=merge', `-p${JSON.stringify({ status })}`]);
-}
-
-/** A kubeconfig with a token of a ServiceAccount, as its pods have it. */
-export async function kubeconfigOf(plane: ControlPlane, account: string, namespace: string): Promise<string> {
-  const token = (await kubectl(plane, ['create', 'token', account, '-n', namespace])).trim();
-  const path = join(plane.directory, `${account}.kubeconfig`);
-  const cluster = { server: plane.url, 'certificate-authority': join(plane.directory, 'ca.crt') };
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster }],
-    users: [{ name: 'u', user: { token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  await writeFile(path, JSON.stringify(config));
-  return path;
 }

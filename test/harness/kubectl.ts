@@ -1,14 +1,40 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ControlPlane } from './controlPlane.ts';
 import { binary } from '../lab/binaries.ts';
 
 /** Runs kubectl as the administrator and returns its standard output. Throws with its messages if it fails. */
-export async function kubectl({ kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {
+export async function kubectl({ kubeconfig }: ControlPlane, args: readonly string[], input?: string): Promise<string> {
   const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, maxBuffer: 1 << 26 };
   const running = promisify(execFile)(await binary('kubectl'), args, options);
-  running.child.stdin?.end(input);
+  // Without an input the program may have ended already: do not write to it then, not even an empty string.
+  if (input === undefined) running.child.stdin?.end();
+  else running.child.stdin?.end(input);
   return (await running).stdout;
+}
+
+/** The token that a pod of a ServiceAccount would have. */
+export async function tokenOf(plane: ControlPlane, account: string, namespace: string): Promise<string> {
+  return (await kubectl(plane, ['create', 'token', account, '-n', namespace])).trim();
+}
+
+/** A kubeconfig with that token: its path. */
+export async function kubeconfigOf(plane: ControlPlane, account: string, namespace: string): Promise<string> {
+  const token = await tokenOf(plane, account, namespace);
+  const path = join(plane.directory, `${account}.kubeconfig`);
+  const cluster = { server: plane.url, 'certificate-authority': join(plane.directory, 'ca.crt') };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  await writeFile(path, JSON.stringify(config));
+  return path;
 }
 
 /** One field of an object, '' if there is none. */

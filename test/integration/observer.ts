@@ -77,6 +77,24 @@ async function ask(prometheus: RunningPrometheus, path: string, form: Record<str
   return body.data?.result ?? [];
 }
 
+/** The newest values, by the values of their labels. */
+export function valuesByLabels(series: readonly Series[]): Record<string, number> {
+  return Object.fromEntries(series.map(({ metric, value }) => [Object.values(metric).join(' '), Number(value![1])]));
+}
+
+/** The alerts whose expression has a result now, with the labels of each. */
+export async function alertsHolding(
+  observer: Observer,
+  alerts: readonly { readonly alert: string; readonly expr: string }[],
+): Promise<Record<string, Series['metric'][]>> {
+  const found: Record<string, Series['metric'][]> = {};
+  for (const { alert, expr } of alerts) {
+    const series = await observer.answerTo(expr, true);
+    if (series.length > 0) found[alert] = series.map(({ metric }) => metric);
+  }
+  return found;
+}
+
 /** Every sample that is a number. */
 export function numbersOf(series: readonly Series[]): number[] {
   const samples = series.flatMap(({ value, values }) => values ?? [value!]);

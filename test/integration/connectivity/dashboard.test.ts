@@ -9,7 +9,7 @@ import { NODES } from '../../../src/runtime/client/resources.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { installConnectivityCheckCrd } from '../connectivityCheckServer.ts';
-import { numbersOf, startObserver, type Observer, type Series } from '../observer.ts';
+import { alertsHolding, numbersOf, startObserver, valuesByLabels, type Observer } from '../observer.ts';
 import { createAgentPod, startAgent, startServer, type ConnectivityAgent, type ConnectivityServer } from './world.ts';
 
 /**
@@ -89,19 +89,10 @@ async function withoutNumbers(queries: readonly PanelQuery[]): Promise<string[]>
 /** The newest values of a panel's query, by the values of their labels. */
 async function shown(where: string): Promise<Record<string, number>> {
   const { expr } = QUERIES.find((each) => each.where.endsWith(` / ${where}`))!;
-  const series = await observer.answerTo(expr, true);
-  return Object.fromEntries(series.map(({ metric, value }) => [Object.values(metric).join(' '), Number(value![1])]));
+  return valuesByLabels(await observer.answerTo(expr, true));
 }
 
-/** The alerts whose expression has a result, with their labels. */
-async function holding(): Promise<Record<string, Series['metric'][]>> {
-  const found: Record<string, Series['metric'][]> = {};
-  for (const { alert, expr } of ALERTS) {
-    const series = await observer.answerTo(expr, true);
-    if (series.length > 0) found[alert] = series.map(({ metric }) => metric);
-  }
-  return found;
-}
+const holding = () => alertsHolding(observer, ALERTS);
 
 describe('while all agents report', () => {
   it('every query of the dashboard finds numbers', async () => {

@@ -7,12 +7,12 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { bundle } from '../../../scripts/generate/bundle/bundle.ts';
 import { writeFiles } from '../../../scripts/generate/file.ts';
 import { writeCatalog } from '../../../scripts/olm/writeCatalog.ts';
-import { carryOutCleanup, kubeconfigOf, runClusterScript } from '../../harness/clusterScript.ts';
+import { carryOutCleanup, runClusterScript } from '../../harness/clusterScript.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { metricsOf } from '../../harness/metricsOf.ts';
 import { startFakeKubelet } from './fakeKubelet.ts';
 import { deployWithOlm, installed, NAMESPACE } from './installed.ts';
-import { allObjects, field, kubectl } from '../../harness/kubectl.ts';
+import { allObjects, field, kubectl, kubeconfigOf } from '../../harness/kubectl.ts';
 import { startOlm, type OlmPlane } from './olmPlane.ts';
 
 /**

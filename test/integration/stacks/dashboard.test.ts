@@ -5,7 +5,7 @@ import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
 import { allAlerts } from '../../../src/controllers/measurement/components/rules/alerts.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../../src/runtime/client/resources.ts';
-import { numbersOf, startObserver, type Observer, type Series } from '../observer.ts';
+import { alertsHolding, numbersOf, startObserver, valuesByLabels, type Observer } from '../observer.ts';
 import { component, startScene, WAIT, type StackScene } from './scene.ts';
 import { ALL, DB, WEB } from './shop.ts';
 
@@ -17,7 +17,10 @@ const VARIABLES = {
 };
 const UID = uidOf('stacks');
 const QUERIES = panelQueries(VARIABLES).filter(({ where }) => where.startsWith(`${UID} /`));
-const ALERTS = allAlerts().filter(({ alert }) => alert.startsWith('TrafficStack'));
+/** A stack is late at once. */
+const ALERTS = allAlerts()
+  .filter(({ alert }) => alert.startsWith('TrafficStack'))
+  .map(({ alert, expr }) => ({ alert, expr: expr.replace('> 900', '> 0') }));
 const FAULT = { reason: 'ImagePullBackOff', message: 'Back-off pulling image' };
 
 let s: StackScene;
@@ -36,19 +39,10 @@ afterAll(async () => {
 /** The newest values of a panel's query, by the values of their labels. */
 async function shown(where: string): Promise<Record<string, number>> {
   const { expr } = QUERIES.find((each) => each.where.endsWith(` / ${where}`))!;
-  const series = await observer.answerTo(expr, true);
-  return Object.fromEntries(series.map(({ metric, value }) => [Object.values(metric).join(' '), Number(value![1])]));
+  return valuesByLabels(await observer.answerTo(expr, true));
 }
 
-/** The alerts whose expression has a result, with their labels: a stack is late at once. */
-async function holding(): Promise<Record<string, Series['metric'][]>> {
-  const found: Record<string, Series['metric'][]> = {};
-  for (const { alert, expr } of ALERTS) {
-    const series = await observer.answerTo(expr.replace('> 900', '> 0'), true);
-    if (series.length > 0) found[alert] = series.map(({ metric }) => metric);
-  }
-  return found;
-}
+const holding = () => alertsHolding(observer, ALERTS);
 
 it('every query finds numbers while components wait for one that does not get ready', async () => {
   s.kubelet.faults.set('db', FAULT);
