@@ -26,6 +26,7 @@ export function openshiftComponent(): object {
 }
 
 function patch(target: object, podSpec: object): object {
+  // A patch must have a name; with a target, kustomize does not read it.
   const metadata = { name: 'any' };
   const spec = { template: { spec: podSpec } };
   return { target, patch: manifest({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec }) };

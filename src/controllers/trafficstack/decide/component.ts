@@ -55,9 +55,10 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | are current, pods are available      | any  | Ready                                     | yes |
  * | are those of its last ready revision | any  | Failed (RollingBack, then RolledBack)     | yes |
  *
- * Progressing and Unknown become Failed at the deadline, but not one that is Unknown after it was ready with this spec. A component that failed is Failed until it is ready, or the spec changes
- * it: a revision that failed is in the way of the next wave, also while the last ready one is restored and runs. What is restored waits
- * for nothing: its pods ran beside the same dependencies. An object that is current is applied although a dependency is not ready: that corrects what others have changed.
+ * Progressing and Unknown become Failed at the deadline, but not one that is Unknown after it was ready with this spec. A component
+ * that failed is Failed until it is ready, or the spec changes it: a revision that failed is in the way of the next wave, also while
+ * the last ready one is restored and runs. What is restored waits for nothing: its pods ran beside the same dependencies. An object
+ * that is current is applied although a dependency is not ready: that corrects what others have changed.
  */
 export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
   const { stack, now } = around;

@@ -1,4 +1,5 @@
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
+import { cut } from '../../../runtime/status/cut.ts';
 import { evaluate } from '../expression/expression.ts';
 import type { Answer, ObservedComponent } from '../observe/observation.ts';
 
@@ -62,5 +63,5 @@ export function unmetAnswer(answer: Answer, what: string, wasTrue: boolean): Unm
 
 /** An expression or a query in quotation marks, cut to be part of a message. */
 export function quoted(text: string): string {
-  return `"${text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE - 1).toWellFormed()}…`}"`;
+  return `"${cut(text, LONGEST_QUOTE)}"`;
 }
