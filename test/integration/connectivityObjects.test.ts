@@ -134,14 +134,18 @@ async function templateOf(resource: Resource, ref: ObjectRef): Promise<V1PodTemp
   return (await find(resource as Resource<Workload>, ref))?.spec?.template;
 }
 
-it.each([DAEMONSETS, DEPLOYMENTS])('the pods of a $kind are corrected when a person changes them', async (resource) => {
-  const { ref } = COMPONENTS.find((each) => each.resource === resource)!;
-  const image = async (): Promise<string | undefined> => (await templateOf(resource, ref))?.spec?.containers[0]?.image;
-  const name = resource === DAEMONSETS ? 'agent' : 'server';
-  const spec = { template: { spec: { containers: [{ name, image: 'theirs:1' }] } } };
-  await scene.connected.client.mergePatch(resource, ref, { spec }, PERSON);
-  await vi.waitFor(async () => expect(await image()).toBe('ours:1'), WAIT);
-});
+it.each<Resource>([DAEMONSETS, DEPLOYMENTS])(
+  'the pods of a $kind are corrected when a person changes them',
+  async (resource) => {
+    const { ref } = COMPONENTS.find((each) => each.resource === resource)!;
+    const image = async (): Promise<string | undefined> =>
+      (await templateOf(resource, ref))?.spec?.containers[0]?.image;
+    const name = resource === DAEMONSETS ? 'agent' : 'server';
+    const spec = { template: { spec: { containers: [{ name, image: 'theirs:1' }] } } };
+    await scene.connected.client.mergePatch(resource, ref, { spec }, PERSON);
+    await vi.waitFor(async () => expect(await image()).toBe('ours:1'), WAIT);
+  },
+);
 
 describe('Pod Security of an API server', () => {
   /** Why a namespace with the level `restricted` refuses the pods of a component; undefined if it accepts them. */

@@ -9,6 +9,7 @@ import {
 import type { Rule } from '../../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../../src/controllers/registry.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
+import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NODES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
 import { audited, writesOf } from '../../harness/audit.ts';
 import type { ControlPlaneOptions } from '../../harness/controlPlane.ts';
@@ -107,7 +108,8 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
         expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
       }, WAIT),
     async workloads() {
-      const lists = await Promise.all([DEPLOYMENTS, STATEFULSETS, DAEMONSETS].map((kind) => f.client.list(kind)));
+      const kinds: readonly Resource[] = [DEPLOYMENTS, STATEFULSETS, DAEMONSETS];
+      const lists = await Promise.all(kinds.map((kind) => f.client.list(kind)));
       return lists
         .flat()
         .map(({ metadata }) => metadata?.name)
