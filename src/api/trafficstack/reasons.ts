@@ -48,6 +48,8 @@ export const ComponentReason = {
   WaitingForRemoval: 'WaitingForRemoval',
   /** What it depends on is ready, and `upgrade.query` is not true: a change of it has not begun. */
   WaitingForGate: 'WaitingForGate',
+  /** The workload that somebody else should make does not exist. */
+  ExternalMissing: 'ExternalMissing',
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',

@@ -9,6 +9,7 @@ import { LABEL, workloadSchema } from './workloadSchema.ts';
 const MOST_COMPONENTS = 200;
 const MOST_DEPENDENCIES = 50;
 const LONGEST_EXPRESSION = 4_096;
+const TEMPLATE_MESSAGE = 'workload.podTemplate is required unless mode is External';
 const READY_MESSAGE = 'must have an expression or a query';
 
 const text = (description: string) => z.string().min(1).max(LONGEST_EXPRESSION).optional().meta({ description });
@@ -34,9 +35,14 @@ const component = z
   .object({
     name: patternSchema('Name of the component, unique in the stack.', LABEL),
     type: z.enum(COMPONENT_TYPES).meta({ description: `What it is: ${COMPONENT_TYPES.join(', ')}.` }),
-    mode: z.enum(COMPONENT_MODES).optional().meta({
-      description: 'Managed: its objects are created and kept. Disabled: they are deleted. Default: Managed.',
-    }),
+    mode: z
+      .enum(COMPONENT_MODES)
+      .optional()
+      .meta({
+        description:
+          'Managed: its objects are created and kept. External: somebody else has made the workload; it is waited for, and never ' +
+          'written. Auto: External if somebody else has made the workload, else Managed. Disabled: its objects are deleted. Default: Managed.',
+      }),
     dependsOn: z.array(patternSchema('Name of a component.', LABEL)).max(MOST_DEPENDENCIES).optional().meta({
       description: 'Components of the stack that must be ready before anything of this one is created or changed.',
       'x-kubernetes-list-type': 'set',
@@ -54,7 +60,16 @@ const component = z
     }),
     workload: workloadSchema,
   })
-  .meta({ description: 'One part of the stack.' });
+  .refine(({ mode, workload }) => mode === 'External' || workload.podTemplate !== undefined, TEMPLATE_MESSAGE)
+  .meta({
+    description: 'One part of the stack.',
+    'x-kubernetes-validations': [
+      {
+        rule: "(has(self.mode) && self.mode == 'External') || has(self.workload.podTemplate)",
+        message: TEMPLATE_MESSAGE,
+      },
+    ],
+  });
 
 /** Schema of `spec`. */
 export const specSchema = z

@@ -24,6 +24,9 @@ const component = z
     name: text('Name of the component.'),
     type: text('Type of the component.'),
     // No enum: an older CRD would then reject a status with a word that is new.
+    mode: z.string().optional().meta({
+      description: "External: its workload is somebody else's, and is not written. Absent: it is of the stack.",
+    }),
     state: text(`One of ${COMPONENT_STATES.join(', ')}.`),
     reason: text('Why, in one CamelCase word.'),
     message: text('The same for people.'),
@@ -32,7 +35,10 @@ const component = z
     waitingOn,
     replicas: int32('Pods that there should be.'),
     readyReplicas: int32('Pods of these that are available.'),
-    version: z.string().optional().meta({ description: 'Image of the first container, as asked for.' }),
+    version: z
+      .string()
+      .optional()
+      .meta({ description: 'Image of the first container, as asked for; as it is if the mode is External.' }),
     revision: z.string().optional().meta({
       description: 'Another text after each change of its spec. That of the restored objects with rolledBackFrom.',
     }),

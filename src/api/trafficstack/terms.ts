@@ -6,8 +6,16 @@ export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
 export const COMPONENT_TYPES = ['Workload'] as const;
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 
-/** Managed: the objects exist. Disabled: they do not. */
-export const COMPONENT_MODES = ['Managed', 'Disabled'] as const;
+export const COMPONENT_MODES = [
+  /** The stack makes the objects, and keeps them. */
+  'Managed',
+  /** Somebody else has made the workload: the stack waits for it, and writes nothing. */
+  'External',
+  /** External if somebody else has made the workload, else Managed. */
+  'Auto',
+  /** The objects do not exist. */
+  'Disabled',
+] as const;
 export type ComponentMode = (typeof COMPONENT_MODES)[number];
 
 /** Where a component stands. */

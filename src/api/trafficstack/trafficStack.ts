@@ -81,7 +81,8 @@ export interface WorkloadSpec {
   name?: string | undefined;
   /** Default: 1. Absent for a DaemonSet. */
   replicas?: number | undefined;
-  podTemplate: V1PodTemplateSpec;
+  /** Absent only if `mode` is External. */
+  podTemplate?: V1PodTemplateSpec | undefined;
   services?: StackService[] | undefined;
   config?: StackConfig[] | undefined;
   /** Of a StatefulSet. */
@@ -123,6 +124,8 @@ export interface TrafficStackStatus {
 export interface ComponentStatus {
   name: string;
   type: ComponentType;
+  /** Set if its workload is somebody else's. */
+  mode?: 'External';
   state: ComponentState;
   /** CamelCase. */
   reason: string;
@@ -134,7 +137,7 @@ export interface ComponentStatus {
   waitingOn?: WaitingOn;
   replicas?: number;
   readyReplicas?: number;
-  /** Image of the first container, as asked for. */
+  /** Image of the first container, as asked for; as it is if `mode` is External. */
   version?: string;
   /** Another text after each change of its spec. That of the restored objects with `rolledBackFrom`. */
   revision?: string;

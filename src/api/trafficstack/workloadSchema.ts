@@ -97,9 +97,9 @@ export const workloadSchema = z
       format: 'int32',
       description: 'Pods of a Deployment or StatefulSet. Default: as in spec.highAvailability, else 1.',
     }),
-    podTemplate: z.custom<WorkloadSpec['podTemplate']>(isObject, 'must be an object').meta({
+    podTemplate: z.custom<NonNullable<WorkloadSpec['podTemplate']>>(isObject, 'must be an object').optional().meta({
       'x-pod-template': true,
-      description: 'The pods, as in a Deployment. The labels that select them are added.',
+      description: 'The pods, as in a Deployment. The labels that select them are added. Not used if mode is External.',
     }),
     services: z
       .array(service)

@@ -54,6 +54,8 @@ export interface Dependencies {
 const READ_AGAIN_MS = 5_000;
 /** An object of somebody else is in no cache, so there is no event when it is gone. */
 const FOREIGN_AGAIN_MS = 15_000;
+/** What is somebody else's is in no cache either. */
+const EXTERNAL_AGAIN_MS = 10_000;
 /** Corrects what others have changed without an event. */
 const LOOK_AGAIN_MS = 300_000;
 
@@ -136,11 +138,13 @@ async function apply(
   await reportStatus(d, stack, status, signal);
   if (failures.length > 0) throw new IncompleteError(failures);
   const untilDeadline = Math.max(0, Math.min(plan.deadlineAt, plan.askAt) - d.clock.now());
-  return { requeueAfterMs: Math.min(hasForeign(plan) ? FOREIGN_AGAIN_MS : LOOK_AGAIN_MS, untilDeadline) };
+  return { requeueAfterMs: Math.min(lookAgainMs(plan), untilDeadline) };
 }
 
-function hasForeign({ statuses }: StackPlan): boolean {
-  return statuses.some(({ reason }) => reason === ComponentReason.ForeignObject);
+function lookAgainMs({ statuses }: StackPlan): number {
+  if (statuses.some(({ mode }) => mode === 'External')) return EXTERNAL_AGAIN_MS;
+  const isForeign = statuses.some(({ reason }) => reason === ComponentReason.ForeignObject);
+  return isForeign ? FOREIGN_AGAIN_MS : LOOK_AGAIN_MS;
 }
 
 /**

@@ -64,7 +64,7 @@ it('removes components that are no longer wanted, those that depend on others fi
 
 it('counts no pod that somebody has given its labels', async () => {
   const labels = { [STACK_LABEL]: 'main', [COMPONENT_LABEL]: 'web' };
-  const spec = component('stray').workload.podTemplate.spec!;
+  const spec = component('stray').workload.podTemplate!.spec!;
   await s.f.client.create(PODS, { metadata: { namespace: 'default', name: 'stray', labels }, spec });
   await s.change('main', [API, AGENT, DB]);
   await vi.waitFor(async () => expect((await s.stack()).status?.components).toHaveLength(3), WAIT);

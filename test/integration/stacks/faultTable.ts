@@ -1,3 +1,4 @@
+import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
 import type { ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import type { WorkloadKind } from '../../../src/api/trafficstack/terms.ts';
 import type { Fault } from './kubelet.ts';
@@ -16,7 +17,7 @@ export interface FaultKind {
   readonly fault?: (component: string) => Fault;
   readonly over?: Parameters<typeof component>[1];
   /** What the pods have besides. */
-  readonly pod?: Partial<NonNullable<ComponentSpec['workload']['podTemplate']['spec']>>;
+  readonly pod?: Partial<NonNullable<V1PodTemplateSpec['spec']>>;
   /** What is observed: the reason and the value. */
   readonly observed: (component: string) => readonly string[];
   /** The component is ready, then its workload is deleted by somebody, and this is done before. */
@@ -179,6 +180,6 @@ function badComponent(
   // Of two that have a fault, it is the one that fails: the other has more time.
   const made = component(name, { ...over, kind, ...(place === 'two' && { deadline: '5s' }) });
   const { podTemplate } = made.workload;
-  const spec = JSON.parse(JSON.stringify({ ...podTemplate.spec, ...pod })) as NonNullable<typeof podTemplate.spec>;
+  const spec = JSON.parse(JSON.stringify({ ...podTemplate?.spec, ...pod })) as V1PodSpec;
   return { ...made, workload: { ...made.workload, podTemplate: { ...podTemplate, spec } } };
 }

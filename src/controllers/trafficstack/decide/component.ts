@@ -9,6 +9,7 @@ import { cut } from '../../../runtime/status/cut.ts';
 import type { Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { isOfStack } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
+import { isExternal, missingState } from './external.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
@@ -44,6 +45,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  *
  * | its objects                          | all that it depends on is ready | state                          | applied |
  * |--------------------------------------|------|-------------------------------------------|-----|
+ * | are not written (see external.ts)    | any  | as below, or Progressing or Degraded (ExternalMissing) | no |
  * | one is somebody else's               | any  | Failed (ForeignObject)                    | no  |
  * | one is of another component that is being removed | any | Waiting (WaitingForRemoval)       | no  |
  * | one is missing or differs from the spec | no | Waiting                                  | those that are current |
@@ -80,10 +82,12 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     since: timed === held ? since : metaTime(now),
     revision: component.revision,
     ...(ready !== undefined && { readyRevision: ready }),
-    ...versionOf(component),
+    ...versionOf(component, held),
     ...(component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
-  return { what: whatOf(component), apply, ...finish(component, status, { stack, now, deadlineAt }) };
+  const what = whatOf(component);
+  if (status.mode === 'External') return { what, apply, status, ...(hasDeadline && { deadlineAt }) };
+  return { what, apply, ...finish(component, status, { stack, now, deadlineAt }) };
 }
 
 /** What is stored and deleted of it, and when it is looked at again: at its deadline, and at once if a rollback begins. */
@@ -109,6 +113,10 @@ function decide(
 ): { decided: Decided; apply: readonly ObservedObject[] } {
   const { stack, before } = around;
   const { objects, spec } = component;
+  if (isExternal(component, stack)) {
+    const present = missingState(component, wasReady(component, prior)) ?? running(component, prior);
+    return { decided: { mode: 'External', ...present, ...figuresOf(component) }, apply: [] };
+  }
   const foreign = objects.find(({ live }) => live !== undefined && !isOfStack(live, stack));
   if (foreign !== undefined) {
     const message = `${idOf(foreign)} exists and is not of this stack: it is left as it is`;
@@ -243,8 +251,9 @@ function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
   };
 }
 
-function versionOf({ objects }: ObservedComponent): Pick<ComponentStatus, 'version'> {
-  const workload: V1Deployment | undefined = objects.at(-1)?.object;
+function versionOf({ objects }: ObservedComponent, { mode }: Decided): Pick<ComponentStatus, 'version'> {
+  const { object, live } = objects.at(-1) ?? {};
+  const workload: V1Deployment | undefined = mode === 'External' ? live : object;
   const image = workload?.spec?.template.spec?.containers[0]?.image;
   return image === undefined ? {} : { version: image };
 }

@@ -1,23 +1,23 @@
 import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 
-/** Whether the objects of a component should exist. */
-export function isManaged({ mode = 'Managed' }: ComponentSpec): boolean {
-  return mode === 'Managed';
+/** Whether a component should exist. */
+export function isEnabled({ mode }: ComponentSpec): boolean {
+  return mode !== 'Disabled';
 }
 
 /** The components that should exist, each after those that it depends on; or what is wrong, one sentence each. */
 export type Ordered = { readonly components: readonly ComponentSpec[] } | { readonly problems: readonly string[] };
 
 /**
- * Orders the managed components. Those that depend on nothing in common keep the order of the spec.
+ * Orders the components that are not disabled. Those that depend on nothing in common keep the order of the spec.
  *
  * Each of these is a problem: a dependency that is no component, that is disabled, or that depends on the component itself by
  * way of others.
  */
 export function orderComponents(components: readonly ComponentSpec[]): Ordered {
-  const managed = components.filter(isManaged);
+  const enabled = components.filter(isEnabled);
   const byName = new Map(components.map((component) => [component.name, component]));
-  const dangling = managed.flatMap((component) => danglingIn(component, byName));
+  const dangling = enabled.flatMap((component) => danglingIn(component, byName));
   if (dangling.length > 0) return { problems: dangling };
   const ordered = new Map<string, ComponentSpec>();
   const visit = (component: ComponentSpec, path: readonly string[]): string | undefined => {
@@ -31,7 +31,7 @@ export function orderComponents(components: readonly ComponentSpec[]): Ordered {
     ordered.set(name, component);
     return undefined;
   };
-  for (const component of managed) {
+  for (const component of enabled) {
     const cycle = visit(component, []);
     if (cycle !== undefined) return { problems: [`components depend on one another: ${cycle}`] };
   }
@@ -42,6 +42,6 @@ function danglingIn({ name, dependsOn = [] }: ComponentSpec, byName: ReadonlyMap
   return dependsOn.flatMap((dependency) => {
     const other = byName.get(dependency);
     if (other === undefined) return [`${name} depends on ${dependency}, which is no component of the stack`];
-    return isManaged(other) ? [] : [`${name} depends on ${dependency}, which is disabled`];
+    return isEnabled(other) ? [] : [`${name} depends on ${dependency}, which is disabled`];
   });
 }

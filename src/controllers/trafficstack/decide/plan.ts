@@ -55,8 +55,12 @@ export function planStack(observation: Observation): StackPlan {
   };
 }
 
-/** Whether a component runs with the objects that it should have, so that it needs no others any more. */
+/**
+ * Whether a component runs with the objects that it should have, so that it needs no others any more. Not if its workload is not written:
+ * that of a stack which is external since then goes on to need them.
+ */
 function isSettled({ status }: PlannedComponent): boolean {
+  if (status.mode === 'External') return false;
   return status.state === 'Ready' || status.reason === ComponentReason.RolledBack;
 }
 

@@ -42,7 +42,9 @@ export async function observe(
   { caches, client, answers }: Observed,
   now: number,
 ): Promise<Observation> {
-  const observed = components.map((rendered) => observeComponent(stack, rendered, { caches, answers }));
+  const observed: ObservedComponent[] = [];
+  for (const rendered of components)
+    observed.push(await observeComponent(stack, rendered, { caches, client, answers }));
   const inventory = stack.status?.inventory ?? [];
   const hasPods = ({ component, objects }: InventoryEntry): boolean =>
     objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
@@ -54,13 +56,19 @@ export async function observe(
   };
 }
 
-function observeComponent(
+async function observeComponent(
   stack: TrafficStack,
   { objects: desiredObjects, ...target }: Target,
-  { caches, answers }: Pick<Observed, 'caches' | 'answers'>,
-): ObservedComponent {
-  const objects = desiredObjects.map((desired) => observeObject(desired, cachedIn(caches, desired)));
-  const { name, ready = {}, workload } = target.spec;
+  { caches, client, answers }: Observed,
+): Promise<ObservedComponent> {
+  const { name, mode, ready = {}, workload } = target.spec;
+  const maybeExternal = mode === 'External' || mode === 'Auto';
+  const objects: ObservedObject[] = [];
+  for (const desired of desiredObjects) {
+    const cached = cachedIn(caches, desired);
+    // An object of somebody else has no label of a stack, so it is in no cache.
+    objects.push(observeObject(desired, cached ?? (maybeExternal ? await readLive(client, desired) : undefined)));
+  }
   return {
     ...{ ...target, objects },
     ...(ready.query !== undefined && { answer: answers.answer(ready.query) }),

@@ -44,7 +44,7 @@ function hintFor(problem: string): string {
 
 /** Folders that have the place or the name of another volume: the API server would refuse the workload for a reason of its own. */
 function clashesIn({ name: component, workload }: ComponentSpec): string[] {
-  const { containers = [], initContainers = [], volumes = [] } = workload.podTemplate.spec ?? {};
+  const { containers = [], initContainers = [], volumes = [] } = workload.podTemplate?.spec ?? {};
   const mounts = [...containers, ...initContainers].flatMap(({ volumeMounts = [] }) => volumeMounts);
   const paths = new Set(mounts.map(({ mountPath }) => mountPath));
   const names = new Set(volumes.map(({ name }) => name));

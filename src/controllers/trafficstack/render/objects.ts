@@ -36,8 +36,23 @@ export interface ResolvedComponent {
 
 type Metadata = NonNullable<KubeObject['metadata']>;
 
-/** The objects of a component: what the workload needs, then the workload, so that names resolve when the pods begin. */
+/**
+ * The objects of a component: what the workload needs, then the workload, so that names resolve when the pods begin. If they are
+ * somebody else's, only their names.
+ */
 export function objectsOf(stack: TrafficStack, component: ResolvedComponent): DesiredObject[] {
+  return component.spec.mode === 'External' ? externalObjects(component.spec) : ownObjects(stack, component);
+}
+
+function externalObjects(spec: ComponentSpec): DesiredObject[] {
+  const { kind, namespace, services = [], name: workload = spec.name } = spec.workload;
+  return [
+    ...services.map((service) => desired('Service', { name: serviceNameOf(spec, service), namespace }, {})),
+    desired(kind, { name: workload, namespace }, {}),
+  ];
+}
+
+function ownObjects(stack: TrafficStack, component: ResolvedComponent): DesiredObject[] {
   const { spec, replicas, availability, folders } = component;
   const { namespace, services = [] } = spec.workload;
   const selector = selectorOf(stack, spec.name);
@@ -77,7 +92,7 @@ function desired(kind: string, metadata: Metadata, content: object): DesiredObje
 
 function workloadSpec(component: ResolvedComponent, matchLabels: Record<string, string>) {
   const { spec, replicas, common, nodeSelector, availability, folders } = component;
-  const { kind, podTemplate } = spec.workload;
+  const { kind, podTemplate = {} } = spec.workload;
   return {
     ...(replicas !== undefined && { replicas }),
     ...(kind === 'StatefulSet' && statefulSpec(spec)),

@@ -3,12 +3,15 @@ import type { CommonSpec, ComponentSpec, HighAvailabilitySpec } from '../../../a
 /** Counts the nodes that have all of these labels. */
 export type CountNodes = (nodeSelector: Readonly<Record<string, string>>) => number;
 
-/** What a component has of the stack's high availability; undefined if it is not for it: a DaemonSet is on each node anyway. */
+/**
+ * What a component has of the stack's high availability. Undefined if it is not for it: a DaemonSet is on each node anyway, and what is
+ * somebody else's is as it is.
+ */
 export function availabilityOf(
-  { workload, highAvailability = true }: ComponentSpec,
+  { workload, mode, highAvailability = true }: ComponentSpec,
   ofStack: HighAvailabilitySpec | undefined,
 ): HighAvailabilitySpec | undefined {
-  return highAvailability && workload.kind !== 'DaemonSet' ? ofStack : undefined;
+  return highAvailability && workload.kind !== 'DaemonSet' && mode !== 'External' ? ofStack : undefined;
 }
 
 /** The nodes that the pods of a component may run on: what its template says takes precedence. */
@@ -17,7 +20,7 @@ export function nodeSelectorOf(
   common: CommonSpec,
   availability: HighAvailabilitySpec | undefined,
 ): Record<string, string> {
-  return { ...common.nodeSelector, ...availability?.nodeSelector, ...workload.podTemplate.spec?.nodeSelector };
+  return { ...common.nodeSelector, ...availability?.nodeSelector, ...workload.podTemplate?.spec?.nodeSelector };
 }
 
 /** How many pods there should be; undefined if the stack does not say. */

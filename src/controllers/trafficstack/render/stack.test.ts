@@ -38,6 +38,21 @@ it('objects of a component are its Services before its workload, with its labels
   ]);
 });
 
+it('objects of somebody else have names, and nothing that would be written', () => {
+  const spec = db({ podTemplate: undefined });
+  const stack = stackOf([spec]);
+  // That no node is selected is no problem either.
+  stack.spec.highAvailability = { nodeSelector: { role: 'master' } };
+  const { objects: all } = rendered({ ...spec, mode: 'External' }, stack);
+  const metadata = { name: 'db', namespace: 'shop' };
+  expect(all.map(({ object }) => object)).toEqual([
+    { apiVersion: 'v1', kind: 'Service', metadata },
+    { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata },
+  ]);
+  const external = { ...component('db', { mode: 'External' }), workload: workload({ replicas: undefined }) };
+  expect(problems([external], stack.spec, 0)).toEqual([]);
+});
+
 it('an expression that is none is told before anything is written', () => {
   expect(problems([component('web', { ready: { expression: 'workload.status.readyReplicas >' } })])).toEqual([
     'component web, ready.expression: Unexpected token: EOF',

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentMode } from '../../../api/trafficstack/terms.ts';
+import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
+import type { LeftObject, ObservedComponent } from '../observe/observation.ts';
+import { at, component, live, NOW, observed, REVISION, stackOf } from '../testing/stacks.ts';
+import { planComponent } from './component.ts';
+import { planStack } from './plan.ts';
+
+const spec = (mode: ComponentMode) => component('db', { mode, deadline: '60s' });
+/** Its workload as somebody else has made it, with so many available pods of two. */
+const foreign = (mode: ComponentMode, available: number): ObservedComponent => {
+  const own = observed(spec(mode), 'none');
+  const others = { kind: 'Deployment', metadata: { name: 'db', namespace: 'shop' }, ...containers('theirs:7') };
+  return { ...own, objects: own.objects.map((each) => ({ ...each, live: live(others, available) })) };
+};
+const containers = (image: string) => ({
+  spec: { replicas: 2, template: { spec: { containers: [{ name: 'db', image }] } } },
+});
+const before = (over: Partial<ComponentStatus> = {}): TrafficStack =>
+  stackOf([], {
+    components: [
+      { name: 'db', type: 'Workload', state: 'Progressing', reason: '', message: '', since: at(-70), ...over },
+    ],
+  });
+const wasReady = before({ state: 'Ready', revision: REVISION, readyRevision: REVISION, replicas: 2 });
+
+function plan(db: ObservedComponent, stack = stackOf([])) {
+  const { status, apply } = planComponent(db, { stack, before: new Map(), now: NOW, left: [] });
+  const { mode = 'of the stack', state, reason } = status;
+  return { is: `${mode}, ${state} (${reason})`, applies: apply.length, status };
+}
+
+describe('a workload of somebody else', () => {
+  it.each<[string, ObservedComponent, TrafficStack | undefined, string, number]>([
+    ['External, runs', foreign('External', 2), undefined, 'External, Ready (AllAvailable)', 0],
+    ['External, begins', foreign('External', 1), undefined, 'External, Progressing (RollingOut)', 0],
+    ['External, is broken', foreign('External', 1), wasReady, 'External, Degraded (PodsUnavailable)', 0],
+    [
+      'External, is missing',
+      observed(spec('External'), 'none'),
+      undefined,
+      'External, Progressing (ExternalMissing)',
+      0,
+    ],
+    ['External, is gone', observed(spec('External'), 'none'), wasReady, 'External, Degraded (ExternalMissing)', 0],
+    [
+      'External, too late',
+      observed(spec('External'), 'none'),
+      before({ revision: REVISION }),
+      'External, Failed (DeadlineExceeded)',
+      0,
+    ],
+    ['Auto, runs', foreign('Auto', 2), undefined, 'External, Ready (AllAvailable)', 0],
+    ['Auto, is missing', observed(spec('Auto'), 'none'), undefined, 'of the stack, Progressing (Applying)', 1],
+    ['Auto, is gone', observed(spec('Auto'), 'none'), wasReady, 'of the stack, Progressing (Applying)', 1],
+    [
+      'Auto, of the stack',
+      observed(spec('Auto'), { available: 2 }),
+      undefined,
+      'of the stack, Ready (AllAvailable)',
+      1,
+    ],
+    ['Managed', foreign('Managed', 2), undefined, 'of the stack, Failed (ForeignObject)', 0],
+  ])('%s', (_, db, stack, is, applies) => {
+    expect(plan(db, stack)).toMatchObject({ is, applies });
+  });
+
+  it('needs nothing that it depends on: it runs already', () => {
+    const db = foreign('External', 2);
+    const waiting = { status: { ...before().status!.components![0]!, name: 'disk' }, what: 'Deployment shop/disk' };
+    const around = { stack: stackOf([]), before: new Map([['disk', waiting]]), now: NOW, left: [] };
+    const planned = planComponent({ ...db, spec: { ...db.spec, dependsOn: ['disk'] } }, around);
+    expect(planned.status.state).toBe('Ready');
+  });
+
+  it('is named with its own image and number of pods', () => {
+    const { version, replicas, readyReplicas } = plan(foreign('Auto', 1)).status;
+    expect({ version, replicas, readyReplicas }).toEqual({ version: 'theirs:7', replicas: 2, readyReplicas: 1 });
+    expect(plan(observed(spec('External'), 'none')).status.message).toContain('Deployment shop/db does not exist');
+  });
+
+  it('is stored for no rollback, and is in no inventory', () => {
+    const components = [{ ...foreign('External', 2), canRollBack: true }];
+    const planned = planStack({ stack: stackOf([]), components, left: [], withPods: new Set(), now: NOW });
+    expect([planned.store, planned.inventory, planned.apply]).toEqual([[], [], []]);
+  });
+});
+
+describe('a workload of the stack that is External now', () => {
+  const was = observed(spec('External'), { available: 2 });
+  const owned = { ownerReferences: [{ uid: 'stack-uid', kind: 'TrafficStack', name: 'main', apiVersion: 'x' }] };
+  const db: ObservedComponent = {
+    ...was,
+    objects: was.objects.map((each) => ({
+      ...each,
+      live: { ...each.live, metadata: { ...each.live?.metadata, ...owned } },
+    })),
+  };
+  const file: LeftObject = {
+    component: 'db',
+    resource: CONFIG_MAPS,
+    live: { kind: 'ConfigMap', metadata: { name: 'db-etc-1', namespace: 'shop', ...owned } },
+  };
+
+  it('is written no more, keeps what it needs, and goes with the stack', () => {
+    const inventory = [{ component: 'db', dependsOn: [], objects: [] }];
+    const stack = stackOf([], { inventory });
+    const planned = planStack({ stack, components: [db], left: [file], withPods: new Set(), now: NOW });
+    expect([planned.apply, planned.remove]).toEqual([[], []]);
+    expect(planned.inventory.flatMap(({ objects }) => objects.map(({ name }) => name))).toEqual(['db', 'db-etc-1']);
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import { isNotFound } from '../../../src/runtime/client/errors.ts';
+import { CONFIG_MAPS, DEPLOYMENTS } from '../../../src/runtime/client/resources.ts';
+import { NODE } from './kubelet.ts';
+import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
+
+/** Components whose workload somebody else has made, or may have. */
+const USER = 'stack-external';
+const DB = { namespace: 'default', name: 'db' };
+let s: StackScene;
+
+beforeAll(async () => {
+  s = await startScene(USER);
+  await s.startOperator();
+});
+afterAll(() => s.stop());
+
+/** Without a template: it is not the stack's. */
+const EXTERNAL: ComponentSpec = {
+  name: 'db',
+  type: 'Workload',
+  mode: 'External',
+  deadline: '120s',
+  ready: { expression: 'workload.spec.replicas >= 2' },
+  workload: { kind: 'Deployment', namespace: 'default' },
+};
+const AUTO = component('db', { mode: 'Auto' });
+const FILES = { config: [{ name: 'etc', mountPath: '/etc/api', files: { host: 'db' } }] };
+const API = component('api', { dependsOn: ['db'], workload: FILES });
+/** What somebody else makes, as with helm. */
+const theirs = (replicas = 2) => {
+  const labels = { app: 'theirs' };
+  const spec = { nodeName: NODE, terminationGracePeriodSeconds: 0, containers: [{ name: 'db', image: 'theirs:7' }] };
+  return s.f.client.create(DEPLOYMENTS, {
+    metadata: DB,
+    spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+};
+const uid = async () => (await s.f.client.get(DEPLOYMENTS, DB)).metadata?.uid;
+const writesTo = (name: string) => s.writes().filter((write) => write.endsWith(`/${name}`));
+const becomes = (name: string, wanted: object) =>
+  vi.waitFor(async () => expect(await s.component(name)).toMatchObject(wanted), WAIT);
+const gone = () => vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
+
+it('a component without a template is rejected, unless it is External', async () => {
+  const wrong = { ...EXTERNAL, mode: 'Auto' as const };
+  await expect(s.create('wrong', [wrong])).rejects.toThrow(/podTemplate is required unless mode is External/);
+});
+
+it('a workload that does not exist yet is the root of what waits for it', async () => {
+  await s.create('main', [API, EXTERNAL]);
+  await becomes('db', { mode: 'External', state: 'Progressing', reason: 'ExternalMissing' });
+  await becomes('api', {
+    state: 'Waiting',
+    waitingOn: { component: 'db', what: 'Deployment default/db' },
+  });
+  expect((await s.component('api'))?.waitingOn?.observed).toContain('Deployment default/db does not exist');
+});
+
+it('it is ready by the same rules, and is not written', async () => {
+  await theirs(1);
+  await becomes('db', { reason: 'NotReadyYet', readyReplicas: 1, version: 'theirs:7' });
+  await s.f.client.mergePatch(DEPLOYMENTS, DB, { spec: { replicas: 2 } }, PERSON);
+  await s.ready();
+  expect(await s.component('db')).toMatchObject({ mode: 'External', state: 'Ready', readyReplicas: 2 });
+  expect(writesTo('db')).toEqual([]);
+});
+
+it('it is Degraded when somebody deletes it, and what depends on it goes on', async () => {
+  const since = writesTo('api').length;
+  await s.f.client.delete(DEPLOYMENTS, DB);
+  await becomes('db', { state: 'Degraded', reason: 'ExternalMissing' });
+  expect(await s.component('api')).toMatchObject({ state: 'Ready' });
+  expect(writesTo('api')).toHaveLength(since);
+});
+
+it('with Auto, one that is missing is made, and stays the stack’s', async () => {
+  await s.change('main', [API, AUTO]);
+  await s.ready();
+  const db = await s.component('db');
+  expect([db?.mode, db?.version]).toEqual([undefined, 'db:1']);
+  expect(writesTo('db')).toEqual(['patch deployments/db']);
+});
+
+it('one of the stack that is External now is written no more, keeps its files, and goes with the stack', async () => {
+  await s.change('main', [{ ...API, mode: 'External' }, AUTO]);
+  await becomes('api', { mode: 'External', state: 'Ready' });
+  const api = { ...DB, name: 'api' };
+  await s.f.client.mergePatch(
+    DEPLOYMENTS,
+    api,
+    { spec: { template: { metadata: { annotations: { a: 'b' } } } } },
+    PERSON,
+  );
+  await s.restartOperator();
+  await becomes('api', { mode: 'External', state: 'Ready' });
+  expect((await s.f.client.get(DEPLOYMENTS, api)).spec?.template.metadata?.annotations).toEqual({ a: 'b' });
+  expect((await files()).length).toBe(1);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  await gone();
+  expect([await s.workloads(), await files()]).toEqual([[], []]);
+});
+
+it('with Auto, one of somebody else is used, and outlives the stack', async () => {
+  await theirs();
+  const before = [await uid(), writesTo('db').length];
+  await s.create('main', [API, AUTO]);
+  await s.ready();
+  expect(await s.component('db')).toMatchObject({ mode: 'External', version: 'theirs:7', state: 'Ready' });
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  await gone();
+  expect([await uid(), writesTo('db').length]).toEqual(before);
+});
+
+async function files() {
+  const all = await s.f.client.list(CONFIG_MAPS, { namespace: 'default' });
+  return all.filter(({ metadata }) => metadata?.name?.startsWith('api-etc-'));
+}
