@@ -198,6 +198,14 @@ it('leaves nothing stored without rollback, and when the stack is deleted', asyn
   expect(await stored()).toEqual([]);
 });
 
+it('makes a StatefulSet ready whose very first revision could not start, once it is corrected', async () => {
+  await s.create('main', shop({ db: 'bad' }));
+  await vi.waitFor(async () => expect((await s.component('db'))?.reason).toBe('ErrImagePull'), WAIT);
+  await change({ db: 1 }, { rollback: false });
+  await s.ready();
+  expect((await podsOf('db')).map(({ spec }) => spec?.containers[0]?.image)).toEqual(['db:1', 'db:1']);
+});
+
 it('uses each of its rights on stored revisions and pods', async () => {
   // A watch is in the audit log when it ends.
   await s.f.stopOperator();

@@ -29,6 +29,11 @@ export function podProblemOf(pods: readonly StackPod[]): PodProblem | undefined 
   return undefined;
 }
 
+/** Whether only another spec helps a pod, as far as its status tells: a container cannot start or ends, or no node has room. */
+export function isStuck(pod: StackPod): boolean {
+  return stuckContainer(pod) !== undefined || pod.unscheduledMessage !== undefined;
+}
+
 /** The newest pod with a container that runs and is not ready. */
 export function unreadyPodOf(pods: readonly StackPod[]): StackPod | undefined {
   return newestFirst(pods).find(({ containers }) => containers.some(isUnready));

@@ -1,5 +1,6 @@
 import type { V1StatefulSet } from '@kubernetes/client-node';
 import { PODS } from '../../../../runtime/client/resources.ts';
+import { isStuck } from '../cause/podProblem.ts';
 import type { LeftObject, ObservedComponent, StackPod } from '../../observe/observation.ts';
 
 /**
@@ -7,11 +8,16 @@ import type { LeftObject, ObservedComponent, StackPod } from '../../observe/obse
  * controller replaces no pod before all are ready, so they have to be deleted, after a rollback as after a correction
  * (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#forced-rollback).
  *
- * | the pod                                                    | deleted |
- * |------------------------------------------------------------|---------|
- * | is ready: the controller replaces it, one at a time        | no      |
- * | is of the revision that is wanted, or of the last one that all pods had | no |
- * | anything else                                              | yes     |
+ * | the pod is not ready, and                                        | deleted |
+ * |------------------------------------------------------------------|---------|
+ * | of the revision that is wanted                                   | no      |
+ * | of the last one that all pods had, also the very first one, and may get ready | no |
+ * | of the same, stuck, and made anew of the wanted revision         | yes     |
+ * | of the same, stuck, and made anew as it is                       | no      |
+ * | of any other revision                                            | yes     |
+ *
+ * The controller makes a pod anew of the last revision that all pods had if its ordinal is less than the number of other pods of it
+ * (isCurrentRevisionNeeded in pkg/controller/statefulset of Kubernetes).
  */
 export function brokenPodsOf({ spec, objects, pods }: ObservedComponent): readonly LeftObject[] {
   const workload = objects.at(-1);
@@ -19,8 +25,21 @@ export function brokenPodsOf({ spec, objects, pods }: ObservedComponent): readon
   const { metadata, status } = workload.live as V1StatefulSet;
   // Until then, the revisions are those before the change.
   if (status === undefined || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return [];
-  const kept = new Set(['', status.updateRevision, status.currentRevision]);
-  const isBroken = ({ isEnding, revisionHash, containers }: StackPod): boolean =>
-    !isEnding && !kept.has(revisionHash) && !(containers.length > 0 && containers.every(({ isReady }) => isReady));
+  const { currentRevision, updateRevision } = status;
+  const isBroken = (pod: StackPod): boolean => {
+    if (pod.isEnding || isReady(pod) || pod.revisionHash === '' || pod.revisionHash === updateRevision) return false;
+    if (pod.revisionHash !== currentRevision) return true;
+    const others = pods.filter((other) => other !== pod && !other.isEnding && other.revisionHash === currentRevision);
+    return isStuck(pod) && ordinalOf(pod) >= others.length;
+  };
   return pods.filter(isBroken).map((live) => ({ component: spec.name, resource: PODS, live }));
+}
+
+function isReady({ containers }: StackPod): boolean {
+  return containers.length > 0 && containers.every((each) => each.isReady);
+}
+
+/** Of a pod of a StatefulSet: the number at the end of its name. */
+function ordinalOf({ key }: StackPod): number {
+  return Number(key.slice(key.lastIndexOf('-') + 1));
 }
