@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
+import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
+import { startFixture, type Fixture } from '../../harness/fixture.ts';
+import { kubectl } from '../../harness/kubectl.ts';
+
+/** What kubectl says about the fields of a TrafficStack. */
+let f: Fixture;
+
+beforeAll(async () => {
+  f = await startFixture({ nodes: [] });
+  await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
+});
+afterAll(() => f.stop());
+
+const explain = (...args: string[]) => kubectl(f.controlPlane, ['explain', ...args]);
+const COMPONENT = 'trafficstack.spec.components';
+
+it.each<[field: string, texts: readonly string[]]>([
+  ['mode', ['ENUM: Managed External Auto Disabled', 'Default: Managed']],
+  ['deadline', ['Default: "10m"']],
+  ['ready.query', ['PromQL', 'none is 0 or NaN']],
+  ['ready.expression', ['CEL that gives a bool']],
+  ['workload.kind', ['ENUM: Deployment StatefulSet DaemonSet']],
+  ['workload.config.files', ['CEL expression over self, components.NAME']],
+  // The fields of Kubernetes, in its own words.
+  ['workload.podTemplate', ['metadata\t<Object>', 'spec\t<Object>']],
+  ['workload.podTemplate.spec.containers.resources', ['Limits describes the maximum amount of compute']],
+  ['workload.volumeClaimTemplates.spec', ['accessModes', 'storageClassName']],
+])('kubectl explain of %s', async (field, texts) => {
+  await vi.waitFor(async () => {
+    const text = await explain(`${COMPONENT}.${field}`);
+    // Lines are broken anywhere between words.
+    const oneLine = text.replaceAll(/[^\S\t]+/g, ' ');
+    for (const each of texts) expect(oneLine).toContain(each);
+  }, 90_000);
+});
+
+it('each field of the object, but for those of Kubernetes, has a description', async () => {
+  const { spec } = trafficStackCrd();
+  const lacking = (node: Schema, path: string): string[] => {
+    if (/podTemplate|volumeClaimTemplates|tolerations/.test(path)) return [];
+    const fields = Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
+      const own = field.description === undefined ? [`${path}.${name}`] : [];
+      return [...own, ...lacking(field, `${path}.${name}`)];
+    });
+    return [...fields, ...(node.items === undefined ? [] : lacking(node.items, `${path}[]`))];
+  };
+  const schema = spec.versions[0]?.schema?.openAPIV3Schema as Schema;
+  // The API server describes these three itself.
+  expect(lacking(schema, '')).toEqual(['.apiVersion', '.kind', '.metadata']);
+  expect(await explain('trafficstack', '--recursive')).toContain('waitingOn');
+});
+
+interface Schema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
