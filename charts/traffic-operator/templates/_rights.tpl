@@ -288,6 +288,10 @@
 - apiGroups: ['']
   resources: ['services', 'configmaps']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+# Those of built-in components. The measurement has the rights to write them, by their names.
+- apiGroups: ['']
+  resources: ['serviceaccounts']
+  verbs: ['get', 'list', 'watch']
 # The last ready revision of components, for rollbacks.
 - apiGroups: ['apps']
   resources: ['controllerrevisions']

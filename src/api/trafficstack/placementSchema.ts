@@ -20,23 +20,25 @@ const COUNT_MESSAGE = 'must have replicas, or a nodeSelector whose nodes are cou
 const MOST_TOLERATIONS = 50;
 const MOST_SECRETS = 20;
 
-const labels = (description: string) =>
+/** Labels of nodes. */
+export const labelsSchema = (description: string) =>
   z.record(z.string(), z.string()).optional().meta({ description, 'x-kubernetes-map-type': 'atomic' });
 
 const toleration = z
   .custom<NonNullable<CommonSpec['tolerations']>[number]>(isObject, 'must be an object')
   .meta({ 'x-pod-template': 'spec.tolerations.items' });
 
+/** Taints that pods tolerate. */
+export const tolerationsSchema = (description: string) =>
+  z.array(toleration).max(MOST_TOLERATIONS).optional().meta({ description, 'x-kubernetes-list-type': 'atomic' });
+
 /** Schema of `spec.common`. */
 export const commonSchema = z
   .object({
-    nodeSelector: labels(
+    nodeSelector: labelsSchema(
       'Labels of the nodes that pods run on. A key in the template of a component takes precedence.',
     ),
-    tolerations: z.array(toleration).max(MOST_TOLERATIONS).optional().meta({
-      description: 'Taints that pods tolerate, beside those of their template.',
-      'x-kubernetes-list-type': 'atomic',
-    }),
+    tolerations: tolerationsSchema('Taints that pods tolerate, beside those of their template.'),
     imagePullSecrets: z
       .array(z.object({ name: patternSchema('Name of a Secret.', OBJECT_NAME) }).meta({ description: 'A Secret.' }))
       .max(MOST_SECRETS)
@@ -57,7 +59,7 @@ export const commonSchema = z
       }),
   })
   .optional()
-  .meta({ description: 'What the pods of all components have.' });
+  .meta({ description: 'What the pods of all components of the type Workload have.' });
 
 /** Schema of `spec.highAvailability`. */
 export const highAvailabilitySchema = z
@@ -66,7 +68,7 @@ export const highAvailabilitySchema = z
       format: 'int32',
       description: 'Pods of a component that has no replicas of its own. Default: one for each node of nodeSelector.',
     }),
-    nodeSelector: labels('Labels of the nodes that the pods run on.'),
+    nodeSelector: labelsSchema('Labels of the nodes that the pods run on.'),
     topologyKey: patternSchema(
       `Label of nodes: the pods are spread over its values. Default: "${DEFAULT_TOPOLOGY_KEY}".`,
       LABEL_KEY,

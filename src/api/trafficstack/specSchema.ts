@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { durationSchema } from '../durationSchema.ts';
 import { patternSchema } from '../patternSchema.ts';
+import { nodeExporterSchema, prometheusSchema } from './builtInSchema.ts';
+import { checkRules, COMPONENT_RULES, COMPONENTS_RULES, crdRules } from './componentRules.ts';
 import { commonSchema, highAvailabilitySchema } from './placementSchema.ts';
 import { COMPONENT_MODES, COMPONENT_TYPES, DEFAULT_DEADLINE } from './terms.ts';
 import { upgradeSchema } from './upgradeSchema.ts';
@@ -9,7 +11,6 @@ import { LABEL, workloadSchema } from './workloadSchema.ts';
 const MOST_COMPONENTS = 200;
 const MOST_DEPENDENCIES = 50;
 const LONGEST_EXPRESSION = 4_096;
-const TEMPLATE_MESSAGE = 'workload.podTemplate is required unless mode is External';
 const READY_MESSAGE = 'must have an expression or a query';
 
 const text = (description: string) => z.string().min(1).max(LONGEST_EXPRESSION).optional().meta({ description });
@@ -34,7 +35,9 @@ const ready = z
 const component = z
   .object({
     name: patternSchema('Name of the component, unique in the stack.', LABEL),
-    type: z.enum(COMPONENT_TYPES).meta({ description: `What it is: ${COMPONENT_TYPES.join(', ')}.` }),
+    type: z.enum(COMPONENT_TYPES).meta({
+      description: `What it is: ${COMPONENT_TYPES.join(', ')}. The operator renders all but Workload, of which a stack has one each.`,
+    }),
     mode: z
       .enum(COMPONENT_MODES)
       .optional()
@@ -52,24 +55,19 @@ const component = z
     ),
     ready,
     highAvailability: z.boolean().optional().meta({
-      description: 'False: spec.highAvailability is not for this component. Default: true.',
+      description:
+        'False: spec.highAvailability is not for this component. Default: true. It is never for built-in types.',
     }),
     rollback: z.boolean().optional().meta({
       description:
-        'False: spec.upgrade.rollback is not for this component, as for data that cannot go back. Default: true.',
+        'False: spec.upgrade.rollback is not for this component, as for data that cannot go back. Default: true. It is never for built-in types.',
     }),
-    workload: workloadSchema,
+    workload: workloadSchema.optional(),
+    nodeExporter: nodeExporterSchema,
+    prometheus: prometheusSchema,
   })
-  .refine(({ mode, workload }) => mode === 'External' || workload.podTemplate !== undefined, TEMPLATE_MESSAGE)
-  .meta({
-    description: 'One part of the stack.',
-    'x-kubernetes-validations': [
-      {
-        rule: "(has(self.mode) && self.mode == 'External') || has(self.workload.podTemplate)",
-        message: TEMPLATE_MESSAGE,
-      },
-    ],
-  });
+  .superRefine(checkRules(COMPONENT_RULES))
+  .meta({ description: 'One part of the stack.', ...crdRules(COMPONENT_RULES) });
 
 /** Schema of `spec`. */
 export const specSchema = z
@@ -80,7 +78,9 @@ export const specSchema = z
     components: z
       .array(component)
       .max(MOST_COMPONENTS)
+      .superRefine(checkRules(COMPONENTS_RULES))
       .meta({
+        ...crdRules(COMPONENTS_RULES),
         description:
           'The parts of the stack. They are brought up in the order of their dependencies, else in parallel.',
         'x-kubernetes-list-type': 'map',

@@ -2,6 +2,7 @@ import type {
   V1LocalObjectReference,
   V1PersistentVolumeClaimTemplate,
   V1PodTemplateSpec,
+  V1ResourceRequirements,
   V1Toleration,
 } from '@kubernetes/client-node';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
@@ -62,7 +63,42 @@ export interface ComponentSpec {
   highAvailability?: boolean | undefined;
   /** False: `upgrade.rollback` of the stack is not for this component. Default: true. */
   rollback?: boolean | undefined;
+  /** Of the type Workload, which needs it. */
+  workload?: WorkloadSpec | undefined;
+  /** Of the type NodeExporter. */
+  nodeExporter?: NodeExporterSpec | undefined;
+  /** Of the type Prometheus. */
+  prometheus?: PrometheusSpec | undefined;
+}
+
+/** A component of the type Workload. */
+export interface WorkloadComponent extends ComponentSpec {
   workload: WorkloadSpec;
+}
+
+/** Whether a component is of the type Workload. Another type may have no workload: see specSchema.ts. */
+export function isWorkload(component: ComponentSpec): component is WorkloadComponent {
+  return component.workload !== undefined;
+}
+
+/** What is special about node-exporter. What is absent is as the flags of the operator say. */
+export interface NodeExporterSpec {
+  image?: string | undefined;
+  /** TCP port on the nodes. */
+  port?: number | undefined;
+  priorityClassName?: string | undefined;
+  /** They replace those of the flags. */
+  resources?: V1ResourceRequirements | undefined;
+}
+
+/** What is special about the Prometheus of the operator. What is absent is as the flags of the operator say. */
+export interface PrometheusSpec {
+  image?: string | undefined;
+  priorityClassName?: string | undefined;
+  nodeSelector?: Record<string, string> | undefined;
+  tolerations?: V1Toleration[] | undefined;
+  /** They replace those of the flags. */
+  resources?: V1ResourceRequirements | undefined;
 }
 
 /** What must be true before a component is ready, beside its pods. */

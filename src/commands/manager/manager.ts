@@ -1,3 +1,4 @@
+import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { ControllerContext } from '../../controllers/contract/context.ts';
 import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
@@ -7,10 +8,10 @@ import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
 import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/prometheusClient.ts';
-import type { Informer } from '../../runtime/cache/informer.ts';
+import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
 import { createClient, type Client } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
-import { cachePart, Manager } from '../../runtime/manager/manager.ts';
+import { cachePart, Manager, optionalCachePart } from '../../runtime/manager/manager.ts';
 import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
@@ -37,6 +38,12 @@ function createNodes(
   });
 }
 
+function createStacks({ options, transport, metrics, logger }: Process): Informer<TrafficStack> | undefined {
+  if (!options.flags.stacks) return undefined;
+  const common = { transport, logger, metrics: metrics.reflector };
+  return createInformer({ ...common, resource: TRAFFIC_STACKS, transform: withoutManagedFields });
+}
+
 function createPrometheus({ options }: Process, measuring: MeasuringState): PrometheusClient {
   const client = createPrometheusClient(options.endpoint);
   return options.hasOwnPrometheus ? askingOnlyOurs(client, () => measuring.foreignServer()) : client;
@@ -60,7 +67,11 @@ function createFeed(
 }
 
 /** What the controllers share. Their client rejects writes while this replica does not lead. */
-function createContext(process: Process, election: Election, reading: Client): ControllerContext {
+function createContext(
+  process: Process,
+  election: Election,
+  { reading, controllers }: { readonly reading: Client; readonly controllers: readonly ControllerModule[] },
+): ControllerContext {
   const { options, transport, metrics, logger } = process;
   const measuring = new MeasuringState();
   const trim = trimNode(FIELD_MANAGER, options);
@@ -71,6 +82,8 @@ function createContext(process: Process, election: Election, reading: Client): C
     transport,
     nodes,
     trimNode: trim,
+    stacks: createStacks(process),
+    builtIns: controllers.flatMap(({ builtIns }) => builtIns?.(options.flags) ?? []),
     unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
     feed: createFeed(process, nodes, prometheus),
     prometheus,
@@ -108,7 +121,7 @@ export async function runManager(
   const election = createElection({ ...process, lease, podName: options.podName }, () =>
     started.forEach((enqueueAll) => enqueueAll()),
   );
-  const context = createContext(process, election, reading);
+  const context = createContext(process, election, { reading, controllers });
   const running = controllers.map((controller) => controller.create(context, options.flags));
   started.push(() => running.forEach((controller) => controller.enqueueAll()));
 
@@ -116,6 +129,7 @@ export async function runManager(
   manager.add(
     ...(await createServers({ healthAddress, metricsServer, metrics, logger }, manager, reading)),
     cachePart(context.nodes),
+    ...(context.stacks === undefined ? [] : [optionalCachePart(context.stacks)]),
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => context.feed.run(stop) },
     ...running.flatMap(({ parts }) => parts),

@@ -1,3 +1,4 @@
+import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
@@ -10,6 +11,7 @@ import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
+import type { BuiltIn } from './builtIn.ts';
 import type { MeasuringState } from './measuring.ts';
 
 /** The dependencies that all controllers of a process share. */
@@ -25,6 +27,10 @@ export interface ControllerContext {
   readonly nodes: Informer<CachedNode>;
   /** The transform of that informer. Responses to writes go through it too: they must not differ from the cache. */
   readonly trimNode: (node: KubeObject) => CachedNode;
+  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
+  readonly stacks: Informer<TrafficStack> | undefined;
+  /** What the controllers of this process offer to TrafficStacks. */
+  readonly builtIns: readonly BuiltIn[];
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;
   /** The bandwidth use of the nodes, from each pass over Prometheus. */

@@ -95,6 +95,11 @@ export const SHARED_FLAGS = {
     'false',
     'Deploy pods without fixed user and group IDs: OpenShift assigns IDs of the range of the namespace, and refuses others.',
   ),
+  stacks: withDefault(
+    boolean,
+    'false',
+    'Bring the components of TrafficStacks up in the order of their dependencies, and keep them running.',
+  ),
   connectivity: withDefault(
     boolean,
     'false',

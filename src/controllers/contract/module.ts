@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { CustomResource } from '../../api/crd.ts';
 import type { FlagProblem, FlagTable, FlagValues } from '../../options/flagTable.ts';
 import type { Part } from '../../runtime/process/part.ts';
+import type { BuiltIn } from './builtIn.ts';
 import type { CleanupContext, ControllerContext } from './context.ts';
 import type { SharedFlags } from './flags.ts';
 import type { ControllerRights } from './rights.ts';
@@ -32,6 +33,8 @@ export interface ControllerDefinition<F extends FlagTable> {
   rights(namespace: string): ControllerRights;
   /** Registers the same metrics as `create`, for docs/metrics.md. */
   registerMetrics(registry: Registry): void;
+  /** The types of components that it offers to TrafficStacks. */
+  readonly builtIns?: (flags: SharedFlags & FlagValues<F>) => readonly BuiltIn[];
   readonly create: (context: ControllerContext, flags: SharedFlags & FlagValues<F>) => RunningController;
   /**
    * Removes everything that the controller wrote to the cluster. Runs after all replicas have stopped.
@@ -42,20 +45,22 @@ export interface ControllerDefinition<F extends FlagTable> {
 }
 
 /** A controller in the list of all controllers. `flags` has the values of all flags of the manager. */
-export interface ControllerModule extends Omit<ControllerDefinition<FlagTable>, 'flagProblem' | 'create'> {
+export interface ControllerModule extends Omit<ControllerDefinition<FlagTable>, 'flagProblem' | 'builtIns' | 'create'> {
   readonly flagProblem?: (flags: SharedFlags) => FlagProblem<keyof SharedFlags> | undefined;
+  readonly builtIns?: (flags: SharedFlags) => readonly BuiltIn[];
   readonly create: (context: ControllerContext, flags: SharedFlags) => RunningController;
 }
 
 /** Converts the definition of a controller for the list of all controllers. The type of its own flags ends here. */
 export function defineController<F extends FlagTable>(definition: ControllerDefinition<F>): ControllerModule {
-  const { flagProblem, create, ...rest } = definition;
+  const { flagProblem, builtIns, create, ...rest } = definition;
   type Own = SharedFlags & FlagValues<F>;
   return {
     ...rest,
     ...(flagProblem && {
       flagProblem: (flags) => flagProblem(flags as Own) as FlagProblem<keyof SharedFlags> | undefined,
     }),
+    ...(builtIns && { builtIns: (flags) => builtIns(flags as Own) }),
     create: (context, flags) => create(context, flags as Own),
   };
 }

@@ -1,3 +1,4 @@
+import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
@@ -21,6 +22,8 @@ export interface MeasurementControllerOptions {
   /** Refuses writes in a standby. */
   client: Client;
   transport: Transport;
+  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
+  stacks?: Informer<TrafficStack> | undefined;
   options: MeasurementOptions;
   /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
   pod?: ObjectRef;
@@ -51,8 +54,8 @@ const AGENT_TARGETS_KEY = 'agentTargets';
 /** Creates the controller that deploys node-exporter and Prometheus, and writes Prometheus' targets. */
 export function createMeasurementController(settings: MeasurementControllerOptions): Measurement {
   const { metrics, clock = systemClock, ...rest } = settings;
-  const { logger, options, transport } = rest;
-  const caches = createCaches({ transport, options, logger, clock, ...defined('metrics', metrics?.reflector) });
+  const { logger, options, transport, stacks } = rest;
+  const caches = createCaches({ transport, stacks, options, logger, clock, ...defined('metrics', metrics?.reflector) });
   const report = new ProblemReport({
     name: 'measurement',
     action: 'Measure',

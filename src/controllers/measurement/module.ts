@@ -1,5 +1,6 @@
 import { optionalCachePart, controllerPart } from '../../runtime/manager/manager.ts';
 import { defineController } from '../contract/module.ts';
+import { builtInsOf } from './components/builtIns.ts';
 import { createMeasurementController } from './controller.ts';
 import { MEASUREMENT_FLAGS, measurementFlagProblem, measurementOptions } from './flags.ts';
 import { createMeasurementMetrics } from './metrics.ts';
@@ -14,11 +15,13 @@ export const measurement = defineController({
   flagProblem: measurementFlagProblem,
   rights: (namespace) => ({ controller: controllerRules(namespace), cleanup: removalRules(namespace) }),
   registerMetrics: createMeasurementMetrics,
-  create({ client, transport, events, unmeasured, measuring, podName, metrics, clock, logger }, flags) {
+  builtIns: (flags) => builtInsOf(measurementOptions(flags)),
+  create({ client, transport, stacks, events, unmeasured, measuring, podName, metrics, clock, logger }, flags) {
     const { namespace } = flags;
     const running = createMeasurementController({
       client,
       transport,
+      stacks,
       options: measurementOptions(flags),
       ...(podName === undefined ? {} : { pod: { namespace, name: podName } }),
       recorder: events,

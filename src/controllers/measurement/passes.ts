@@ -10,8 +10,10 @@ import { carryOut } from '../../runtime/objectSet/act.ts';
 import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './failures.ts';
-import { measurementSet, switchedOff } from './components/components.ts';
+import { measurementSet } from './components/components.ts';
+import type { ComponentGroup } from './components/component.ts';
 import type { Caches } from './observe/caches.ts';
+import { keptByStacks, switchedOff } from './decide/keepers.ts';
 import { missingExporters, nodesWithoutPod } from './decide/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
@@ -63,6 +65,9 @@ const SOURCE = {
   agentTargetsWrite: 'agentTargetsWrite',
 } as const;
 
+/** The groups that a TrafficStack may keep. */
+const MAYBE_OF_STACKS: ReadonlySet<ComponentGroup> = new Set(['exporter', 'prometheus']);
+
 /** Interval of reconciles without an event, in case an event is lost: ms. */
 const RESYNC_MS = 60_000;
 /** Requeue delay while an object is being deleted: ms. The deletion also causes an event. */
@@ -113,10 +118,12 @@ export function createPasses(o: PassesOptions): Passes {
   return {
     async components() {
       const owner = await begin();
+      const keepers = caches.keepers();
       const unknown = caches.unknownGroups();
-      const observation = await observeSet(measurementSet(options, owner), switchedOff(options), {
+      const kept = keepers === undefined ? MAYBE_OF_STACKS : keptByStacks(keepers);
+      const observation = await observeSet(measurementSet(options, owner), switchedOff(options, keepers), {
         live: (each) => caches.live(each),
-        unknown,
+        unknown: new Set([...unknown, ...kept]),
         strangersIn: (namespace) => listStrangers(client, namespace),
       });
       const plan = planSet(observation);

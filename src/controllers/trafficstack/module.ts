@@ -1,7 +1,6 @@
 import { trafficStackResource } from '../../api/trafficstack/schema.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
 import { cleanUp } from './cleanup.ts';
-import { TRAFFIC_STACK_FLAGS } from './flags.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { trafficStackRights } from './rbac.ts';
 import { runStacks } from './run.ts';
@@ -12,9 +11,9 @@ const NOT_RUNNING: RunningController = { parts: [], enqueueAll: () => undefined 
 export const trafficStack = defineController({
   name: 'trafficstack',
   kinds: [trafficStackResource],
-  flags: TRAFFIC_STACK_FLAGS,
+  flags: {},
   rights: trafficStackRights,
   registerMetrics: createTrafficStackMetrics,
-  create: (context, { stacks }) => (stacks ? runStacks(context) : NOT_RUNNING),
+  create: (context) => (context.stacks === undefined ? NOT_RUNNING : runStacks(context, context.stacks)),
   cleanUp,
 });

@@ -22,6 +22,10 @@ export function trafficStackRights(): ControllerRights {
         { ...rule('apps', ['deployments', 'statefulsets', 'daemonsets'], KEEP), why: 'The workloads of components.' },
         { ...rule('', ['services', 'configmaps'], KEEP), why: 'The Services and files of components.' },
         {
+          ...rule('', ['serviceaccounts'], ['get', 'list', 'watch']),
+          why: 'Those of built-in components. The measurement has the rights to write them, by their names.',
+        },
+        {
           ...rule('apps', ['controllerrevisions'], KEEP),
           why: 'The last ready revision of components, for rollbacks.',
         },

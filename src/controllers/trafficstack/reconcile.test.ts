@@ -18,10 +18,10 @@ function scene() {
   const now = { stack: stack as TrafficStack | undefined, isLeader: true };
   const d: Dependencies = {
     client: {} as Dependencies['client'],
-    applier: { apply: () => Promise.reject(new Error('nothing is to be applied')) },
+    applierOf: () => ({ apply: () => Promise.reject(new Error('nothing is to be applied')) }),
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
     answers: { answer: () => ({ is: 'Pending' }) },
-    renderings: new Renderings(() => 0),
+    renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
     eventReader: { read: () => Promise.resolve([]) },
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },

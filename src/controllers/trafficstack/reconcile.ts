@@ -6,7 +6,6 @@ import {
   type TrafficStack,
   type TrafficStackStatus,
 } from '../../api/trafficstack/trafficStack.ts';
-import type { Applier } from '../../runtime/apply/apply.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -18,7 +17,7 @@ import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runt
 import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
-import { act } from './act/act.ts';
+import { act, type Writers } from './act/act.ts';
 import { orderComponents } from './decide/graph.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { statusOf, undecidedStatus } from './decide/status.ts';
@@ -37,7 +36,7 @@ import { lastReadyRevision } from './observe/revisions.ts';
 export interface Dependencies {
   /** Gated on leadership. */
   readonly client: Client;
-  readonly applier: Pick<Applier, 'apply'>;
+  readonly applierOf: Writers['applierOf'];
   readonly caches: Caches;
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;

@@ -7,7 +7,7 @@ const spec = { highAvailability: { nodeSelector: { role: 'master' } }, component
 
 it('a stack is rendered once for a generation and a number of nodes', () => {
   let nodes = 2;
-  const renderings = new Renderings(() => nodes);
+  const renderings = new Renderings({ countNodes: () => nodes, builtIns: [] });
   const render = (over: object = {}) => {
     const { metadata } = stackOf([]);
     return renderings.render({ spec, metadata: { ...metadata, ...over } }, spec, [web]);

@@ -1,6 +1,6 @@
 import type { ComponentSpec, TrafficStack, TrafficStackSpec } from '../../api/trafficstack/trafficStack.ts';
 import type { CountNodes } from './render/replicas.ts';
-import { renderStack, type Rendered } from './render/stack.ts';
+import { renderStack, type Rendered, type RenderedWith } from './render/stack.ts';
 
 interface Kept {
   readonly uid: string | undefined;
@@ -13,11 +13,13 @@ interface Kept {
 /** Keeps what was rendered of each stack: each event of a pod is a reconcile, and 2,000 expressions take 50 ms. */
 export class Renderings {
   readonly #countNodes: CountNodes;
+  readonly #builtIns: RenderedWith['builtIns'];
   /** By the name of the stack. */
   readonly #kept = new Map<string, Kept>();
 
-  constructor(countNodes: CountNodes) {
+  constructor({ countNodes, builtIns }: RenderedWith) {
     this.#countNodes = countNodes;
+    this.#builtIns = builtIns;
   }
 
   /** As renderStack, of a spec that was parsed and ordered. */
@@ -28,11 +30,12 @@ export class Renderings {
       return kept.rendered;
     }
     const counted: [Readonly<Record<string, string>>, number][] = [];
-    const rendered = renderStack(stack, spec, ordered, (nodeSelector) => {
+    const countNodes: CountNodes = (nodeSelector) => {
       const count = this.#countNodes(nodeSelector);
       counted.push([nodeSelector, count]);
       return count;
-    });
+    };
+    const rendered = renderStack(stack, spec, ordered, { countNodes, builtIns: this.#builtIns });
     if (generation !== undefined) this.#kept.set(name, { uid, generation, counted, rendered });
     return rendered;
   }

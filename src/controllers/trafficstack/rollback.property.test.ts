@@ -128,7 +128,7 @@ class Life {
 }
 
 function imageOf(spec: ComponentSpec | undefined): string | undefined {
-  return spec?.workload.podTemplate?.spec?.containers[0]?.image;
+  return spec?.workload?.podTemplate?.spec?.containers[0]?.image;
 }
 
 function numberIn(image = ''): number {

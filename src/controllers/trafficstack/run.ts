@@ -1,7 +1,7 @@
 import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { askValuesOf } from '../../prometheus/askValues.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
-import { createInformer, withoutManagedFields, type InformerEvent } from '../../runtime/cache/informer.ts';
+import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
@@ -11,6 +11,7 @@ import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import type { RunningController } from '../contract/module.ts';
+import type { Writers } from './act/act.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
@@ -22,13 +23,8 @@ import { reconcile } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
 
 /** Connects the controller of TrafficStacks with what it observes. */
-export function runStacks(context: ControllerContext): RunningController {
-  const { client, transport, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
-  const cache = createInformer<TrafficStack>({
-    ...{ transport, logger, metrics: metrics.reflector },
-    resource: TRAFFIC_STACKS,
-    transform: withoutManagedFields,
-  });
+export function runStacks(context: ControllerContext, cache: Informer<TrafficStack>): RunningController {
+  const { client, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
   const stacks = createOverlay(cache, { clock });
   const caches = createCaches(context);
   const answers = new AnswerFeed({
@@ -39,10 +35,13 @@ export function runStacks(context: ControllerContext): RunningController {
   const dependencies = {
     ...{ client, caches, answers, stacks, events, clock, isLeader },
     eventReader: new EventReader({ client, clock }),
-    applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }),
+    applierOf: appliersOf(context),
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),
-    renderings: new Renderings((labels) => countNodesWith(nodes.lister.list(), labels)),
+    renderings: new Renderings({
+      countNodes: (labels) => countNodesWith(nodes.lister.list(), labels),
+      builtIns: context.builtIns,
+    }),
   };
   const controller = new Controller({
     name: 'trafficstack',
@@ -66,10 +65,23 @@ export function runStacks(context: ControllerContext): RunningController {
     if (mayChangeCount(event)) enqueue(countsNodes);
   });
   const asking: Part = { name: 'queries of TrafficStacks', stage: 'work', run: (stop) => answers.run(stop) };
-  const informers = [cache, ...caches.kinds.map(({ informer }) => informer), caches.pods];
+  const informers = [...caches.kinds.map(({ informer }) => informer), caches.pods];
   return {
     parts: [...informers.map(optionalCachePart), asking, controllerPart(controller)],
     enqueueAll: () => enqueue(() => true),
+  };
+}
+
+/** An applier for each field manager that objects of stacks have. */
+function appliersOf({ client, builtIns, logger, clock }: ControllerContext): Writers['applierOf'] {
+  const managers = new Set([FIELD_MANAGER, ...builtIns.map(({ fieldManager }) => fieldManager)]);
+  const appliers = new Map(
+    [...managers].map((fieldManager) => [fieldManager, new Applier({ client, fieldManager, logger, clock })]),
+  );
+  return ({ fieldManager = FIELD_MANAGER }) => {
+    const found = appliers.get(fieldManager);
+    if (found === undefined) throw new Error(`nobody applies as ${fieldManager}`);
+    return found;
   };
 }
 

@@ -21,7 +21,7 @@ export function idOf({ resource, object }: Member): string {
 }
 
 /** The id that a member of this kind and name has. */
-export function idFor({ kind }: Resource, ref: ObjectRef): string {
+export function idFor({ kind }: Pick<Resource, 'kind'>, ref: ObjectRef): string {
   return `${kind} ${keyOf({ metadata: ref })}`;
 }
 

@@ -48,7 +48,7 @@ export function planOf(stack: TrafficStack, there: There): StackPlan {
   if ('problems' in parsed) throw new Error(parsed.problems.join());
   const ordered = orderComponents(parsed.spec.components);
   if ('problems' in ordered) throw new Error(ordered.problems.join());
-  const rendered = renderStack(stack, parsed.spec, ordered.components, () => 3);
+  const rendered = renderStack(stack, parsed.spec, ordered.components, { countNodes: () => 3, builtIns: [] });
   if ('problems' in rendered) throw new Error(rendered.problems.join());
   const components = rendered.components.map((each) => observed(each, there));
   return planStack({ stack, components, left: [], withPods: new Set(), now: NOW });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { V1Pod } from '@kubernetes/client-node';
-import type { ComponentStatus, TrafficStack } from '../../../src/api/trafficstack/trafficStack.ts';
+import { isWorkload, type ComponentStatus, type TrafficStack } from '../../../src/api/trafficstack/trafficStack.ts';
 import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { getObject, inCluster } from '../../scenario/kubectl.ts';
 
@@ -86,7 +86,7 @@ export function told({ name, state, message, replicas, readyReplicas }: Componen
 /** The URLs of each component with several pods that has a Service: that of the Service, and those of its pods. */
 export function urlsOf({ spec }: TrafficStack, masters: number): Map<string, { service: string; pods: string[] }> {
   const urls = new Map<string, { service: string; pods: string[] }>();
-  for (const { name, workload } of spec.components) {
+  for (const { name, workload } of spec.components.filter(isWorkload)) {
     const { replicas = masters, services = [] } = workload;
     const service = services.find(({ headless }) => headless !== true);
     const members = services.find(({ headless }) => headless === true);

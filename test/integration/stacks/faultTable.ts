@@ -1,5 +1,5 @@
 import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
-import type { ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import type { WorkloadComponent } from '../../../src/api/trafficstack/trafficStack.ts';
 import type { WorkloadKind } from '../../../src/api/trafficstack/terms.ts';
 import type { Fault } from './kubelet.ts';
 import { component } from './scene.ts';
@@ -122,8 +122,8 @@ export interface FaultRow {
   readonly kind: FaultKind;
   readonly place: Place;
   /** The faulty component. */
-  readonly bad: ComponentSpec;
-  readonly components: readonly ComponentSpec[];
+  readonly bad: WorkloadComponent;
+  readonly components: readonly WorkloadComponent[];
   /** Of other components that are faulty, too. */
   readonly others: readonly string[];
   /** Components that wait for the faulty one. */
@@ -147,7 +147,7 @@ function rowOf(id: string, kind: FaultKind, place: Place, workload: WorkloadKind
   const name = (short: string): string => `${id}-${short}`;
   const bad = badComponent(name('bad'), kind, place, workload);
   const plain = (short: string, ...dependsOn: string[]) => component(name(short), { dependsOn: dependsOn.map(name) });
-  const graph: Record<Place, { components: ComponentSpec[]; waiting: string[]; others?: string[] }> = {
+  const graph: Record<Place, { components: WorkloadComponent[]; waiting: string[]; others?: string[] }> = {
     root: { components: [plain('d', 'c'), plain('c', 'b'), plain('b', 'bad'), bad], waiting: ['b', 'c', 'd'] },
     middle: {
       components: [plain('d', 'c'), plain('c', 'bad'), { ...bad, dependsOn: [name('a')] }, plain('a')],
@@ -176,7 +176,7 @@ function badComponent(
   { over = {}, pod = {} }: FaultKind,
   place: Place,
   kind: WorkloadKind,
-): ComponentSpec {
+): WorkloadComponent {
   // Of two that have a fault, it is the one that fails: the other has more time.
   const made = component(name, { ...over, kind, ...(place === 'two' && { deadline: '5s' }) });
   const { podTemplate } = made.workload;

@@ -119,11 +119,11 @@ function tooEarly(
   const name = nameOf(object);
   const problems = specs.map(({ components }) => {
     const own = components.find((each) => each.name === name);
-    if (own?.workload.podTemplate?.spec?.containers[0]?.image !== imageOf(object)) return `no spec has its image`;
+    if (own?.workload?.podTemplate?.spec?.containers[0]?.image !== imageOf(object)) return `no spec has its image`;
     const open = (own?.dependsOn ?? []).filter((dependency) => {
       const wanted = components.find((each) => each.name === dependency);
       const found = [...now].find(([key, live]) => isWorkload(key) && nameOf(live) === dependency)?.[1];
-      const image = wanted?.workload.podTemplate?.spec?.containers[0]?.image;
+      const image = wanted?.workload?.podTemplate?.spec?.containers[0]?.image;
       return found === undefined || imageOf(found) !== image || !isAvailable(found);
     });
     return open.length === 0 ? undefined : `before ${open.join(', ')} was ready`;

@@ -112,7 +112,7 @@ async function ready(name: string, images: readonly number[]): Promise<void> {
   const { metadata, status } = await s.stack(name);
   expect(status?.observedGeneration).toBe(metadata?.generation);
   expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
-  const versions = graph(name, images).map((each) => each.workload.podTemplate?.spec?.containers[0]?.image);
+  const versions = graph(name, images).map((each) => each.workload?.podTemplate?.spec?.containers[0]?.image);
   expect(status?.components?.map(({ version }) => version).sort()).toEqual(versions.sort());
 }
 

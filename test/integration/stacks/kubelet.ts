@@ -2,9 +2,12 @@ import type { CoreV1Event, V1Pod } from '@kubernetes/client-node';
 import { COMPONENT_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { ApiError, TransportError } from '../../../src/runtime/client/errors.ts';
-import type { Resource } from '../../../src/runtime/client/resource.ts';
+import { resourcePath, type Resource } from '../../../src/runtime/client/resource.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
+import type { Transport } from '../../../src/runtime/client/transport.ts';
+import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { sleep } from '../../harness/measured.ts';
+import { connect } from '../../harness/runtimeScene.ts';
 
 /** The node of all pods. */
 export const NODE = 'n1';
@@ -37,19 +40,23 @@ export class Kubelet {
   /** By image. */
   readonly brokenImages = new Map<string, Fault>();
   readonly #client: Client;
+  readonly #transport: Transport;
   readonly #stop = new AbortController();
   /** Uids of pods with a warning. */
   readonly #warned = new Set<string>();
   readonly #running: Promise<void>;
 
-  constructor(client: Client) {
+  constructor(plane: ControlPlane) {
+    const { client, transport } = connect(plane);
     this.#client = client;
+    this.#transport = transport;
     this.#running = this.#run();
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
+    await this.#transport.close();
   }
 
   async #run(): Promise<void> {
@@ -64,9 +71,10 @@ export class Kubelet {
   async #attend(pod: V1Pod): Promise<void> {
     const { name = '', namespace = '', labels = {}, deletionTimestamp, uid = '' } = pod.metadata ?? {};
     const ref = { name, namespace };
-    // An API server that is killed may have done only the first half of a deletion.
+    // After the time that it has to end; an API server that is killed may have done only the first half of a deletion.
     if (deletionTimestamp !== undefined) {
-      await this.#client.delete(PODS, ref, { preconditions: { uid } });
+      const body = { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0, preconditions: { uid } };
+      await this.#transport.request({ method: 'DELETE', path: resourcePath(PODS, ref), body });
       return;
     }
     const image = pod.spec?.containers[0]?.image ?? '';

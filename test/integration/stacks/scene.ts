@@ -5,6 +5,7 @@ import {
   type ComponentSpec,
   type ComponentStatus,
   type TrafficStack,
+  type WorkloadComponent,
 } from '../../../src/api/trafficstack/trafficStack.ts';
 import type { Rule } from '../../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../../src/controllers/registry.ts';
@@ -89,7 +90,7 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
   const kubeconfig = await userWith(f, user, rights([...commonRights(), ...stackRights()]));
   // A new node is tainted until its kubelet reports.
   await f.client.mergePatch(NODES, { name: NODE }, { spec: { taints: null } }, PERSON);
-  const kubelet = new Kubelet(f.client);
+  const kubelet = new Kubelet(f.controlPlane);
   const stack = (name = 'main'): Promise<TrafficStack> => f.client.get(TRAFFIC_STACKS, { name });
   const condition = async (type: string, of?: string) => findCondition((await stack(of)).status?.conditions, type);
   const writes = (): string[] =>
@@ -171,11 +172,11 @@ export function component(
     dependsOn = [],
     ...over
   }: Partial<Omit<ComponentSpec, 'workload'>> & {
-    readonly kind?: ComponentSpec['workload']['kind'];
+    readonly kind?: WorkloadComponent['workload']['kind'];
     readonly image?: string;
-    readonly workload?: Partial<ComponentSpec['workload']>;
+    readonly workload?: Partial<WorkloadComponent['workload']>;
   } = {},
-): ComponentSpec {
+): WorkloadComponent {
   const podTemplate: V1PodTemplateSpec = {
     // Without a kubelet, a pod that is deleted would wait for one.
     spec: { nodeName: NODE, terminationGracePeriodSeconds: 0, containers: [{ name, image }] },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   TRAFFIC_STACKS,
-  type ComponentSpec,
+  type WorkloadComponent,
   type TrafficStackSpec,
 } from '../../../src/api/trafficstack/trafficStack.ts';
 import {
@@ -27,12 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => s.stop());
 
-const db = (replicas: number, workload: Partial<ComponentSpec['workload']> = {}): ComponentSpec =>
+const db = (replicas: number, workload: Partial<WorkloadComponent['workload']> = {}): WorkloadComponent =>
   component('db', {
     kind: 'StatefulSet',
     workload: { replicas, services: [{ headless: true, ports: [{ port: 5432 }] }], ...workload },
   });
-const api = (over: Parameters<typeof component>[1] = {}): ComponentSpec =>
+const api = (over: Parameters<typeof component>[1] = {}): WorkloadComponent =>
   component('api', {
     dependsOn: ['db'],
     ...over,

@@ -161,8 +161,8 @@ it('is deleted in the reverse order, also over restarts, and leaves nothing', as
 });
 
 it('uses each of its rights, and none that it does not have', () => {
-  // Those on the others: settings.test.ts and rollback.test.ts.
-  const others = ['configmaps', 'poddisruptionbudgets', 'controllerrevisions'];
+  // Those on the others: settings.test.ts, rollback.test.ts and builtIns.test.ts.
+  const others = ['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'serviceaccounts'];
   const isUsedHere = (resource: string): boolean => !others.includes(resource);
   expect(unusedRights(s, USER, isUsedHere)).toEqual([
     // The admission plugin OwnerReferencesPermissionEnforcement asks for it.

@@ -19,7 +19,7 @@ export function claimComponents(volume: PrometheusVolume | undefined, metadata: 
       ...(storageClassName === undefined ? {} : { storageClassName }),
     },
   };
-  return [{ group: 'prometheus', resource: PERSISTENT_VOLUME_CLAIMS, object }];
+  return [{ group: 'claim', resource: PERSISTENT_VOLUME_CLAIMS, object }];
 }
 
 /** The volume for samples: a claim, or an emptyDir, which is deleted with the pod. */

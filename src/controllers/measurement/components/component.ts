@@ -12,8 +12,11 @@ export interface Component<T extends KubeObject = KubeObject> extends Member<Com
   readonly group: ComponentGroup;
 }
 
-/** A group of objects that is enabled or disabled as a whole. */
-export type ComponentGroup = 'exporter' | 'prometheus';
+/**
+ * A group of objects that is enabled or disabled as a whole. A TrafficStack may keep `exporter` and `prometheus` in place of this
+ * controller, but never the namespace of the exporter, in which others may have pods, nor the claim with the samples.
+ */
+export type ComponentGroup = 'exporter' | 'exporterNamespace' | 'prometheus' | 'claim';
 
 /** The metadata that every object has. */
 export interface Meta extends V1ObjectMeta {

@@ -32,11 +32,3 @@ export function measurementSet(options: MeasurementOptions, owner?: V1OwnerRefer
   const targets = options.prometheus.enabled ? [] : allTargetComponents(options);
   return createObjectSet(OWNER, [...allComponents(options, owner), ...targets]);
 }
-
-/** The groups that the options disable. */
-export function switchedOff({ exporter, prometheus }: MeasurementOptions): ReadonlySet<ComponentGroup> {
-  const off = new Set<ComponentGroup>();
-  if (!exporter.enabled) off.add('exporter');
-  if (!prometheus.enabled) off.add('prometheus');
-  return off;
-}

@@ -13,7 +13,7 @@ export const METRICS_PORT = 'metrics';
 export function exporterComponents(options: MeasurementOptions): Component[] {
   const account: Component = { group: 'exporter', resource: SERVICE_ACCOUNTS, object: renderServiceAccount(options) };
   return [
-    { group: 'exporter', resource: NAMESPACES, object: renderNamespace(options) },
+    { group: 'exporterNamespace', resource: NAMESPACES, object: renderNamespace(options) },
     account,
     { group: 'exporter', resource: SERVICES, object: renderService(options) },
     { group: 'exporter', resource: DAEMONSETS, object: renderDaemonSet(options), dependsOn: [idOf(account)] },

@@ -5,7 +5,8 @@ import { planSet } from '../../../runtime/objectSet/plan.ts';
 import type { Observation, Observed, Plan } from '../../../runtime/objectSet/plan.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { ComponentGroup } from './component.ts';
-import { measurementSet, switchedOff } from './components.ts';
+import { switchedOff } from '../decide/keepers.ts';
+import { measurementSet } from './components.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 const { owner, members: COMPONENTS } = measurementSet(OPTIONS);
@@ -151,14 +152,26 @@ const rows: Row[] = [
   },
   {
     why: 'a group that is not fully known is not applied: the cluster may have newer objects',
-    unknown: ['exporter'],
+    unknown: ['exporter', 'exporterNamespace'],
     apply: PROMETHEUS,
   },
   {
     why: 'a group that is not fully known is not removed',
     enabled: { exporter: false, prometheus: true },
-    unknown: ['exporter'],
+    unknown: ['exporter', 'exporterNamespace'],
     apply: PROMETHEUS,
+  },
+  {
+    why: 'the namespace of an exporter that a stack keeps is applied, and the exporter is not',
+    unknown: ['exporter'],
+    apply: [NAMESPACE, ...PROMETHEUS],
+  },
+  {
+    why: 'the namespace of an exporter that a stack removes stays until that is done',
+    enabled: NEITHER,
+    unknown: ['exporter'],
+    apply: [],
+    remove: [...PROMETHEUS].reverse(),
   },
 ];
 

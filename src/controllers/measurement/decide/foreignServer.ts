@@ -1,6 +1,10 @@
+import { TRAFFIC_STACKS } from '../../../api/trafficstack/trafficStack.ts';
+import { apiVersionOf } from '../../../runtime/client/resource.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { isForeign, type Observed } from '../../../runtime/objectSet/plan.ts';
+import { isMarked } from '../../../runtime/objectSet/owner.ts';
 import type { Component } from '../components/component.ts';
+import { prometheusSelector } from '../components/prometheus.ts';
 import { OWNER } from '../../contract/labels.ts';
 
 /** The kinds that decide who answers a query: the Service, and the Deployment of the pods behind it. */
@@ -14,8 +18,16 @@ export function foreignServer(components: readonly Observed<Component>[]): strin
   const servers = components.filter(
     ({ member: { group, resource } }) => group === 'prometheus' && ANSWERING.includes(resource.kind),
   );
-  const foreign = servers.find((each) => isForeign(OWNER, each));
+  const foreign = servers.find((each) => isForeign(OWNER, each) && !isOfStack(each));
   if (foreign === undefined) return undefined;
   const object = idOf(foreign.member);
   return `${object} was not made by this operator, so it is not queried: delete it, and the operator creates its own; or set the Prometheus to query with --prometheus-url, prometheus.url in the chart`;
+}
+
+/** Whether a TrafficStack has made the object, as a component of the type Prometheus. */
+function isOfStack({ member, live }: Observed<Component>): boolean {
+  const { namespace = '' } = member.object.metadata ?? {};
+  const controller = live?.metadata?.ownerReferences?.find((owner) => owner.controller === true);
+  const isStack = controller?.kind === TRAFFIC_STACKS.kind && controller.apiVersion === apiVersionOf(TRAFFIC_STACKS);
+  return isStack && live !== undefined && isMarked(live, prometheusSelector(namespace));
 }

@@ -1,4 +1,6 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
+import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { isNotFound } from '../../../runtime/client/errors.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions, ReflectorMetrics } from '../../../runtime/cache/informer.ts';
@@ -14,6 +16,7 @@ import { allComponents, targetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import { PART_OF } from '../../contract/labels.ts';
+import { keepersOf, type Keepers } from '../decide/keepers.ts';
 import { AGENT_SERVICES } from '../decide/agentTargets.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
@@ -31,6 +34,8 @@ export interface Caches {
   readonly knowsTargets: boolean;
   /** Whether everything that the targets of the agents depend on is known. */
   readonly knowsAgentTargets: boolean;
+  /** What TrafficStacks ask for. Undefined if that is not known: then what they may have must not be changed. */
+  keepers(): Keepers | undefined;
   /** The object in the cluster with the name of the component, whoever created it. */
   live(component: Member): KubeObject | undefined;
   /** The ConfigMaps of the targets of the nodes, by index. */
@@ -51,6 +56,8 @@ export interface Caches {
 
 export interface CachesOptions {
   transport: Transport;
+  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
+  stacks?: Informer<TrafficStack> | undefined;
   options: MeasurementOptions;
   logger: Logger;
   metrics?: ReflectorMetrics;
@@ -61,10 +68,11 @@ export interface CachesOptions {
  * Creates an informer for each object by its name, for the EndpointSlices of node-exporter, of the operator and of the
  * agents, and for Prometheus' pods.
  */
-export function createCaches({ options, ...given }: CachesOptions): Caches {
+export function createCaches({ options, stacks, ...given }: CachesOptions): Caches {
   let onRefusal = (): void => undefined;
   const shared = { ...given, onRefusal: () => onRefusal() };
-  const components = watchMembers(allComponents(options), shared);
+  const members = allComponents(options);
+  const components = watchMembers(members, shared);
   const nodeMaps = targetComponents(options, NODE_TARGETS);
   const agentMaps = targetComponents(options, AGENT_TARGETS);
   const targets = watchMembers(nodeMaps, shared);
@@ -86,19 +94,25 @@ export function createCaches({ options, ...given }: CachesOptions): Caches {
   return {
     informers,
     get settled() {
-      return informers.every(({ synced, refusal }) => synced || refusal !== undefined);
+      const all = stacks === undefined ? informers : [...informers, stacks];
+      return all.every(({ synced, refusal }) => synced || refusal !== undefined);
     },
     refusals: () => [
       ...all.flatMap((each) => each.refusals()),
       ...[slices, ...own, ...agents].flatMap((informer) => refusalOf('EndpointSlices', informer)),
       ...refusalOf("Prometheus' pods", pods),
+      ...(stacks === undefined || hasNoStacks(stacks) ? [] : refusalOf('TrafficStacks', stacks)),
     ],
-    unknownGroups: () => new Set(parts.flatMap((part) => [...part.unknownGroups()])),
+    unknownGroups: () => withPartners(parts.flatMap((part) => [...part.unknownGroups()])),
     get knowsTargets() {
       return deciding.every(isKnown);
     },
     get knowsAgentTargets() {
       return decidingAgents.every(isKnown);
+    },
+    keepers() {
+      if (stacks === undefined || hasNoStacks(stacks)) return keepersOf([], members);
+      return isKnown(stacks) ? keepersOf(stacks.lister.list(), members) : undefined;
     },
     live: (component) => all.map((each) => each.live(component)).find((object) => object !== undefined),
     liveTargets: () => nodeMaps.map((component) => targets.live(component)),
@@ -109,6 +123,13 @@ export function createCaches({ options, ...given }: CachesOptions): Caches {
     prometheusPods: () => pods.lister.list(),
     subscribe(onComponents, onTargets, onAgentTargets) {
       for (const informer of components.informers) informer.subscribe(onComponents);
+      let known = '';
+      // Each report of a stack on its components is an event.
+      stacks?.subscribe(() => {
+        const next = JSON.stringify(keepersOf(stacks.lister.list(), members));
+        if (next !== known) onComponents();
+        known = next;
+      });
       for (const informer of [...deciding, pods]) informer.subscribe(onTargets);
       for (const informer of [...decidingAgents, pods]) informer.subscribe(onAgentTargets);
       onRefusal = () => [onComponents, onTargets, onAgentTargets].forEach((enqueue) => enqueue());
@@ -116,7 +137,23 @@ export function createCaches({ options, ...given }: CachesOptions): Caches {
   };
 }
 
-type Selection<T extends KubeObject> = Omit<InformerOptions<T>, keyof Omit<CachesOptions, 'options'>>;
+/** What is unknown of an exporter or a Prometheus leaves all of it as it is. */
+function withPartners(unknown: readonly (ComponentGroup | undefined)[]): ReadonlySet<ComponentGroup | undefined> {
+  const partners = PARTNERS.filter((pair) => pair.some((group) => unknown.includes(group)));
+  return new Set([...unknown, ...partners.flat()]);
+}
+
+const PARTNERS: readonly (readonly ComponentGroup[])[] = [
+  ['exporter', 'exporterNamespace'],
+  ['prometheus', 'claim'],
+];
+
+/** Without their CRD, there are none. */
+function hasNoStacks({ refusal }: Informer<TrafficStack>): boolean {
+  return refusal !== undefined && isNotFound(refusal);
+}
+
+type Selection<T extends KubeObject> = Omit<InformerOptions<T>, keyof Omit<CachesOptions, 'options' | 'stacks'>>;
 
 function sliceSelection({ namespace }: MeasurementOptions): Selection<V1EndpointSlice> {
   return {

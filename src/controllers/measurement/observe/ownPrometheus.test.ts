@@ -33,6 +33,25 @@ describe('foreignServer', () => {
     expect(foreignServer(observed(group, kind))).toBeUndefined();
   });
 
+  it.each([
+    ['TrafficStack', 'Service', {}, false],
+    ['TrafficStack', 'Deployment', {}, false],
+    // A Workload of a stack may have this name.
+    ['TrafficStack', 'Service', { 'app.kubernetes.io/component': 'x' }, true],
+    ['TrafficWatch', 'Deployment', {}, true],
+  ])('of a %s that controls the %s with labels %j', (kind, which, labels, isForeign) => {
+    const owner = { apiVersion: 'traffic.example.com/v1alpha1', kind, name: 'main', uid: 'u', controller: true };
+    const all = observed().map(({ member, live }) => {
+      const metadata = {
+        ...live?.metadata,
+        labels: { ...live?.metadata?.labels, ...labels },
+        ownerReferences: [owner],
+      };
+      return { member, live: member.resource.kind === which ? { ...live, metadata } : live };
+    });
+    expect(foreignServer(all) !== undefined).toBe(isForeign);
+  });
+
   it('is undefined before any object exists', () => {
     const none = observed().map(({ member }) => ({ member, live: undefined }));
     expect(foreignServer(none)).toBeUndefined();

@@ -6,7 +6,7 @@ import { ApiError, isInvalid, isNotFound } from '../../../runtime/client/errors.
 import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
-import type { StackPlan } from '../decide/plan.ts';
+import type { PlannedObject, StackPlan } from '../decide/plan.ts';
 import type { ComponentFailure } from '../decide/failures.ts';
 import { overlayOf, type Caches } from '../observe/caches.ts';
 
@@ -14,7 +14,8 @@ import { overlayOf, type Caches } from '../observe/caches.ts';
 export interface Writers {
   /** Gated on leadership. */
   readonly client: Client;
-  readonly applier: Pick<Applier, 'apply'>;
+  /** What applies an object, with its field manager. */
+  readonly applierOf: (object: Pick<PlannedObject, 'fieldManager'>) => Pick<Applier, 'apply'>;
   readonly caches: Caches;
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,7 +52,7 @@ export async function act(
       const { resource, object, live } = planned;
       const { signal } = writers;
       const call = { takesNothingOver: true, createsByApply: true, ...(signal && { signal }) };
-      const { object: answer, written } = await writers.applier.apply(resource, object, live, call);
+      const { object: answer, written } = await writers.applierOf(planned).apply(resource, object, live, call);
       if (written) overlayOf(writers.caches, resource).wrote(answer);
     });
   }

@@ -7,7 +7,7 @@ import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
-import { isOfStack } from '../render/objects.ts';
+import { mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
 import { isExternal, missingState } from './external.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
@@ -117,7 +117,7 @@ function decide(
     const present = missingState(component, wasReady(component, prior)) ?? running(component, prior);
     return { decided: { mode: 'External', ...present, ...figuresOf(component) }, apply: [] };
   }
-  const foreign = objects.find(({ live }) => live !== undefined && !isOfStack(live, stack));
+  const foreign = objects.find((each) => !mayApply(each, stack));
   if (foreign !== undefined) {
     const message = `${idOf(foreign)} exists and is not of this stack: it is left as it is`;
     return { decided: { state: 'Failed', reason: Reason.ForeignObject, message }, apply: [] };

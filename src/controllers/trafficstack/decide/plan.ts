@@ -9,7 +9,7 @@ import { planComponent, type PlannedComponent } from './component.ts';
 import { planRemoval } from './removal.ts';
 
 /** An object to be applied, and the component that it is of. */
-export interface PlannedObject extends Pick<ObservedObject, 'resource' | 'object' | 'live'> {
+export interface PlannedObject extends Pick<ObservedObject, 'resource' | 'object' | 'live' | 'fieldManager'> {
   readonly component: string;
 }
 

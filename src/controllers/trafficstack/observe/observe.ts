@@ -72,7 +72,8 @@ async function observeComponent(
   return {
     ...{ ...target, objects },
     ...(ready.query !== undefined && { answer: answers.answer(ready.query) }),
-    pods: podsOf(stack, name, workload.namespace, caches),
+    // Those of a built-in component have no label of the stack, and so are in no cache.
+    pods: workload === undefined ? [] : podsOf(stack, name, workload.namespace, caches),
   };
 }
 
@@ -118,14 +119,14 @@ function observeObject(desired: DesiredObject, live: KubeObject | undefined): Ob
 }
 
 function withLive(
-  { resource, object, hash }: DesiredObject & Pick<ObservedObject, 'hash'>,
+  { resource, object, hash, fieldManager }: DesiredObject & Pick<ObservedObject, 'hash'>,
   live: KubeObject | undefined,
 ): ObservedObject {
   const isCurrent = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash;
   const component = live?.metadata?.labels?.[COMPONENT_LABEL];
   const isOther = component !== undefined && component !== object.metadata?.labels?.[COMPONENT_LABEL];
   const heldBy = isOther ? component : undefined;
-  return { resource, object, hash, live: live && withKind(live, object), isCurrent, heldBy };
+  return { resource, object, hash, fieldManager, live: live && withKind(live, object), isCurrent, heldBy };
 }
 
 /** Lists leave the kind of their items out. */

@@ -1,4 +1,4 @@
-import type { ComponentSpec, StackService } from '../../../api/trafficstack/trafficStack.ts';
+import type { StackService, WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
 
 /** What files and expressions may use of a component: `self`, and `components.NAME`. */
 export interface ComponentFacts {
@@ -20,7 +20,7 @@ export interface ComponentFacts {
 }
 
 /** The facts of a component. @param replicas undefined for a DaemonSet, and where an autoscaler decides */
-export function factsOf({ name, workload }: ComponentSpec, replicas: number | undefined): ComponentFacts {
+export function factsOf({ name, workload }: WorkloadComponent, replicas: number | undefined): ComponentFacts {
   const { namespace, services = [] } = workload;
   const host = (service: StackService): string => `${serviceNameOf({ name, workload }, service)}.${namespace}.svc`;
   const governing = workload.kind === 'StatefulSet' ? services.find(({ headless }) => headless === true) : undefined;
@@ -45,7 +45,7 @@ export function factsOf({ name, workload }: ComponentSpec, replicas: number | un
 
 /** The name of a Service. */
 export function serviceNameOf(
-  { name, workload }: Pick<ComponentSpec, 'name' | 'workload'>,
+  { name, workload }: Pick<WorkloadComponent, 'name' | 'workload'>,
   service: StackService,
 ): string {
   return service.name ?? workload.name ?? name;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
 import { db, objects, problems, workload } from '../testing/rendering.ts';
 import { component } from '../testing/stacks.ts';
 
 describe('files', () => {
-  const reading = (content: string, over: Partial<ComponentSpec> = {}): ComponentSpec => {
+  const reading = (content: string, over: Partial<WorkloadComponent> = {}): WorkloadComponent => {
     const config = [{ name: 'etc', mountPath: '/etc/app', files: { 'app.conf': content } }];
     return component('web', { dependsOn: ['db'], workload: workload({ config }), ...over });
   };
-  const fileOf = (content: string, ...before: ComponentSpec[]) =>
+  const fileOf = (content: string, ...before: WorkloadComponent[]) =>
     (objects([...before, reading(content)]).get('ConfigMap') as { data: Record<string, string> }).data['app.conf'];
 
   it.each([

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
 import { renderText } from '../expression/template.ts';
 import type { Variables } from '../expression/expression.ts';
 
@@ -20,7 +20,10 @@ export interface Folder {
 const DIGITS = 10;
 
 /** The folders of a component, or what is wrong with its files: one sentence each. */
-export function foldersOf(component: ComponentSpec, variables: Variables): Folder[] | { readonly problems: string[] } {
+export function foldersOf(
+  component: WorkloadComponent,
+  variables: Variables,
+): Folder[] | { readonly problems: string[] } {
   const problems = clashesIn(component);
   const folders = (component.workload.config ?? []).map(({ name, mountPath, files }) => {
     const rendered = Object.entries(files).map(([file, template]) => {
@@ -43,7 +46,7 @@ function hintFor(problem: string): string {
 }
 
 /** Folders that have the place or the name of another volume: the API server would refuse the workload for a reason of its own. */
-function clashesIn({ name: component, workload }: ComponentSpec): string[] {
+function clashesIn({ name: component, workload }: WorkloadComponent): string[] {
   const { containers = [], initContainers = [], volumes = [] } = workload.podTemplate?.spec ?? {};
   const mounts = [...containers, ...initContainers].flatMap(({ volumeMounts = [] }) => volumeMounts);
   const paths = new Set(mounts.map(({ mountPath }) => mountPath));
@@ -64,7 +67,7 @@ function volumeOf(name: string): string {
 }
 
 function folderOf(
-  { name: component, workload }: ComponentSpec,
+  { name: component, workload }: WorkloadComponent,
   { name, mountPath }: { readonly name: string; readonly mountPath: string },
   files: Record<string, string>,
 ): Folder {

@@ -5,6 +5,7 @@ import {
   DAEMONSETS,
   DEPLOYMENTS,
   POD_DISRUPTION_BUDGETS,
+  SERVICE_ACCOUNTS,
   SERVICES,
   STATEFULSETS,
 } from '../../../runtime/client/resources.ts';
@@ -12,7 +13,7 @@ import {
 /** The kinds of which a stack has objects. */
 export const RESOURCES: readonly Resource[] = [
   ...[DEPLOYMENTS, STATEFULSETS, DAEMONSETS],
-  ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, CONTROLLER_REVISIONS],
+  ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, CONTROLLER_REVISIONS, SERVICE_ACCOUNTS],
 ];
 
 /** Whether a stack may have objects of this kind. */

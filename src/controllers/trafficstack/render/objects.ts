@@ -2,13 +2,14 @@ import type { V1OwnerReference } from '@kubernetes/client-node';
 import {
   TRAFFIC_STACKS,
   type CommonSpec,
-  type ComponentSpec,
   type HighAvailabilitySpec,
   type StackService,
   type TrafficStack,
+  type WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
 import { apiVersionOf, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
-import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
+import { isOwnedBy } from '../../../runtime/objectSet/owner.ts';
+import { MANAGED_BY, OPERATOR, OWNER } from '../../contract/labels.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { serviceNameOf } from './facts.ts';
 import type { Folder } from './folders.ts';
@@ -19,11 +20,13 @@ import { podTemplateOf } from './podTemplate.ts';
 export interface DesiredObject {
   readonly resource: Resource;
   readonly object: KubeObject;
+  /** Of a built-in component: that of the controller which deploys it without a stack. Undefined: that of stacks. */
+  readonly fieldManager?: string | undefined;
 }
 
 /** A component with all that its stack and its dependencies decide. */
 export interface ResolvedComponent {
-  readonly spec: ComponentSpec;
+  readonly spec: WorkloadComponent;
   /** Pods that there should be; undefined if the stack does not say. */
   readonly replicas: number | undefined;
   readonly common: CommonSpec;
@@ -44,7 +47,7 @@ export function objectsOf(stack: TrafficStack, component: ResolvedComponent): De
   return component.spec.mode === 'External' ? externalObjects(component.spec) : ownObjects(stack, component);
 }
 
-function externalObjects(spec: ComponentSpec): DesiredObject[] {
+function externalObjects(spec: WorkloadComponent): DesiredObject[] {
   const { kind, namespace, services = [], name: workload = spec.name } = spec.workload;
   return [
     ...services.map((service) => desired('Service', { name: serviceNameOf(spec, service), namespace }, {})),
@@ -101,7 +104,7 @@ function workloadSpec(component: ResolvedComponent, matchLabels: Record<string, 
   };
 }
 
-function statefulSpec(spec: ComponentSpec) {
+function statefulSpec(spec: WorkloadComponent) {
   const { services = [], volumeClaimTemplates = [], volumeClaimPolicy = 'Retain' } = spec.workload;
   const headless = services.find((service) => service.headless === true);
   return {
@@ -138,4 +141,22 @@ function ownerReferenceOf({ metadata }: TrafficStack): V1OwnerReference {
 /** Whether the stack controls a live object. */
 export function isOfStack({ metadata }: KubeObject, stack: TrafficStack): boolean {
   return metadata?.ownerReferences?.some(({ uid }) => uid === stack.metadata?.uid) ?? false;
+}
+
+/**
+ * Whether a stack may apply a desired object.
+ *
+ * | what the cluster has under its name                  | of a Workload | of a built-in component |
+ * |------------------------------------------------------|---------------|-------------------------|
+ * | nothing                                              | yes           | yes                     |
+ * | is controlled by this stack                          | yes           | yes                     |
+ * | is of this operator, and nobody controls it          | no            | yes: it is adopted      |
+ * | anything else, also an object of another stack       | no            | no                      |
+ */
+export function mayApply(
+  { fieldManager, live }: Pick<DesiredObject, 'fieldManager'> & { readonly live: KubeObject | undefined },
+  stack: TrafficStack,
+): boolean {
+  if (live === undefined || isOfStack(live, stack)) return true;
+  return fieldManager !== undefined && isOwnedBy(OWNER, live);
 }

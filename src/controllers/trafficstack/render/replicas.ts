@@ -1,4 +1,4 @@
-import type { CommonSpec, ComponentSpec, HighAvailabilitySpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { CommonSpec, HighAvailabilitySpec, WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
 
 /** Counts the nodes that have all of these labels. */
 export type CountNodes = (nodeSelector: Readonly<Record<string, string>>) => number;
@@ -8,7 +8,7 @@ export type CountNodes = (nodeSelector: Readonly<Record<string, string>>) => num
  * somebody else's is as it is.
  */
 export function availabilityOf(
-  { workload, mode, highAvailability = true }: ComponentSpec,
+  { workload, mode, highAvailability = true }: WorkloadComponent,
   ofStack: HighAvailabilitySpec | undefined,
 ): HighAvailabilitySpec | undefined {
   return highAvailability && workload.kind !== 'DaemonSet' && mode !== 'External' ? ofStack : undefined;
@@ -16,7 +16,7 @@ export function availabilityOf(
 
 /** The nodes that the pods of a component may run on: what its template says takes precedence. */
 export function nodeSelectorOf(
-  { workload }: ComponentSpec,
+  { workload }: WorkloadComponent,
   common: CommonSpec,
   availability: HighAvailabilitySpec | undefined,
 ): Record<string, string> {
@@ -25,7 +25,7 @@ export function nodeSelectorOf(
 
 /** How many pods there should be; undefined if the stack does not say. */
 export function replicasOf(
-  { workload }: ComponentSpec,
+  { workload }: WorkloadComponent,
   availability: HighAvailabilitySpec | undefined,
   countNodes: () => number,
 ): number | undefined {

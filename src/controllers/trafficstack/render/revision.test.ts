@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ComponentSpec, TrafficStackSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { TrafficStackSpec, WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
 import { component, stackOf } from '../testing/stacks.ts';
 import { renderStack } from './stack.ts';
 
@@ -11,15 +11,15 @@ const WITH_FILES = { ...WEB, workload: { ...WEB.workload, config } };
 const HIGH = { nodeSelector: { role: 'master' } };
 
 function revisionOf(
-  web: ComponentSpec,
+  web: WorkloadComponent,
   over: Partial<TrafficStackSpec> = {},
   { db = DB, nodes = 3 } = {},
 ): string | undefined {
-  const result = renderStack(stackOf([]), { ...over }, [db, web], () => nodes);
+  const result = renderStack(stackOf([]), { ...over }, [db, web], { countNodes: () => nodes, builtIns: [] });
   if ('problems' in result) throw new Error(result.problems.join());
   return result.components[1]?.revision;
 }
-const image = (spec: ComponentSpec): ComponentSpec => {
+const image = (spec: WorkloadComponent): WorkloadComponent => {
   const podTemplate = { spec: { containers: [{ name: 'web', image: 'web:9' }] } };
   return { ...spec, workload: { ...spec.workload, podTemplate } };
 };

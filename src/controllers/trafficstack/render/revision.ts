@@ -1,15 +1,20 @@
 import { DEFAULT_DEADLINE } from '../../../api/trafficstack/terms.ts';
-import type { CommonSpec, ComponentSpec, HighAvailabilitySpec } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  CommonSpec,
+  ComponentSpec,
+  HighAvailabilitySpec,
+  WorkloadComponent,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { ComponentFacts } from './facts.ts';
+import type { DesiredObject } from './objects.ts';
 
 /** Hexadecimal digits. */
 const DIGITS = 16;
 
 /** What people wrote that decides about a component. */
 export interface Source {
-  readonly spec: ComponentSpec;
+  readonly spec: WorkloadComponent;
   readonly common: CommonSpec;
   /** Undefined if it is not for the component. */
   readonly availability: HighAvailabilitySpec | undefined;
@@ -25,6 +30,17 @@ export function revisionOf({ spec, common, availability, dependencies }: Source)
   const { name, type, deadline = DEFAULT_DEADLINE, ready, workload } = spec;
   const { logLevel, ...placement } = common;
   const files = workload.config === undefined ? {} : { logLevel, dependencies };
-  const source = { name, type, deadline, ready, workload, placement, availability, ...files };
-  return appliedHash(source as KubeObject).slice(0, DIGITS);
+  return textOf({ name, type, deadline, ready, workload, placement, availability, ...files });
+}
+
+/** That of a built-in component. Another operator may render other objects of the same spec: that is another revision. */
+export function builtInRevisionOf(
+  { name, type, deadline = DEFAULT_DEADLINE, ready }: ComponentSpec,
+  objects: readonly DesiredObject[],
+): string {
+  return textOf({ name, type, deadline, ready, objects: objects.map(({ object }) => object) });
+}
+
+function textOf(source: object): string {
+  return appliedHash(source).slice(0, DIGITS);
 }

@@ -153,7 +153,8 @@ describe('high availability', () => {
     const count = (labels: object): number => counted.push(labels);
     const podTemplate = { spec: { containers: [], nodeSelector: { role: 'other' } } };
     const spec = { highAvailability, common: { nodeSelector: { pool: 'infra', role: 'none' } } };
-    renderStack(stackOf([]), spec, [free, component('own', { workload: { ...unset, podTemplate } })], count);
+    const own = component('own', { workload: { ...unset, podTemplate } });
+    renderStack(stackOf([]), spec, [free, own], { countNodes: count, builtIns: [] });
     expect(counted).toEqual([
       { pool: 'infra', role: 'master' },
       { pool: 'infra', role: 'other' },

@@ -1,11 +1,20 @@
-import type { ComponentSpec, TrafficStack, TrafficStackSpec } from '../../../api/trafficstack/trafficStack.ts';
+import {
+  isWorkload,
+  type CommonSpec,
+  type ComponentSpec,
+  type TrafficStack,
+  type TrafficStackSpec,
+  type WorkloadComponent,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
+import type { BuiltIn } from '../../contract/builtIn.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';
+import { renderBuiltIn } from './builtIn.ts';
 import { factsOf, type ComponentFacts } from './facts.ts';
 import { foldersOf } from './folders.ts';
 import { objectsOf, type DesiredObject } from './objects.ts';
 import { availabilityOf, nodeSelectorOf, replicasOf, type CountNodes } from './replicas.ts';
-import { revisionOf } from './revision.ts';
+import { builtInRevisionOf, revisionOf } from './revision.ts';
 
 /** A component and its objects. */
 export interface RenderedComponent {
@@ -20,9 +29,16 @@ export interface RenderedComponent {
 /** The components of a stack, or what is wrong with them: one sentence each. */
 export type Rendered = { readonly components: readonly RenderedComponent[] } | { readonly problems: readonly string[] };
 
+/** What a stack is rendered with, beside what people wrote. */
+export interface RenderedWith {
+  readonly countNodes: CountNodes;
+  readonly builtIns: readonly BuiltIn[];
+}
+
 /**
  * Renders the objects of all components. Each of these is a problem: a file that cannot be rendered, an expression that is none, two
- * components with one object, and high availability without a node: 0 pods would be the end of a component.
+ * components with one object, high availability without a node (0 pods would be the end of a component), and a built-in type that this
+ * operator does not offer.
  *
  * @param ordered the components that should exist, in the order of their dependencies
  */
@@ -30,37 +46,62 @@ export function renderStack(
   stack: TrafficStack,
   { common = {}, highAvailability }: Pick<TrafficStackSpec, 'common' | 'highAvailability'>,
   ordered: readonly ComponentSpec[],
-  countNodes: CountNodes,
+  { countNodes, builtIns }: RenderedWith,
 ): Rendered {
-  const problems: string[] = [];
-  const facts = new Map<string, ComponentFacts>();
-  /** Without the number of nodes. */
-  const asked = new Map<string, ComponentFacts>();
-  const components = ordered.map((spec) => {
-    const availability = availabilityOf(spec, highAvailability);
-    const nodeSelector = nodeSelectorOf(spec, common, availability);
-    const replicas = replicasOf(spec, availability, () => countNodes(nodeSelector));
-    if (replicas === 0 && spec.workload.replicas === undefined) problems.push(noNode(spec, nodeSelector));
-    facts.set(spec.name, factsOf(spec, replicas));
-    asked.set(spec.name, factsOf(spec, spec.workload.replicas ?? availability?.replicas));
-    const variables = variablesOf(spec, facts, common);
-    problems.push(...expressionProblem(spec, variables));
-    const folders = foldersOf(spec, variables);
-    if ('problems' in folders) problems.push(...folders.problems);
-    const resolved = {
-      spec,
-      replicas,
-      common,
-      nodeSelector,
-      availability,
-      folders: 'problems' in folders ? [] : folders,
-    };
-    const dependencies = (spec.dependsOn ?? []).flatMap((name) => asked.get(name) ?? []);
-    const revision = revisionOf({ spec, common, availability, dependencies });
-    return { spec, objects: objectsOf(stack, resolved), variables, revision };
-  });
-  problems.push(...duplicatesIn(components));
+  const scope: Scope = {
+    stack,
+    common,
+    highAvailability,
+    countNodes,
+    facts: new Map(),
+    asked: new Map(),
+    problems: [],
+  };
+  const components = ordered.flatMap((spec) =>
+    isWorkload(spec) ? renderWorkload(spec, scope) : renderOther(spec, scope, builtIns),
+  );
+  const problems = [...scope.problems, ...duplicatesIn(components)];
   return problems.length > 0 ? { problems } : { components };
+}
+
+/** What has been rendered before, and what is wrong so far. */
+interface Scope extends Pick<TrafficStackSpec, 'highAvailability'>, Pick<RenderedWith, 'countNodes'> {
+  readonly stack: TrafficStack;
+  readonly common: CommonSpec;
+  readonly facts: Map<string, ComponentFacts>;
+  /** Without the number of nodes. */
+  readonly asked: Map<string, ComponentFacts>;
+  readonly problems: string[];
+}
+
+function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponent {
+  const { stack, common, facts, asked, problems } = scope;
+  const availability = availabilityOf(spec, scope.highAvailability);
+  const nodeSelector = nodeSelectorOf(spec, common, availability);
+  const replicas = replicasOf(spec, availability, () => scope.countNodes(nodeSelector));
+  if (replicas === 0 && spec.workload.replicas === undefined) problems.push(noNode(spec, nodeSelector));
+  facts.set(spec.name, factsOf(spec, replicas));
+  asked.set(spec.name, factsOf(spec, spec.workload.replicas ?? availability?.replicas));
+  const variables = variablesOf(spec, scope);
+  const rendered = foldersOf(spec, variables);
+  if ('problems' in rendered) problems.push(...rendered.problems);
+  const folders = 'problems' in rendered ? [] : rendered;
+  const resolved = { spec, replicas, common, nodeSelector, availability, folders };
+  const dependencies = (spec.dependsOn ?? []).flatMap((name) => asked.get(name) ?? []);
+  const revision = revisionOf({ spec, common, availability, dependencies });
+  return { spec, objects: objectsOf(stack, resolved), variables, revision };
+}
+
+/** A component whose objects the operator knows. */
+function renderOther(spec: ComponentSpec, scope: Scope, builtIns: readonly BuiltIn[]): RenderedComponent[] {
+  const rendered = renderBuiltIn(scope.stack, spec, builtIns);
+  if ('problem' in rendered) {
+    scope.problems.push(rendered.problem);
+    return [];
+  }
+  const { objects, facts } = rendered;
+  for (const known of [scope.facts, scope.asked]) known.set(spec.name, facts);
+  return [{ spec, objects, variables: variablesOf(spec, scope), revision: builtInRevisionOf(spec, objects) }];
 }
 
 /** The variables of `ready.expression` beside those of files. */
@@ -77,13 +118,12 @@ function noNode({ name }: ComponentSpec, selector: Readonly<Record<string, strin
   return `component ${name}: no node has all labels that its pods select: ${labels.join(', ')}`;
 }
 
-function variablesOf(
-  { name, dependsOn = [] }: ComponentSpec,
-  facts: ReadonlyMap<string, ComponentFacts>,
-  { logLevel = 'info' }: NonNullable<TrafficStackSpec['common']>,
-): Variables {
-  const components = Object.fromEntries(dependsOn.map((each) => [each, facts.get(each)]));
-  return { self: facts.get(name), components, common: { logLevel } };
+/** For the files and the expression of a component, which is checked. */
+function variablesOf(spec: ComponentSpec, { facts, common: { logLevel = 'info' }, problems }: Scope): Variables {
+  const components = Object.fromEntries((spec.dependsOn ?? []).map((each) => [each, facts.get(each)]));
+  const variables = { self: facts.get(spec.name), components, common: { logLevel } };
+  problems.push(...expressionProblem(spec, variables));
+  return variables;
 }
 
 /** Objects that two components have, or one has twice. */

@@ -1,4 +1,9 @@
-import type { ComponentSpec, TrafficStackSpec, WorkloadSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  ComponentSpec,
+  TrafficStackSpec,
+  WorkloadComponent,
+  WorkloadSpec,
+} from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { renderStack } from '../render/stack.ts';
 import { component, stackOf } from './stacks.ts';
@@ -8,13 +13,13 @@ export const NODES = 3;
 /** That of `component`, with changes. */
 export const workload = (over: Partial<WorkloadSpec> = {}): WorkloadSpec => ({ ...component('db').workload, ...over });
 /** A StatefulSet whose pods have names. */
-export const db = (over: Partial<WorkloadSpec> = {}): ComponentSpec => {
+export const db = (over: Partial<WorkloadSpec> = {}): WorkloadComponent => {
   const services = [{ headless: true, ports: [{ name: 'sql', port: 80, targetPort: 5432 }] }];
   return component('db', { workload: workload({ kind: 'StatefulSet', services, ...over }) });
 };
 /** Renders these components in a stack. */
 export function render(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}, nodes = NODES) {
-  return renderStack(stackOf([]), over, components, () => nodes);
+  return renderStack(stackOf([]), over, components, { countNodes: () => nodes, builtIns: [] });
 }
 /** The objects of the last component, by kind. */
 export function objects(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}) {

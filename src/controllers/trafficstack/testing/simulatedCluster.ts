@@ -98,12 +98,13 @@ export class SimulatedCluster {
       // Only the finalizer is patched.
       mergePatch: () => Promise.resolve().then(() => this.#release()),
     } as unknown as Client;
+    const applier = new Applier({ client, fieldManager: 'x', logger: this.#logger });
     return {
       client,
-      applier: new Applier({ client, fieldManager: 'x', logger: this.#logger }),
+      applierOf: () => applier,
       caches: this.#caches(),
       answers: { answer: () => ({ is: 'Pending' }) },
-      renderings: new Renderings(() => 0),
+      renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
       eventReader: { read: () => Promise.resolve([]) },
       stacks: { wrote: () => undefined } as unknown as Dependencies['stacks'],
       statuses: {

@@ -1,4 +1,9 @@
-import type { ComponentSpec, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  ComponentSpec,
+  TrafficStack,
+  TrafficStackStatus,
+  WorkloadComponent,
+} from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { renderStack, type RenderedComponent } from '../render/stack.ts';
 import type { ObservedComponent, StackPod } from '../observe/observation.ts';
@@ -9,7 +14,7 @@ export const NOW = Date.UTC(2026, 0, 1);
 export const at = (seconds: number): string => new Date(NOW + seconds * 1_000).toISOString().replace('.000Z', 'Z');
 
 /** A component whose Deployment has two pods. */
-export function component(name: string, over: Partial<ComponentSpec> = {}): ComponentSpec {
+export function component(name: string, over: Partial<WorkloadComponent> = {}): WorkloadComponent {
   const podTemplate = { spec: { containers: [{ name, image: `${name}:1` }] } };
   const workload = { kind: 'Deployment' as const, namespace: 'shop', replicas: 2, podTemplate };
   return { name, type: 'Workload', workload, ...over };
@@ -39,7 +44,7 @@ export const REVISION = 'r1';
 
 /** A component with its objects, in a stack without more. */
 export function rendered(spec: ComponentSpec, stack: TrafficStack = stackOf([])): RenderedComponent {
-  const result = renderStack(stack, stack.spec, [spec], () => 3);
+  const result = renderStack(stack, stack.spec, [spec], { countNodes: () => 3, builtIns: [] });
   const found = 'components' in result ? result.components[0] : undefined;
   if (found === undefined) throw new Error(JSON.stringify(result));
   return found;

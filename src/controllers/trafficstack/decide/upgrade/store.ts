@@ -1,4 +1,4 @@
-import type { ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
+import { isWorkload, type ComponentStatus, type TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent } from '../../observe/observation.ts';
@@ -33,7 +33,7 @@ export function planStore(
   { spec, objects, revision, stored, canRollBack = false }: ObservedComponent,
   { state }: Pick<ComponentStatus, 'state'>,
 ): StorePlan {
-  if (!canRollBack || state !== 'Ready') return {};
+  if (!canRollBack || state !== 'Ready' || !isWorkload(spec)) return {};
   const content = { name: spec.name, namespace: spec.workload.namespace, revision, objects };
   const { number = 0, live } = stored ?? {};
   const again = controllerRevisionOf(stack, content, number);

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { labelsSchema, tolerationsSchema } from './placementSchema.ts';
+import type { NodeExporterSpec } from './trafficStack.ts';
+import { isObject, LARGEST_PORT } from './workloadSchema.ts';
+
+const LONGEST_IMAGE = 512;
+
+const image = z
+  .string()
+  .min(1)
+  .max(LONGEST_IMAGE)
+  .optional()
+  .meta({ description: 'Image. Default: that of the operator.' });
+const priorityClassName = z
+  .string()
+  .min(1)
+  .optional()
+  .meta({ description: 'Priority of the pods. Default: that of the operator.' });
+const resources = z.custom<NonNullable<NodeExporterSpec['resources']>>(isObject, 'must be an object').optional().meta({
+  'x-pod-template': 'spec.containers.items.resources',
+  description: 'Requests and limits of the container. They replace those of the operator.',
+});
+
+/** Schema of `spec.components[].nodeExporter`. */
+export const nodeExporterSchema = z
+  .object({
+    image,
+    port: z
+      .int()
+      .min(1)
+      .max(LARGEST_PORT)
+      .optional()
+      .meta({ format: 'int32', description: 'TCP port, free on every node. Default: that of the operator.' }),
+    priorityClassName,
+    resources,
+  })
+  .optional()
+  .meta({ description: 'Settings of the type NodeExporter. What is absent is as the flags of the operator say.' });
+
+/** Schema of `spec.components[].prometheus`. */
+export const prometheusSchema = z
+  .object({
+    image,
+    priorityClassName,
+    nodeSelector: labelsSchema('Labels of the nodes that Prometheus may run on. They replace those of the operator.'),
+    tolerations: tolerationsSchema('Taints that Prometheus tolerates. They replace those of the operator.'),
+    resources,
+  })
+  .optional()
+  .meta({ description: 'Settings of the type Prometheus. What is absent is as the flags of the operator say.' });

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { parseTrafficStackSpec } from './schema.ts';
+import type { TrafficStack } from './trafficStack.ts';
+
+const WORKLOAD = { kind: 'Deployment', namespace: 'shop', podTemplate: {} };
+const problemsOf = (...components: object[]): readonly string[] => {
+  const named = components.map((each, index) => ({ name: `c${index}`, ...each }));
+  const parsed = parseTrafficStackSpec({ spec: { components: named } } as unknown as TrafficStack);
+  return 'problems' in parsed ? parsed.problems : [];
+};
+
+it.each<[string, object[], RegExp | undefined]>([
+  ['built-in types need no settings', [{ type: 'NodeExporter' }, { type: 'Prometheus' }], undefined],
+  ['a Workload needs its workload', [{ type: 'Workload' }], /workload: must be set for the type Workload/],
+  [
+    'no other type has one',
+    [{ type: 'NodeExporter', workload: WORKLOAD }],
+    /workload: must be set for the type Workload/,
+  ],
+  [
+    'settings are of their type',
+    [{ type: 'Workload', workload: WORKLOAD, prometheus: {} }],
+    /prometheus: only the type Prometheus has it/,
+  ],
+  [
+    'a built-in type is in a stack once, also if one is disabled',
+    [{ type: 'NodeExporter' }, { type: 'NodeExporter', mode: 'Disabled' }],
+    /at most one component may have the type NodeExporter/,
+  ],
+  [
+    'somebody else may have made a Workload only',
+    [{ type: 'Prometheus', mode: 'Auto' }],
+    /mode: only the type Workload may be External or Auto/,
+  ],
+  [
+    'a workload of somebody else needs no template',
+    [{ type: 'Workload', mode: 'External', workload: { kind: 'Deployment', namespace: 'shop' } }],
+    undefined,
+  ],
+  [
+    'any other one needs it',
+    [{ type: 'Workload', workload: { kind: 'Deployment', namespace: 'shop' } }],
+    /podTemplate is required unless mode is External/,
+  ],
+  ['a port is one', [{ type: 'NodeExporter', nodeExporter: { port: 0 } }], /nodeExporter\.port is 0/],
+])('%s', (_, components, message) => {
+  const problems = problemsOf(...components);
+  if (message === undefined) expect(problems).toEqual([]);
+  else expect(problems.join()).toMatch(message);
+});

@@ -1,0 +1,23 @@
+import type { BuiltInType } from '../../api/trafficstack/terms.ts';
+import type { ComponentSpec } from '../../api/trafficstack/trafficStack.ts';
+import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+
+/** One object of a built-in component: exactly the fields that the operator owns. */
+export interface BuiltInObject {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+}
+
+/**
+ * A type of component of TrafficStacks that a controller deploys itself while no stack names it. A stack that does gets the same
+ * objects, and adopts those that exist.
+ */
+export interface BuiltIn {
+  readonly type: BuiltInType;
+  /** That of the controller. An apply by the stack with it replaces what the controller applied. */
+  readonly fieldManager: string;
+  /** Why no stack may have it in this process: a part of a sentence. */
+  readonly problem?: string | undefined;
+  /** The objects with the settings of a component, as the controller itself would apply them; the workload is the last one. */
+  render(component: ComponentSpec): readonly BuiltInObject[];
+}

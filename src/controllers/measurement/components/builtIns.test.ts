@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { idOf } from '../../../runtime/objectSet/member.ts';
+import { defaultMeasurementOptions, type MeasurementOptions } from '../options.ts';
+import { builtInsOf } from './builtIns.ts';
+import { allComponents } from './components.ts';
+
+const OPTIONS = defaultMeasurementOptions('op');
+OPTIONS.prometheus.volume = { kind: 'claim', size: '1Gi' };
+OPTIONS.prometheus.tolerations = [{ operator: 'Exists' }];
+type Type = 'NodeExporter' | 'Prometheus';
+
+function render(type: Type, settings: Partial<ComponentSpec> = {}) {
+  const builtIn = builtInsOf(OPTIONS).find((each) => each.type === type);
+  if (builtIn === undefined) throw new Error(`${type} is not offered`);
+  return builtIn.render({ name: 'x', type, ...settings });
+}
+
+/** What the controller itself applies of a group with other options. */
+function own(type: Type, over: Partial<MeasurementOptions> = {}) {
+  const group = type === 'NodeExporter' ? 'exporter' : 'prometheus';
+  return allComponents({ ...OPTIONS, ...over })
+    .filter((each) => each.group === group)
+    .map(({ resource, object }) => ({ resource, object }));
+}
+
+describe('the components that stacks may have', () => {
+  it.each<[Type, string[]]>([
+    [
+      'NodeExporter',
+      [
+        'ServiceAccount op-node-exporter/node-exporter',
+        'Service op-node-exporter/node-exporter',
+        'DaemonSet op-node-exporter/node-exporter',
+      ],
+    ],
+    [
+      'Prometheus',
+      [
+        'ServiceAccount op/prometheus',
+        'ConfigMap op/prometheus-config',
+        'Service op/prometheus',
+        'Deployment op/prometheus',
+      ],
+    ],
+  ])(
+    'are those of the controller without settings, the workload last, without namespace and claim: %s',
+    (type, ids) => {
+      expect(render(type).map(idOf)).toEqual(ids);
+      expect(render(type)).toEqual(own(type));
+    },
+  );
+
+  const resources = { limits: { memory: '1Gi' } };
+  const exporter = { image: 'exporter:2', port: 9200, priorityClassName: 'high', resources };
+  const prometheus = {
+    ...{ image: 'prometheus:4', priorityClassName: 'high', resources },
+    ...{ nodeSelector: { pool: 'infra' }, tolerations: [] },
+  };
+  it.each<[Type, Partial<ComponentSpec>, Partial<MeasurementOptions>]>([
+    ['NodeExporter', { nodeExporter: exporter }, { exporter: { ...OPTIONS.exporter, ...exporter } }],
+    ['NodeExporter', { nodeExporter: { image: undefined } }, {}],
+    ['Prometheus', { prometheus }, { prometheus: { ...OPTIONS.prometheus, ...prometheus } }],
+    ['Prometheus', { prometheus: {} }, {}],
+  ])('have the settings of the stack in place of those of the flags: %s %j', (type, settings, options) => {
+    expect(render(type, settings)).toEqual(own(type, options));
+  });
+
+  it('have no Prometheus if the operator queries another one', () => {
+    const others = builtInsOf({ ...OPTIONS, prometheus: { ...OPTIONS.prometheus, enabled: false } });
+    expect(others.map(({ type, problem }) => [type, problem])).toEqual([
+      ['NodeExporter', undefined],
+      ['Prometheus', expect.stringContaining('--prometheus-url')],
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import type { NodeExporterSpec, PrometheusSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { BuiltIn, BuiltInObject } from '../../contract/builtIn.ts';
+import { FIELD_MANAGER } from '../names.ts';
+import type { MeasurementOptions } from '../options.ts';
+import type { Component, ComponentGroup } from './component.ts';
+import { exporterComponents } from './exporter.ts';
+import { prometheusComponents } from './prometheus.ts';
+
+const NO_PROMETHEUS =
+  'with --prometheus-url (prometheus.url in the chart), the operator queries that Prometheus and deploys none';
+
+/** node-exporter and Prometheus, as TrafficStacks may have them. The options are the defaults of their settings. */
+export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
+  return [
+    {
+      type: 'NodeExporter',
+      fieldManager: FIELD_MANAGER,
+      render: ({ nodeExporter }) => objectsOf('exporter', exporterComponents(withExporter(options, nodeExporter))),
+    },
+    {
+      type: 'Prometheus',
+      fieldManager: FIELD_MANAGER,
+      problem: options.prometheus.enabled ? undefined : NO_PROMETHEUS,
+      render: ({ prometheus }) => objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus))),
+    },
+  ];
+}
+
+function objectsOf(which: ComponentGroup, components: readonly Component[]): BuiltInObject[] {
+  return components.filter(({ group }) => group === which).map(({ resource, object }) => ({ resource, object }));
+}
+
+function withExporter(options: MeasurementOptions, settings: NodeExporterSpec = {}): MeasurementOptions {
+  return { ...options, exporter: { ...options.exporter, ...given(settings) } };
+}
+
+function withPrometheus(options: MeasurementOptions, settings: PrometheusSpec = {}): MeasurementOptions {
+  return { ...options, prometheus: { ...options.prometheus, ...given(settings) } };
+}
+
+/** The settings that are there. */
+function given<T extends object>(settings: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { allComponents } from '../components/components.ts';
+import { defaultMeasurementOptions } from '../options.ts';
+import { keepersOf, keptByStacks, switchedOff } from './keepers.ts';
+
+const OPTIONS = defaultMeasurementOptions('op');
+const NOTHING_ON = {
+  ...OPTIONS,
+  exporter: { ...OPTIONS.exporter, enabled: false },
+  prometheus: { ...OPTIONS.prometheus, enabled: false },
+};
+const DAEMON_SET = { kind: 'DaemonSet', namespace: 'op-node-exporter', name: 'node-exporter' };
+const EXPORTER = ['exporter', 'exporterNamespace'];
+const PROMETHEUS = ['prometheus', 'claim'];
+
+function stack(components: readonly ComponentSpec[], objects: readonly InventoryObject[] = [], isLeaving = false) {
+  const metadata = { name: 'main', ...(isLeaving && { deletionTimestamp: new Date(0) }) };
+  const status = { inventory: [{ component: 'x', dependsOn: [], objects: [...objects] }] };
+  return { metadata, spec: { components: [...components] }, status };
+}
+const exporter = (over: Partial<ComponentSpec> = {}): ComponentSpec => ({ name: 'x', type: 'NodeExporter', ...over });
+const prometheus: ComponentSpec = { name: 'p', type: 'Prometheus' };
+const off = exporter({ mode: 'Disabled' });
+
+interface Row {
+  readonly why: string;
+  readonly stacks: readonly TrafficStack[];
+  readonly kept?: readonly string[];
+  /** With the flags that deploy both. */
+  readonly off?: readonly string[];
+  /** With flags that deploy neither. */
+  readonly offWithout?: readonly string[];
+}
+
+const BOTH = [...EXPORTER, ...PROMETHEUS];
+const rows: Row[] = [
+  { why: 'no stack: the flags decide', stacks: [] },
+  { why: 'a stack with other components: the flags decide', stacks: [stack([{ name: 'x', type: 'Workload' }])] },
+  {
+    why: 'a stack names it: it is left to the stack, and its namespace is kept',
+    stacks: [stack([exporter()])],
+    kept: ['exporter'],
+    offWithout: PROMETHEUS,
+  },
+  { why: 'without the own Prometheus, no stack has it', stacks: [stack([prometheus])], kept: ['prometheus'] },
+  { why: 'a stack disables it: it is removed, whatever the flags say', stacks: [stack([off])], off: EXPORTER },
+  {
+    why: 'a stack disables it and has not removed all: the stack goes on',
+    stacks: [stack([off], [DAEMON_SET])],
+    kept: ['exporter'],
+    off: EXPORTER,
+  },
+  {
+    why: 'it is not in the spec any more, and the stack has not removed all',
+    stacks: [stack([], [DAEMON_SET])],
+    kept: ['exporter'],
+  },
+  {
+    why: 'its stack is being deleted, and has not removed all',
+    stacks: [stack([exporter()], [DAEMON_SET], true)],
+    kept: ['exporter'],
+  },
+  { why: 'its stack is being deleted, and has nothing of it', stacks: [stack([exporter()], [], true)] },
+  {
+    why: 'objects of others with its name in another namespace',
+    stacks: [stack([], [{ ...DAEMON_SET, namespace: 'shop' }])],
+  },
+  {
+    why: 'one stack disables it, and another one has it',
+    stacks: [stack([off]), stack([exporter()])],
+    kept: ['exporter'],
+    offWithout: PROMETHEUS,
+  },
+  { why: 'an older CRD accepted a stack without a spec', stacks: [{ metadata: { name: 'main' } } as TrafficStack] },
+];
+
+describe('who keeps what is measured with', () => {
+  it.each(rows)('$why', ({ stacks, kept = [], off: isOff = [], offWithout = BOTH }) => {
+    const keepers = keepersOf(stacks, allComponents(OPTIONS));
+    expect([...keptByStacks(keepers)]).toEqual(kept);
+    expect([...switchedOff(OPTIONS, keepers)]).toEqual(isOff);
+    expect([...switchedOff(NOTHING_ON, keepers)]).toEqual(offWithout);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
+import type { BuiltIn } from '../../contract/builtIn.ts';
+import { component, stackOf } from '../testing/stacks.ts';
+import { mayApply } from './objects.ts';
+import { renderStack } from './stack.ts';
+
+const LABELS = { app: 'server', 'app.kubernetes.io/managed-by': 'traffic-operator' };
+const metadata = { namespace: 'op', name: 'server', labels: LABELS };
+const template = { metadata: { labels: LABELS }, spec: { containers: [{ name: 'server', image: 'server:1' }] } };
+const ports = [
+  { name: 'web', port: 9090, targetPort: 'http' },
+  { name: 'admin', port: 9091 },
+];
+const SERVER: BuiltIn = {
+  type: 'Prometheus',
+  fieldManager: 'measurement',
+  render: ({ prometheus }) => [
+    { resource: SERVICES, object: { metadata, spec: { selector: LABELS, ports } } as object },
+    {
+      resource: DEPLOYMENTS,
+      object: {
+        metadata,
+        spec: { replicas: prometheus?.image === undefined ? 1 : 2, selector: { matchLabels: LABELS }, template },
+      } as object,
+    },
+  ],
+};
+const AGENT: BuiltIn = {
+  type: 'NodeExporter',
+  fieldManager: 'measurement',
+  problem: 'there are no nodes',
+  render: () => [{ resource: DAEMONSETS, object: { metadata, spec: { template } } as object }],
+};
+const PROMETHEUS: ComponentSpec = { name: 'metrics', type: 'Prometheus' };
+
+function render(components: readonly ComponentSpec[], builtIns: readonly BuiltIn[] = [SERVER, AGENT]) {
+  return renderStack(stackOf([]), {}, components, { countNodes: () => 1, builtIns });
+}
+
+function rendered(...args: Parameters<typeof render>) {
+  const result = render(...args);
+  if ('problems' in result) throw new Error(result.problems.join());
+  return result.components;
+}
+
+describe('a built-in component', () => {
+  it('has the labels and the owner of the stack on its objects, and nowhere else: its pods are not replaced', () => {
+    const [server] = rendered([PROMETHEUS]);
+    const stackLabels = { 'traffic.example.com/stack': 'main', 'traffic.example.com/component': 'metrics' };
+    const owner = { kind: 'TrafficStack', name: 'main', uid: 'stack-uid', controller: true };
+    expect(server?.objects).toMatchObject(
+      SERVER.render(PROMETHEUS).map(({ resource, object }) => ({
+        ...{ resource, fieldManager: 'measurement' },
+        object: {
+          ...object,
+          metadata: { ...metadata, labels: { ...LABELS, ...stackLabels }, ownerReferences: [owner] },
+        },
+      })),
+    );
+    for (const [index, { object }] of SERVER.render(PROMETHEUS).entries()) {
+      expect({ ...server?.objects[index]?.object, metadata: {} }).toEqual({ ...object, metadata: {} });
+    }
+  });
+
+  it('has the address and the ports of its Service, for the files of others', () => {
+    const files = {
+      a: '${components.metrics.addresses[0]}:${components.metrics.port} ${components.metrics.ports.admin}',
+    };
+    const config = [{ name: 'etc', mountPath: '/etc', files }];
+    const { workload } = component('web');
+    const web = component('web', { dependsOn: ['metrics'], workload: { ...workload, config } });
+    const map = rendered([PROMETHEUS, web])[1]?.objects.find(({ resource }) => resource.kind === 'ConfigMap');
+    expect(map?.object).toMatchObject({ data: { a: 'server.op.svc:9090 9091' } });
+  });
+
+  it('has another revision with another setting, and with an operator that renders other objects', () => {
+    const revisionOf = (over: Partial<ComponentSpec>, builtIn = SERVER) =>
+      rendered([{ ...PROMETHEUS, ...over }], [builtIn])[0]?.revision;
+    const before = revisionOf({});
+    expect(revisionOf({ mode: 'Managed' })).toBe(before);
+    expect(revisionOf({ prometheus: { image: 'x' } })).not.toBe(before);
+    expect(revisionOf({ deadline: '1m' })).not.toBe(before);
+    expect(revisionOf({}, { ...SERVER, render: (spec) => SERVER.render(spec).slice(1) })).not.toBe(before);
+  });
+
+  it.each<[string, ComponentSpec, readonly BuiltIn[], string]>([
+    ['is not offered', PROMETHEUS, [], 'component metrics: this operator has no type Prometheus'],
+    ['cannot be here', { name: 'agent', type: 'NodeExporter' }, [AGENT], 'component agent: there are no nodes'],
+    [
+      'has an expression that is none',
+      { ...PROMETHEUS, ready: { expression: 'nothing' } },
+      [SERVER],
+      'component metrics, ready.expression: Unknown variable: nothing',
+    ],
+  ])('that %s is told', (_, spec, builtIns, problem) => {
+    expect(render([spec], builtIns)).toEqual({ problems: [expect.stringContaining(problem)] });
+  });
+});
+
+describe('an object that exists', () => {
+  const controlledBy = (uid: string) => [{ apiVersion: 'v1', kind: 'X', name: 'x', uid, controller: true }];
+  const deployment = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operator', uid: 'operator' }];
+  const applied = { 'traffic.example.com/applied-hash': 'x' };
+  it.each<[string, object | undefined, boolean, boolean]>([
+    ['nothing', undefined, true, true],
+    ['an object of the stack', { ownerReferences: controlledBy('stack-uid') }, true, true],
+    ['an object of this operator', { labels: LABELS, ownerReferences: deployment }, false, true],
+    ['an object of this operator without its labels', { annotations: applied }, false, true],
+    ['an object of another stack', { labels: LABELS, ownerReferences: controlledBy('other') }, false, false],
+    ['an object of somebody else', { labels: { app: 'server' } }, false, false],
+  ])('is applied by a stack, or not: %s', (_, found, isWorkloads, isBuiltIns) => {
+    const live = found && { metadata: found };
+    expect(mayApply({ live }, stackOf([]))).toBe(isWorkloads);
+    expect(mayApply({ live, fieldManager: 'measurement' }, stackOf([]))).toBe(isBuiltIns);
+  });
+});

@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { V1ConfigMap, V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
+import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import { COMPONENT_LABEL, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
+import { isNotFound } from '../../../src/runtime/client/errors.ts';
+import {
+  CONFIG_MAPS,
+  DAEMONSETS,
+  DEPLOYMENTS,
+  NAMESPACES,
+  NODES,
+  PODS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from '../../../src/runtime/client/resources.ts';
+import { writesOf, type AuditedRequest } from '../../harness/audit.ts';
+import { giveRoom } from '../injection/world.ts';
+import { NODE } from './kubelet.ts';
+import { component, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
+
+/** Built-in components: a stack takes over what the measurement has deployed, and gives it back. */
+const USER = 'stack-built-ins';
+const OPERATOR = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
+const EXPORTER = { namespace: 'traffic-operator-system-node-exporter', name: 'node-exporter' };
+const PROMETHEUS = { namespace: OPERATOR.namespace, name: 'prometheus' };
+let s: StackScene;
+
+/** With a Deployment of the operator, which owns what the measurement deploys. */
+beforeAll(async () => {
+  s = await startScene(USER, { controllers: ['namespace-controller'] });
+  await giveRoom(s.f, [NODE]);
+  await s.f.client.mergePatch(NODES, { name: NODE }, { metadata: { labels: { 'kubernetes.io/os': 'linux' } } }, PERSON);
+  await s.f.client.create(NAMESPACES, { metadata: { name: OPERATOR.namespace } }).catch(() => undefined);
+  const labels = { app: 'operator' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'operator', image: 'operator:1' }] } };
+  await s.f.client.create(DEPLOYMENTS, { metadata: OPERATOR, spec: { selector: { matchLabels: labels }, template } });
+  await vi.waitFor(async () => {
+    const [pod] = await s.f.client.list(PODS, { namespace: OPERATOR.namespace });
+    expect(pod?.metadata?.name).toBeDefined();
+    vi.stubEnv('POD_NAME', pod?.metadata?.name);
+  }, WAIT);
+  await startOperator();
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await s.stop();
+});
+
+/** It deploys a Prometheus of its own. */
+async function startOperator(...args: readonly string[]): Promise<void> {
+  const over = { kubeconfig: s.kubeconfig, prometheusUrl: undefined };
+  await s.f.startOperator(['--stacks', '--scrape-interval=1s', ...args], over);
+}
+const daemonSet = (): Promise<V1DaemonSet> => s.f.client.get(DAEMONSETS, EXPORTER);
+const deployment = (): Promise<V1Deployment> => s.f.client.get(DEPLOYMENTS, PROMETHEUS);
+const podsOf = async (namespace: string) =>
+  (await s.f.client.list(PODS, { namespace })).map((pod) => pod.metadata?.uid);
+/** All that a pod is made of, and the identity of what makes it. */
+const identity = ({ metadata, spec }: V1DaemonSet | V1Deployment) => [metadata?.uid, spec];
+const ownersOf = ({ metadata }: V1DaemonSet | V1Deployment) =>
+  metadata?.ownerReferences?.map(({ kind, name }) => `${kind} ${name}`) ?? [];
+const measured = () =>
+  vi.waitFor(async () => {
+    expect((await daemonSet()).status).toMatchObject({ numberAvailable: 1 });
+    expect((await deployment()).status).toMatchObject({ availableReplicas: 1 });
+  }, WAIT);
+/** With its namespace, which is the last. */
+const exporterIsGone = () =>
+  vi.waitFor(
+    () => expect(s.f.client.get(NAMESPACES, { name: EXPORTER.namespace })).rejects.toSatisfy(isNotFound),
+    WAIT,
+  );
+/** What the operator wrote to all but stacks, targets and events, after so many writes. */
+const writesAfter = (count: number): string[] =>
+  all()
+    .slice(count)
+    .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
+const all = (): AuditedRequest[] =>
+  writesOf(s.f.controlPlane, USER).filter(
+    ({ resource, name }) => !/^(trafficstacks|events|pods)/.test(resource) && !name.startsWith('prometheus-targets'),
+  );
+/** Both controllers see this, and it is of neither. */
+const annotateAll = async (value: string): Promise<void> => {
+  const note = { metadata: { annotations: { 'example.com/note': value } } };
+  await s.f.client.mergePatch(DAEMONSETS, EXPORTER, note, PERSON);
+  await s.f.client.mergePatch(DEPLOYMENTS, PROMETHEUS, note, PERSON);
+};
+
+const exporter = (over: Partial<ComponentSpec> = {}): ComponentSpec => ({
+  ...{ name: 'exporter', type: 'NodeExporter' },
+  ...over,
+});
+const metrics: ComponentSpec = { name: 'metrics', type: 'Prometheus', dependsOn: ['exporter'] };
+const web = component('web', {
+  dependsOn: ['metrics'],
+  workload: {
+    config: [
+      {
+        name: 'etc',
+        mountPath: '/etc/web',
+        files: { url: 'http://${components.metrics.addresses[0]}:${components.metrics.ports.web}' },
+      },
+    ],
+  },
+});
+
+it.each<[ComponentSpec[], RegExp]>([
+  [[{ name: 'web', type: 'Workload' }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
+  [[{ ...web, ...exporter() }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
+  [[exporter({ prometheus: {} })], /components\[0\]: Invalid value: .*only the type Prometheus has it/],
+  [[{ ...web, nodeExporter: {} }], /components\[0\]: Invalid value: .*only the type NodeExporter has it/],
+  [[exporter({ mode: 'External' })], /components\[0\]: Invalid value: .*only the type Workload may be External/],
+  [[exporter(), exporter({ name: 'other' })], /spec\.components: Invalid value: .*at most one component may have/],
+  [[exporter({ nodeExporter: { port: 70_000 } })], /nodeExporter\.port: Invalid value: 70000/],
+])('the API server refuses a component, case %#', async (components, message) => {
+  await expect(s.create('wrong', components)).rejects.toThrow(message);
+});
+
+it('adopts what the measurement has deployed: no pod restarts, and one controller writes', async () => {
+  await measured();
+  const before = { exporter: await daemonSet(), prometheus: await deployment() };
+  expect([ownersOf(before.exporter), ownersOf(before.prometheus)]).toEqual([[], ['Deployment traffic-operator']]);
+  const pods = [await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)];
+  await s.create('main', [web, metrics, exporter()]);
+  await s.ready();
+
+  expect(identity(await daemonSet())).toEqual(identity(before.exporter));
+  expect(identity(await deployment())).toEqual(identity(before.prometheus));
+  // That of a Deployment also counts its annotations.
+  expect((await daemonSet()).metadata?.generation).toBe(before.exporter.metadata?.generation);
+  expect([await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)]).toEqual(pods);
+  for (const found of [await daemonSet(), await deployment()]) {
+    expect(ownersOf(found)).toEqual(['TrafficStack main']);
+    expect(found.metadata?.labels).toMatchObject({ [STACK_LABEL]: 'main' });
+    expect(found.spec?.template.metadata?.labels).not.toHaveProperty(STACK_LABEL);
+  }
+  const version = before.exporter.spec?.template.spec?.containers[0]?.image;
+  expect(await s.component('exporter')).toMatchObject({ type: 'NodeExporter', replicas: 1, readyReplicas: 1, version });
+  const [file] = (await s.f.client.list<V1ConfigMap>(CONFIG_MAPS, { namespace: 'default' })).filter(
+    ({ metadata }) => metadata?.labels?.[COMPONENT_LABEL] === 'web',
+  );
+  expect(file?.data).toEqual({ url: 'http://prometheus.traffic-operator-system.svc:9090' });
+});
+
+it('writes nothing while nothing changes, also after a restart', async () => {
+  const before = all().length;
+  await annotateAll('one');
+  await s.f.stopOperator();
+  await startOperator();
+  await annotateAll('two');
+  // What is written proves that those before were seen.
+  await s.f.client.mergePatch(SERVICES, PROMETHEUS, { metadata: { labels: { [STACK_LABEL]: 'x' } } }, PERSON);
+  await vi.waitFor(() => expect(writesAfter(before)).not.toEqual([]), WAIT);
+  await s.ready();
+  expect(writesAfter(before)).toEqual(['patch services/prometheus']);
+});
+
+it('corrects what others change, once', async () => {
+  const before = all().length;
+  const containers = [{ name: 'node-exporter', image: 'another:1' }];
+  await s.f.client.mergePatch(DAEMONSETS, EXPORTER, { spec: { template: { spec: { containers } } } }, PERSON);
+  await s.f.client.delete(SERVICE_ACCOUNTS, PROMETHEUS);
+  await vi.waitFor(() => expect(writesAfter(before)).toHaveLength(2), WAIT);
+  await s.ready();
+  expect(writesAfter(before).sort()).toEqual(['patch daemonsets/node-exporter', 'patch serviceaccounts/prometheus']);
+});
+
+it('has the settings of the stack', async () => {
+  const before = all().length;
+  const resources = { limits: { memory: '64Mi' } };
+  const settings = exporter({ nodeExporter: { port: 9200, resources } });
+  await s.change('main', [web, metrics, settings]);
+  await s.ready();
+  const container = (await daemonSet()).spec?.template.spec?.containers[0];
+  expect([container?.resources, container?.args?.[0]]).toEqual([resources, '--web.listen-address=[$(IP)]:9200']);
+  await annotateAll('three');
+  await s.change('main', [web, metrics, { ...settings, deadline: '9m' }]);
+  await s.ready();
+  expect(writesAfter(before)).toEqual(['patch services/node-exporter', 'patch daemonsets/node-exporter']);
+});
+
+it('is refused to a second stack, by name', async () => {
+  await s.create('second', [exporter({ name: 'mine' })]);
+  await vi.waitFor(async () => {
+    expect(await s.component('mine', 'second')).toMatchObject({
+      ...{ state: 'Failed', reason: 'ForeignObject' },
+      message: `ServiceAccount ${EXPORTER.namespace}/node-exporter exists and is not of this stack: it is left as it is`,
+    });
+  }, WAIT);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'second' });
+  await vi.waitFor(() => expect(s.stack('second')).rejects.toSatisfy(isNotFound), WAIT);
+  expect(ownersOf(await daemonSet())).toEqual(['TrafficStack main']);
+});
+
+it('is off while the stack says so, with its namespace', async () => {
+  await s.change('main', [exporter({ mode: 'Disabled' }), { ...metrics, dependsOn: [] }]);
+  await exporterIsGone();
+  await s.ready();
+  expect(ownersOf(await deployment())).toEqual(['TrafficStack main']);
+});
+
+it('is deployed by the measurement again when the stack is gone', async () => {
+  await s.change('main', [exporter({ nodeExporter: { port: 9200 } }), metrics]);
+  await s.ready();
+  const { metadata } = await daemonSet();
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
+  await vi.waitFor(async () => expect((await daemonSet()).metadata?.uid).not.toBe(metadata?.uid), WAIT);
+  await measured();
+  for (const found of [await daemonSet(), await deployment()]) {
+    expect(found.metadata?.labels).not.toHaveProperty(STACK_LABEL);
+  }
+  expect(ownersOf(await deployment())).toEqual(['Deployment traffic-operator']);
+  expect((await daemonSet()).spec?.template.spec?.containers[0]?.ports?.[0]?.containerPort).toBe(9100);
+});
+
+it('is removed with the stack if the flags deploy none, and one of somebody else is refused', async () => {
+  await s.f.stopOperator();
+  await startOperator('--node-exporter=false');
+  await exporterIsGone();
+  await s.create('main', [exporter()]);
+  await s.ready();
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  await exporterIsGone();
+  await s.f.client.create(NAMESPACES, { metadata: { name: EXPORTER.namespace } });
+  const labels = { app: 'theirs' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'theirs', image: 'theirs:1' }] } };
+  const theirs = await s.f.client.create(DAEMONSETS, {
+    metadata: EXPORTER,
+    spec: { selector: { matchLabels: labels }, template },
+  });
+  await s.create('main', [exporter()]);
+  await vi.waitFor(async () => {
+    expect(await s.component('exporter')).toMatchObject({
+      ...{ state: 'Failed', reason: 'ForeignObject' },
+      message: `DaemonSet ${EXPORTER.namespace}/node-exporter exists and is not of this stack: it is left as it is`,
+    });
+  }, WAIT);
+  expect(identity(await daemonSet())).toEqual(identity(theirs));
+});
+
+it('uses each of its rights on ServiceAccounts', async () => {
+  // A watch is in the audit log when it ends.
+  await s.f.stopOperator();
+  expect(unusedRights(s, USER, (resource) => resource === 'serviceaccounts')).toEqual([]);
+});
