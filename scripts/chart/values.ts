@@ -132,6 +132,12 @@ export const chartValues = z.strictObject({
         .describe(
           'Whether the operator runs the components of TrafficStacks. Installs the CRD of TrafficStacks, and grants the rights to create workloads and Services in every namespace.',
         ),
+      default: z
+        .boolean()
+        .default(true)
+        .describe(
+          'With stacks.enabled, whether node-exporter, Prometheus and the connectivity check are components of the TrafficStack "default", which the operator creates if there is none.',
+        ),
     })
     .prefault({})
     .describe('Stacks, whose components are brought up in the order of their dependencies.'),

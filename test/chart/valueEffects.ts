@@ -82,8 +82,12 @@ const options: Effect[] = [
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];
 
-const weights: Effect[] = [{ of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' }];
-const stacks: Effect[] = [{ of: 'stacks.enabled', to: true, see: argument('stacks'), is: 'true' }];
+const STACKS = { 'stacks.enabled': true };
+const optional: Effect[] = [
+  { of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' },
+  { of: 'stacks.enabled', to: true, see: argument('stacks'), is: 'true' },
+  { of: 'stacks.default', to: false, beside: STACKS, see: argument('default-stack'), is: 'false' },
+];
 
 const ON = { 'connectivity.enabled': true };
 const connectivity: Effect[] = [
@@ -255,8 +259,7 @@ export const EFFECTS: readonly Effect[] = [
   ...names,
   ...options,
   ...connectivity,
-  ...weights,
-  ...stacks,
+  ...optional,
   ...files,
   ...parts,
   ...monitoring,

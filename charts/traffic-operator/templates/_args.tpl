@@ -139,6 +139,7 @@
 {{- end }}
 {{- if .Values.stacks.enabled }}
 - --stacks=true
+- --default-stack={{ .Values.stacks.default }}
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}

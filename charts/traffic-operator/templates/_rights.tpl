@@ -191,6 +191,10 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks']
   verbs: ['list', 'patch']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks']
+  resourceNames: ['default']
+  verbs: ['delete']
 {{- end -}}
 
 {{- define "traffic-operator.rights.cleanup.own" -}}
@@ -269,10 +273,10 @@
 {{- end -}}
 
 {{- define "traffic-operator.rights.stacks.cluster" -}}
-# patch: the finalizer.
+# create: the stack "default". patch: the finalizer.
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks']
-  verbs: ['list', 'watch', 'patch']
+  verbs: ['list', 'watch', 'create', 'patch']
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks/status']
   verbs: ['patch']

@@ -16,6 +16,8 @@ export interface BuiltIn {
   readonly type: BuiltInType;
   /** That of the controller. An apply by the stack with it replaces what the controller applied. */
   readonly fieldManager: string;
+  /** Whether the controller deploys it while no stack names it: as the flags say. */
+  readonly isDeployed: boolean;
   /** Why no stack may have it in this process: a part of a sentence. */
   readonly problem?: string | undefined;
   /** The objects with the settings of a component, as the controller itself would apply them; the workload is the last one. */

@@ -25,6 +25,15 @@ describe('removeMeasurement', () => {
     expect(client.writes.at(-1)).toBe('delete Namespace op-node-exporter');
   });
 
+  it('removes what a stack has, which nobody runs any more', async () => {
+    const owner = { apiVersion: 'traffic.example.com/v1alpha1', kind: 'TrafficStack', name: 'default', uid: 'u' };
+    const ownerReferences = [{ ...owner, controller: true }];
+    const owned = ALL.map((object) => ({ ...object, metadata: { ...object.metadata, ownerReferences } }));
+    const client = new FakeApi(...owned, OUR_POD);
+    expect(await removeMeasurement(client, SETTINGS)).toEqual([]);
+    expect([...client.objects.values()]).toEqual([OUR_POD]);
+  });
+
   it('succeeds if there is nothing to remove', async () => {
     const client = new FakeApi();
     expect(await removeMeasurement(client, SETTINGS)).toEqual([]);

@@ -8,6 +8,7 @@ import type { Problem } from '../../runtime/process/problem.ts';
 import { measurementSet } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { listStrangers } from '../contract/ownership.ts';
+import { withoutStackOwner } from '../contract/stackOwner.ts';
 import { defaultMeasurementOptions } from './options.ts';
 
 /**
@@ -27,7 +28,11 @@ export async function removeMeasurement(
   // The claim is found by its name, so its size does not matter.
   options.prometheus.volume = { kind: 'claim', size: '1Gi' };
   const observation = await observeSet(measurementSet(options), 'all', {
-    live: (member) => readLive(client, member),
+    // No operator runs the stacks that may have them.
+    live: async (member) => {
+      const live = await readLive(client, member);
+      return live && withoutStackOwner(live);
+    },
     unknown: new Set(),
     strangersIn: (where) => listStrangers(client, where),
   });

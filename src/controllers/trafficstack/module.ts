@@ -1,6 +1,7 @@
 import { trafficStackResource } from '../../api/trafficstack/schema.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
 import { cleanUp } from './cleanup.ts';
+import { TRAFFIC_STACK_FLAGS } from './flags.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { trafficStackRights } from './rbac.ts';
 import { runStacks } from './run.ts';
@@ -11,9 +12,11 @@ const NOT_RUNNING: RunningController = { parts: [], enqueueAll: () => undefined 
 export const trafficStack = defineController({
   name: 'trafficstack',
   kinds: [trafficStackResource],
-  flags: {},
+  flags: TRAFFIC_STACK_FLAGS,
   rights: trafficStackRights,
   registerMetrics: createTrafficStackMetrics,
-  create: (context) => (context.stacks === undefined ? NOT_RUNNING : runStacks(context, context.stacks)),
+  create(context, { defaultStack }) {
+    return context.stacks === undefined ? NOT_RUNNING : runStacks(context, context.stacks, defaultStack);
+  },
   cleanUp,
 });

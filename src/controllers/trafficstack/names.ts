@@ -1,5 +1,7 @@
 /** Field manager of all objects of a stack. */
 export const FIELD_MANAGER = 'traffic-operator-trafficstack';
+/** The TrafficStack of what the operator deploys itself. */
+export const DEFAULT_STACK = 'default';
 /** Keeps a TrafficStack until its objects are gone. */
 export const FINALIZER = 'traffic.example.com/trafficstack';
 /** Label of each object and pod: the name of its TrafficStack. */

@@ -1,4 +1,5 @@
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
+import { DEFAULT_STACK } from './names.ts';
 import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const { group, plural } = TRAFFIC_STACKS;
@@ -8,12 +9,18 @@ const KEEP = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 export function trafficStackRights(): ControllerRights {
   return {
     controller: NO_RIGHTS,
-    cleanup: { ...NO_RIGHTS, cluster: [rule(group, [plural], ['list', 'patch'])] },
+    cleanup: {
+      ...NO_RIGHTS,
+      cluster: [rule(group, [plural], ['list', 'patch']), rule(group, [plural], ['delete'], [DEFAULT_STACK])],
+    },
     onlyWith: {
       value: 'stacks',
       own: [],
       cluster: [
-        { ...rule(group, [plural], ['list', 'watch', 'patch']), why: 'patch: the finalizer.' },
+        {
+          ...rule(group, [plural], ['list', 'watch', 'create', 'patch']),
+          why: 'create: the stack "default". patch: the finalizer.',
+        },
         rule(group, [`${plural}/status`], ['patch']),
         {
           ...rule(group, [`${plural}/finalizers`], ['update']),

@@ -181,4 +181,4 @@ it('a failed upgrade ends with the last ready version, in order, and leaves noth
     }),
     { numRuns: 80 },
   );
-});
+}, 120_000);

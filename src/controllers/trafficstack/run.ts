@@ -12,8 +12,9 @@ import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import type { RunningController } from '../contract/module.ts';
 import type { Writers } from './act/act.ts';
+import { makeDefaultStack } from './act/makeDefaultStack.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
-import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
+import { DEFAULT_STACK, FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
 import { queriesOf } from './observe/answers/queriesOf.ts';
 import { createCaches } from './observe/caches.ts';
@@ -23,7 +24,12 @@ import { reconcile } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
 
 /** Connects the controller of TrafficStacks with what it observes. */
-export function runStacks(context: ControllerContext, cache: Informer<TrafficStack>): RunningController {
+export function runStacks(
+  context: ControllerContext,
+  cache: Informer<TrafficStack>,
+  /** Whether the stack `default` is created if there is none. */
+  hasDefault: boolean,
+): RunningController {
   const { client, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
   const stacks = createOverlay(cache, { clock });
   const caches = createCaches(context);
@@ -45,7 +51,10 @@ export function runStacks(context: ControllerContext, cache: Informer<TrafficSta
   };
   const controller = new Controller({
     name: 'trafficstack',
-    reconcile: (key, signal) => reconcile(dependencies, key, signal),
+    async reconcile(key, signal) {
+      if (hasDefault && key === DEFAULT_STACK && isLeader()) await makeDefaultStack(client, cache, context.builtIns);
+      return reconcile(dependencies, key, signal);
+    },
     ...{ logger, clock },
     metrics: metrics.controller,
   });
@@ -64,11 +73,18 @@ export function runStacks(context: ControllerContext, cache: Informer<TrafficSta
   nodes.subscribe((event) => {
     if (mayChangeCount(event)) enqueue(countsNodes);
   });
+  const addDefault = (): void => {
+    if (hasDefault) controller.queue.add(DEFAULT_STACK);
+  };
+  addDefault();
   const asking: Part = { name: 'queries of TrafficStacks', stage: 'work', run: (stop) => answers.run(stop) };
   const informers = [...caches.kinds.map(({ informer }) => informer), caches.pods];
   return {
     parts: [...informers.map(optionalCachePart), asking, controllerPart(controller)],
-    enqueueAll: () => enqueue(() => true),
+    enqueueAll() {
+      enqueue(() => true);
+      addDefault();
+    },
   };
 }
 

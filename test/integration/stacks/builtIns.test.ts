@@ -49,7 +49,7 @@ afterAll(async () => {
 /** It deploys a Prometheus of its own. */
 async function startOperator(...args: readonly string[]): Promise<void> {
   const over = { kubeconfig: s.kubeconfig, prometheusUrl: undefined };
-  await s.f.startOperator(['--stacks', '--scrape-interval=1s', ...args], over);
+  await s.f.startOperator(['--scrape-interval=1s', '--stacks', ...args], over);
 }
 const daemonSet = (): Promise<V1DaemonSet> => s.f.client.get(DAEMONSETS, EXPORTER);
 const deployment = (): Promise<V1Deployment> => s.f.client.get(DEPLOYMENTS, PROMETHEUS);
@@ -102,18 +102,6 @@ const web = component('web', {
       },
     ],
   },
-});
-
-it.each<[ComponentSpec[], RegExp]>([
-  [[{ name: 'web', type: 'Workload' }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
-  [[{ ...web, ...exporter() }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
-  [[exporter({ prometheus: {} })], /components\[0\]: Invalid value: .*only the type Prometheus has it/],
-  [[{ ...web, nodeExporter: {} }], /components\[0\]: Invalid value: .*only the type NodeExporter has it/],
-  [[exporter({ mode: 'External' })], /components\[0\]: Invalid value: .*only the type Workload may be External/],
-  [[exporter(), exporter({ name: 'other' })], /spec\.components: Invalid value: .*at most one component may have/],
-  [[exporter({ nodeExporter: { port: 70_000 } })], /nodeExporter\.port: Invalid value: 70000/],
-])('the API server refuses a component, case %#', async (components, message) => {
-  await expect(s.create('wrong', components)).rejects.toThrow(message);
 });
 
 it('adopts what the measurement has deployed: no pod restarts, and one controller writes', async () => {
@@ -237,6 +225,50 @@ it('is removed with the stack if the flags deploy none, and one of somebody else
     });
   }, WAIT);
   expect(identity(await daemonSet())).toEqual(identity(theirs));
+});
+
+it('is of the stack default with --default-stack, which is made anew when it is deleted', async () => {
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  await s.f.client.delete(DAEMONSETS, EXPORTER);
+  await s.f.stopOperator();
+  await startOperator('--default-stack');
+  await s.ready('default');
+  const first = await s.stack('default');
+  expect(first.spec).toEqual({
+    components: [
+      { name: 'node-exporter', type: 'NodeExporter' },
+      { name: 'prometheus', type: 'Prometheus' },
+    ],
+  });
+  const owners = [ownersOf(await daemonSet()), ownersOf(await deployment())];
+  expect(owners.flat()).toEqual(['TrafficStack default', 'TrafficStack default']);
+  // What people write stays.
+  const components = [exporter({ nodeExporter: { port: 9200 } })];
+  await s.change('default', components);
+  await s.f.stopOperator();
+  await startOperator('--default-stack');
+  await s.ready('default');
+  expect((await s.stack('default')).spec).toEqual({ components });
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
+  await vi.waitFor(async () => {
+    const { metadata, spec } = await s.stack('default');
+    expect([metadata?.uid === first.metadata?.uid, spec]).toEqual([false, first.spec]);
+  }, WAIT);
+  await s.ready('default');
+  await measured();
+});
+
+it('is of its controller again when stacks are switched off, and no pod restarts', async () => {
+  const before = { exporter: await daemonSet(), prometheus: await deployment() };
+  const pods = [await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)];
+  await s.f.stopOperator();
+  await startOperator('--stacks=false');
+  await vi.waitFor(async () => {
+    expect([ownersOf(await daemonSet()), ownersOf(await deployment())]).toEqual([[], ['Deployment traffic-operator']]);
+  }, WAIT);
+  expect(identity(await daemonSet())).toEqual(identity(before.exporter));
+  expect(identity(await deployment())).toEqual(identity(before.prometheus));
+  expect([await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)]).toEqual(pods);
 });
 
 it('uses each of its rights on ServiceAccounts', async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type TrafficStack } from '../../../src/api/trafficstack/trafficStack.ts';
 import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { kubectl } from '../../harness/kubectl.ts';
+import { component } from './scene.ts';
 
 /** What kubectl says about the fields of a TrafficStack. */
 let f: Fixture;
@@ -50,6 +51,23 @@ it('each field of the object, but for those of Kubernetes, has a description', a
   // The API server describes these three itself.
   expect(lacking(schema, '')).toEqual(['.apiVersion', '.kind', '.metadata']);
   expect(await explain('trafficstack', '--recursive')).toContain('waitingOn');
+});
+
+const web = component('web');
+const exporter = (over: object = {}) => ({ name: 'exporter', type: 'NodeExporter', ...over });
+
+it.each<[components: object[], message: RegExp]>([
+  [[{ name: 'web', type: 'Workload' }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
+  [[{ ...web, ...exporter() }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
+  [[exporter({ prometheus: {} })], /components\[0\]: Invalid value: .*only the type Prometheus has it/],
+  [[{ ...web, nodeExporter: {} }], /components\[0\]: Invalid value: .*only the type NodeExporter has it/],
+  [[exporter({ mode: 'External' })], /components\[0\]: Invalid value: .*only the type Workload may be External/],
+  [[exporter(), exporter({ name: 'other' })], /spec\.components: Invalid value: .*at most one component may have/],
+  [[exporter({ nodeExporter: { port: 70_000 } })], /nodeExporter\.port: Invalid value: 70000/],
+])('the API server refuses a component, case %#', async (components, message) => {
+  await expect(
+    f.client.create(TRAFFIC_STACKS, { metadata: { name: 'wrong' }, spec: { components } } as TrafficStack),
+  ).rejects.toThrow(message);
 });
 
 interface Schema {

@@ -15,11 +15,13 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
     {
       type: 'NodeExporter',
       fieldManager: FIELD_MANAGER,
+      isDeployed: options.exporter.enabled,
       render: ({ nodeExporter }) => objectsOf('exporter', exporterComponents(withExporter(options, nodeExporter))),
     },
     {
       type: 'Prometheus',
       fieldManager: FIELD_MANAGER,
+      isDeployed: options.prometheus.enabled,
       problem: options.prometheus.enabled ? undefined : NO_PROMETHEUS,
       render: ({ prometheus }) => objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus))),
     },

@@ -16,6 +16,7 @@ import { allComponents, targetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import { PART_OF } from '../../contract/labels.ts';
+import { withoutStackOwner } from '../../contract/stackOwner.ts';
 import { keepersOf, type Keepers } from '../decide/keepers.ts';
 import { AGENT_SERVICES } from '../decide/agentTargets.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS, selectorText } from '../names.ts';
@@ -114,7 +115,10 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
       if (stacks === undefined || hasNoStacks(stacks)) return keepersOf([], members);
       return isKnown(stacks) ? keepersOf(stacks.lister.list(), members) : undefined;
     },
-    live: (component) => all.map((each) => each.live(component)).find((object) => object !== undefined),
+    live(component) {
+      const live = all.map((each) => each.live(component)).find((object) => object !== undefined);
+      return live !== undefined && stacks === undefined ? withoutStackOwner(live) : live;
+    },
     liveTargets: () => nodeMaps.map((component) => targets.live(component)),
     liveAgentTargets: () => agentMaps.map((component) => agentTargets.live(component)),
     slices: () => slices.lister.list(),

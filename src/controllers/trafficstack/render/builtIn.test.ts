@@ -16,6 +16,7 @@ const ports = [
 const SERVER: BuiltIn = {
   type: 'Prometheus',
   fieldManager: 'measurement',
+  isDeployed: true,
   render: ({ prometheus }) => [
     { resource: SERVICES, object: { metadata, spec: { selector: LABELS, ports } } as object },
     {
@@ -30,6 +31,7 @@ const SERVER: BuiltIn = {
 const AGENT: BuiltIn = {
   type: 'NodeExporter',
   fieldManager: 'measurement',
+  isDeployed: true,
   problem: 'there are no nodes',
   render: () => [{ resource: DAEMONSETS, object: { metadata, spec: { template } } as object }],
 };
