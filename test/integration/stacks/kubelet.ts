@@ -37,7 +37,7 @@ const PERIOD_MS = 100;
 export class Kubelet {
   /** By component. */
   readonly faults = new Map<string, Fault>();
-  /** By image. */
+  /** By image, or by image and pod: `db:1 of db-0`. */
   readonly brokenImages = new Map<string, Fault>();
   readonly #client: Client;
   readonly #transport: Transport;
@@ -78,7 +78,8 @@ export class Kubelet {
       return;
     }
     const image = pod.spec?.containers[0]?.image ?? '';
-    const fault = this.faults.get(labels[COMPONENT_LABEL] ?? '') ?? this.brokenImages.get(image);
+    const broken = this.brokenImages.get(image) ?? this.brokenImages.get(`${image} of ${name}`);
+    const fault = this.faults.get(labels[COMPONENT_LABEL] ?? '') ?? broken;
     if (isAsWanted(pod, fault)) return;
     const status = statusOf(pod, fault);
     await this.#client.mergePatch(PODS, ref, { status }, { fieldManager: 'kubelet', subresource: 'status' });

@@ -206,6 +206,14 @@ it('makes a StatefulSet ready whose very first revision could not start, once it
   expect((await podsOf('db')).map(({ spec }) => spec?.containers[0]?.image)).toEqual(['db:1', 'db:1']);
 });
 
+it('makes a StatefulSet ready of which one pod could not be made anew, once it is corrected', async () => {
+  s.kubelet.brokenImages.set('db:1 of db-0', FAULT);
+  await vi.waitFor(async () => expect((await s.component('db'))?.readyReplicas).toBe(1), WAIT);
+  await change({ db: 2 }, { rollback: false });
+  await s.ready();
+  expect((await podsOf('db')).map(({ spec }) => spec?.containers[0]?.image)).toEqual(['db:2', 'db:2']);
+});
+
 it('uses each of its rights on stored revisions and pods', async () => {
   // A watch is in the audit log when it ends.
   await s.f.stopOperator();

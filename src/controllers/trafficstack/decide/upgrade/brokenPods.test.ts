@@ -6,7 +6,7 @@ import { brokenPodsOf } from './brokenPods.ts';
 const DB = component('db', { workload: { ...component('db').workload, kind: 'StatefulSet' } });
 const STATUS = { observedGeneration: 1, currentRevision: 'db-1', updateRevision: 'db-3' };
 const ofRevision = (revisionHash: string, over: Partial<StackPod> = {}): StackPod => ({
-  ...pod('db-1'),
+  ...pod('db-0'),
   revisionHash,
   ...over,
 });
@@ -15,11 +15,11 @@ const READY = pod('db-1', { isReady: true, isRunning: true }).containers;
 
 function broken(
   found: StackPod,
-  { status = STATUS, isCurrent = true, spec = DB } = {},
+  { status = STATUS, isCurrent = true, spec = DB, asked = {} } = {},
   beside: readonly StackPod[] = [],
 ) {
   const { objects, ...others } = observed(spec, { available: 1 }, [found, ...beside]);
-  const seen = objects.map((each) => ({ ...each, isCurrent, live: live(each.object, 1, status) }));
+  const seen = objects.map((each) => ({ ...each, isCurrent, live: { ...live(each.object, 1, status), spec: asked } }));
   return brokenPodsOf({ ...others, objects: seen }).map(({ live: { metadata } }) => metadata?.name);
 }
 
@@ -36,23 +36,33 @@ it.each<[string, StackPod, boolean]>([
   ['of the wanted revision that cannot start', ofRevision('db-3', { containers: STUCK }), false],
   ['of no revision', ofRevision(''), false],
 ])('a pod %s', (_, found, isDeleted) => {
-  const named = { ...found, metadata: { name: 'db-1' } };
-  expect(broken(named)).toEqual(isDeleted ? ['db-1'] : []);
+  const named = { ...found, metadata: { name: 'db-0' } };
+  expect(broken(named)).toEqual(isDeleted ? ['db-0'] : []);
 });
 
-it.each([
-  ['db-0', ['db-1'], false],
-  ['db-1', ['db-0'], true],
-  ['db-1', ['db-0', 'db-2'], false],
-  ['db-2', ['db-0', 'db-1'], true],
-])(
-  '%s that is stuck, beside %j of its revision, which all had: deleted if it is made anew of another',
-  (name, others, is) => {
-    const found = { ...pod(name), revisionHash: 'db-1', containers: STUCK, metadata: { name } };
-    const beside = others.map((other) => ({ ...pod(other), revisionHash: 'db-1', containers: READY }));
-    expect(broken(found, {}, beside)).toEqual(is ? [name] : []);
-  },
-);
+const STUCK_AND = { revisionHash: 'db-1', containers: STUCK };
+const NEW_AND = { revisionHash: 'db-3', containers: READY };
+it.each<[string, Record<string, Partial<StackPod>>, string[]]>([
+  ['beside one that is ready', { 'db-0': STUCK_AND, 'db-1': { ...STUCK_AND, containers: READY } }, ['db-0']],
+  ['the first of several', { 'db-1': STUCK_AND, 'db-0': STUCK_AND }, ['db-0']],
+  ['the next, after the first is replaced', { 'db-0': NEW_AND, 'db-1': STUCK_AND }, ['db-1']],
+  ['none, before the first is made anew', { 'db-1': STUCK_AND }, []],
+  ['none, while the first ends', { 'db-0': { ...STUCK_AND, isEnding: true }, 'db-1': STUCK_AND }, []],
+  ['none, while a new one is not ready', { 'db-1': { ...NEW_AND, containers: STUCK }, 'db-0': STUCK_AND }, []],
+])('of stuck pods of the last revision that all had: %s', (_, pods, deleted) => {
+  const [found, ...beside] = Object.entries(pods).map(([name, over]) => ({
+    ...pod(name),
+    ...over,
+    metadata: { name },
+  }));
+  expect(broken(found!, {}, beside)).toEqual(deleted);
+});
+
+it('none that would be made anew as it is, since somebody has set a partition', () => {
+  const found = { ...pod('db-0'), ...STUCK_AND, metadata: { name: 'db-0' } };
+  const of = (partition: number) => broken(found, { asked: { updateStrategy: { rollingUpdate: { partition } } } });
+  expect([of(0), of(1)]).toEqual([['db-0'], []]);
+});
 
 it('none before the StatefulSet is written, and has seen it', () => {
   const found = ofRevision('db-2');

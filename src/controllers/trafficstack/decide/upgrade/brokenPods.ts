@@ -1,4 +1,4 @@
-import type { V1StatefulSet } from '@kubernetes/client-node';
+import type { V1StatefulSet, V1StatefulSetStatus } from '@kubernetes/client-node';
 import { PODS } from '../../../../runtime/client/resources.ts';
 import { isStuck } from '../cause/podProblem.ts';
 import type { LeftObject, ObservedComponent, StackPod } from '../../observe/observation.ts';
@@ -12,27 +12,43 @@ import type { LeftObject, ObservedComponent, StackPod } from '../../observe/obse
  * |------------------------------------------------------------------|---------|
  * | of the revision that is wanted                                   | no      |
  * | of the last one that all pods had, also the very first one, and may get ready | no |
- * | of the same, stuck, and made anew of the wanted revision         | yes     |
- * | of the same, stuck, and made anew as it is                       | no      |
+ * | of the same, and stuck                                           | one at a time, the first one, while all that were replaced are ready |
+ * | of the same, stuck, and less than a partition that somebody has set | no: it would be made anew as it is |
  * | of any other revision                                            | yes     |
  *
- * The controller makes a pod anew of the last revision that all pods had if its ordinal is less than the number of other pods of it
- * (isCurrentRevisionNeeded in pkg/controller/statefulset of Kubernetes).
+ * One at a time: an old pod may be stuck because a new one is broken, and would be replaced by another broken one.
  */
 export function brokenPodsOf({ spec, objects, pods }: ObservedComponent): readonly LeftObject[] {
   const workload = objects.at(-1);
   if (workload?.live?.kind !== 'StatefulSet' || !workload.isCurrent) return [];
-  const { metadata, status } = workload.live as V1StatefulSet;
+  const { metadata, status, spec: asked } = workload.live as V1StatefulSet;
   // Until then, the revisions are those before the change.
   if (status === undefined || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return [];
-  const { currentRevision, updateRevision } = status;
-  const isBroken = (pod: StackPod): boolean => {
-    if (pod.isEnding || isReady(pod) || pod.revisionHash === '' || pod.revisionHash === updateRevision) return false;
-    if (pod.revisionHash !== currentRevision) return true;
-    const others = pods.filter((other) => other !== pod && !other.isEnding && other.revisionHash === currentRevision);
-    return isStuck(pod) && ordinalOf(pod) >= others.length;
-  };
-  return pods.filter(isBroken).map((live) => ({ component: spec.name, resource: PODS, live }));
+  const kept = new Set(['', status.updateRevision, status.currentRevision]);
+  const failed = pods.filter((pod) => !pod.isEnding && !isReady(pod) && !kept.has(pod.revisionHash));
+  const stuck = stuckPod(pods, status, asked?.updateStrategy?.rollingUpdate?.partition ?? 0);
+  return [...failed, ...(stuck === undefined ? [] : [stuck])].map((live) => {
+    return { component: spec.name, resource: PODS, live };
+  });
+}
+
+/** The first pod of the last revision that all pods had which is stuck, if it can be replaced now. */
+function stuckPod(
+  pods: readonly StackPod[],
+  { currentRevision, updateRevision }: V1StatefulSetStatus,
+  partition: number,
+): StackPod | undefined {
+  const isBeingReplaced = (pod: StackPod): boolean =>
+    pod.isEnding || (pod.revisionHash === updateRevision && !isReady(pod));
+  if (currentRevision === updateRevision || pods.some(isBeingReplaced)) return undefined;
+  const ordinals = new Set(pods.map(ordinalOf));
+  // One that was just deleted, and is not made anew yet.
+  const isAfterGap = (pod: StackPod): boolean =>
+    Array.from({ length: ordinalOf(pod) }, (_, ordinal) => ordinal).some((ordinal) => !ordinals.has(ordinal));
+  return pods
+    .filter((pod) => pod.revisionHash === currentRevision && !isReady(pod) && isStuck(pod))
+    .filter((pod) => ordinalOf(pod) >= partition && !isAfterGap(pod))
+    .sort((a, b) => ordinalOf(a) - ordinalOf(b))[0];
 }
 
 function isReady({ containers }: StackPod): boolean {
