@@ -2,14 +2,14 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { durationMs } from '../../../api/durationSchema.ts';
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
-import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
+import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
-import { isExternal, missingState } from './external.ts';
+import { isExternal, isOfOthers, missingState, priorOf } from './external.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
@@ -64,7 +64,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  */
 export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
   const { stack, now } = around;
-  const prior = stack.status?.components?.find(({ name }) => name === component.spec.name);
+  const prior = priorOf(component, stack);
   const { decided, apply } = decide(component, around, prior);
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
@@ -83,7 +83,7 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     revision: component.revision,
     ...(ready !== undefined && { readyRevision: ready }),
     ...versionOf(component, held),
-    ...(component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
+    ...(held.mode === undefined && component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
   const what = whatOf(component);
   if (status.mode === 'External') return { what, apply, status, ...(hasDeadline && { deadlineAt }) };
@@ -113,8 +113,9 @@ function decide(
 ): { decided: Decided; apply: readonly ObservedObject[] } {
   const { stack, before } = around;
   const { objects, spec } = component;
+  const held = objects.find(({ live, heldBy }) => heldBy !== undefined && live !== undefined && isOfStack(live, stack));
   if (isExternal(component, stack)) {
-    const present = missingState(component, wasReady(component, prior)) ?? running(component, prior);
+    const present = held === undefined ? externalState(component, stack, prior) : heldState(held);
     return { decided: { mode: 'External', ...present, ...figuresOf(component) }, apply: [] };
   }
   const foreign = objects.find((each) => !mayApply(each, stack));
@@ -122,11 +123,7 @@ function decide(
     const message = `${idOf(foreign)} exists and is not of this stack: it is left as it is`;
     return { decided: { state: 'Failed', reason: Reason.ForeignObject, message }, apply: [] };
   }
-  const held = objects.find(({ heldBy }) => heldBy !== undefined);
-  if (held?.heldBy !== undefined) {
-    const message = `${idOf(held)} is still of the component ${held.heldBy}, which is being removed`;
-    return { decided: { state: 'Waiting', reason: Reason.WaitingForRemoval, message }, apply: [] };
-  }
+  if (held !== undefined) return { decided: heldState(held), apply: [] };
   const { rolledBackFrom } = component;
   if (rolledBackFrom !== undefined && component.stored === undefined) {
     return { decided: { ...lostState(rolledBackFrom), ...figuresOf(component) }, apply: [] };
@@ -142,6 +139,18 @@ function decide(
     return { decided: { ...waiting, ...figuresOf(component) }, apply: objects.filter(({ isCurrent }) => isCurrent) };
   }
   return { decided: presentState(component, open, prior), apply: objects };
+}
+
+/** The state of a component that has an object of another one, which is being removed. */
+function heldState(held: ObservedObject): Decided {
+  const message = `${idOf(held)} is still of the component ${held.heldBy}, which is being removed`;
+  return { state: 'Waiting', reason: Reason.WaitingForRemoval, message };
+}
+
+/** The state of a component whose workload is not written. Pods of the stack, as of a workload that it had before, tell nothing of others. */
+function externalState(component: ObservedComponent, stack: TrafficStack, prior: ComponentStatus | undefined): Decided {
+  const seen = isOfOthers(component, stack) ? { ...component, pods: [] } : component;
+  return missingState(component, wasReady(component, prior)) ?? running(seen, prior);
 }
 
 /** The state of a component that waits for nothing. @param open its objects that are not current */

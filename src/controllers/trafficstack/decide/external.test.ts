@@ -3,9 +3,10 @@ import type { ComponentMode } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent } from '../observe/observation.ts';
-import { at, component, live, NOW, observed, REVISION, stackOf } from '../testing/stacks.ts';
+import { at, component, live, NOW, observed, pod, rendered, REVISION, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
 import { planStack } from './plan.ts';
+import { targetOf } from './upgrade/target.ts';
 
 const spec = (mode: ComponentMode) => component('db', { mode, deadline: '60s' });
 /** Its workload as somebody else has made it, with so many available pods of two. */
@@ -17,13 +18,22 @@ const foreign = (mode: ComponentMode, available: number): ObservedComponent => {
 const containers = (image: string) => ({
   spec: { replicas: 2, template: { spec: { containers: [{ name: 'db', image }] } } },
 });
+const OWNED = { ownerReferences: [{ uid: 'stack-uid', kind: 'TrafficStack', name: 'main', apiVersion: 'x' }] };
+const ofStack = (was: ObservedComponent): ObservedComponent => ({
+  ...was,
+  objects: was.objects.map((each) => ({
+    ...each,
+    live: { ...each.live, metadata: { ...each.live?.metadata, ...OWNED } },
+  })),
+});
 const before = (over: Partial<ComponentStatus> = {}): TrafficStack =>
   stackOf([], {
     components: [
       { name: 'db', type: 'Workload', state: 'Progressing', reason: '', message: '', since: at(-70), ...over },
     ],
   });
-const wasReady = before({ state: 'Ready', revision: REVISION, readyRevision: REVISION, replicas: 2 });
+const READY = { state: 'Ready', revision: REVISION, readyRevision: REVISION, replicas: 2 } as const;
+const wasReady = before({ ...READY, mode: 'External' });
 
 function plan(db: ObservedComponent, stack = stackOf([])) {
   const { status, apply } = planComponent(db, { stack, before: new Map(), now: NOW, left: [] });
@@ -47,7 +57,7 @@ describe('a workload of somebody else', () => {
     [
       'External, too late',
       observed(spec('External'), 'none'),
-      before({ revision: REVISION }),
+      before({ mode: 'External', revision: REVISION }),
       'External, Failed (DeadlineExceeded)',
       0,
     ],
@@ -64,6 +74,63 @@ describe('a workload of somebody else', () => {
     ['Managed', foreign('Managed', 2), undefined, 'of the stack, Failed (ForeignObject)', 0],
   ])('%s', (_, db, stack, is, applies) => {
     expect(plan(db, stack)).toMatchObject({ is, applies });
+  });
+
+  it.each<[string, ObservedComponent, Partial<ComponentStatus>, string]>([
+    [
+      'External, that was of the stack and begins too late',
+      observed(spec('External'), 'none'),
+      { revision: REVISION },
+      'External, Progressing (ExternalMissing)',
+    ],
+    [
+      'External, that was of the stack and had failed',
+      foreign('External', 1),
+      { state: 'Failed', revision: REVISION },
+      'External, Progressing (RollingOut)',
+    ],
+    [
+      'Auto, that others failed to make ready',
+      observed(spec('Auto'), 'none'),
+      { mode: 'External', state: 'Failed', revision: REVISION },
+      'of the stack, Progressing (Applying)',
+    ],
+    [
+      'Auto, made for one of others that was ready, by an operator that was killed then',
+      observed(spec('Auto'), { available: 1 }),
+      { ...READY, mode: 'External' },
+      'of the stack, Progressing (RollingOut)',
+    ],
+  ])('begins anew with another owner: %s', (_, db, prior, is) => {
+    const { status, ...planned } = plan(db, before(prior));
+    expect([planned.is, status.since]).toEqual([is, at(0)]);
+  });
+
+  it('is not told by the pods that the stack had before, and is not rolled back', () => {
+    const old = pod('db-1', { waiting: { reason: 'ErrImagePull', message: '' } });
+    const db = { ...foreign('Auto', 1), pods: [old], rolledBackFrom: { revision: 'r0', message: '' } };
+    expect(plan(db).status).toMatchObject({
+      reason: 'RollingOut',
+      message: expect.not.stringContaining('ErrImage') as string,
+    });
+    expect(plan(db).status.rolledBackFrom).toBeUndefined();
+    const { spec: asked } = foreign('External', 1);
+    const rolledBack = before({ revision: REVISION, rolledBackFrom: { revision: REVISION, message: '' } });
+    const stored = { live: {}, number: 1, revision: 'r0', objects: [] };
+    const target = { ...rendered(asked), revision: REVISION };
+    expect(targetOf(target, { stack: rolledBack, upgrade: { rollback: true }, stored })).toEqual({
+      ...target,
+      canRollBack: false,
+    });
+  });
+
+  it('waits for the removal of a component that the workload is of', () => {
+    const was = ofStack(observed(spec('External'), { available: 2 }));
+    const db = { ...was, objects: was.objects.map((each) => ({ ...each, heldBy: 'old' })) };
+    expect(plan(db).is).toBe('External, Waiting (WaitingForRemoval)');
+    const others = foreign('External', 2);
+    const labelled = { ...others, objects: others.objects.map((each) => ({ ...each, heldBy: 'old' })) };
+    expect(plan(labelled).is).toBe('External, Ready (AllAvailable)');
   });
 
   it('needs nothing that it depends on: it runs already', () => {
@@ -88,19 +155,11 @@ describe('a workload of somebody else', () => {
 });
 
 describe('a workload of the stack that is External now', () => {
-  const was = observed(spec('External'), { available: 2 });
-  const owned = { ownerReferences: [{ uid: 'stack-uid', kind: 'TrafficStack', name: 'main', apiVersion: 'x' }] };
-  const db: ObservedComponent = {
-    ...was,
-    objects: was.objects.map((each) => ({
-      ...each,
-      live: { ...each.live, metadata: { ...each.live?.metadata, ...owned } },
-    })),
-  };
+  const db = ofStack(observed(spec('External'), { available: 2 }));
   const file: LeftObject = {
     component: 'db',
     resource: CONFIG_MAPS,
-    live: { kind: 'ConfigMap', metadata: { name: 'db-etc-1', namespace: 'shop', ...owned } },
+    live: { kind: 'ConfigMap', metadata: { name: 'db-etc-1', namespace: 'shop', ...OWNED } },
   };
 
   it('is written no more, keeps what it needs, and goes with the stack', () => {

@@ -15,9 +15,22 @@ import { isOfStack } from '../render/objects.ts';
  * | Managed  | any                      | no       |
  */
 export function isExternal({ spec: { mode }, objects }: ObservedComponent, stack: TrafficStack): boolean {
-  if (mode === 'External') return true;
+  return mode === 'External' || (mode === 'Auto' && isOfOthers({ objects }, stack));
+}
+
+/** Whether the workload of a component exists, and somebody else has made it. */
+export function isOfOthers({ objects }: Pick<ObservedComponent, 'objects'>, stack: TrafficStack): boolean {
   const live = objects.at(-1)?.live;
-  return mode === 'Auto' && live !== undefined && !isOfStack(live, stack);
+  return live !== undefined && !isOfStack(live, stack);
+}
+
+/**
+ * The status of a component as it was before. Undefined if its workload was somebody else's and is not now, or the other way round: that
+ * the one was ready or has failed says nothing about the other, also if the spec is the same.
+ */
+export function priorOf(component: ObservedComponent, stack: TrafficStack): ComponentStatus | undefined {
+  const prior = stack.status?.components?.find(({ name }) => name === component.spec.name);
+  return (prior?.mode === 'External') === isExternal(component, stack) ? prior : undefined;
 }
 
 /** The state of a component whose workload somebody else should make, and has not. */
@@ -27,6 +40,6 @@ export function missingState(
 ): Pick<ComponentStatus, 'state' | 'reason' | 'message'> | undefined {
   const workload = objects.at(-1);
   if (workload === undefined || workload.live !== undefined) return undefined;
-  const message = `${idOf(workload)} does not exist, and is not of this stack: the mode is External`;
+  const message = `${idOf(workload)} does not exist: with the mode External, somebody else makes it`;
   return { state: wasReady ? 'Degraded' : 'Progressing', reason: Reason.ExternalMissing, message };
 }

@@ -23,7 +23,7 @@ export interface Target extends RenderedComponent {
  *
  * | `rollback` | the status says that the revision of the spec has failed | a revision is stored | objects       |
  * |------------|------|------|------------------------------------------------------------------------------------|
- * | off, or the component is a built-in one | any | any | those of the spec                                                                    |
+ * | off, External, or a built-in component | any | any | those of the spec                                                                    |
  * | on         | no   | any  | those of the spec                                                                    |
  * | on         | yes  | yes  | the stored ones, without the conditions of `ready`, which are those of the failed one |
  * | on         | yes  | no   | those of the spec, with `rolledBackFrom`: they are not applied                       |
@@ -33,8 +33,8 @@ export function targetOf(
   { stack, upgrade, stored }: { stack: TrafficStack; upgrade: UpgradeSpec; stored: StoredRevision | undefined },
 ): Target {
   const { spec, revision } = rendered;
-  if (upgrade.rollback !== true || spec.rollback === false || !isWorkload(spec))
-    return { ...rendered, canRollBack: false };
+  const isOwn = isWorkload(spec) && spec.mode !== 'External';
+  if (upgrade.rollback !== true || spec.rollback === false || !isOwn) return { ...rendered, canRollBack: false };
   const target: Target = { ...rendered, canRollBack: true, ...(stored && { stored }) };
   const rolledBackFrom = priorOf(stack, spec.name)?.rolledBackFrom;
   if (rolledBackFrom?.revision !== revision) return target;
