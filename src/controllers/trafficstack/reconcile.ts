@@ -2,6 +2,7 @@ import { ComponentReason, StackReason } from '../../api/trafficstack/reasons.ts'
 import { parseTrafficStackSpec } from '../../api/trafficstack/schema.ts';
 import {
   TRAFFIC_STACKS,
+  type ComponentStatus,
   type InventoryEntry,
   type TrafficStack,
   type TrafficStackStatus,
@@ -137,11 +138,15 @@ async function apply(
   await reportStatus(d, stack, status, signal);
   if (failures.length > 0) throw new IncompleteError(failures);
   const untilDeadline = Math.max(0, Math.min(plan.deadlineAt, plan.askAt) - d.clock.now());
-  return { requeueAfterMs: Math.min(lookAgainMs(plan), untilDeadline) };
+  return { requeueAfterMs: Math.min(lookAgainMs(plan, wanted), untilDeadline) };
 }
 
-function lookAgainMs({ statuses }: StackPlan): number {
-  if (statuses.some(({ mode }) => mode === 'External')) return EXTERNAL_AGAIN_MS;
+function lookAgainMs({ statuses }: StackPlan, { components }: Wanted): number {
+  // Somebody may make the workload while an Auto component waits to do it.
+  const auto = new Set(components.flatMap(({ spec }) => (spec.mode === 'Auto' ? [spec.name] : [])));
+  const mayBeExternal = ({ name, mode, state }: ComponentStatus): boolean =>
+    mode === 'External' || (state === 'Waiting' && auto.has(name));
+  if (statuses.some(mayBeExternal)) return EXTERNAL_AGAIN_MS;
   const isForeign = statuses.some(({ reason }) => reason === ComponentReason.ForeignObject);
   return isForeign ? FOREIGN_AGAIN_MS : LOOK_AGAIN_MS;
 }

@@ -6,6 +6,7 @@ import { isOfStack } from '../render/objects.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { askingOf, type Asking } from './asking.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
+import { isOfOthers } from './external.ts';
 import { planRemoval } from './removal.ts';
 
 /** An object to be applied, and the component that it is of. */
@@ -38,7 +39,9 @@ export function planStack(observation: Observation): StackPlan {
     planned.set(component.spec.name, planComponent(component, { ...observation, before: planned }));
   }
   const all = [...planned.values()];
-  const settled = new Set(all.filter(isSettled).map(({ status }) => status.name));
+  const settled = new Set(
+    components.filter((each) => isSettled(each, observation, planned)).map(({ spec }) => spec.name),
+  );
   const removal = planRemoval(observation, (name) => settled.has(name));
   return {
     apply: all.flatMap(({ status, apply }) => apply.map((object) => ({ ...object, component: status.name }))),
@@ -56,12 +59,17 @@ export function planStack(observation: Observation): StackPlan {
 }
 
 /**
- * Whether a component runs with the objects that it should have, so that it needs no others any more. Not if its workload is not written:
- * that of a stack which is external since then goes on to need them.
+ * Whether a component runs with the objects that it should have, so that it needs no others any more. Not if its workload is the stack's,
+ * and is not written since it is External: it goes on to need them.
  */
-function isSettled({ status }: PlannedComponent): boolean {
-  if (status.mode === 'External') return false;
-  return status.state === 'Ready' || status.reason === ComponentReason.RolledBack;
+function isSettled(
+  component: ObservedComponent,
+  { stack }: Pick<Observation, 'stack'>,
+  planned: ReadonlyMap<string, PlannedComponent>,
+): boolean {
+  const status = planned.get(component.spec.name)?.status;
+  if (status?.mode === 'External' && !isOfOthers(component, stack)) return false;
+  return status?.state === 'Ready' || status?.reason === ComponentReason.RolledBack;
 }
 
 /** What exists of a component, also of what its spec has no more, and what is applied now. Nothing of one that waits and never was. */

@@ -67,7 +67,8 @@ async function observeComponent(
   for (const desired of desiredObjects) {
     const cached = cachedIn(caches, desired);
     // An object of somebody else has no label of a stack, so it is in no cache.
-    objects.push(observeObject(desired, cached ?? (maybeExternal ? await readLive(client, desired) : undefined)));
+    const live = cached ?? (maybeExternal ? await readLive(client, desired) : undefined);
+    objects.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, name));
   }
   return {
     ...{ ...target, objects },
@@ -105,7 +106,7 @@ export async function withStrangers(
   if (found.size === 0) return undefined;
   const components = observation.components.map((component) => ({
     ...component,
-    objects: component.objects.map((each) => withLive(each, each.live ?? found.get(idOf(each)))),
+    objects: component.objects.map((each) => withLive(each, each.live ?? found.get(idOf(each)), component.spec.name)),
   }));
   return { ...observation, components };
 }
@@ -114,17 +115,15 @@ function cachedIn(caches: Caches, { resource, object }: DesiredObject): KubeObje
   return overlayOf(caches, resource).get(keyOf(object));
 }
 
-function observeObject(desired: DesiredObject, live: KubeObject | undefined): ObservedObject {
-  return withLive({ ...desired, hash: appliedHash(desired.object) }, live);
-}
-
+/** @param name of the component: an object of somebody else's is desired without labels */
 function withLive(
   { resource, object, hash, fieldManager }: DesiredObject & Pick<ObservedObject, 'hash'>,
   live: KubeObject | undefined,
+  name: string,
 ): ObservedObject {
   const isCurrent = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash;
   const component = live?.metadata?.labels?.[COMPONENT_LABEL];
-  const isOther = component !== undefined && component !== object.metadata?.labels?.[COMPONENT_LABEL];
+  const isOther = component !== undefined && component !== name;
   const heldBy = isOther ? component : undefined;
   return { resource, object, hash, fieldManager, live: live && withKind(live, object), isCurrent, heldBy };
 }

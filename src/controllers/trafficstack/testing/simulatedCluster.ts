@@ -23,6 +23,8 @@ export class SimulatedCluster {
   /** By kind and key. */
   readonly objects = new Map<string, KubeObject>();
   stack: TrafficStack | undefined;
+  /** When the last reconcile that was not killed wants the next one, ms. */
+  lookAgainMs: number | undefined;
   /** Called before an object is written. */
   onApply: (object: KubeObject) => void = () => undefined;
   readonly clock = new FakeClock();
@@ -77,7 +79,7 @@ export class SimulatedCluster {
   async reconcile(writes = Infinity): Promise<boolean> {
     this.#left = writes;
     try {
-      await reconcile(this.#dependencies(), 'main');
+      this.lookAgainMs = (await reconcile(this.#dependencies(), 'main'))?.requeueAfterMs;
     } catch (error) {
       if (this.#left >= 0) throw error;
     }
