@@ -149,8 +149,9 @@ function heldState(held: ObservedObject): Decided {
 
 /** The state of a component whose workload is not written. Pods of the stack, as of a workload that it had before, tell nothing of others. */
 function externalState(component: ObservedComponent, stack: TrafficStack, prior: ComponentStatus | undefined): Decided {
-  const seen = isOfOthers(component, stack) ? { ...component, pods: [] } : component;
-  return missingState(component, wasReady(component, prior)) ?? running(seen, prior);
+  const ofOthers = isOfOthers(component, stack);
+  const seen = ofOthers ? { ...component, pods: [] } : component;
+  return missingState(component, wasReady(component, prior)) ?? running(seen, prior, ofOthers);
 }
 
 /** The state of a component that waits for nothing. @param open its objects that are not current */
@@ -165,12 +166,12 @@ function presentState(
   return { state: 'Progressing', reason: Reason.Applying, message: `to ${verb}: ${idOf(first)}`, ...figures };
 }
 
-/** The state of a component whose objects are current. */
-function running(component: ObservedComponent, prior: ComponentStatus | undefined): Decided {
+/** The state of a component whose objects are current. @param ofOthers whether somebody else has made its workload */
+function running(component: ObservedComponent, prior: ComponentStatus | undefined, ofOthers = false): Decided {
   const { objects } = component;
   const workload = objects.at(-1);
   if (workload?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
-  const readiness = readinessOf(workload.live);
+  const readiness = readinessOf(workload.live, ofOthers);
   const { desired = 0, available = 0 } = readiness;
   const what = idOf(workload);
   if (readiness.phase === 'StatusMissing') {

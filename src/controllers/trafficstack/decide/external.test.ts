@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentMode } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent } from '../observe/observation.ts';
 import { at, component, live, NOW, observed, pod, rendered, REVISION, stackOf } from '../testing/stacks.ts';
@@ -131,6 +132,19 @@ describe('a workload of somebody else', () => {
     const others = foreign('External', 2);
     const labelled = { ...others, objects: others.objects.map((each) => ({ ...each, heldBy: 'old' })) };
     expect(plan(labelled).is).toBe('External, Ready (AllAvailable)');
+  });
+
+  it('is ready with older pods if its own strategy leaves them', () => {
+    const db = foreign('External', 2);
+    const old = { updateStrategy: { type: 'OnDelete' } };
+    const all = db.objects.map((each) => {
+      const found: KubeObject & { spec?: object; status?: object } = each.live ?? {};
+      return {
+        ...each,
+        live: { ...found, ...{ spec: { ...found.spec, ...old }, status: { ...found.status, updatedReplicas: 1 } } },
+      };
+    });
+    expect(plan({ ...db, objects: all }).is).toBe('External, Ready (AllAvailable)');
   });
 
   it('needs nothing that it depends on: it runs already', () => {

@@ -44,6 +44,23 @@ describe('a DaemonSet', () => {
   });
 });
 
+it.each<[string, object, string, string]>([
+  ['StatefulSet', { rollingUpdate: { partition: 1 } }, '1 of 2 updated', 'Ready'],
+  ['StatefulSet', { rollingUpdate: { partition: 5 } }, '0 of 2 updated', 'Ready'],
+  ['StatefulSet', { rollingUpdate: { partition: 1 } }, '0 of 2 updated', 'RollingOut'],
+  ['StatefulSet', { rollingUpdate: { partition: 0 } }, '1 of 2 updated', 'RollingOut'],
+  ['StatefulSet', { type: 'OnDelete' }, '0 of 2 updated', 'Ready'],
+  ['DaemonSet', { type: 'OnDelete' }, '0 of 2 updated', 'Ready'],
+  ['DaemonSet', { type: 'RollingUpdate' }, '1 of 2 updated', 'RollingOut'],
+])('a %s of somebody else with %j, %s: %s', (kind, updateStrategy, counted, phase) => {
+  const updated = Number(counted[0]);
+  const ofDaemons = { desiredNumberScheduled: 2, updatedNumberScheduled: updated, numberAvailable: 2 };
+  const live = workload(kind, { ...counts(2, updated, 2), ...ofDaemons }, 2);
+  const theirs = { ...live, ...{ spec: { replicas: 2, updateStrategy } } };
+  expect(readinessOf(theirs, true).phase).toBe(phase);
+  expect(readinessOf(theirs).phase).toBe('RollingOut');
+});
+
 it('tells why no pods can be created', () => {
   const conditions = [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }];
   const live = workload('Deployment', { ...counts(0, 0, 0), conditions }, 2);

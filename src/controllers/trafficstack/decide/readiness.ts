@@ -37,8 +37,11 @@ interface Counts {
  * | anything else                                | Ready         |
  *
  * The rules are those of `kubectl rollout status`.
+ *
+ * @param isOfOthers whether its pods may be of an older template as far as its own strategy says so: a partition, or OnDelete. In a stack, a
+ *   partition that somebody sets would let the next wave begin.
  */
-export function readinessOf(live: KubeObject): Readiness {
+export function readinessOf(live: KubeObject, isOfOthers = false): Readiness {
   const { status } = live as V1Deployment;
   const generation = live.metadata?.generation ?? 0;
   if (status?.observedGeneration === undefined || status.observedGeneration < generation) {
@@ -50,13 +53,20 @@ export function readinessOf(live: KubeObject): Readiness {
     ({ type, status: is }) => type === 'ReplicaFailure' && is === 'True',
   )?.message;
   const figures = { desired, available, ...(problem !== undefined && { problem }) };
-  if (updated < desired || total > updated) return { phase: 'RollingOut', ...figures };
+  const kept = isOfOthers ? keptOf(live, desired) : 0;
+  if (updated < desired - kept || total > updated + kept) return { phase: 'RollingOut', ...figures };
   return { phase: available < desired ? 'Unavailable' : 'Ready', ...figures };
 }
 
 /** Whether pods of a workload are not available, and its status says so. */
 export function isOpen(live: KubeObject): boolean {
   return ['RollingOut', 'Unavailable'].includes(readinessOf(live).phase);
+}
+
+/** Pods that stay as they are after a change of their template. @param desired all pods */
+function keptOf(live: KubeObject, desired: number): number {
+  const { type, rollingUpdate } = (live as V1StatefulSet).spec?.updateStrategy ?? {};
+  return type === 'OnDelete' ? desired : Math.min(rollingUpdate?.partition ?? 0, desired);
 }
 
 function countsOf(live: KubeObject): Counts {
