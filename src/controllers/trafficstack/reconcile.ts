@@ -32,6 +32,7 @@ import type { Observation } from './observe/observation.ts';
 import { withEvents, type EventReader } from './observe/events.ts';
 import { observe, withStrangers, type Wanted } from './observe/observe.ts';
 import { lastReadyRevision } from './observe/revisions.ts';
+import type { StrangerReader } from './observe/strangers.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
@@ -42,6 +43,7 @@ export interface Dependencies {
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
   readonly eventReader: Pick<EventReader, 'read'>;
+  readonly strangers: Pick<StrangerReader, 'read'>;
   readonly stacks: Overlay<TrafficStack>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;

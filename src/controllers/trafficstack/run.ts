@@ -20,6 +20,7 @@ import { queriesOf } from './observe/answers/queriesOf.ts';
 import { createCaches } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
+import { StrangerReader } from './observe/strangers.ts';
 import { reconcile } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
 
@@ -41,6 +42,7 @@ export function runStacks(
   const dependencies = {
     ...{ client, caches, answers, stacks, events, clock, isLeader },
     eventReader: new EventReader({ client, clock }),
+    strangers: new StrangerReader({ client, clock }),
     applierOf: appliersOf(context),
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),

@@ -14,6 +14,7 @@ import type { AnswerFeed } from './answers/answerFeed.ts';
 import { COMPONENT_LABEL } from '../names.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
+import type { StrangerReader } from './strangers.ts';
 
 /** What a stack should be. */
 export interface Wanted {
@@ -26,6 +27,7 @@ export interface Wanted {
 export interface Observed {
   readonly caches: Caches;
   readonly client: Client;
+  readonly strangers: Pick<StrangerReader, 'read'>;
   /** Of the queries that decide whether a component is ready, and may be changed. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
 }
@@ -39,12 +41,12 @@ export interface Observed {
 export async function observe(
   stack: TrafficStack,
   { components, upgrade: { query } }: Wanted,
-  { caches, client, answers }: Observed,
+  { caches, client, strangers, answers }: Observed,
   now: number,
 ): Promise<Observation> {
   const observed: ObservedComponent[] = [];
   for (const rendered of components)
-    observed.push(await observeComponent(stack, rendered, { caches, client, answers }));
+    observed.push(await observeComponent(stack, rendered, { caches, strangers, answers }));
   const inventory = stack.status?.inventory ?? [];
   const hasPods = ({ component, objects }: InventoryEntry): boolean =>
     objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
@@ -59,7 +61,7 @@ export async function observe(
 async function observeComponent(
   stack: TrafficStack,
   { objects: desiredObjects, ...target }: Target,
-  { caches, client, answers }: Observed,
+  { caches, strangers, answers }: Omit<Observed, 'client'>,
 ): Promise<ObservedComponent> {
   const { name, mode, ready = {}, workload } = target.spec;
   const maybeExternal = mode === 'External' || mode === 'Auto';
@@ -67,7 +69,7 @@ async function observeComponent(
   for (const desired of desiredObjects) {
     const cached = cachedIn(caches, desired);
     // An object of somebody else has no label of a stack, so it is in no cache.
-    const live = cached ?? (maybeExternal ? await readLive(client, desired) : undefined);
+    const live = cached ?? (maybeExternal ? await strangers.read(desired) : undefined);
     objects.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, name));
   }
   return {

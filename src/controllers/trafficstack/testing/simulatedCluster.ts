@@ -10,6 +10,7 @@ import { createLogger } from '../../../runtime/process/logger.ts';
 import { createTrafficStackMetrics } from '../metrics.ts';
 import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
 import type { Caches } from '../observe/caches.ts';
+import { StrangerReader } from '../observe/strangers.ts';
 import { reconcile, type Dependencies } from '../reconcile.ts';
 import { Renderings } from '../renderings.ts';
 import { RESOURCES } from '../render/kinds.ts';
@@ -108,6 +109,7 @@ export class SimulatedCluster {
       answers: { answer: () => ({ is: 'Pending' }) },
       renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
       eventReader: { read: () => Promise.resolve([]) },
+      strangers: new StrangerReader({ client, clock: this.clock }),
       stacks: { wrote: () => undefined } as unknown as Dependencies['stacks'],
       statuses: {
         newest: () => this.stack,
