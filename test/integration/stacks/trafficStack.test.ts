@@ -169,7 +169,5 @@ it('uses each of its rights, and none that it does not have', () => {
     'update trafficstacks/finalizers',
     // A server-side apply that creates an object needs the right, and is a patch.
     ...['deployments', 'statefulsets', 'daemonsets', 'services'].map((resource) => `create ${resource}`),
-    // For a StatefulSet whose upgrade failed: rollback.test.ts.
-    'delete pods',
   ]);
 });
