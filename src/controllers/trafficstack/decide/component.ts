@@ -7,7 +7,7 @@ import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
-import { mayApply } from '../render/objects.ts';
+import { isOfStack, mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
 import { isExternal, isOfOthers, missingState, priorOf } from './external.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
