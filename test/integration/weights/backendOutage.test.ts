@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { EVENTS } from '../../../src/runtime/client/resources.ts';
+import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { writesOf } from '../../harness/audit.ts';
+import type { Fixture } from '../../harness/fixture.ts';
+import { sleep } from '../../harness/measured.ts';
+import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { stubCredentials } from './credentials.ts';
+import { Ingresses } from './ingresses.ts';
+import { conditionOf, startScene, WAIT, weightNamed } from './scene.ts';
+import { startZone, type Zone } from './zone.ts';
+
+/**
+ * DynamoDB and Route 53 throttle and refuse every call, with answers that repeat the credentials. No record changes, and nothing that the
+ * operator writes or logs has them. backendFeed.test.ts has an outage of an hour.
+ */
+const USER = 'throttled-operator';
+/** Longer than two reads, which follow each other every 20 s. */
+const OUTAGE_MS = 50_000;
+const SECRETS = {
+  AWS_ACCESS_KEY_ID: 'AKIASECRETKEY0000001',
+  AWS_SECRET_ACCESS_KEY: 'SECRET/of+the+key/0001',
+  AWS_SESSION_TOKEN: 'SECRET-token-of-a-session',
+};
+
+/** A server in front of that of AWS. */
+interface Gate {
+  readonly url: string;
+  /** Answers each request with this error; undefined: forwards it. */
+  failWith: string | undefined;
+  refused: number;
+  readonly server: Server;
+}
+
+let zone: Zone;
+let table: WeightTable;
+let gate: Gate;
+let f: Fixture;
+let ingresses: Ingresses;
+
+async function startGate(target: string): Promise<Gate> {
+  const server = createServer((asked, answer) => {
+    if (made.failWith === undefined) forward(target, asked, answer);
+    else refuse(made.failWith, asked, answer);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const made: Gate = { url: `http://127.0.0.1:${port}`, failWith: undefined, refused: 0, server };
+  return made;
+}
+
+function forward(target: string, asked: IncomingMessage, answer: ServerResponse): void {
+  const { method, headers, url = '' } = asked;
+  asked.pipe(
+    request(new URL(url, target), { method, headers }, (got) => {
+      answer.writeHead(got.statusCode ?? 500, got.headers);
+      got.pipe(answer);
+    }),
+  );
+}
+
+/** As AWS answers, which repeats what it was sent. */
+function refuse(name: string, { headers }: IncomingMessage, answer: ServerResponse): void {
+  gate.refused += 1;
+  const message = `${name} ${headers.authorization} ${Object.values(SECRETS).join(' ')}`;
+  const isDynamo = headers['x-amz-target'] !== undefined;
+  const json = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message });
+  const xml = `<ErrorResponse><Error><Type>Sender</Type><Code>${name}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+  answer.writeHead(400, { 'Content-Type': isDynamo ? 'application/x-amz-json-1.0' : 'text/xml' });
+  answer.end(isDynamo ? json : xml);
+}
+
+beforeAll(async () => {
+  zone = await startZone('example.org');
+  table = await createWeightTable(zone.aws);
+  await table.put('cluster-a', weights(75, 75));
+  gate = await startGate(zone.aws.url);
+  const args = [`--dynamodb-endpoint-url=${gate.url}`, `--route53-endpoint-url=${gate.url}`, '--log-level=debug'];
+  const scene = await startScene(USER, { args });
+  f = scene.f;
+  ingresses = new Ingresses(f.client);
+  stubCredentials(zone.aws);
+  for (const [name, value] of Object.entries(SECRETS)) vi.stubEnv(name, value);
+  await scene.startOperator();
+  await ingresses.deploy('web');
+  const spec = { clusterName: 'cluster-a', acknowledge: 'Applied' as const, hostedZoneIDs: [zone.id] };
+  await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec: { ...spec, backend: { dynamodb: {} } } });
+  await vi.waitFor(async () => {
+    expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' });
+    expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'True', reason: 'InForce' });
+  }, WAIT);
+}, 180_000);
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await f.stop();
+  gate.server.closeAllConnections();
+  gate.server.close();
+  table.close();
+  await zone.stop();
+});
+
+const read = () => conditionOf(f, 'BackendRead');
+const writes = (resource: string): number =>
+  writesOf(f.controlPlane, USER).filter((write) => write.resource === resource).length;
+
+/** Resolves once the status names an error of the table and one of the zone. */
+async function says(name: string): Promise<void> {
+  await vi.waitFor(async () => {
+    expect(await read()).toMatchObject({ status: 'False', reason: 'BackendUnavailable' });
+    expect((await read())?.message).toBe(
+      `DynamoDB (table traffic-controller, region eu-west-1) answered ${name}; the last weight stays`,
+    );
+    expect((await conditionOf(f, 'ZonesRead'))?.message).toContain(`answered ${name}`);
+  }, WAIT);
+}
+
+it('keeps the last weight while every call is throttled: no write of a record, one condition, one event, no restart', async () => {
+  const { pid } = f.operator();
+  const before = writes(DNS_ENDPOINTS.plural);
+  await table.desire('cluster-a', 10);
+  gate.failWith = 'ProvisionedThroughputExceededException';
+  await says('ProvisionedThroughputExceededException');
+  const [told, statuses, refused] = [await read(), writes('trafficweights/status'), gate.refused];
+  await sleep(OUTAGE_MS);
+  expect(gate.refused).toBeGreaterThan(refused + 4);
+  expect([await read(), writes('trafficweights/status')]).toEqual([told, statuses]);
+  expect(writes(DNS_ENDPOINTS.plural)).toBe(before);
+  expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' });
+  expect((await weightNamed(f)).status).toMatchObject({ desiredWeight: 75, currentWeight: 75 });
+  const events = (await f.events('main')).filter(({ reason }) => reason === 'BackendUnavailable');
+  expect(events.map(({ series }) => series?.count ?? 1)).toEqual([1]);
+  process.kill(pid, 0);
+});
+
+it('tells nobody the credentials that an answer repeats, not in the status, events, records, metrics or the log', async () => {
+  gate.failWith = 'UnrecognizedClientException';
+  await says('UnrecognizedClientException');
+  const objects = [
+    await f.client.list(TRAFFIC_WEIGHTS),
+    await f.client.list(EVENTS, { namespace: 'default' }),
+    await f.client.list(DNS_ENDPOINTS),
+  ];
+  const metrics = await (await fetch(f.operator().metricsUrl)).text();
+  const all = [JSON.stringify(objects), metrics, f.operator().log()].join('\n');
+  expect(all).toContain('UnrecognizedClientException');
+  expect(Object.values(SECRETS).filter((secret) => all.includes(secret))).toEqual([]);
+  expect(all).not.toMatch(/SECRET/);
+});
+
+it('follows the table again with the next read', async () => {
+  gate.failWith = undefined;
+  await vi.waitFor(async () => {
+    expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '10' });
+    expect(await read()).toMatchObject({ status: 'True' });
+    expect(await table.row('cluster-a')).toEqual({ desired: 10, current: 10 });
+  }, WAIT);
+});
