@@ -23,7 +23,7 @@ interface AuditEvent {
   stage: string;
   verb: string;
   user?: { username?: string };
-  objectRef?: { resource?: string; subresource?: string; namespace?: string; name?: string };
+  objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number };
   requestReceivedTimestamp: string;
 }
@@ -32,11 +32,29 @@ const WRITES = new Set(['create', 'patch', 'update', 'delete', 'deletecollection
 
 /** Every request that was answered so far, by the order of the answers; a watch that still runs is left out. */
 export function audited(plane: ControlPlane): AuditedRequest[] {
+  return eventsIn(plane)
+    .map(requestOf)
+    .filter(({ stage }) => stage === 'ResponseComplete');
+}
+
+function eventsIn(plane: ControlPlane): AuditEvent[] {
   return readFileSync(plane.auditLog, 'utf8')
     .split('\n')
     .slice(0, -1) // of the last line, only a part may be there
-    .map((line) => requestOf(JSON.parse(line) as AuditEvent))
-    .filter(({ stage }) => stage === 'ResponseComplete');
+    .map((line) => JSON.parse(line) as AuditEvent);
+}
+
+/**
+ * The right that each request of a user took, such as `patch trafficweights.traffic.example.com/status`, and its HTTP status. Also those of
+ * watches that still run.
+ */
+export function rightsTaken(plane: ControlPlane, user: string): { right: string; code: number | undefined }[] {
+  return eventsIn(plane)
+    .filter((event) => event.user?.username === user)
+    .map(({ verb, objectRef: { apiGroup, resource, subresource } = {}, responseStatus }) => {
+      const kind = [resource, apiGroup].filter(Boolean).join('.');
+      return { right: `${verb} ${[kind, subresource].filter(Boolean).join('/')}`, code: responseStatus?.code };
+    });
 }
 
 function requestOf(event: AuditEvent): AuditedRequest {

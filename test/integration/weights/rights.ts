@@ -9,7 +9,7 @@ function weightsOf(controller: ControllerModule): OptionalRights | undefined {
   return onlyWith?.value === 'weights' ? onlyWith : undefined;
 }
 
-/** The rights of weights.enabled, as the operator's metrics name them: `patch trafficweights.traffic.example.com/status`. */
+/** The rights of weights.enabled, as rightsTaken() names them: `patch trafficweights.traffic.example.com/status`. */
 export function optionalRights(): string[] {
   const rules = CONTROLLERS.flatMap((each) => weightsOf(each)?.cluster ?? []);
   return rules.flatMap(({ apiGroups: [group = ''] = [], resources = [], verbs }) =>
@@ -19,12 +19,6 @@ export function optionalRights(): string[] {
       return verbs.map((verb) => `${verb} ${name}`);
     }),
   );
-}
-
-/** The right that each kind of request to the API server took, and the status code, from the operator's metrics. */
-export function requestsIn(metrics: string): { right: string; code: string | undefined }[] {
-  const sample = /^traffic_operator_api_requests_total\{verb="(.+?)",resource="(.+?)",code="(.+?)"\} /gm;
-  return [...metrics.matchAll(sample)].map(([, verb, resource, code]) => ({ right: `${verb} ${resource}`, code }));
 }
 
 /** All rights that the chart gives with weights.enabled. */

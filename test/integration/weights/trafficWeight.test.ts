@@ -10,7 +10,7 @@ import { INGRESSES, NAMESPACES } from '../../../src/runtime/client/resources.ts'
 import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { OWNER_LABEL } from '../../../src/weights/plan/plan.ts';
 import { DNS_ENDPOINTS, KEPT_ANNOTATION } from '../../../src/weights/records/endpoint.ts';
-import { writesOf } from '../../harness/audit.ts';
+import { rightsTaken, writesOf } from '../../harness/audit.ts';
 import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
@@ -18,7 +18,7 @@ import { sleep } from '../../harness/measured.ts';
 import { numbersOf, startObserver, type Observer } from '../observer.ts';
 import { userWith } from '../rights.ts';
 import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
-import { allRights, auditPolicyOf, optionalRights, requestsIn } from './rights.ts';
+import { allRights, auditPolicyOf, optionalRights } from './rights.ts';
 import { installGatewayApi } from './routes.ts';
 import { conditionOf, WAIT, weightNamed } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
@@ -247,9 +247,9 @@ describe('a TrafficWeight', () => {
     }
   });
 
-  it('is given exactly the rights that it uses', async () => {
-    const requests = requestsIn(await (await fetch(f.operator().metricsUrl)).text());
-    expect(requests.filter(({ code }) => code === '403')).toEqual([]);
+  it('is given exactly the rights that it uses', () => {
+    const requests = rightsTaken(f.controlPlane, USER);
+    expect(requests.filter(({ code }) => code === 403)).toEqual([]);
     const used = new Set(requests.map(({ right }) => right));
     // A watch-list needs the right to list.
     const unused = optionalRights().filter((right) => !used.has(right) && !right.startsWith('list '));
