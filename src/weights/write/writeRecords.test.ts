@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ApiError, WaitingError } from '../../runtime/client/errors.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { PlannedSource } from '../plan/plan.ts';
-import type { DnsEndpoint } from '../records/endpoint.ts';
+import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
 import { sourceOfIngress } from '../records/source.ts';
 import { writeRecords, type RecordWriters } from './writeRecords.ts';
 
@@ -109,6 +109,29 @@ it.each([
   const other = new Error('no');
   const both = (name: string): Promise<void> => Promise.reject(name === 'a' ? error : other);
   expect(await writeRecords({ sources, removed: [] }, writers(both))).toEqual(new Map([['shop/b', other]]));
+});
+
+it('takes over no DNSEndpoint that somebody else makes meanwhile, and removes only the one that was seen', async () => {
+  const calls: unknown[] = [];
+  const { client, applier, endpoints } = writers(() => Promise.resolve());
+  const telling: RecordWriters = {
+    client: {
+      delete: (_, ref, options) => {
+        calls.push(options);
+        return client.delete(DNS_ENDPOINTS, ref);
+      },
+    },
+    applier: {
+      apply: (resource, desired, live, call) => {
+        calls.push(call);
+        return applier.apply(resource, desired, live);
+      },
+    },
+    endpoints,
+  };
+  const gone = { ...endpoint('gone', ['b']), metadata: { name: 'gone', uid: 'u1', resourceVersion: '7' } };
+  await writeRecords({ sources: [planned('a', ['a'])], removed: [gone] }, telling);
+  expect(calls).toEqual([{ takesNothingOver: true }, { preconditions: { uid: 'u1', resourceVersion: '7' } }]);
 });
 
 it('goes on after a failure, and tells it', async () => {

@@ -15,3 +15,13 @@ it('leads to the load balancer, or to a name in place of it', () => {
   expect(toCachedIngress(INGRESS, 'devmode').source.targets).toEqual(named);
   expect(toCachedIngress(PENDING, 'devmode').source.targets).toEqual(named);
 });
+
+it.each([
+  ['none', {}, {}, undefined],
+  ['that of its spec', { ingressClassName: 'nginx' }, {}, 'nginx'],
+  ['that of the annotation, which is older', {}, { 'kubernetes.io/ingress.class': 'traefik' }, 'traefik'],
+  ['that of its spec, of both', { ingressClassName: 'nginx' }, { 'kubernetes.io/ingress.class': 'traefik' }, 'nginx'],
+])('has as its class %s', (_, spec, annotations, wanted) => {
+  const ingress: V1Ingress = { ...INGRESS, metadata: { ...INGRESS.metadata, annotations }, spec };
+  expect(toCachedIngress(ingress).className).toBe(wanted);
+});
