@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { EVENTS } from '../../../src/runtime/client/resources.ts';
@@ -9,6 +6,7 @@ import { writesOf } from '../../harness/audit.ts';
 import type { Fixture } from '../../harness/fixture.ts';
 import { sleep } from '../../harness/measured.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { startAwsProxy, type AwsProxy } from './awsProxy.ts';
 import { stubCredentials } from './credentials.ts';
 import { Ingresses } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed } from './scene.ts';
@@ -27,59 +25,25 @@ const SECRETS = {
   AWS_SESSION_TOKEN: 'SECRET-token-of-a-session',
 };
 
-/** A server in front of that of AWS. */
-interface Gate {
-  readonly url: string;
-  /** Answers each request with this error; undefined: forwards it. */
-  failWith: string | undefined;
-  refused: number;
-  readonly server: Server;
-}
-
 let zone: Zone;
 let table: WeightTable;
-let gate: Gate;
+let proxy: AwsProxy;
 let f: Fixture;
 let ingresses: Ingresses;
 
-async function startGate(target: string): Promise<Gate> {
-  const server = createServer((asked, answer) => {
-    if (made.failWith === undefined) forward(target, asked, answer);
-    else refuse(made.failWith, asked, answer);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const made: Gate = { url: `http://127.0.0.1:${port}`, failWith: undefined, refused: 0, server };
-  return made;
-}
-
-function forward(target: string, asked: IncomingMessage, answer: ServerResponse): void {
-  const { method, headers, url = '' } = asked;
-  asked.pipe(
-    request(new URL(url, target), { method, headers }, (got) => {
-      answer.writeHead(got.statusCode ?? 500, got.headers);
-      got.pipe(answer);
-    }),
-  );
-}
-
 /** As AWS answers, which repeats what it was sent. */
-function refuse(name: string, { headers }: IncomingMessage, answer: ServerResponse): void {
-  gate.refused += 1;
-  const message = `${name} ${headers.authorization} ${Object.values(SECRETS).join(' ')}`;
-  const isDynamo = headers['x-amz-target'] !== undefined;
-  const json = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message });
-  const xml = `<ErrorResponse><Error><Type>Sender</Type><Code>${name}</Code><Message>${message}</Message></Error></ErrorResponse>`;
-  answer.writeHead(400, { 'Content-Type': isDynamo ? 'application/x-amz-json-1.0' : 'text/xml' });
-  answer.end(isDynamo ? json : xml);
-}
+const failWith = (name: string): void =>
+  proxy.fail({
+    name,
+    message: ({ headers }) => `${name} ${headers.authorization} ${Object.values(SECRETS).join(' ')}`,
+  });
 
 beforeAll(async () => {
   zone = await startZone('example.org');
   table = await createWeightTable(zone.aws);
   await table.put('cluster-a', weights(75, 75));
-  gate = await startGate(zone.aws.url);
-  const args = [`--dynamodb-endpoint-url=${gate.url}`, `--route53-endpoint-url=${gate.url}`, '--log-level=debug'];
+  proxy = await startAwsProxy(zone.aws.url);
+  const args = [`--dynamodb-endpoint-url=${proxy.url}`, `--route53-endpoint-url=${proxy.url}`, '--log-level=debug'];
   const scene = await startScene(USER, { args });
   f = scene.f;
   ingresses = new Ingresses(f.client);
@@ -97,8 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   vi.unstubAllEnvs();
   await f.stop();
-  gate.server.closeAllConnections();
-  gate.server.close();
+  proxy.stop();
   table.close();
   await zone.stop();
 });
@@ -122,11 +85,11 @@ it('keeps the last weight while every call is throttled: no write of a record, o
   const { pid } = f.operator();
   const before = writes(DNS_ENDPOINTS.plural);
   await table.desire('cluster-a', 10);
-  gate.failWith = 'ProvisionedThroughputExceededException';
+  failWith('ProvisionedThroughputExceededException');
   await says('ProvisionedThroughputExceededException');
-  const [told, statuses, refused] = [await read(), writes('trafficweights/status'), gate.refused];
+  const [told, statuses, refused] = [await read(), writes('trafficweights/status'), proxy.asked.length];
   await sleep(OUTAGE_MS);
-  expect(gate.refused).toBeGreaterThan(refused + 4);
+  expect(proxy.asked.length).toBeGreaterThan(refused + 4);
   expect([await read(), writes('trafficweights/status')]).toEqual([told, statuses]);
   expect(writes(DNS_ENDPOINTS.plural)).toBe(before);
   expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' });
@@ -137,7 +100,7 @@ it('keeps the last weight while every call is throttled: no write of a record, o
 });
 
 it('tells nobody the credentials that an answer repeats, not in the status, events, records, metrics or the log', async () => {
-  gate.failWith = 'UnrecognizedClientException';
+  failWith('UnrecognizedClientException');
   await says('UnrecognizedClientException');
   const objects = [
     await f.client.list(TRAFFIC_WEIGHTS),
@@ -152,7 +115,7 @@ it('tells nobody the credentials that an answer repeats, not in the status, even
 });
 
 it('follows the table again with the next read', async () => {
-  gate.failWith = undefined;
+  proxy.fail(undefined);
   await vi.waitFor(async () => {
     expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '10' });
     expect(await read()).toMatchObject({ status: 'True' });
