@@ -1,28 +1,34 @@
 import type { TrafficWeight, TrafficWeightSpec, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
+import type { Overlay } from '../../runtime/cache/overlay.ts';
+import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
 import { rampSceneOf } from './decide/ramp.ts';
+import { BY_OWNER } from './observe/caches.ts';
 import { ASK_AGAIN_MS, type Gates } from './observe/gates.ts';
 
 /** What a step needs. */
 export interface StepParts {
   readonly gates: Pick<Gates, 'ask'>;
+  readonly endpoints: Pick<Overlay<DnsEndpoint>, 'byIndex'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Decides what the records get, and asks the gate before a step that is due. @param desired what the backend asks for */
 export async function takeStep(
-  { gates, clock }: StepParts,
+  { gates, endpoints, clock }: StepParts,
   weight: TrafficWeight,
   { spec, desired }: { readonly spec: TrafficWeightSpec; readonly desired: number },
   signal: AbortSignal = new AbortController().signal,
 ): Promise<RampStep> {
-  const scene = rampSceneOf(weight, { spec, desired, now: clock.now() });
+  const name = weight.metadata?.name ?? '';
+  const publishedTtl = longestTtl(endpoints.byIndex(BY_OWNER, name));
+  const scene = rampSceneOf(weight, { spec, desired, publishedTtl, now: clock.now() });
   const step = nextStep(scene);
   const gate = spec.ramp?.gate;
   if (step !== ASK_GATE) return step;
   if (gate === undefined) throw new Error('a ramp without a gate asks for none');
-  return nextStep(scene, await gates.ask(weight.metadata?.name ?? '', gate, signal));
+  return nextStep(scene, await gates.ask(name, gate, signal));
 }
 
 /** Milliseconds until there may be a next step. @param now ms since 1970 */

@@ -74,6 +74,15 @@ export function hostsIn(records: readonly Endpoint[] = []): string[] {
   return [...new Set(records.map(({ dnsName }) => normal(dnsName)))];
 }
 
+/** The longest TTL of records, seconds; 0 without records. */
+export function longestTtl(endpoints: Iterable<DnsEndpoint | undefined>): number {
+  let longest = 0;
+  for (const endpoint of endpoints) {
+    for (const { recordTTL = DEFAULT_TTL } of endpoint?.spec?.endpoints ?? []) longest = Math.max(longest, recordTTL);
+  }
+  return longest;
+}
+
 /** The weight of a host's records; undefined if it has none, or one that is no integer from 0 to 255. */
 export function weightIn({ spec }: DnsEndpoint, host: string): number | undefined {
   const record = spec?.endpoints?.find(({ dnsName }) => normal(dnsName) === host);

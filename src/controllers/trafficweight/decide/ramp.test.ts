@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RampSpec, RampStatus, TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampState, RampStep } from '../../../weights/ramp/ramp.ts';
 import { rampEvents, rampSceneOf, rampSettingsOf } from './ramp.ts';
 import { isInForce, statusOf, undecidedStatus } from './status.ts';
@@ -16,10 +17,16 @@ const SPEC = specOf({ step: 10, gate: GATE }, 60);
 const WEIGHT: TrafficWeight = { metadata: { name: 'main', generation: 1 }, spec: SPEC };
 const STATE: RampState = { from: 0, target: 50, weight: 10, phase: 'Progressing', failures: 0 };
 
-const after = (step: RampStep, { spec = SPEC, isRead = true } = {}) => {
+interface AfterOptions {
+  readonly spec?: TrafficWeight['spec'];
+  readonly isRead?: boolean;
+  readonly endpoints?: readonly (readonly [string, DnsEndpoint])[];
+}
+
+const after = (step: RampStep, { spec = SPEC, isRead = true, endpoints }: AfterOptions = {}) => {
   const endpoint = { metadata: { generation: 1 }, status: { observedGeneration: isRead ? 1 : 0 } };
   const outcome = { spec, desiredWeight: 50, step, hosts: [], ingresses: 1, failures: [] };
-  return statusOf({ ...WEIGHT, spec }, { ...outcome, endpoints: new Map([['shop/a', endpoint]]) }, NOW_MS);
+  return statusOf({ ...WEIGHT, spec }, { ...outcome, endpoints: new Map(endpoints ?? [['shop/a', endpoint]]) }, NOW_MS);
 };
 const stateOf = (status: ReturnType<typeof after>, type: string): unknown => {
   const { status: is, reason, message } = findCondition(status.conditions, type) ?? {};
@@ -28,12 +35,18 @@ const stateOf = (status: ReturnType<typeof after>, type: string): unknown => {
 
 describe('the interval', () => {
   it.each([
-    ['twice the TTL', { step: 1 }, 60, 120_000],
-    ['twice the TTL of external-dns without one', { step: 1 }, undefined, 600_000],
-    ['that of the spec', { step: 1, interval: '10m' }, 60, 600_000],
-    ['twice the TTL if that of the spec is shorter', { step: 1, interval: '1m' }, 60, 120_000],
-  ])('is %s', (_, ramp, ttl, intervalMs) => {
-    expect(rampSettingsOf(specOf(ramp, ttl))).toMatchObject({ intervalMs, rollback: 'Immediate', failureLimit: 0 });
+    ['twice the TTL', { step: 1 }, 60, 60, 120_000],
+    ['twice the TTL, before there are records', { step: 1 }, 60, 0, 120_000],
+    ['twice the TTL of external-dns without one', { step: 1 }, undefined, 0, 600_000],
+    ['twice the TTL that the records have in place of that of the spec', { step: 1 }, 60, 300, 600_000],
+    ['that of the spec', { step: 1, interval: '10m' }, 60, 60, 600_000],
+    ['twice the TTL if that of the spec is shorter', { step: 1, interval: '1m' }, 60, 60, 120_000],
+  ])('is %s', (_, ramp, ttl, publishedTtl, intervalMs) => {
+    expect(rampSettingsOf(specOf(ramp, ttl), publishedTtl)).toMatchObject({
+      intervalMs,
+      rollback: 'Immediate',
+      failureLimit: 0,
+    });
   });
 });
 
@@ -42,13 +55,13 @@ describe('the scene', () => {
     const state = { ...STATE, nextStepAt: NOW_MS, gate: { result: 'Failed', value: 0.02 } } as const;
     const { ramp } = after({ weight: 10, state });
     const status = { desiredWeight: 50, appliedWeight: 10, currentWeight: 10, ramp: ramp! };
-    const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
+    const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, publishedTtl: 60, now: NOW_MS });
     expect(scene).toMatchObject({ state, last: 10, desired: 50, isInForce: true });
   });
 
   it('without a ramp begins from the weight that the records were given last', () => {
     const scene = (status: TrafficWeight['status']) =>
-      rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
+      rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, publishedTtl: 60, now: NOW_MS });
     expect(scene({ appliedWeight: 5, currentWeight: 5 })).toMatchObject({ last: 5, isInForce: true, state: undefined });
     expect(scene({ appliedWeight: 5, currentWeight: 0 })).toMatchObject({ last: 5, isInForce: false });
     // The weight that was desired while nothing could be decided was not applied.
@@ -64,7 +77,7 @@ it('a weight that is desired while nothing can be decided is ramped afterwards',
     desiredWeight: 50,
     now: '2026-01-01T00:00:00Z',
   });
-  const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, now: NOW_MS });
+  const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, publishedTtl: 60, now: NOW_MS });
   expect(scene).toMatchObject({ last: 5, desired: 50, isInForce: true });
 });
 
@@ -84,6 +97,16 @@ describe('the status of a step', () => {
     });
     const message = 'The weight is 10 on its way from 0 to 50; the next step is due at 2026-01-01T00:02:00Z';
     expect([stateOf(status, 'Ready'), stateOf(status, 'Ramped')]).toEqual(Array(2).fill(`False Ramping: ${message}`));
+  });
+
+  it('counts the longest TTL that its records have: that of the other clusters', () => {
+    const state = { ...STATE, nextStepAt: undefined };
+    const endpoints = [60, 300, 120].map((recordTTL, n): [string, DnsEndpoint] => {
+      const spec = { endpoints: [{ dnsName: `h${n}`, targets: [], recordType: 'A', recordTTL }] };
+      return [`shop/${n}`, { metadata: { generation: 1 }, status: { observedGeneration: 1 }, spec }];
+    });
+    const { ramp } = after({ weight: 10, state }, { endpoints });
+    expect(ramp?.nextStepTime).toBe('2026-01-01T00:10:00Z');
   });
 
   it('is not the desired weight in force, not even the last one before its gate has passed', () => {

@@ -26,10 +26,14 @@ const LEAST_INTERVAL_TTLS = 2;
 /** Characters of a message about the gate: it may quote an error. */
 const LONGEST_MESSAGE = 512;
 
-/** The ramp of a spec, with its defaults; undefined without one. */
-export function rampSettingsOf({ ramp, recordTTL }: TrafficWeightSpec): RampSettings | undefined {
+/**
+ * The ramp of a spec, with its defaults; undefined without one.
+ *
+ * @param publishedTtl the longest TTL that the records have, seconds: that of the other clusters may be longer than that of the spec
+ */
+export function rampSettingsOf({ ramp, recordTTL }: TrafficWeightSpec, publishedTtl: number): RampSettings | undefined {
   if (ramp === undefined) return undefined;
-  const leastMs = LEAST_INTERVAL_TTLS * (recordTTL ?? DEFAULT_TTL) * SECOND_MS;
+  const leastMs = LEAST_INTERVAL_TTLS * Math.max(recordTTL ?? DEFAULT_TTL, publishedTtl) * SECOND_MS;
   return {
     step: ramp.step,
     intervalMs: Math.max(ramp.interval === undefined ? 0 : durationMs(ramp.interval), leastMs),
@@ -40,16 +44,24 @@ export function rampSettingsOf({ ramp, recordTTL }: TrafficWeightSpec): RampSett
   };
 }
 
-/** What decides about the next step. @param desired what the backend asks for @param now ms since 1970 */
-export function rampSceneOf(
-  { status }: TrafficWeight,
-  { spec, desired, now }: { readonly spec: TrafficWeightSpec; readonly desired: number; readonly now: number },
-): RampScene {
+/** What a ramp is asked for with. */
+export interface RampRequest {
+  readonly spec: TrafficWeightSpec;
+  /** What the backend asks for. */
+  readonly desired: number;
+  /** Of rampSettingsOf(). */
+  readonly publishedTtl: number;
+  /** ms since 1970. */
+  readonly now: number;
+}
+
+/** What decides about the next step. */
+export function rampSceneOf({ status }: TrafficWeight, { spec, desired, publishedTtl, now }: RampRequest): RampScene {
   const state = status?.ramp && stateOf(status.ramp);
   const last = state?.weight ?? status?.appliedWeight;
   const isInForce = last !== undefined && status?.currentWeight === last;
   const lastStepAt = status?.lastStepTime === undefined ? undefined : Date.parse(status.lastStepTime);
-  return { settings: rampSettingsOf(spec), desired, last, state, isInForce, lastStepAt, now };
+  return { settings: rampSettingsOf(spec, publishedTtl), desired, last, state, isInForce, lastStepAt, now };
 }
 
 function stateOf({ nextStepTime, gate, from, target, weight, phase, failures }: RampStatus): RampState {
@@ -68,9 +80,13 @@ function gateOf({ result, value, message = '' }: NonNullable<RampStatus['gate']>
 export function rampAfter(
   spec: TrafficWeightSpec,
   { state }: RampStep,
-  { isInForce, nowMs }: { readonly isInForce: boolean; readonly nowMs: number },
+  {
+    isInForce,
+    publishedTtl,
+    nowMs,
+  }: { readonly isInForce: boolean; readonly publishedTtl: number; readonly nowMs: number },
 ): RampStatus | undefined {
-  const settings = rampSettingsOf(spec);
+  const settings = rampSettingsOf(spec, publishedTtl);
   if (state === undefined || settings === undefined) return undefined;
   return rampStatusOf(withNextStep(state, settings, { isInForce, now: nowMs }), spec);
 }
