@@ -43,7 +43,8 @@ export class Ingresses {
     await this.#client.mergePatch(INGRESSES, ref(name), patch, { ...PERSON, subresource: 'status' });
   }
 
-  async annotate(name: string, value: string, annotation = ANNOTATION): Promise<void> {
+  /** @param value null: removes it */
+  async annotate(name: string, value: string | null, annotation = ANNOTATION): Promise<void> {
     const patch = { metadata: { annotations: { [annotation]: value } } };
     await this.#client.mergePatch(INGRESSES, ref(name), patch, PERSON);
   }

@@ -13,24 +13,12 @@ import { startControlPlane, type ControlPlane } from '../../harness/controlPlane
 import { installCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
 import { connect, type Connected } from '../../harness/runtimeScene.ts';
+import { README_ROWS } from './readmeRows.ts';
 import { startZone, type Zone } from './zone.ts';
 
 const DOMAIN = 'example.org';
 const ANNOTATION_PREFIX = 'dns.adevinta.com';
 const FIELD_MANAGER = 'weights-test';
-
-/** Of both clusters: the weight of the cluster, the annotation, the weight in Route 53. */
-type Side = readonly [cluster: number, annotation: string | undefined, weight: number];
-
-/** The tables of the original's README. A weight is rounded up to an integer. */
-const ROWS: readonly (readonly [host: string, a: Side, b: Side])[] = [
-  ['half-half', [75, '25', 19], [25, '75', 19]],
-  ['quarter', [50, '25', 13], [50, '75', 38]],
-  ['tenth', [10, '50', 5], [90, '50', 45]],
-  ['none', [0, '50', 0], [100, '50', 50]],
-  ['all', [5, '100', 5], [95, '0', 0]],
-  ['two-thirds', [100, undefined, 100], [100, '50', 50]],
-];
 
 interface Cluster extends Connected {
   readonly name: string;
@@ -117,7 +105,7 @@ describe('DNSEndpoints, published by the real external-dns', () => {
       [b, 2],
     ] as const) {
       const addresses = [{ hostname: `${cluster.name}.example.net` }];
-      for (const row of ROWS) {
+      for (const row of README_ROWS) {
         const [clusterWeight, annotation] = row[side];
         await publish(
           cluster.client,
@@ -127,7 +115,7 @@ describe('DNSEndpoints, published by the real external-dns', () => {
       }
       await sync(cluster);
     }
-    for (const [host, [, , weightA], [, , weightB]] of ROWS) {
+    for (const [host, [, , weightA], [, , weightB]] of README_ROWS) {
       const found = (await recordSets(host)).map(({ Type, SetIdentifier, Weight, TTL, ResourceRecords }) => {
         return [Type, SetIdentifier, Weight, TTL, ResourceRecords?.[0]?.Value];
       });
@@ -149,6 +137,20 @@ describe('DNSEndpoints, published by the real external-dns', () => {
     expect(found.sort()).toEqual([
       ['A', 255, '192.0.2.1'],
       ['AAAA', 255, '2001:db8::1'],
+    ]);
+  });
+
+  it('of a wildcard are one, too', async () => {
+    const [{ client, name }] = clusters;
+    const made = ingress('wildcard', '50');
+    made.spec!.rules![0]!.host = `*.${DOMAIN}`;
+    const addresses = [{ hostname: 'lb.example.net' }];
+    await publish(client, { clusterName: name, clusterWeight: 75, addresses }, made);
+    await sync(clusters[0]);
+    // Route 53 lists an asterisk by its octal code.
+    const found = (await zone.records()).filter(({ Name = '' }) => /^([*]|\\052)[.]example[.]org[.]$/.test(Name));
+    expect(found.map(({ Type, SetIdentifier, Weight }) => [Type, SetIdentifier, Weight])).toEqual([
+      ['CNAME', 'cluster-a', 38],
     ]);
   });
 

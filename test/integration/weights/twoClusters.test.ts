@@ -8,6 +8,7 @@ import { createWeightTable, weights, type WeightTable } from '../../harness/weig
 import { binary } from '../../lab/binaries.ts';
 import { stubCredentials } from './credentials.ts';
 import { Ingresses } from './ingresses.ts';
+import { README_ROWS, type Side } from './readmeRows.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startWeightedDns } from './weightedDns.ts';
 import { startZone, type Zone } from './zone.ts';
@@ -18,6 +19,7 @@ import { startZone, type Zone } from './zone.ts';
  */
 const DOMAIN = 'example.org';
 const WEB = `web.${DOMAIN}.`;
+const SHOP = `shop.${DOMAIN}.`;
 
 class Cluster {
   readonly name: string;
@@ -57,6 +59,13 @@ class Cluster {
 
   async killExternalDns(): Promise<void> {
     await this.#externalDns?.stop();
+  }
+
+  /** Kills the operator and external-dns, and starts both again. @param change what happens meanwhile */
+  async restart(change: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    await Promise.all([this.scene.f.operator().kill(), this.killExternalDns()]);
+    await change();
+    await Promise.all([this.scene.startOperator(), this.startExternalDns()]);
   }
 
   async stop(): Promise<void> {
@@ -152,6 +161,29 @@ it('converge after the operator was killed while a weight changed, and external-
   await b.isAcknowledged(90);
 });
 
+/** From the start of the operator to its end: it has then read, decided, written, or acknowledged, and external-dns has published or not. */
+const KILLED_AFTER_MS = [0, 300, 600, 1_000, 1_500, 2_500, 4_000];
+
+it('have the products of the README in the zone, and acknowledge them, whenever both programs are killed', async () => {
+  // The last one is what the next tests expect.
+  const rows = [...README_ROWS, ['last', [40, undefined, 40], [90, undefined, 90]] as const];
+  for (const [n, [name, ...sides]] of rows.entries()) {
+    const follow = async (cluster: Cluster, [weight, share, product]: Side): Promise<void> => {
+      await cluster.restart(async () => {
+        await cluster.ingresses.annotate('shop', share ?? null);
+        await table.desire(cluster.name, weight);
+      });
+      await sleep(KILLED_AFTER_MS[n]!);
+      await cluster.restart();
+      await vi.waitFor(async () => {
+        expect(await zone.weightsOf(cluster.name), name).toEqual({ [WEB]: weight, [SHOP]: product });
+        await cluster.isAcknowledged(weight);
+      }, WAIT);
+    };
+    await Promise.all([follow(a, sides[0]), follow(b, sides[1])]);
+  }
+}, 480_000);
+
 it('get the shares of their weights from clients', async () => {
   const addresses = { 'cluster-a': '192.0.2.1', 'cluster-b': '192.0.2.2' };
   await a.ingresses.setAddresses('web', [{ ip: addresses['cluster-a'] }]);
@@ -179,7 +211,7 @@ it('get the shares of their weights from clients', async () => {
 it('remove the records of a deleted Ingress, and no others', async () => {
   await a.ingresses.delete('shop');
   await vi.waitFor(async () => expect(await zone.weightsOf('cluster-a')).toEqual({ [WEB]: 40 }), WAIT);
-  expect(await zone.weightsOf('cluster-b')).toEqual({ [WEB]: 90, [`shop.${DOMAIN}.`]: 90 });
+  expect(await zone.weightsOf('cluster-b')).toEqual({ [WEB]: 90, [SHOP]: 90 });
 });
 
 it('do not all go to 0: the last one keeps its weight, and says why', async () => {
