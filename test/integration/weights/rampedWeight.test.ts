@@ -27,6 +27,8 @@ beforeAll(async () => {
   f = scene.f;
   ingresses = new Ingresses(f.client);
   f.exporter.setPercent('n1', 10);
+  // A gate without data is asked again after 20 s.
+  await vi.waitFor(async () => expect(await asked(BUSY)).toBe(1), WAIT);
   await scene.startOperator();
   await ingresses.deploy('web');
   await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'main' }, spec: SPEC });
@@ -90,6 +92,10 @@ it('waits while the gate has no data, and says so', async () => {
   await vi.waitFor(async () => {
     expect(await ramp()).toMatchObject({ weight: 70, phase: 'Progressing', gate: { result: 'NoData' } });
     expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'False', reason: 'GateWithoutData' });
+  }, WAIT);
+  await vi.waitFor(async () => {
+    const [event] = (await f.events('main')).filter(({ reason }) => reason === 'GateWithoutData');
+    expect(event?.note).toMatch(/the gate has no data, so it waits: the query gives no series$/);
   }, WAIT);
   await f.stopPrometheus();
   await desire(100, gate({ query: BUSY }));
