@@ -31,6 +31,13 @@ describe('the spec of the flags', () => {
     });
   });
 
+  it("is read as Go's flag package does: with one dash, and with the value apart", () => {
+    const args = ['-binding-domain', 'example.org', '-initial-weight', '7', '-annotation-filter=a/b=c'];
+    expect(specFrom(...args)).toEqual(
+      specFrom('--binding-domain=example.org', '--initial-weight=7', '--annotation-filter=a/b=c'),
+    );
+  });
+
   it('has the hosted zones', () => {
     expect(specFrom('--hosted-zone-ids=Z1,Z2').hostedZoneIDs).toEqual(['Z1', 'Z2']);
   });

@@ -189,9 +189,13 @@ it('is killed and started again without a write to a record', async () => {
 
 it('divides the Ingresses with another Deployment by the annotation, and neither touches what the other has', async () => {
   await ingresses.deploy('shop', { annotations: { [FILTER]: 'internal' } });
-  const other = await startCommand('internal', [...LEADING, '--lease-name=internal']);
+  const flags = ['--lease-name=internal', '--dev-mode', '--aws-health-check-id=abc'];
+  const other = await startCommand('internal', [...LEADING, ...flags]);
   try {
     await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.[`shop.${DOMAIN}`]).toBe('75'), WAIT);
+    expect((await ingresses.endpoint('shop'))?.spec?.endpoints).toMatchObject([
+      { targets: ['devmode'], providerSpecific: [{}, { name: 'aws/health-check-id', value: 'abc' }] },
+    ]);
     const { metadata } = (await ingresses.endpoint('web')) ?? {};
     // Each looks at all of them again within this time.
     await ingresses.annotate('shop', '10');
