@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { messageOf } from '../testing/usageProblem.ts';
+import { defaultText, flagName, type Flag } from '../../options/flagTable.ts';
 import { readFlags } from '../../options/readFlags.ts';
 import { weights } from './command.ts';
 import { WEIGHTS_FLAGS } from './flags.ts';
@@ -65,6 +68,38 @@ describe('the spec of the flags', () => {
       dynamodb: { initialWeight: 0 },
     });
   });
+});
+
+/** The table of flags in the README of k8s-traffic-controller, with --aws-health-check-id, which only its code has. */
+it.each([
+  ['metrics-addr', ':8080'],
+  ['cluster-name', ''],
+  ['aws-region', 'eu-west-1'],
+  ['binding-domain', 'all hosts'],
+  ['backend-type', 'fake'],
+  ['annotation-filter', 'all Ingresses'],
+  ['table-name', 'traffic-controller'],
+  ['initial-weight', '0'],
+  ['enable-leader-election', 'false'],
+  ['dev-mode', 'false'],
+  ['annotation-prefix', 'dns.adevinta.com'],
+  ['aws-health-check-id', 'none'],
+])('the flag --%s of k8s-traffic-controller has its default %j, and a row in the migration guide', (name, standard) => {
+  const [, flag] = Object.entries<Flag>(WEIGHTS_FLAGS).find(([key]) => flagName(key) === name) ?? [];
+  expect(flag && defaultText(flag)).toBe(standard);
+  const page = readFileSync(new URL('../../../docs/weights.md', import.meta.url), 'utf8');
+  const [, guide = ''] = /^[|] Flag [|] Field of `spec` [|]$(.*?)^$/ms.exec(page) ?? [];
+  expect(guide).toMatch(new RegExp(`--${name}\\b`));
+});
+
+it('takes the arguments of the migration guide', () => {
+  const page = readFileSync(new URL('../../../docs/weights.md', import.meta.url), 'utf8');
+  const [, yaml = ''] = /^```yaml\n(containers:.*?)^```/ms.exec(page) ?? [];
+  const { containers } = parse(yaml) as { containers: [{ args: [string, ...string[]] }] };
+  const [command, ...args] = containers[0].args;
+  expect(command).toBe(weights.name);
+  expect(args.length).toBeGreaterThan(5);
+  expect(weights.prepare(args, {})).toBeDefined();
 });
 
 it('has another name for another selection of Ingresses, and no other one', () => {
