@@ -22,7 +22,8 @@ export async function takeStep(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<RampStep> {
   const name = weight.metadata?.name ?? '';
-  const publishedTtl = longestTtl(endpoints.byIndex(BY_OWNER, name));
+  // There may be thousands of records, which only a ramp has to look at.
+  const publishedTtl = spec.ramp === undefined ? 0 : longestTtl(endpoints.byIndex(BY_OWNER, name));
   const scene = rampSceneOf(weight, { spec, desired, publishedTtl, now: clock.now() });
   const step = nextStep(scene);
   const gate = spec.ramp?.gate;
