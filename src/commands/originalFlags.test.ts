@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { FlagTable } from '../options/flagTable.ts';
 import { readFlags } from '../options/readFlags.ts';
@@ -120,4 +121,10 @@ describe.each<[Command, readonly string[][]]>([
     [['-v=9', '--log-level=trace'], 'trace'],
     [[], 'info'],
   ])('with %j logs from %s on', (line, level) => expect(command.prepare(line, {}).logLevel).toBe(level));
+});
+
+it.each([{}, { MY_POD_NAME: '' }])('an agent with the environment %j ends with an error, as the original', (env) => {
+  const context = { env, logger: pino({ level: 'silent' }), signal: AbortSignal.abort() };
+  const run = () => connectivityAgent.prepare([], env).run(context);
+  expect(run).toThrow('MY_POD_NAME is not set: must be the name of the pod');
 });

@@ -75,7 +75,8 @@ describe('the search for the MTU', () => {
     fc.assert(
       fc.property(fc.constantFrom(1_500, 9_000), fc.integer({ min: 299, max: 8_999 }), (mtu, limit) => {
         const { largest, sizes } = search(mtu, (size) => size <= limit);
-        expect(sizes.length).toBeLessThanOrEqual(MOST_SIZES);
+        // The promise of docs/connectivity.md, not MOST_SIZES: the test says whether that is too many.
+        expect(sizes.length).toBeLessThanOrEqual(13);
         const real = Math.min(limit, mtu);
         expect(largest).toBeLessThanOrEqual(real);
         expect(largest).toBeGreaterThanOrEqual(mtu === 1_500 ? real : real - 4);

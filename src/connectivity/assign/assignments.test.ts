@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
+import { PLANES } from '../../api/connectivitycheck/terms.ts';
 import { planAssignments, type AssignmentPlan } from './assignments.ts';
 import { settingsOf } from './checkSettings.ts';
 import { stepsOfAllPairs } from './offsets.ts';
@@ -66,3 +67,24 @@ it('a pair of nodes is checked if one check selects both of them', () => {
   expect(plan.isChecked('n000', 'n095', 'Host')).toBe(false);
   expect(plan.isChecked('n000', 'unknown', 'Pod')).toBe(false);
 });
+
+it.each([
+  [3, 2],
+  [11, 10],
+  [12, 10],
+  [100, 10],
+])(
+  'without a number of peers, each of %i nodes probes %i others on both planes, and as many probe it',
+  (size, peers) => {
+    const nodes = NODES.slice(0, size);
+    const input = { nodes, checks: [settingsOf({ metadata: { name: 'default' } })], canAnswer: () => true, now: 0 };
+    const plan = planAssignments(input);
+    for (const plane of PLANES) {
+      const all = nodes.map(({ name }) => plan.of(name, plane).peers);
+      const watchers = nodes.map(({ name }) => all.filter((each) => each.includes(name)).length);
+      expect([...new Set(all.map(({ length }) => length))]).toEqual([peers]);
+      expect([...new Set(watchers)]).toEqual([peers]);
+      nodes.forEach(({ name }, index) => expect(all[index]).not.toContain(name));
+    }
+  },
+);

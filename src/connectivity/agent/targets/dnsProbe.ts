@@ -16,6 +16,8 @@ export interface DnsProbeOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Of the DNS, by default 53. */
+  readonly port?: number;
 }
 
 /** Asks by UDP, up to three times. Never rejects. */
@@ -39,7 +41,7 @@ export async function probeDnsUdp({ server, name }: ClusterDns, o: DnsProbeOptio
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
     // The callback also gets the error of a failed connect, such as ENETUNREACH; 'error' is not emitted then.
-    socket.connect(PORT, server, (error?: Error) => {
+    socket.connect(o.port ?? PORT, server, (error?: Error) => {
       if (error !== undefined) fail(error);
       resolve();
     });
@@ -52,17 +54,17 @@ export async function probeDnsUdp({ server, name }: ClusterDns, o: DnsProbeOptio
     await o.clock.sleep(o.timeoutMs / TRIES, signal);
   }
   socket.close();
-  return result('DNSUDP', server, seen);
+  return result('DNSUDP', addressOf(server, o), seen);
 }
 
 /** Asks by TCP on a new connection. Never rejects. */
 export async function probeDnsTcp({ server, name }: ClusterDns, o: DnsProbeOptions): Promise<TargetResult> {
   const start = o.clock.monotonic();
   const signal = AbortSignal.any([AbortSignal.timeout(o.timeoutMs), o.signal]);
-  const socket = connect({ host: server, port: PORT, signal });
+  const socket = connect({ host: server, port: o.port ?? PORT, signal });
   const error = await exchange(socket, randomInt(0x10000), name);
   socket.destroy();
-  return result('DNSTCP', server, error === undefined ? { ms: o.clock.monotonic() - start } : { error });
+  return result('DNSTCP', addressOf(server, o), error === undefined ? { ms: o.clock.monotonic() - start } : { error });
 }
 
 const LENGTH_BYTES = 2;
@@ -89,7 +91,10 @@ function exchange(socket: Socket, id: number, name: string): Promise<ProbeError 
 
 type Seen = { readonly ms: number } | { readonly error: ProbeError };
 
-function result(target: 'DNSUDP' | 'DNSTCP', server: string, seen: Seen): TargetResult {
-  const address = `${server.includes(':') ? `[${server}]` : server}:${PORT}`;
+function addressOf(server: string, { port = PORT }: DnsProbeOptions): string {
+  return `${server.includes(':') ? `[${server}]` : server}:${port}`;
+}
+
+function result(target: 'DNSUDP' | 'DNSTCP', address: string, seen: Seen): TargetResult {
   return { target, address, ...('ms' in seen ? { ok: true, ms: rounded(seen.ms) } : { ok: false, error: seen.error }) };
 }
