@@ -88,3 +88,21 @@ it.each([
     }
   },
 );
+
+it('each node always has a watcher of its own zone and one of another, however nodes are named', () => {
+  // In turns, as an autoscaler adds nodes: the neighbours by name are in other zones. With four nodes in each of 30 zones,
+  // a watcher of the own zone is no chance.
+  const nodes = NODES.map((node, n) => ({ ...node, zone: `zone-${n % 30}` }));
+  const checks = [settingsOf({ metadata: { name: 'default' } })];
+  for (let step = 0; step < stepsOfAllPairs(nodes.length, 10); step += 1) {
+    const plan = planAssignments({ nodes, checks, canAnswer: () => true, now: step * STEP_MS });
+    const watchers = new Map(nodes.map(({ name }) => [name, new Set<string>()]));
+    for (const { name, zone } of nodes) {
+      for (const peer of plan.of(name, 'Pod').peers) watchers.get(peer)!.add(zone);
+    }
+    for (const { name, zone } of nodes) {
+      expect(watchers.get(name)).toContain(zone);
+      expect(watchers.get(name)!.size).toBeGreaterThan(1);
+    }
+  }
+});
