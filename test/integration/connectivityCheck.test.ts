@@ -9,6 +9,7 @@ import type { Evaluation } from '../../src/connectivity/protocol/evaluation.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { audited } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { kubectl } from '../harness/kubectl.ts';
 import {
   installConnectivityCheckCrd,
   startEvaluationServer,
@@ -146,6 +147,16 @@ describe('a check', () => {
     expect(outages).toEqual([{ class: 'PodNetwork', subjects: ['n2'], id, start }]);
     await vi.waitFor(async () => expect(await reasons()).toContain('PodNetworkFailed'), WAIT);
     expect(await metrics()).toContain('traffic_operator_connectivity_findings{check="cluster",class="PodNetwork"} 1');
+  });
+
+  it('has its verdict, findings and agents in the columns of kubectl get', async () => {
+    const table = await kubectl(f.controlPlane, ['get', 'connectivitychecks', 'cluster']);
+    const [head = '', row = ''] = table.split('\n').map((line) => line.trim().split(/ {2,}/).join('|'));
+    expect(head).toBe('NAME|VERDICT|FINDINGS|AGENTS|REPORTING|AGE');
+    expect(row).toMatch(/^cluster\|Failed\|PodNetwork n2\|6\|6\|\d+s$/);
+    const wide = await kubectl(f.controlPlane, ['get', 'cc', 'cluster', '-o', 'wide', '--no-headers']);
+    // Ready, Server, Nodes, Excluded, Pairs, Affected, Reason.
+    expect(wide.trim().split(/ {2,}/).slice(6)).toEqual(['True', 'True', '3', '0', '12', '0', 'PodNetworkFailed']);
   });
 
   it('keeps since and outages when the operator restarts, with a server that does not answer at first', async () => {
