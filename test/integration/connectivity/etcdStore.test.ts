@@ -13,6 +13,11 @@ const scene = useConnectedPlane(({ client }) => createAgentPod(client, 'netcheck
 const CHECK = '/api/v1/connectivity_check';
 const COUNT = 'ncagent_report_count_total{agent="n1-private_network"}';
 
+/** Between two reports of an agent. */
+const REPORT_MS = 2_000;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 let etcd: Etcd;
 let server: ConnectivityServer | undefined;
 beforeAll(async () => {
@@ -91,7 +96,7 @@ describe('the store etcd', () => {
     while (performance.now() < until) {
       await report(running, 'netchecker-agent-a', { report_interval: 1 });
       counts.push((await stored('lives')).length);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await pause(500);
     }
     expect(new Set(counts)).toEqual(new Set([1]));
   });
@@ -102,7 +107,7 @@ describe('the store etcd', () => {
     await report(running, 'netchecker-agent-b');
     await vi.waitFor(async () => expect(await stored('gone')).toHaveLength(1));
     // The server must have seen the pod in an interval of its check, 1 s.
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await pause(3_000);
     await scene.connected.transport.request({
       method: 'DELETE',
       path: '/api/v1/namespaces/default/pods/netchecker-agent-b',
@@ -155,7 +160,7 @@ describe('an etcd that is away', () => {
     while (performance.now() < until) {
       await report(running);
       expect((await running.ask(CHECK)).status).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await pause(500);
     }
     const count = await running.series(COUNT);
     await etcd.startAgain();
@@ -206,19 +211,28 @@ describe('500 agents', () => {
     const running = await serverWith('many', ['-report-ttl=4']);
     const pods = Array.from({ length: 500 }, (_, n) => `agent-${n}`);
     const [startedAt, revision] = [performance.now(), await etcd.revision()];
+    const isOver = (): boolean => performance.now() > startedAt + 8_000;
     const leases = new Set<string>();
-    let rounds = 0;
-    while (performance.now() < startedAt + 8_000) {
-      // The contents change each time.
-      const change = { report_interval: 1, ips: { lo: [`127.0.0.${rounds++}/8`] } };
-      await Promise.all(pods.map((pod) => report(running, pod, change)));
-      const values = await stored('many');
-      for (const { lease } of values) leases.add(lease);
-    }
+    const look = async (): Promise<void> => {
+      while (!isOver()) {
+        for (const { lease } of await stored('many')) leases.add(lease);
+        await pause(500);
+      }
+    };
+    // Each at its own moment, so that there is something to write all the time: all at once would be five writes.
+    const keepReporting = async (pod: string, n: number): Promise<void> => {
+      await pause((n / pods.length) * REPORT_MS);
+      for (let round = 0; !isOver(); round += 1) {
+        // The contents change each time.
+        await report(running, pod, { report_interval: 2, ips: { lo: [`127.0.0.${round}/8`] } });
+        await pause(REPORT_MS);
+      }
+    };
+    await Promise.all([look(), ...pods.map(keepReporting)]);
     const seconds = (performance.now() - startedAt) / 1_000;
     const puts = (await etcd.revision()) - revision;
     expect(await stored('many')).toHaveLength(500);
-    expect(puts).toBeGreaterThan(4);
+    expect(puts).toBeGreaterThan(2 * seconds);
     expect(leases.size).toBeGreaterThan(4);
     // Of each put a lease before it. One may be under way at each end.
     expect((2 * puts) / seconds).toBeLessThan(10 + 4 / seconds);
