@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../runtime/process/clock.ts';
 import { listen } from '../listener.ts';
 import { Heard } from '../udp/heard.ts';
-import { probePeer, type PeerProbeOptions } from './peerProbe.ts';
+import { headerBytes, probePeer, type PeerProbeOptions } from './peerProbe.ts';
 import { probeSchedule } from './schedule.ts';
 
 /** An agent probes the real listener of another one, on loopback. */
@@ -74,6 +74,17 @@ describe.each(FAMILIES)('a peer at %s', (address) => {
     server.close();
   });
 });
+
+it.each([
+  ['198.18.0.1', 28],
+  ['fd00::1', 48],
+  ['fe80::1%eth0', 48],
+])(
+  'a datagram to %s has %i bytes of headers: with more payload, the system would split the largest',
+  (address, bytes) => {
+    expect(headerBytes(address)).toBe(bytes);
+  },
+);
 
 function freePort(): Promise<number> {
   const server = createTcpServer();

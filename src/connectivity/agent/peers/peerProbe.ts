@@ -62,6 +62,11 @@ const UDP_HEADER_BYTES = 8;
 const IPV4_HEADER_BYTES = 20;
 const IPV6_HEADER_BYTES = 40;
 
+/** What a datagram adds to its payload, by its address family: the headers of UDP (RFC 768) and of IP (RFC 791, RFC 8200). */
+export function headerBytes(address: string): number {
+  return UDP_HEADER_BYTES + (address.includes(':') ? IPV6_HEADER_BYTES : IPV4_HEADER_BYTES);
+}
+
 /**
  * Searches for the largest packet that passes in both directions. Linux sets DF on datagrams up to the MTU of the
  * interface. A path with a smaller MTU whose router says so is healthy: the kernel splits later datagrams, and those of
@@ -76,7 +81,7 @@ async function searchMtu(socket: EchoSocket, small: UdpResult, o: PeerProbeOptio
   const gapMs = Math.min(o.schedule.gapMs, o.schedule.mtuStepMs / 2 / Math.max(tries, 1));
   const waitMs = o.schedule.mtuStepMs - gapMs * (tries - 1);
   if (tries === 0 || mtu === undefined || (small.ms ?? Infinity) * 2 > waitMs) return undefined;
-  const headers = UDP_HEADER_BYTES + (localAddress.includes(':') ? IPV6_HEADER_BYTES : IPV4_HEADER_BYTES);
+  const headers = headerBytes(localAddress);
   let search = startSearch(mtu, LEAST_BYTES + headers);
   for (let size = nextSize(search); size !== undefined; size = nextSize(search)) {
     const { times } = await socket.run({ bytes: size - headers, count: tries, gapMs, waitMs, enough: 1 });
