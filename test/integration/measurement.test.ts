@@ -96,7 +96,7 @@ describe('what is deployed', () => {
     const ownerReferences = controlledBy('ReplicaSet', 'operator-1');
     const ref = { namespace, name: 'operator-1-a' };
     await client.mergePatch(PODS, ref, { metadata: { ownerReferences, labels: null } }, PERSON);
-    bench().start(bench().options, ref);
+    bench().start(bench().options, { pod: ref });
     await bench().deployed();
     const owners = Object.entries(await bench().all()).map(([id, { metadata } = {}]) => [
       id,

@@ -3,6 +3,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import type { V1EndpointSlice, V1Pod, V1PolicyRule } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { createMeasurementController } from '../../src/controllers/measurement/controller.ts';
 import type { Measurement } from '../../src/controllers/measurement/controller.ts';
@@ -12,6 +13,7 @@ import { defaultMeasurementOptions } from '../../src/controllers/measurement/opt
 import type { MeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { controllerRules, removalRules } from '../../src/controllers/measurement/rbac.ts';
 import type { Rights } from '../../src/controllers/contract/rights.ts';
+import { createInformer } from '../../src/runtime/cache/informer.ts';
 import { createClient } from '../../src/runtime/client/client.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
@@ -34,8 +36,8 @@ export interface Bench {
   readonly remover: Client;
   /** The writes of the controllers, as 'PATCH /path'. */
   readonly writes: string[];
-  /** Starts a controller with only the rights of its RBAC rules. */
-  start(options?: MeasurementOptions, pod?: ObjectRef): Measurement;
+  /** Starts a controller with only the rights of its RBAC rules, which are none on TrafficStacks. */
+  start(options?: MeasurementOptions, over?: { pod?: ObjectRef; withStacks?: boolean }): Measurement;
   /** Resolves when the running controller has finished another full pass. */
   lookAgain(): Promise<void>;
   /** Stops the running controller. */
@@ -127,8 +129,8 @@ async function createBench(plane: ControlPlane, namespace: string): Promise<Benc
     client,
     remover: createClient(remover),
     writes,
-    start(changed = options, pod?: ObjectRef) {
-      running = startController(limited, changed, pod);
+    start(changed = options, over = {}) {
+      running = startController(limited, changed, over);
       return running.measurement;
     },
     async lookAgain() {
@@ -207,22 +209,26 @@ async function nextRound({ measurement, passes }: RunningController): Promise<vo
 function startController(
   transport: Transport,
   options: MeasurementOptions,
-  pod: ObjectRef | undefined,
+  { pod, withStacks = false }: { pod?: ObjectRef; withStacks?: boolean },
 ): RunningController {
   let passes = 0;
   const nothing = (): void => undefined;
   const queue = { depth: nothing, added: nothing, retried: nothing, taken: nothing };
   const controller = { reconciled: () => (passes += 1), failed: nothing, queue: () => queue };
+  const stacks = withStacks ? createInformer({ transport, resource: TRAFFIC_STACKS, logger: LOGGER }) : undefined;
   const measurement = createMeasurementController({
     client: createClient(transport),
     transport,
+    stacks,
     options,
     logger: LOGGER,
     metrics: { controller },
     ...(pod === undefined ? {} : { pod }),
   });
   const stopped = new AbortController();
-  const running = [...measurement.informers, measurement.controller].map((each) => each.run(stopped.signal));
+  const running = [...measurement.informers, ...(stacks ? [stacks] : []), measurement.controller].map((each) =>
+    each.run(stopped.signal),
+  );
   return {
     measurement,
     passes: () => passes,

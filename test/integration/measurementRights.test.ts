@@ -1,5 +1,7 @@
 import type { V1Role } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
+import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
+import { rule } from '../../src/controllers/contract/rights.ts';
 import { controllerRules } from '../../src/controllers/measurement/rbac.ts';
 import { CONFIG_MAPS, DAEMONSETS, SERVICES } from '../../src/runtime/client/resources.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
@@ -11,6 +13,7 @@ import { CLUSTER_ROLES, whenAllowed } from './rights.ts';
 const WAIT = { timeout: 90_000, interval: 100 };
 const ROLES: Resource<V1Role> = { ...CLUSTER_ROLES, kind: 'Role', plural: 'roles', namespaced: true };
 
+const { group, plural } = TRAFFIC_STACKS;
 const bench = useBench();
 
 /** Binds the controller's cluster rights except list and watch of one resource, and waits until these are denied. */
@@ -55,6 +58,29 @@ describe('a controller that may not watch the exporter', () => {
     await grantAllBut();
     await vi.waitFor(async () => expect(await bench().find(DAEMONSETS, exporter())).toBeUndefined(), WAIT);
     await vi.waitFor(() => expect(problemsOf(measurement)).toEqual([]), WAIT);
+  });
+});
+
+describe('a controller that may not watch TrafficStacks', () => {
+  it('writes nothing that a stack may have, and continues once it knows that there is none', async () => {
+    const options = bench().options;
+    options.prometheus.volume = { kind: 'claim', size: '1Gi' };
+    const measurement = bench().start(options, { withStacks: true });
+    await vi.waitFor(() => expect(problemsOf(measurement)).toEqual(['Forbidden TrafficStacks']), WAIT);
+    await bench().lookAgain();
+    const isOfNoStack = (write: string): boolean => /namespaces\/[^/]+$|persistentvolumeclaims|-targets/.test(write);
+    expect(bench().writes.filter((write) => !isOfNoStack(write))).toEqual([]);
+    expect(bench().writes.filter(isOfNoStack)).not.toEqual([]);
+
+    // Their CRD is not installed.
+    const rules = [...controllerRules(bench().namespace).cluster, rule(group, [plural], ['list', 'watch'])];
+    const ref = { name: `operator-of-${bench().namespace}` };
+    await bench().client.mergePatch(CLUSTER_ROLES, ref, { rules }, { fieldManager: 'person' });
+    await vi.waitFor(() => {
+      measurement.enqueueAll();
+      expect(problemsOf(measurement)).toEqual([]);
+    }, WAIT);
+    await bench().deployed();
   });
 });
 

@@ -101,7 +101,7 @@ describe('targets', () => {
     };
     await put('any-metrics', ['me', 'my-standby']);
     await put('another', ['x']);
-    bench().start(bench().options, { namespace, name: 'me' });
+    bench().start(bench().options, { pod: { namespace, name: 'me' } });
     await bench().deployed();
     const ref = { namespace, name: 'prometheus-targets' };
     const file = async (): Promise<unknown> =>

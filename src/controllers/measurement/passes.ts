@@ -14,7 +14,7 @@ import { measurementSet } from './components/components.ts';
 import type { ComponentGroup } from './components/component.ts';
 import type { Caches } from './observe/caches.ts';
 import { keptByStacks, switchedOff } from './decide/keepers.ts';
-import { missingExporters, nodesWithoutPod } from './decide/missingExporters.ts';
+import { missingExporters, nodesWithoutPod, portOf } from './decide/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { listStrangers } from '../contract/ownership.ts';
@@ -165,7 +165,8 @@ function createExporterCheck({
         ...observed,
         withoutPodSince,
         notMeasurable: notMeasurable?.() ?? new Map(),
-        port: options.exporter.port,
+        // A TrafficStack may have another one than the flags.
+        port: portOf(observed.daemonSet) ?? options.exporter.port,
         now,
       }),
     );

@@ -14,6 +14,7 @@ import {
   SERVICES,
 } from '../../../src/runtime/client/resources.ts';
 import { writesOf, type AuditedRequest } from '../../harness/audit.ts';
+import { sleep } from '../../harness/measured.ts';
 import { giveRoom } from '../injection/world.ts';
 import { NODE } from './kubelet.ts';
 import { component, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
@@ -141,6 +142,8 @@ it('writes nothing while nothing changes, also after a restart', async () => {
   await vi.waitFor(() => expect(writesAfter(before)).not.toEqual([]), WAIT);
   await s.ready();
   expect(writesAfter(before)).toEqual(['patch services/prometheus']);
+  const series = (await (await fetch(s.f.operator().metricsUrl)).text()).split('\n');
+  expect(series).toContain('traffic_operator_measurement_problems 0');
 });
 
 it('corrects what others change, once', async () => {
@@ -187,9 +190,25 @@ it('is off while the stack says so, with its namespace', async () => {
   expect(ownersOf(await deployment())).toEqual(['TrafficStack main']);
 });
 
-it('is deployed by the measurement again when the stack is gone', async () => {
-  await s.change('main', [exporter({ nodeExporter: { port: 9200 } }), metrics]);
+it('waits for what it depends on, although the flags deploy it', async () => {
+  s.kubelet.faults.set('db', { reason: 'CrashLoopBackOff', message: 'back-off restarting' });
+  const db = component('db');
+  const settings = exporter({ dependsOn: ['db'], nodeExporter: { port: 9200 } });
+  await s.change('main', [settings, metrics, db]);
+  await vi.waitFor(async () => {
+    expect(await s.component('exporter')).toMatchObject({ state: 'Waiting', waitingOn: { component: 'db' } });
+    // The measurement has seen this stack, too.
+    await s.f.client.get(NAMESPACES, { name: EXPORTER.namespace });
+  }, WAIT);
+  // It would be created within milliseconds.
+  await sleep(1_000);
+  await expect(daemonSet()).rejects.toSatisfy(isNotFound);
+  s.kubelet.faults.delete('db');
   await s.ready();
+});
+
+it('is deployed by the measurement again when the stack is gone, and not before', async () => {
+  const before = all().length;
   const { metadata } = await daemonSet();
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
   await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
@@ -200,6 +219,13 @@ it('is deployed by the measurement again when the stack is gone', async () => {
   }
   expect(ownersOf(await deployment())).toEqual(['Deployment traffic-operator']);
   expect((await daemonSet()).spec?.template.spec?.containers[0]?.ports?.[0]?.containerPort).toBe(9100);
+  for (const name of ['prometheus', 'node-exporter']) {
+    const verbs = all()
+      .slice(before)
+      .flatMap((write) => (write.name === name ? [write.verb] : []));
+    expect(verbs.slice(0, 3)).toEqual(['delete', 'delete', 'delete']);
+    expect(new Set(verbs.slice(3))).toEqual(new Set(['patch']));
+  }
 });
 
 it('is removed with the stack if the flags deploy none, and one of somebody else is refused', async () => {

@@ -30,6 +30,11 @@ export function nodesWithoutPod({ status }: V1DaemonSet): number {
   return status === undefined ? 0 : Math.max(0, status.desiredNumberScheduled - status.currentNumberScheduled);
 }
 
+/** The port of the exporters. */
+export function portOf(daemonSet: V1DaemonSet | undefined): number | undefined {
+  return daemonSet?.spec?.template.spec?.containers[0]?.ports?.[0]?.containerPort;
+}
+
 /**
  * The problems of nodes whose exporter has not been ready for STARTING_MS:
  *

@@ -148,7 +148,8 @@ async function leftOf(
   const wanted = new Set([...kept, ...revisions].map((each) => idOf(each)));
   const left: LeftObject[] = [];
   for (const { component, objects } of stack.status?.inventory ?? []) {
-    for (const { kind, namespace, name } of objects) {
+    // The workload is the last one, and is removed first.
+    for (const { kind, namespace, name } of objects.toReversed()) {
       const resource = resourceOfKind(kind);
       if (wanted.has(idFor(resource, { namespace, name }))) continue;
       const desired = { resource, object: { metadata: { namespace, name } } };
