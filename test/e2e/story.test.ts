@@ -256,7 +256,8 @@ describe('removal', () => {
     const { used, refused } = rightsUsed('traffic-operator-cleanup', began);
     expect([...refused]).toEqual([]);
     // For an operator that never led, and for TrafficStacks, of which there is none.
-    const unused = ['create leases.coordination.k8s.io', 'patch trafficstacks.traffic.example.com'];
+    const ofStacks = ['delete trafficstacks.traffic.example.com', 'patch trafficstacks.traffic.example.com'];
+    const unused = ['create leases.coordination.k8s.io', ...ofStacks];
     expect(unusedRights(granted, used)).toEqual(unused);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { V1ConfigMap, V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
+import type { V1ConfigMap } from '@kubernetes/client-node';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
@@ -8,69 +8,26 @@ import {
   DAEMONSETS,
   DEPLOYMENTS,
   NAMESPACES,
-  NODES,
-  PODS,
   SERVICE_ACCOUNTS,
   SERVICES,
 } from '../../../src/runtime/client/resources.ts';
 import { writesOf, type AuditedRequest } from '../../harness/audit.ts';
 import { sleep } from '../../harness/measured.ts';
-import { giveRoom } from '../injection/world.ts';
-import { NODE } from './kubelet.ts';
-import { component, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
+import { EXPORTER, PROMETHEUS, identity, Installation, ownersOf } from './installation.ts';
+import { component, PERSON, unusedRights, WAIT, type StackScene } from './scene.ts';
 
 /** Built-in components: a stack takes over what the measurement has deployed, and gives it back. */
 const USER = 'stack-built-ins';
-const OPERATOR = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
-const EXPORTER = { namespace: 'traffic-operator-system-node-exporter', name: 'node-exporter' };
-const PROMETHEUS = { namespace: OPERATOR.namespace, name: 'prometheus' };
+let i: Installation;
 let s: StackScene;
 
-/** With a Deployment of the operator, which owns what the measurement deploys. */
 beforeAll(async () => {
-  s = await startScene(USER, { controllers: ['namespace-controller'] });
-  await giveRoom(s.f, [NODE]);
-  await s.f.client.mergePatch(NODES, { name: NODE }, { metadata: { labels: { 'kubernetes.io/os': 'linux' } } }, PERSON);
-  await s.f.client.create(NAMESPACES, { metadata: { name: OPERATOR.namespace } }).catch(() => undefined);
-  const labels = { app: 'operator' };
-  const template = { metadata: { labels }, spec: { containers: [{ name: 'operator', image: 'operator:1' }] } };
-  await s.f.client.create(DEPLOYMENTS, { metadata: OPERATOR, spec: { selector: { matchLabels: labels }, template } });
-  await vi.waitFor(async () => {
-    const [pod] = await s.f.client.list(PODS, { namespace: OPERATOR.namespace });
-    expect(pod?.metadata?.name).toBeDefined();
-    vi.stubEnv('POD_NAME', pod?.metadata?.name);
-  }, WAIT);
-  await startOperator();
+  i = await Installation.start(USER);
+  s = i.scene;
+  await i.startOperator();
 });
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await s.stop();
-});
+afterAll(() => i.stop());
 
-/** It deploys a Prometheus of its own. */
-async function startOperator(...args: readonly string[]): Promise<void> {
-  const over = { kubeconfig: s.kubeconfig, prometheusUrl: undefined };
-  await s.f.startOperator(['--scrape-interval=1s', '--stacks', ...args], over);
-}
-const daemonSet = (): Promise<V1DaemonSet> => s.f.client.get(DAEMONSETS, EXPORTER);
-const deployment = (): Promise<V1Deployment> => s.f.client.get(DEPLOYMENTS, PROMETHEUS);
-const podsOf = async (namespace: string) =>
-  (await s.f.client.list(PODS, { namespace })).map((pod) => pod.metadata?.uid);
-/** All that a pod is made of, and the identity of what makes it. */
-const identity = ({ metadata, spec }: V1DaemonSet | V1Deployment) => [metadata?.uid, spec];
-const ownersOf = ({ metadata }: V1DaemonSet | V1Deployment) =>
-  metadata?.ownerReferences?.map(({ kind, name }) => `${kind} ${name}`) ?? [];
-const measured = () =>
-  vi.waitFor(async () => {
-    expect((await daemonSet()).status).toMatchObject({ numberAvailable: 1 });
-    expect((await deployment()).status).toMatchObject({ availableReplicas: 1 });
-  }, WAIT);
-/** With its namespace, which is the last. */
-const exporterIsGone = () =>
-  vi.waitFor(
-    () => expect(s.f.client.get(NAMESPACES, { name: EXPORTER.namespace })).rejects.toSatisfy(isNotFound),
-    WAIT,
-  );
 /** What the operator wrote to all but stacks, targets and events, after so many writes. */
 const writesAfter = (count: number): string[] =>
   all()
@@ -106,19 +63,19 @@ const web = component('web', {
 });
 
 it('adopts what the measurement has deployed: no pod restarts, and one controller writes', async () => {
-  await measured();
-  const before = { exporter: await daemonSet(), prometheus: await deployment() };
+  await i.measures();
+  const before = { exporter: await i.daemonSet(), prometheus: await i.deployment() };
   expect([ownersOf(before.exporter), ownersOf(before.prometheus)]).toEqual([[], ['Deployment traffic-operator']]);
-  const pods = [await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)];
+  const pods = await i.pods();
   await s.create('main', [web, metrics, exporter()]);
   await s.ready();
 
-  expect(identity(await daemonSet())).toEqual(identity(before.exporter));
-  expect(identity(await deployment())).toEqual(identity(before.prometheus));
+  expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));
+  expect(identity(await i.deployment())).toEqual(identity(before.prometheus));
   // That of a Deployment also counts its annotations.
-  expect((await daemonSet()).metadata?.generation).toBe(before.exporter.metadata?.generation);
-  expect([await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)]).toEqual(pods);
-  for (const found of [await daemonSet(), await deployment()]) {
+  expect((await i.daemonSet()).metadata?.generation).toBe(before.exporter.metadata?.generation);
+  expect(await i.pods()).toEqual(pods);
+  for (const found of [await i.daemonSet(), await i.deployment()]) {
     expect(ownersOf(found)).toEqual(['TrafficStack main']);
     expect(found.metadata?.labels).toMatchObject({ [STACK_LABEL]: 'main' });
     expect(found.spec?.template.metadata?.labels).not.toHaveProperty(STACK_LABEL);
@@ -134,8 +91,7 @@ it('adopts what the measurement has deployed: no pod restarts, and one controlle
 it('writes nothing while nothing changes, also after a restart', async () => {
   const before = all().length;
   await annotateAll('one');
-  await s.f.stopOperator();
-  await startOperator();
+  await i.restartOperator();
   await annotateAll('two');
   // What is written proves that those before were seen.
   await s.f.client.mergePatch(SERVICES, PROMETHEUS, { metadata: { labels: { [STACK_LABEL]: 'x' } } }, PERSON);
@@ -162,7 +118,7 @@ it('has the settings of the stack', async () => {
   const settings = exporter({ nodeExporter: { port: 9200, resources } });
   await s.change('main', [web, metrics, settings]);
   await s.ready();
-  const container = (await daemonSet()).spec?.template.spec?.containers[0];
+  const container = (await i.daemonSet()).spec?.template.spec?.containers[0];
   expect([container?.resources, container?.args?.[0]]).toEqual([resources, '--web.listen-address=[$(IP)]:9200']);
   await annotateAll('three');
   await s.change('main', [web, metrics, { ...settings, deadline: '9m' }]);
@@ -180,14 +136,14 @@ it('is refused to a second stack, by name', async () => {
   }, WAIT);
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'second' });
   await vi.waitFor(() => expect(s.stack('second')).rejects.toSatisfy(isNotFound), WAIT);
-  expect(ownersOf(await daemonSet())).toEqual(['TrafficStack main']);
+  expect(ownersOf(await i.daemonSet())).toEqual(['TrafficStack main']);
 });
 
 it('is off while the stack says so, with its namespace', async () => {
   await s.change('main', [exporter({ mode: 'Disabled' }), { ...metrics, dependsOn: [] }]);
-  await exporterIsGone();
+  await i.exporterIsGone();
   await s.ready();
-  expect(ownersOf(await deployment())).toEqual(['TrafficStack main']);
+  expect(ownersOf(await i.deployment())).toEqual(['TrafficStack main']);
 });
 
 it('waits for what it depends on, although the flags deploy it', async () => {
@@ -202,23 +158,23 @@ it('waits for what it depends on, although the flags deploy it', async () => {
   }, WAIT);
   // It would be created within milliseconds.
   await sleep(1_000);
-  await expect(daemonSet()).rejects.toSatisfy(isNotFound);
+  await expect(i.daemonSet()).rejects.toSatisfy(isNotFound);
   s.kubelet.faults.delete('db');
   await s.ready();
 });
 
 it('is deployed by the measurement again when the stack is gone, and not before', async () => {
   const before = all().length;
-  const { metadata } = await daemonSet();
+  const [uid] = identity(await i.daemonSet());
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
   await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
-  await vi.waitFor(async () => expect((await daemonSet()).metadata?.uid).not.toBe(metadata?.uid), WAIT);
-  await measured();
-  for (const found of [await daemonSet(), await deployment()]) {
+  await vi.waitFor(async () => expect(identity(await i.daemonSet())[0]).not.toBe(uid), WAIT);
+  await i.measures();
+  for (const found of [await i.daemonSet(), await i.deployment()]) {
     expect(found.metadata?.labels).not.toHaveProperty(STACK_LABEL);
   }
-  expect(ownersOf(await deployment())).toEqual(['Deployment traffic-operator']);
-  expect((await daemonSet()).spec?.template.spec?.containers[0]?.ports?.[0]?.containerPort).toBe(9100);
+  expect(ownersOf(await i.deployment())).toEqual(['Deployment traffic-operator']);
+  expect((await i.daemonSet()).spec?.template.spec?.containers[0]?.ports?.[0]?.containerPort).toBe(9100);
   for (const name of ['prometheus', 'node-exporter']) {
     const verbs = all()
       .slice(before)
@@ -229,13 +185,12 @@ it('is deployed by the measurement again when the stack is gone, and not before'
 });
 
 it('is removed with the stack if the flags deploy none, and one of somebody else is refused', async () => {
-  await s.f.stopOperator();
-  await startOperator('--node-exporter=false');
-  await exporterIsGone();
+  await i.restartOperator('--node-exporter=false');
+  await i.exporterIsGone();
   await s.create('main', [exporter()]);
   await s.ready();
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
-  await exporterIsGone();
+  await i.exporterIsGone();
   await s.f.client.create(NAMESPACES, { metadata: { name: EXPORTER.namespace } });
   const labels = { app: 'theirs' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'theirs', image: 'theirs:1' }] } };
@@ -250,51 +205,7 @@ it('is removed with the stack if the flags deploy none, and one of somebody else
       message: `DaemonSet ${EXPORTER.namespace}/node-exporter exists and is not of this stack: it is left as it is`,
     });
   }, WAIT);
-  expect(identity(await daemonSet())).toEqual(identity(theirs));
-});
-
-it('is of the stack default with --default-stack, which is made anew when it is deleted', async () => {
-  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
-  await s.f.client.delete(DAEMONSETS, EXPORTER);
-  await s.f.stopOperator();
-  await startOperator('--default-stack');
-  await s.ready('default');
-  const first = await s.stack('default');
-  expect(first.spec).toEqual({
-    components: [
-      { name: 'node-exporter', type: 'NodeExporter' },
-      { name: 'prometheus', type: 'Prometheus' },
-    ],
-  });
-  const owners = [ownersOf(await daemonSet()), ownersOf(await deployment())];
-  expect(owners.flat()).toEqual(['TrafficStack default', 'TrafficStack default']);
-  // What people write stays.
-  const components = [exporter({ nodeExporter: { port: 9200 } })];
-  await s.change('default', components);
-  await s.f.stopOperator();
-  await startOperator('--default-stack');
-  await s.ready('default');
-  expect((await s.stack('default')).spec).toEqual({ components });
-  await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
-  await vi.waitFor(async () => {
-    const { metadata, spec } = await s.stack('default');
-    expect([metadata?.uid === first.metadata?.uid, spec]).toEqual([false, first.spec]);
-  }, WAIT);
-  await s.ready('default');
-  await measured();
-});
-
-it('is of its controller again when stacks are switched off, and no pod restarts', async () => {
-  const before = { exporter: await daemonSet(), prometheus: await deployment() };
-  const pods = [await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)];
-  await s.f.stopOperator();
-  await startOperator('--stacks=false');
-  await vi.waitFor(async () => {
-    expect([ownersOf(await daemonSet()), ownersOf(await deployment())]).toEqual([[], ['Deployment traffic-operator']]);
-  }, WAIT);
-  expect(identity(await daemonSet())).toEqual(identity(before.exporter));
-  expect(identity(await deployment())).toEqual(identity(before.prometheus));
-  expect([await podsOf(EXPORTER.namespace), await podsOf(PROMETHEUS.namespace)]).toEqual(pods);
+  expect(identity(await i.daemonSet())).toEqual(identity(theirs));
 });
 
 it('uses each of its rights on ServiceAccounts', async () => {

@@ -1,0 +1,101 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
+import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
+import { findCondition } from '../../src/runtime/controller/conditions.ts';
+import { measured, seconds } from '../harness/measured.ts';
+import { helmInstall, helmUninstall, helmUpgrade, NAMESPACE, operatorLogs } from '../scenario/install.ts';
+import { getObject, kubectl } from '../scenario/kubectl.ts';
+import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
+
+/** The stack `default`, on real pods: an installation moves into it, out of it, and begins with it. */
+const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
+const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
+const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
+
+beforeAll(async () => {
+  await enterLab();
+  await helmInstall();
+});
+afterAll(leaveLab);
+
+const stack = () => getObject<TrafficStack>('trafficstack', 'default');
+const exporter = async () => (await stack()).status?.components?.find(({ name }) => name === 'node-exporter');
+const isReady = async (): Promise<void> => {
+  const { metadata, status } = await stack();
+  expect(status?.observedGeneration).toBe(metadata?.generation);
+  expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
+};
+/** Pods of node-exporter and Prometheus, and how often their containers were restarted. */
+async function pods(): Promise<string[]> {
+  const ofPrometheus = ['-n', NAMESPACE, '-l', 'app.kubernetes.io/name=prometheus'];
+  const lists = await Promise.all(
+    [['-n', EXPORTER_NAMESPACE], ofPrometheus].map((where) => getObject<{ items: V1Pod[] }>('pods', ...where)),
+  );
+  const all = lists.flatMap(({ items }) => items);
+  return all
+    .map(({ metadata, status }) => {
+      const [container] = status?.containerStatuses ?? [];
+      return `${metadata?.name} ${metadata?.uid} ${container?.ready} ${container?.restartCount}`;
+    })
+    .sort();
+}
+const owner = async () =>
+  (await kubectl(
+    ...['get', 'deployment', 'prometheus', '-n', NAMESPACE],
+    ...['-o', 'jsonpath={.metadata.ownerReferences[*].kind}'],
+  )) || 'nobody';
+
+it('takes over what an installation without stacks runs, and no pod restarts', async () => {
+  failureReport();
+  await vi.waitFor(async () => {
+    const found = await pods();
+    expect(found.filter((pod) => pod.includes('true'))).toHaveLength(NODES.length + 1);
+  }, within(120));
+  const before = await pods();
+  const begin = performance.now();
+  await helmUpgrade({ stacks: { enabled: true } });
+  await vi.waitFor(isReady, within(60));
+  measured(`the stack default had what was there ${seconds(performance.now() - begin)} after helm upgrade began`);
+  console.log(await kubectl('get', 'trafficstack'));
+  expect(await owner()).toBe('TrafficStack');
+  expect(await pods()).toEqual(before);
+});
+
+it('names a component that somebody deletes within 10 s, and heals it', async () => {
+  failureReport();
+  const before = await exporter();
+  const begin = performance.now();
+  await kubectl('delete', 'daemonset', 'node-exporter', '-n', EXPORTER_NAMESPACE, '--wait=false');
+  // It may be made anew before anybody looks; the time of its state tells that it was gone.
+  await vi.waitFor(async () => expect((await exporter())?.since).not.toBe(before?.since), within(10));
+  measured(`the deleted component was named after ${seconds(performance.now() - begin)}`);
+  await vi.waitFor(isReady, within(60));
+});
+
+it('gives all back when stacks are switched off, and no pod restarts', async () => {
+  failureReport();
+  const before = await pods();
+  await helmUpgrade({});
+  await vi.waitFor(async () => expect(await owner()).toBe('Deployment'), within(60));
+  expect(await pods()).toEqual(before);
+});
+
+it('goes with helm uninstall', async () => {
+  failureReport();
+  await helmUpgrade({ stacks: { enabled: true } });
+  await vi.waitFor(async () => expect(await owner()).toBe('TrafficStack'), within(60));
+  await helmUninstall();
+  await vi.waitFor(async () => {
+    expect((await kubectl('get', 'trafficstacks', '-o', 'name')).trim()).toBe('');
+    expect((await kubectl('get', 'deployments,daemonsets,services', '-n', NAMESPACE, '-o', 'name')).trim()).toBe('');
+    await expect(kubectl('get', 'namespace', EXPORTER_NAMESPACE)).rejects.toThrow(/not found/i);
+  }, within(60));
+});
+
+it('is ready within 60 s of helm install in an empty cluster', async () => {
+  failureReport();
+  const begin = performance.now();
+  await helmInstall({ 'stacks.enabled': 'true' });
+  await vi.waitFor(isReady, { timeout: 60_000 - (performance.now() - begin), interval: 300 });
+  measured(`the stack default was ready ${seconds(performance.now() - begin)} after helm install began`);
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import { identity, Installation, ownersOf } from './installation.ts';
+import { WAIT, type StackScene } from './scene.ts';
+
+/** The stack `default`, which --default-stack creates. */
+let i: Installation;
+let s: StackScene;
+
+beforeAll(async () => {
+  i = await Installation.start('stack-default');
+  s = i.scene;
+  await i.startOperator();
+});
+afterAll(() => i.stop());
+
+it('has what the operator deploys, and no pod restarts', async () => {
+  await i.measures();
+  const before = { exporter: await i.daemonSet(), prometheus: await i.deployment() };
+  const pods = await i.pods();
+  await i.restartOperator('--default-stack');
+  await s.ready('default');
+  const first = await s.stack('default');
+  expect(first.spec).toEqual({
+    components: [
+      { name: 'node-exporter', type: 'NodeExporter' },
+      { name: 'prometheus', type: 'Prometheus' },
+    ],
+  });
+  const owners = [ownersOf(await i.daemonSet()), ownersOf(await i.deployment())];
+  expect(owners.flat()).toEqual(['TrafficStack default', 'TrafficStack default']);
+  expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));
+  expect(identity(await i.deployment())).toEqual(identity(before.prometheus));
+  expect(await i.pods()).toEqual(pods);
+});
+
+it('stays as people write it, and is made anew when it is deleted', async () => {
+  const first = await s.stack('default');
+  const components: ComponentSpec[] = [{ name: 'node-exporter', type: 'NodeExporter', nodeExporter: { port: 9200 } }];
+  await s.change('default', components);
+  await i.restartOperator('--default-stack');
+  await s.ready('default');
+  expect((await s.stack('default')).spec).toEqual({ components });
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
+  await vi.waitFor(async () => {
+    const { metadata, spec } = await s.stack('default');
+    expect([metadata?.uid === first.metadata?.uid, spec]).toEqual([false, first.spec]);
+  }, WAIT);
+  await s.ready('default');
+  await i.measures();
+});
+
+it('gives all back when stacks are switched off, and no pod restarts', async () => {
+  const before = { exporter: await i.daemonSet(), prometheus: await i.deployment() };
+  const pods = await i.pods();
+  await i.restartOperator('--stacks=false');
+  await vi.waitFor(async () => {
+    expect([ownersOf(await i.daemonSet()), ownersOf(await i.deployment())]).toEqual([
+      [],
+      ['Deployment traffic-operator'],
+    ]);
+  }, WAIT);
+  expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));
+  expect(identity(await i.deployment())).toEqual(identity(before.prometheus));
+  expect(await i.pods()).toEqual(pods);
+});
