@@ -79,7 +79,7 @@ async function ready(what: string): Promise<void> {
 async function bringUp(): Promise<void> {
   await step('kubectl apply -f deploy/samples/opensdn.yaml', () => applyOpenSdn('1.36'));
   await step('waiting until all components are ready', () => ready('the stack is ready'));
-  console.log(`\n${await kubectl('get', 'trafficstack')}\n${await kubectl('get', 'pods', '-n', NAMESPACE)}`);
+  console.log(`\n${await kubectl('get', 'trafficstack', STACK)}\n${await kubectl('get', 'pods', '-n', NAMESPACE)}`);
   const table = tableOf(await pods());
   if (!isDeepStrictEqual(table, EXPECTED)) throw new Error(`these are other pods: ${JSON.stringify(table)}`);
   say('each began after those that it needs; no container was restarted');
