@@ -11,12 +11,12 @@ import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './failures.ts';
 import { measurementSet } from './components/components.ts';
-import type { ComponentGroup } from './components/component.ts';
 import type { Caches } from './observe/caches.ts';
-import { keptByStacks, switchedOff } from './decide/keepers.ts';
+import { KEPT_TYPES, switchedOff } from './decide/keepers.ts';
 import { missingExporters, nodesWithoutPod, portOf } from './decide/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
+import { keptByStacks } from '../contract/keepers.ts';
 import { listStrangers } from '../contract/ownership.ts';
 import { observeExporters } from './observe/observe.ts';
 import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
@@ -64,9 +64,6 @@ const SOURCE = {
   agentTargets: 'agentTargets',
   agentTargetsWrite: 'agentTargetsWrite',
 } as const;
-
-/** The groups that a TrafficStack may keep. */
-const MAYBE_OF_STACKS: ReadonlySet<ComponentGroup> = new Set(['exporter', 'prometheus']);
 
 /** Interval of reconciles without an event, in case an event is lost: ms. */
 const RESYNC_MS = 60_000;
@@ -118,9 +115,9 @@ export function createPasses(o: PassesOptions): Passes {
   return {
     async components() {
       const owner = await begin();
-      const keepers = caches.keepers();
+      const keepers = caches.stacks.keepers();
       const unknown = caches.unknownGroups();
-      const kept = keepers === undefined ? MAYBE_OF_STACKS : keptByStacks(keepers);
+      const kept = keptByStacks(KEPT_TYPES, keepers);
       const observation = await observeSet(measurementSet(options, owner), switchedOff(options, keepers), {
         live: (each) => caches.live(each),
         unknown: new Set([...unknown, ...kept]),

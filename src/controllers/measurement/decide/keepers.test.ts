@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents } from '../components/components.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { keepersOf, keptByStacks, switchedOff } from './keepers.ts';
+import { KEPT_TYPES, switchedOff } from './keepers.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 const NOTHING_ON = {
@@ -77,8 +78,8 @@ const rows: Row[] = [
 
 describe('who keeps what is measured with', () => {
   it.each(rows)('$why', ({ stacks, kept = [], off: isOff = [], offWithout = BOTH }) => {
-    const keepers = keepersOf(stacks, allComponents(OPTIONS));
-    expect([...keptByStacks(keepers)]).toEqual(kept);
+    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS));
+    expect([...keptByStacks(KEPT_TYPES, keepers)]).toEqual(kept);
     expect([...switchedOff(OPTIONS, keepers)]).toEqual(isOff);
     expect([...switchedOff(NOTHING_ON, keepers)]).toEqual(offWithout);
   });

@@ -1,6 +1,5 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { isNotFound } from '../../../runtime/client/errors.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions, ReflectorMetrics } from '../../../runtime/cache/informer.ts';
@@ -15,9 +14,10 @@ import { agentsNamespaceOf } from '../../../connectivity/objects/names.ts';
 import { allComponents, targetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
+import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
 import { PART_OF } from '../../contract/labels.ts';
 import { withoutStackOwner } from '../../contract/stackOwner.ts';
-import { keepersOf, type Keepers } from '../decide/keepers.ts';
+import { KEPT_TYPES, type StackGroup } from '../decide/keepers.ts';
 import { AGENT_SERVICES } from '../decide/agentTargets.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
@@ -35,8 +35,7 @@ export interface Caches {
   readonly knowsTargets: boolean;
   /** Whether everything that the targets of the agents depend on is known. */
   readonly knowsAgentTargets: boolean;
-  /** What TrafficStacks ask for. Undefined if that is not known: then what they may have must not be changed. */
-  keepers(): Keepers | undefined;
+  readonly stacks: KeeperCache<StackGroup>;
   /** The object in the cluster with the name of the component, whoever created it. */
   live(component: Member): KubeObject | undefined;
   /** The ConfigMaps of the targets of the nodes, by index. */
@@ -74,6 +73,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
   const shared = { ...given, onRefusal: () => onRefusal() };
   const members = allComponents(options);
   const components = watchMembers(members, shared);
+  const keepers = createKeeperCache(stacks, KEPT_TYPES, members);
   const nodeMaps = targetComponents(options, NODE_TARGETS);
   const agentMaps = targetComponents(options, AGENT_TARGETS);
   const targets = watchMembers(nodeMaps, shared);
@@ -95,14 +95,13 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
   return {
     informers,
     get settled() {
-      const all = stacks === undefined ? informers : [...informers, stacks];
-      return all.every(({ synced, refusal }) => synced || refusal !== undefined);
+      return keepers.settled && informers.every(({ synced, refusal }) => synced || refusal !== undefined);
     },
     refusals: () => [
       ...all.flatMap((each) => each.refusals()),
       ...[slices, ...own, ...agents].flatMap((informer) => refusalOf('EndpointSlices', informer)),
       ...refusalOf("Prometheus' pods", pods),
-      ...(stacks === undefined || hasNoStacks(stacks) ? [] : refusalOf('TrafficStacks', stacks)),
+      ...keepers.refusals(),
     ],
     unknownGroups: () => withPartners(parts.flatMap((part) => [...part.unknownGroups()])),
     get knowsTargets() {
@@ -111,10 +110,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
     get knowsAgentTargets() {
       return decidingAgents.every(isKnown);
     },
-    keepers() {
-      if (stacks === undefined || hasNoStacks(stacks)) return keepersOf([], members);
-      return isKnown(stacks) ? keepersOf(stacks.lister.list(), members) : undefined;
-    },
+    stacks: keepers,
     live(component) {
       const live = all.map((each) => each.live(component)).find((object) => object !== undefined);
       return live !== undefined && stacks === undefined ? withoutStackOwner(live) : live;
@@ -127,13 +123,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
     prometheusPods: () => pods.lister.list(),
     subscribe(onComponents, onTargets, onAgentTargets) {
       for (const informer of components.informers) informer.subscribe(onComponents);
-      let known = '';
-      // Each report of a stack on its components is an event.
-      stacks?.subscribe(() => {
-        const next = JSON.stringify(keepersOf(stacks.lister.list(), members));
-        if (next !== known) onComponents();
-        known = next;
-      });
+      keepers.subscribe(onComponents);
       for (const informer of [...deciding, pods]) informer.subscribe(onTargets);
       for (const informer of [...decidingAgents, pods]) informer.subscribe(onAgentTargets);
       onRefusal = () => [onComponents, onTargets, onAgentTargets].forEach((enqueue) => enqueue());
@@ -151,11 +141,6 @@ const PARTNERS: readonly (readonly ComponentGroup[])[] = [
   ['exporter', 'exporterNamespace'],
   ['prometheus', 'claim'],
 ];
-
-/** Without their CRD, there are none. */
-function hasNoStacks({ refusal }: Informer<TrafficStack>): boolean {
-  return refusal !== undefined && isNotFound(refusal);
-}
 
 type Selection<T extends KubeObject> = Omit<InformerOptions<T>, keyof Omit<CachesOptions, 'options' | 'stacks'>>;
 

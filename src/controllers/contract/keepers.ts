@@ -1,0 +1,68 @@
+import type { BuiltInType } from '../../api/trafficstack/terms.ts';
+import type { TrafficStack, TrafficStackSpec } from '../../api/trafficstack/trafficStack.ts';
+import { idFor, idOf, type Member } from '../../runtime/objectSet/member.ts';
+
+/** The groups of objects of a controller that TrafficStacks may keep in its place, and the type of component that each of them is. */
+export type KeptTypes<G extends string> = Readonly<Record<G, BuiltInType>>;
+
+/** What TrafficStacks ask for of a group. */
+interface Asked {
+  /** Undefined if none names it: then the flags decide. */
+  readonly isOn: boolean | undefined;
+  /** A stack keeps its objects, or has not removed all of them yet. */
+  readonly isKept: boolean;
+}
+
+/** What TrafficStacks ask for. */
+export type Keepers<G extends string> = Readonly<Record<G, Asked>>;
+
+/**
+ * Who keeps the groups of objects.
+ *
+ * | TrafficStacks                                        | kept by                                  |
+ * |------------------------------------------------------|------------------------------------------|
+ * | one has an object of the group in its inventory      | that stack, until it has removed it      |
+ * | one names its type, and is not being deleted         | that stack                               |
+ * | one names its type with the mode Disabled            | nobody: the controller removes what is its own |
+ * | none names its type                                  | the controller, as its flags say         |
+ *
+ * @param members all objects of the groups
+ */
+export function keepersOf<G extends string>(
+  types: KeptTypes<G>,
+  stacks: readonly TrafficStack[],
+  members: readonly Member[],
+): Keepers<G> {
+  const asked = (group: G): Asked => {
+    const ids = new Set(members.filter((each) => each.group === group).map(idOf));
+    const modes = stacks.flatMap((stack) => modesOf(stack, types[group]));
+    const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled');
+    return { isOn, isKept: isOn === true || stacks.some((stack) => holdsOneOf(stack, ids)) };
+  };
+  return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
+}
+
+function modesOf({ metadata, spec }: TrafficStack, type: BuiltInType): string[] {
+  if (metadata?.deletionTimestamp !== undefined) return [];
+  // An older CRD may have accepted anything.
+  const { components = [] } = (spec as Partial<TrafficStackSpec> | undefined) ?? {};
+  return components.filter((each) => each.type === type).map(({ mode = 'Managed' }) => mode);
+}
+
+function holdsOneOf({ status }: TrafficStack, ids: ReadonlySet<string>): boolean {
+  const objects = status?.inventory?.flatMap((entry) => entry.objects) ?? [];
+  return objects.some(({ kind, ...ref }) => ids.has(idFor({ kind }, ref)));
+}
+
+/**
+ * The groups that a controller must leave as they are.
+ *
+ * @param keepers undefined if that is not known: then a stack may keep any of them
+ */
+export function keptByStacks<G extends string>(types: KeptTypes<G>, keepers: Keepers<G> | undefined): ReadonlySet<G> {
+  return new Set(groupsIn(types).filter((group) => keepers?.[group].isKept ?? true));
+}
+
+function groupsIn<G extends string>(types: KeptTypes<G>): G[] {
+  return Object.keys(types) as G[];
+}
