@@ -20,6 +20,6 @@ export interface BuiltIn {
   readonly isDeployed: boolean;
   /** Why no stack may have it in this process: a part of a sentence. */
   readonly problem?: string | undefined;
-  /** The objects with the settings of a component, as the controller itself would apply them; the workload is the last one. */
+  /** The objects with the settings of a component, as the controller itself would apply them; the workloads are the last ones. */
   render(component: ComponentSpec): readonly BuiltInObject[];
 }

@@ -7,10 +7,11 @@ import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
 import { isExternal, isOfOthers, missingState, priorOf } from './external.ts';
-import { readinessOf, type Readiness } from './readiness.ts';
+import { podsOfAll, readinessOf, worstOf } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
 import { holdAtGate } from './upgrade/gate.ts';
@@ -168,24 +169,29 @@ function presentState(
 
 /** The state of a component whose objects are current. @param ofOthers whether somebody else has made its workload */
 function running(component: ObservedComponent, prior: ComponentStatus | undefined, ofOthers = false): Decided {
-  const { objects } = component;
-  const workload = objects.at(-1);
-  if (workload?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
-  const readiness = readinessOf(workload.live, ofOthers);
-  const { desired = 0, available = 0 } = readiness;
-  const what = idOf(workload);
+  const workloads = workloadsOf(component.objects);
+  const worst = worstOf(workloads);
+  if (worst?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
+  const readiness = readinessOf(worst.live, ofOthers);
   if (readiness.phase === 'StatusMissing') {
-    return { state: 'Unknown', reason: Reason.StatusMissing, message: `${what} has no status of its generation yet` };
+    const message = `${idOf(worst)} has no status of its generation yet`;
+    return { state: 'Unknown', reason: Reason.StatusMissing, message };
   }
-  const figures = `${what}: ${available} of ${desired} pods are available`;
-  if (readiness.phase === 'Ready') return expected(component, prior, figures);
+  if (readiness.phase === 'Ready') return expected(component, prior, workloads.map(podsText).join('; '));
+  const figures = podsText(worst);
   const ofPods = causeOf(component, readiness);
   const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
   // More pods than before, as after a node has joined, have never been ready.
+  const { desired = 0 } = podsOfAll(workloads) ?? {};
   if (wasReady(component, prior) && desired <= (prior?.replicas ?? 0)) {
     return { state: 'Degraded', reason: ofPods?.reason ?? Reason.PodsUnavailable, message };
   }
   return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
+}
+
+function podsText(workload: ObservedObject): string {
+  const { desired = 0, available = 0 } = podsOfAll([workload]) ?? {};
+  return `${idOf(workload)}: ${available} of ${desired} pods are available`;
 }
 
 /** The state of a component whose pods are available. @param figures these, for people */
@@ -234,9 +240,9 @@ function atDeadline(
   return { ...decided, state: 'Failed', reason: Reason.DeadlineExceeded, message };
 }
 
-/** The workload, which is the last object. */
+/** The workload; of several that which keeps it from being ready. */
 function whatOf({ objects }: ObservedComponent): string {
-  const workload = objects.at(-1);
+  const workload = worstOf(workloadsOf(objects));
   if (workload === undefined) throw new Error('a component has no workload');
   return idOf(workload);
 }
@@ -253,12 +259,8 @@ function sinceOf(
 }
 
 function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
-  const live = objects.at(-1)?.live;
-  const { desired, available }: Partial<Readiness> = live === undefined ? {} : readinessOf(live);
-  return {
-    ...(desired !== undefined && { replicas: desired }),
-    ...(available !== undefined && { readyReplicas: available }),
-  };
+  const pods = podsOfAll(workloadsOf(objects));
+  return pods === undefined ? {} : { replicas: pods.desired, readyReplicas: pods.available };
 }
 
 function versionOf({ objects }: ObservedComponent, { mode }: Decided): Pick<ComponentStatus, 'version'> {

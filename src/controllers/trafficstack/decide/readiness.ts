@@ -1,5 +1,6 @@
 import type { V1DaemonSet, V1Deployment, V1StatefulSet } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { ObservedObject } from '../observe/observation.ts';
 
 /** How far the pods of a workload are. */
 export interface Readiness {
@@ -56,6 +57,38 @@ export function readinessOf(live: KubeObject, isOfOthers = false): Readiness {
   const kept = isOfOthers ? keptOf(live, desired) : 0;
   if (updated < desired - kept || total > updated + kept) return { phase: 'RollingOut', ...figures };
   return { phase: available < desired ? 'Unavailable' : 'Ready', ...figures };
+}
+
+type Workload = Pick<ObservedObject, 'live' | 'isCurrent'>;
+
+/** From the worst. */
+const PHASES: readonly Readiness['phase'][] = ['StatusMissing', 'RollingOut', 'Unavailable', 'Ready'];
+
+/**
+ * The workload that is furthest from being ready, which stands for its component: one that does not exist, then one that is not as asked
+ * for, then by its phase. Of equal ones the first. Undefined without any.
+ */
+export function worstOf<T extends Workload>(workloads: readonly T[]): T | undefined {
+  return workloads.toSorted((a, b) => rankOf(a) - rankOf(b))[0];
+}
+
+function rankOf({ live, isCurrent }: Workload): number {
+  if (live === undefined) return -2;
+  return isCurrent ? PHASES.indexOf(readinessOf(live).phase) : -1;
+}
+
+/** The pods of all workloads. Undefined if those of one are not known: a sum of the others would be wrong. */
+export function podsOfAll(
+  workloads: readonly Pick<Workload, 'live'>[],
+): { readonly desired: number; readonly available: number } | undefined {
+  const sum = { desired: 0, available: 0 };
+  for (const { live } of workloads) {
+    const { desired, available }: Partial<Readiness> = live === undefined ? {} : readinessOf(live);
+    if (desired === undefined || available === undefined) return undefined;
+    sum.desired += desired;
+    sum.available += available;
+  }
+  return sum;
 }
 
 /** Whether pods of a workload are not available, and its status says so. */

@@ -1,3 +1,4 @@
+import { WORKLOAD_KINDS } from '../../../api/trafficstack/terms.ts';
 import type { Resource } from '../../../runtime/client/resource.ts';
 import {
   CONFIG_MAPS,
@@ -19,6 +20,11 @@ export const RESOURCES: readonly Resource[] = [
 /** Whether a stack may have objects of this kind. */
 export function isKind(kind: string | undefined): boolean {
   return RESOURCES.some((each) => each.kind === kind);
+}
+
+/** The objects that run pods. A component has at least one of them; only a built-in one has several. */
+export function workloadsOf<T extends { readonly resource: Pick<Resource, 'kind'> }>(objects: readonly T[]): T[] {
+  return objects.filter(({ resource: { kind } }) => WORKLOAD_KINDS.some((each) => each === kind));
 }
 
 /** @throws Error for a kind of which no stack has objects */

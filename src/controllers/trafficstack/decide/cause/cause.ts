@@ -1,5 +1,6 @@
 import type { ObservedComponent, Question, SeenEvent } from '../../observe/observation.ts';
-import { isOpen, type Readiness } from '../readiness.ts';
+import { workloadsOf } from '../../render/kinds.ts';
+import { isOpen, worstOf, type Readiness } from '../readiness.ts';
 import { creatingPodOf, NOT_READY, podProblemOf, unreadyPodOf, type PodProblem } from './podProblem.ts';
 
 /** Why the pods of a component are not available, as far as its workload, its pods and their Events tell. */
@@ -33,7 +34,7 @@ export function causeOf(
  * | are missing, of a Deployment                | nothing: its condition ReplicaFailure tells |                        |
  */
 export function questionOf({ objects, pods }: Pick<ObservedComponent, 'objects' | 'pods'>): Question | undefined {
-  const workload = objects.at(-1)?.live;
+  const workload = worstOf(workloadsOf(objects))?.live;
   if (workload === undefined || !objects.every(({ isCurrent }) => isCurrent) || !isOpen(workload)) return undefined;
   const problem = podProblemOf(pods);
   if (problem !== undefined && problem.reason !== NOT_READY) return undefined;
