@@ -2,7 +2,7 @@ import type { V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
 import { defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
-import { allComponents as connectivityComponents } from '../../src/controllers/connectivity/components.ts';
+import { allComponents as connectivityComponents } from '../../src/controllers/connectivity/components/components.ts';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { fixedIds, HOSTNETWORK_V2, refusals, RESTRICTED_V2, usedBy, type Constraints } from './constraints.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { helmTemplate } from '../../scripts/chart/helm.ts';
 import { defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
 import { connectivityObjects } from '../../src/connectivity/objects/objects.ts';
-import { allComponents as connectivityComponents } from '../../src/controllers/connectivity/components.ts';
+import { allComponents as connectivityComponents } from '../../src/controllers/connectivity/components/components.ts';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 

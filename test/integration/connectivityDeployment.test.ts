@@ -2,7 +2,7 @@ import type { V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
 import { defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
-import { allComponents } from '../../src/controllers/connectivity/components.ts';
+import { allComponents } from '../../src/controllers/connectivity/components/components.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { keyOf, refOfKey, type KubeObject, type ObjectRef, type Resource } from '../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../src/runtime/client/resources.ts';
@@ -167,9 +167,10 @@ it('creates no ConnectivityCheck where there is one', async () => {
   await f.client.delete(SERVICES, service);
   await f.stopOperator();
   await f.startOperator(ON);
-  await vi.waitFor(async () => expect(await find(DEPLOYMENTS, server)).toBeDefined(), WAIT);
-  expect((await find(DEPLOYMENTS, server))?.metadata?.annotations).toMatchObject({
-    'traffic.example.com/first-connectivity-check': 'done',
-  });
+  await vi.waitFor(async () => {
+    expect((await find(DEPLOYMENTS, server))?.metadata?.annotations).toMatchObject({
+      'traffic.example.com/first-connectivity-check': 'true',
+    });
+  }, WAIT);
   expect(await checks()).toEqual(['mine']);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
-import { allComponents } from '../../src/controllers/connectivity/components.ts';
+import { allComponents } from '../../src/controllers/connectivity/components/components.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { keyOf, refOfKey, type KubeObject, type ObjectRef, type Resource } from '../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NAMESPACES, PODS, SERVICES } from '../../src/runtime/client/resources.ts';

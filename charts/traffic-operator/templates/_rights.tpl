@@ -292,7 +292,7 @@
 - apiGroups: ['']
   resources: ['services', 'configmaps']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
-# Those of built-in components. The measurement has the rights to write them, by their names.
+# Those of built-in components. The controllers that deploy them without a stack have the rights to write them, by their names.
 - apiGroups: ['']
   resources: ['serviceaccounts']
   verbs: ['get', 'list', 'watch']

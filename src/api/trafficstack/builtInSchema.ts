@@ -48,3 +48,28 @@ export const prometheusSchema = z
   })
   .optional()
   .meta({ description: 'Settings of the type Prometheus. What is absent is as the flags of the operator say.' });
+
+/** Schema of `spec.components[].connectivityServer`. */
+export const connectivityServerSchema = z
+  .object({
+    priorityClassName,
+    nodeSelector: labelsSchema('Labels of the nodes that the server may run on. They replace those of the operator.'),
+    tolerations: tolerationsSchema('Taints that the server tolerates. They replace those of the operator.'),
+    resources,
+  })
+  .optional()
+  .meta({
+    description: 'Settings of the type ConnectivityServer. What is absent is as the flags of the operator say.',
+  });
+
+/** Schema of `spec.components[].connectivityAgents`. */
+export const connectivityAgentsSchema = z
+  .object({
+    priorityClassName,
+    nodeSelector: labelsSchema('Labels of the nodes that run agents. They replace those of the operator.'),
+    resources,
+  })
+  .optional()
+  .meta({
+    description: 'Settings of the type ConnectivityAgents. What is absent is as the flags of the operator say.',
+  });

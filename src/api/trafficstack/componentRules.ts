@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { BuiltInType } from './terms.ts';
+import { BUILT_IN_TYPES, type BuiltInType } from './terms.ts';
 import type { ComponentSpec } from './trafficStack.ts';
 
 /** A rule of the CRD, and the same as code. */
@@ -15,7 +15,9 @@ const WORKLOAD_RULE: Rule<ComponentSpec> = {
   holds: ({ type, workload }) => (workload !== undefined) === (type === 'Workload'),
 };
 
-function settingsRule(field: 'nodeExporter' | 'prometheus', type: BuiltInType): Rule<ComponentSpec> {
+type Settings = 'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents';
+
+function settingsRule(field: Settings, type: BuiltInType): Rule<ComponentSpec> {
   return {
     rule: `!has(self.${field}) || self.type == '${type}'`,
     message: `${field}: only the type ${type} has it`,
@@ -42,6 +44,8 @@ export const COMPONENT_RULES: readonly Rule<ComponentSpec>[] = [
   MODE_RULE,
   settingsRule('nodeExporter', 'NodeExporter'),
   settingsRule('prometheus', 'Prometheus'),
+  settingsRule('connectivityServer', 'ConnectivityServer'),
+  settingsRule('connectivityAgents', 'ConnectivityAgents'),
 ];
 
 function onceRule(type: BuiltInType): Rule<readonly Pick<ComponentSpec, 'type'>[]> {
@@ -53,7 +57,7 @@ function onceRule(type: BuiltInType): Rule<readonly Pick<ComponentSpec, 'type'>[
 }
 
 /** Rules of the list of components. */
-export const COMPONENTS_RULES = [onceRule('NodeExporter'), onceRule('Prometheus')];
+export const COMPONENTS_RULES = BUILT_IN_TYPES.map(onceRule);
 
 /** The rules as the CRD has them. */
 export function crdRules(rules: readonly Pick<Rule<never>, 'rule' | 'message'>[]): object {

@@ -10,7 +10,11 @@ const problemsOf = (...components: object[]): readonly string[] => {
 };
 
 it.each<[string, object[], RegExp | undefined]>([
-  ['built-in types need no settings', [{ type: 'NodeExporter' }, { type: 'Prometheus' }], undefined],
+  [
+    'built-in types need no settings',
+    ['NodeExporter', 'Prometheus', 'ConnectivityServer', 'ConnectivityAgents'].map((type) => ({ type })),
+    undefined,
+  ],
   ['a Workload needs its workload', [{ type: 'Workload' }], /workload: must be set for the type Workload/],
   [
     'no other type has one',
@@ -21,6 +25,34 @@ it.each<[string, object[], RegExp | undefined]>([
     'settings are of their type',
     [{ type: 'Workload', workload: WORKLOAD, prometheus: {} }],
     /prometheus: only the type Prometheus has it/,
+  ],
+  [
+    'the server and the agents have their own',
+    [
+      { type: 'ConnectivityServer', connectivityServer: { tolerations: [{ operator: 'Exists' }], nodeSelector: {} } },
+      { type: 'ConnectivityAgents', connectivityAgents: { priorityClassName: 'high', nodeSelector: { a: 'b' } } },
+    ],
+    undefined,
+  ],
+  [
+    'the server has none of the agents',
+    [{ type: 'ConnectivityServer', connectivityAgents: {} }],
+    /connectivityAgents: only the type ConnectivityAgents has it/,
+  ],
+  [
+    'the agents have none of the server',
+    [{ type: 'ConnectivityAgents', connectivityServer: {} }],
+    /connectivityServer: only the type ConnectivityServer has it/,
+  ],
+  [
+    'there is one server',
+    [{ type: 'ConnectivityServer' }, { type: 'ConnectivityServer' }],
+    /at most one component may have the type ConnectivityServer/,
+  ],
+  [
+    'there are agents once',
+    [{ type: 'ConnectivityAgents' }, { type: 'ConnectivityAgents' }],
+    /at most one component may have the type ConnectivityAgents/,
   ],
   [
     'a built-in type is in a stack once, also if one is disabled',

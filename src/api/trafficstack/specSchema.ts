@@ -1,7 +1,12 @@
 import * as z from 'zod';
 import { durationSchema } from '../durationSchema.ts';
 import { patternSchema } from '../patternSchema.ts';
-import { nodeExporterSchema, prometheusSchema } from './builtInSchema.ts';
+import {
+  connectivityAgentsSchema,
+  connectivityServerSchema,
+  nodeExporterSchema,
+  prometheusSchema,
+} from './builtInSchema.ts';
 import { checkRules, COMPONENT_RULES, COMPONENTS_RULES, crdRules } from './componentRules.ts';
 import { commonSchema, highAvailabilitySchema } from './placementSchema.ts';
 import { COMPONENT_MODES, COMPONENT_TYPES, DEFAULT_DEADLINE } from './terms.ts';
@@ -65,6 +70,8 @@ const component = z
     workload: workloadSchema.optional(),
     nodeExporter: nodeExporterSchema,
     prometheus: prometheusSchema,
+    connectivityServer: connectivityServerSchema,
+    connectivityAgents: connectivityAgentsSchema,
   })
   .superRefine(checkRules(COMPONENT_RULES))
   .meta({ description: 'One part of the stack.', ...crdRules(COMPONENT_RULES) });

@@ -3,10 +3,17 @@ export const WORKLOAD_KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as cons
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
 
 /** What a component is. */
-export const COMPONENT_TYPES = ['Workload', 'NodeExporter', 'Prometheus'] as const;
+export const COMPONENT_TYPES = [
+  'Workload',
+  'NodeExporter',
+  'Prometheus',
+  'ConnectivityServer',
+  'ConnectivityAgents',
+] as const;
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 /** Types whose objects the operator renders itself. */
 export type BuiltInType = Exclude<ComponentType, 'Workload'>;
+export const BUILT_IN_TYPES = COMPONENT_TYPES.filter((type) => type !== 'Workload');
 
 export const COMPONENT_MODES = [
   /** The stack makes the objects, and keeps them. */

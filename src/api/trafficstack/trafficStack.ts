@@ -69,6 +69,10 @@ export interface ComponentSpec {
   nodeExporter?: NodeExporterSpec | undefined;
   /** Of the type Prometheus. */
   prometheus?: PrometheusSpec | undefined;
+  /** Of the type ConnectivityServer. */
+  connectivityServer?: ConnectivityServerSpec | undefined;
+  /** Of the type ConnectivityAgents. */
+  connectivityAgents?: ConnectivityAgentsSpec | undefined;
 }
 
 /** A component of the type Workload. */
@@ -98,6 +102,23 @@ export interface PrometheusSpec {
   nodeSelector?: Record<string, string> | undefined;
   tolerations?: V1Toleration[] | undefined;
   /** They replace those of the flags. */
+  resources?: V1ResourceRequirements | undefined;
+}
+
+/** What is special about the server of the connectivity check. What is absent is as the flags of the operator say. */
+export interface ConnectivityServerSpec {
+  priorityClassName?: string | undefined;
+  nodeSelector?: Record<string, string> | undefined;
+  tolerations?: V1Toleration[] | undefined;
+  /** They replace those of the flags. */
+  resources?: V1ResourceRequirements | undefined;
+}
+
+/** What is special about the agents of the connectivity check. What is absent is as the flags of the operator say. */
+export interface ConnectivityAgentsSpec {
+  priorityClassName?: string | undefined;
+  nodeSelector?: Record<string, string> | undefined;
+  /** Of each agent. They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
 }
 

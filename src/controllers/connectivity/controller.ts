@@ -1,3 +1,4 @@
+import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
@@ -5,20 +6,25 @@ import type { Transport } from '../../runtime/client/transport.ts';
 import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { isOff } from '../../runtime/objectSet/plan.ts';
-import { watchMembers } from '../../runtime/objectSet/watch.ts';
+import { watchMembers, type MemberCaches } from '../../runtime/objectSet/watch.ts';
 import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { ProblemReport } from '../../runtime/status/problemReport.ts';
-import { allComponents } from './components.ts';
+import { createKeeperCache } from '../contract/keeperCache.ts';
+import { withoutStackOwner } from '../contract/stackOwner.ts';
+import { allComponents } from './components/components.ts';
+import { KEPT_TYPES, switchedOff } from './decide/keepers.ts';
 import type { ConnectivityMetrics } from './metrics.ts';
 import type { DeploymentOptions } from './options.ts';
-import { createPass, switchedOff } from './passes.ts';
+import { createPass } from './passes.ts';
 
 export interface ConnectivityControllerOptions {
   /** Refuses writes in a standby. */
   readonly client: Client;
   readonly transport: Transport;
+  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
+  readonly stacks?: Informer<TrafficStack> | undefined;
   readonly options: DeploymentOptions;
   /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
   readonly pod?: ObjectRef | undefined;
@@ -50,13 +56,16 @@ const KEY = 'components';
 export function createConnectivityController(settings: ConnectivityControllerOptions): ConnectivityDeployment {
   const { transport, options, recorder, logger, metrics = {}, clock = systemClock } = settings;
   let enqueue = (): void => undefined;
-  const caches = watchMembers(allComponents(options), {
+  const components = allComponents(options);
+  const watched = watchMembers(components, {
     transport,
     logger,
     clock,
     onRefusal: () => enqueue(),
     ...(metrics.reflector && { metrics: metrics.reflector }),
   });
+  const caches = settings.stacks === undefined ? { ...watched, live: withoutStacks(watched) } : watched;
+  const stacks = createKeeperCache(settings.stacks, KEPT_TYPES, components);
   const report = new ProblemReport({
     name: 'connectivity',
     action: 'Deploy',
@@ -67,13 +76,14 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
   });
   const controller = new Controller({
     name: 'connectivity',
-    reconcile: createPass({ ...settings, caches, report }),
+    reconcile: createPass({ ...settings, caches, stacks, report }),
     logger,
     clock,
     ...(metrics.controller && { metrics: metrics.controller }),
   });
   enqueue = () => controller.queue.add(KEY);
   for (const informer of caches.informers) informer.subscribe(enqueue);
+  stacks.subscribe(() => enqueue());
   enqueue();
   return {
     informers: caches.informers,
@@ -84,5 +94,13 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
       enqueue();
     },
     problems: () => report.current,
+  };
+}
+
+/** What a stack has had is of this controller again where no stack is run. */
+function withoutStacks({ live }: Pick<MemberCaches<string>, 'live'>): MemberCaches<string>['live'] {
+  return (member) => {
+    const found = live(member);
+    return found && withoutStackOwner(found);
   };
 }

@@ -1,6 +1,7 @@
 import { agentResource } from '../../api/agent/schema.ts';
 import { controllerPart, optionalCachePart, unneededCachePart } from '../../runtime/manager/manager.ts';
 import { defineController } from '../contract/module.ts';
+import { builtInsOf } from './components/builtIns.ts';
 import { createConnectivityController } from './controller.ts';
 import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from './flags.ts';
 import { createConnectivityMetrics } from './metrics.ts';
@@ -15,11 +16,13 @@ export const connectivity = defineController({
   flagProblem: connectivityFlagProblem,
   rights: (namespace) => ({ controller: controllerRules(namespace), cleanup: removalRules(namespace) }),
   registerMetrics: createConnectivityMetrics,
-  create({ client, transport, events, podName, metrics, clock, logger }, flags) {
+  builtIns: (flags) => builtInsOf(deploymentOptions(flags)),
+  create({ client, transport, stacks, events, podName, metrics, clock, logger }, flags) {
     const { namespace } = flags;
     const running = createConnectivityController({
       client,
       transport,
+      stacks,
       options: deploymentOptions(flags),
       pod: podName === undefined ? undefined : { namespace, name: podName },
       recorder: events,

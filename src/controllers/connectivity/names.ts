@@ -6,4 +6,7 @@ export const FIRST_CHECK = 'default';
 
 /** Annotation on the Deployment of the server: the first ConnectivityCheck was created, or was not needed. */
 export const FIRST_CHECK_ANNOTATION = 'traffic.example.com/first-connectivity-check';
-export const FIRST_CHECK_DONE = 'done';
+/** Another value was applied with the Deployment, and would be removed with the next apply. */
+export const FIRST_CHECK_DONE = 'true';
+/** Of that annotation alone: a TrafficStack that applies the Deployment leaves it. */
+export const FIRST_CHECK_MANAGER = 'traffic-operator-first-check';

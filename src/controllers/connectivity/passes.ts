@@ -1,4 +1,5 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
+import { appLabel, SERVER_NAME } from '../../connectivity/objects/names.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { WaitingError } from '../../runtime/client/errors.ts';
@@ -11,11 +12,15 @@ import { writeProblem } from '../../runtime/objectSet/problem.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { MemberCaches } from '../../runtime/objectSet/watch.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
+import type { KeeperCache } from '../contract/keeperCache.ts';
+import { keptByStacks } from '../contract/keepers.ts';
 import { OWNER } from '../contract/labels.ts';
 import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
 import { listStrangers } from '../contract/ownership.ts';
-import { connectivitySet, serverComponent, type Component, type ComponentGroup } from './components.ts';
-import { createFirstCheck, isFirstCheckDone } from './firstCheck.ts';
+import { isOfAnyStack } from '../contract/stackOwner.ts';
+import { connectivitySet, serverComponent, type Component, type ComponentGroup } from './components/components.ts';
+import { KEPT_TYPES, switchedOff, withPartners, type StackGroup } from './decide/keepers.ts';
+import { ensureFirstCheck } from './firstCheck.ts';
 import { FIELD_MANAGER, FIRST_CHECK } from './names.ts';
 import type { DeploymentOptions } from './options.ts';
 import { readServerCa } from './serverCa.ts';
@@ -27,6 +32,8 @@ export interface PassOptions {
   readonly pod?: ObjectRef | undefined;
   readonly logger: Logger;
   readonly caches: MemberCaches<ComponentGroup>;
+  /** What TrafficStacks ask for. */
+  readonly stacks: KeeperCache<StackGroup>;
   readonly report: ProblemReport;
 }
 
@@ -45,77 +52,75 @@ const SYNC_MS = 200;
  * is missing, the objects stay as they are. It throws ApiError, TransportError, NotLeaderError, WaitingError.
  */
 export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
-  const { client, options, logger, caches, report } = o;
+  const { client, options, logger, caches, stacks, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
-  const off = switchedOff(options);
   let owner: { value: V1OwnerReference | undefined } | undefined;
   return async () => {
-    if (!isSettled(caches)) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
+    if (!isSettled(o)) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
     owner ??= { value: await findOperatorDeployment(client, o.pod) };
     report.about = owner.value;
+    const keepers = stacks.keepers();
+    const off = switchedOff(options, keepers);
     // Without the rights of an older version, what is not wanted is no problem.
-    report.update(SOURCE.caches, caches.refusals(off));
-    const first = await firstCheck(o, off);
-    const ca = await serverCa(o);
-    const set = connectivitySet(options, { owner: owner.value, ca, firstCheckDone: first.done });
-    const unknown = caches.unknownGroups();
-    const observation = await observeSet(set, off, {
+    report.update(SOURCE.caches, [...caches.refusals(off), ...stacks.refusals()]);
+    const checkFailures = keepers === undefined ? [] : await firstCheck(o, off);
+    const ca = await serverCa(o, off);
+    const unknown = withPartners(caches.unknownGroups());
+    const observation = await observeSet(connectivitySet(options, { owner: owner.value, ca }), off, {
       live: (member) => caches.live(member),
       // Without the CA, its ConfigMap, the server and the agents stay as they are.
-      unknown: ca === undefined ? new Set([...unknown, 'serverCa' as const]) : unknown,
+      unknown: new Set([...unknown, ...keptByStacks(KEPT_TYPES, keepers), ...(ca === undefined ? SERVER_CA : [])]),
       strangersIn: (namespace) => listStrangers(client, namespace),
     });
     const plan = planSet(observation);
     const failures = await carryOut(plan, { applier, client });
     const failed = failures.map(({ member, error }) => writeProblem(member, error));
     report.update(SOURCE.components, [...plan.problems, ...failed]);
-    const [failure] = [...failures, ...first.failures];
+    const [failure] = [...failures, ...checkFailures];
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
   };
 }
 
-/** The groups that are not wanted. */
-export function switchedOff({ enabled, tlsSecretName }: DeploymentOptions): SwitchedOff<ComponentGroup> {
-  if (!enabled) return 'all';
-  return new Set(tlsSecretName === '' ? ['serverCa'] : []);
-}
+const SERVER_CA: readonly ComponentGroup[] = ['serverCa'];
 
 /** The CA of the server; '' where none is needed, undefined if it cannot be used. Read anew by each reconcile. */
-async function serverCa({ options, report }: PassOptions): Promise<string | undefined> {
-  const { enabled, tlsSecretName, serverCaFile } = options;
-  const isNeeded = enabled && tlsSecretName !== '' && serverCaFile !== undefined;
+async function serverCa(
+  { options, report }: PassOptions,
+  off: SwitchedOff<ComponentGroup>,
+): Promise<string | undefined> {
+  const { tlsSecretName, serverCaFile } = options;
+  const isNeeded = !isOff(off, 'serverCa') && serverCaFile !== undefined;
   const read = isNeeded ? await readServerCa(serverCaFile, tlsSecretName) : { ca: '' };
   report.update(SOURCE.serverCa, 'problem' in read ? [read.problem] : []);
   return 'problem' in read ? undefined : read.ca;
 }
 
 /**
- * Creates the first ConnectivityCheck before the Deployment gets the annotation. A failure does not keep the objects
- * from being deployed; the next reconcile repeats it.
+ * Creates the first ConnectivityCheck where somebody deploys the server: this controller, or a TrafficStack. A failure does not keep the
+ * objects from being deployed; the next reconcile repeats it.
  */
 async function firstCheck(
   { client, options, caches, report }: PassOptions,
   off: SwitchedOff<ComponentGroup>,
-): Promise<{
-  done: boolean;
-  failures: { error: unknown }[];
-}> {
+): Promise<{ error: unknown }[]> {
   const observed = observedServer(options, caches);
   const unknown = [...caches.unknownGroups()].some((group) => !isOff(off, group));
-  if (!options.enabled || unknown || isForeign(OWNER, observed) || isFirstCheckDone(observed.live)) {
-    report.update(SOURCE.firstCheck, []);
-    return { done: isFirstCheckDone(observed.live), failures: [] };
-  }
+  const isWanted = !isOff(off, 'server') && !unknown && !isSomebodyElses(observed);
   try {
-    await createFirstCheck(client);
+    if (isWanted) await ensureFirstCheck(client, observed.live);
     report.update(SOURCE.firstCheck, []);
-    return { done: true, failures: [] };
+    return [];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     report.update(SOURCE.firstCheck, [{ reason: 'WriteFailed', object: `ConnectivityCheck ${FIRST_CHECK}`, message }]);
-    return { done: false, failures: [{ error }] };
+    return [{ error }];
   }
+}
+
+function isSomebodyElses(server: Observed<Component>): boolean {
+  const isOfStack = server.live !== undefined && isOfAnyStack(server.live, appLabel(SERVER_NAME));
+  return isForeign(OWNER, server) && !isOfStack;
 }
 
 /** The Deployment of the server, desired and live. */
@@ -124,6 +129,6 @@ function observedServer(options: DeploymentOptions, caches: MemberCaches<Compone
   return { member, live: caches.live(member) };
 }
 
-function isSettled({ informers }: MemberCaches<ComponentGroup>): boolean {
-  return informers.every(({ synced, refusal }) => synced || refusal !== undefined);
+function isSettled({ caches: { informers }, stacks }: PassOptions): boolean {
+  return stacks.settled && informers.every(({ synced, refusal }) => synced || refusal !== undefined);
 }

@@ -7,7 +7,8 @@ import { planSet } from '../../runtime/objectSet/plan.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { listStrangers } from '../contract/ownership.ts';
-import { connectivitySet } from './components.ts';
+import { withoutStackOwner } from '../contract/stackOwner.ts';
+import { connectivitySet } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
 
 /**
@@ -24,7 +25,11 @@ export async function removeConnectivity(
   { namespace, logger }: { namespace: string; logger: Logger },
 ): Promise<readonly Problem[]> {
   const observation = await observeSet(connectivitySet(defaultConnectivityOptions(namespace)), 'all', {
-    live: (member) => readLive(client, member),
+    // No operator runs the stacks that may have them.
+    live: async (member) => {
+      const live = await readLive(client, member);
+      return live && withoutStackOwner(live);
+    },
     unknown: new Set(),
     strangersIn: (where) => listStrangers(client, where),
   });

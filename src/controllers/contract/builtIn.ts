@@ -23,3 +23,9 @@ export interface BuiltIn {
   /** The objects with the settings of a component, as the controller itself would apply them; the workloads are the last ones. */
   render(component: ComponentSpec): readonly BuiltInObject[];
 }
+
+/** The settings of a component that are there; the flags say the others. */
+export function given<T extends object>(settings: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}

@@ -1,5 +1,7 @@
+import type { V1OwnerReference } from '@kubernetes/client-node';
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
 import { apiVersionOf, type KubeObject } from '../../runtime/client/resource.ts';
+import { isMarked, type Owner } from '../../runtime/objectSet/owner.ts';
 
 /**
  * An object without its owner reference to a TrafficStack, for where no stack is run: a built-in component is then of its own
@@ -7,8 +9,16 @@ import { apiVersionOf, type KubeObject } from '../../runtime/client/resource.ts'
  */
 export function withoutStackOwner<T extends KubeObject>(object: T): T {
   const { metadata } = object;
-  const others = metadata?.ownerReferences?.filter(
-    ({ kind, apiVersion }) => kind !== TRAFFIC_STACKS.kind || apiVersion !== apiVersionOf(TRAFFIC_STACKS),
-  );
+  const others = metadata?.ownerReferences?.filter((owner) => !isStack(owner));
   return others === undefined ? object : { ...object, metadata: { ...metadata, ownerReferences: others } };
+}
+
+/** Whether a TrafficStack keeps the object as a component that has these labels. */
+export function isOfAnyStack(live: KubeObject, labels: Owner['labels']): boolean {
+  const controller = live.metadata?.ownerReferences?.find((owner) => owner.controller === true);
+  return controller !== undefined && isStack(controller) && isMarked(live, labels);
+}
+
+function isStack({ kind, apiVersion }: V1OwnerReference): boolean {
+  return kind === TRAFFIC_STACKS.kind && apiVersion === apiVersionOf(TRAFFIC_STACKS);
 }

@@ -30,7 +30,7 @@ export function trafficStackRights(): ControllerRights {
         { ...rule('', ['services', 'configmaps'], KEEP), why: 'The Services and files of components.' },
         {
           ...rule('', ['serviceaccounts'], ['get', 'list', 'watch']),
-          why: 'Those of built-in components. The measurement has the rights to write them, by their names.',
+          why: 'Those of built-in components. The controllers that deploy them without a stack have the rights to write them, by their names.',
         },
         {
           ...rule('apps', ['controllerrevisions'], KEEP),

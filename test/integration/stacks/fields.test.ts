@@ -56,12 +56,18 @@ it('each field of the object, but for those of Kubernetes, has a description', a
 const web = component('web');
 const exporter = (over: object = {}) => ({ name: 'exporter', type: 'NodeExporter', ...over });
 
+const twice = (type: string): object[] => ['a', 'b'].map((name) => ({ name, type }));
+
 it.each<[components: object[], message: RegExp]>([
   [[{ name: 'web', type: 'Workload' }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
   [[{ ...web, ...exporter() }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
   [[exporter({ prometheus: {} })], /components\[0\]: Invalid value: .*only the type Prometheus has it/],
   [[{ ...web, nodeExporter: {} }], /components\[0\]: Invalid value: .*only the type NodeExporter has it/],
   [[exporter({ mode: 'External' })], /components\[0\]: Invalid value: .*only the type Workload may be External/],
+  [[exporter({ connectivityAgents: {} })], /components\[0\]: .*only the type ConnectivityAgents has it/],
+  [[exporter({ connectivityServer: {} })], /components\[0\]: .*only the type ConnectivityServer has it/],
+  [twice('ConnectivityServer'), /spec\.components: .*at most one component may have the type ConnectivityServer/],
+  [twice('ConnectivityAgents'), /spec\.components: .*at most one component may have the type ConnectivityAgents/],
   [[exporter(), exporter({ name: 'other' })], /spec\.components: Invalid value: .*at most one component may have/],
   [[exporter({ nodeExporter: { port: 70_000 } })], /nodeExporter\.port: Invalid value: 70000/],
 ])('the API server refuses a component, case %#', async (components, message) => {

@@ -1,5 +1,5 @@
 import type { NodeExporterSpec, PrometheusSpec } from '../../../api/trafficstack/trafficStack.ts';
-import type { BuiltIn, BuiltInObject } from '../../contract/builtIn.ts';
+import { given, type BuiltIn, type BuiltInObject } from '../../contract/builtIn.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import type { Component, ComponentGroup } from './component.ts';
@@ -38,10 +38,4 @@ function withExporter(options: MeasurementOptions, settings: NodeExporterSpec = 
 
 function withPrometheus(options: MeasurementOptions, settings: PrometheusSpec = {}): MeasurementOptions {
   return { ...options, prometheus: { ...options.prometheus, ...given(settings) } };
-}
-
-/** The settings that are there. */
-function given<T extends object>(settings: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const entries = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }

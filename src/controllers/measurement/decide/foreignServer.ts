@@ -1,11 +1,9 @@
-import { TRAFFIC_STACKS } from '../../../api/trafficstack/trafficStack.ts';
-import { apiVersionOf } from '../../../runtime/client/resource.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { isForeign, type Observed } from '../../../runtime/objectSet/plan.ts';
-import { isMarked } from '../../../runtime/objectSet/owner.ts';
 import type { Component } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import { OWNER } from '../../contract/labels.ts';
+import { isOfAnyStack } from '../../contract/stackOwner.ts';
 
 /** The kinds that decide who answers a query: the Service, and the Deployment of the pods behind it. */
 const ANSWERING = ['Service', 'Deployment'];
@@ -27,7 +25,5 @@ export function foreignServer(components: readonly Observed<Component>[]): strin
 /** Whether a TrafficStack has made the object, as a component of the type Prometheus. */
 function isOfStack({ member, live }: Observed<Component>): boolean {
   const { namespace = '' } = member.object.metadata ?? {};
-  const controller = live?.metadata?.ownerReferences?.find((owner) => owner.controller === true);
-  const isStack = controller?.kind === TRAFFIC_STACKS.kind && controller.apiVersion === apiVersionOf(TRAFFIC_STACKS);
-  return isStack && live !== undefined && isMarked(live, prometheusSelector(namespace));
+  return live !== undefined && isOfAnyStack(live, prometheusSelector(namespace));
 }

@@ -32,14 +32,14 @@ function withOwner(live: { metadata: object }, isOwn: boolean) {
 }
 
 const agents = (a: There, b: There): ObservedComponent => ({
-  spec: { name: 'agents', type: 'NodeExporter' },
+  spec: { name: 'agents', type: 'ConnectivityAgents' },
   objects: [daemonSet('a', a), daemonSet('b', b)],
   ...{ pods: [], variables: {}, revision: REVISION },
 });
 
 function plan(component: ObservedComponent, prior?: Partial<ComponentStatus>) {
   const before: ComponentStatus = {
-    ...{ name: 'agents', type: 'NodeExporter', state: 'Ready', reason: 'AllAvailable', message: '' },
+    ...{ name: 'agents', type: 'ConnectivityAgents', state: 'Ready', reason: 'AllAvailable', message: '' },
     ...{ since: at(-10), revision: REVISION, replicas: 6, ...prior },
   };
   const stack = stackOf([component.spec], prior === undefined ? {} : { components: [before] });

@@ -1,27 +1,27 @@
 import type { V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { defaultConnectivityOptions } from '../../connectivity/objects/names.ts';
-import { DAEMONSETS, DEPLOYMENTS } from '../../runtime/client/resources.ts';
-import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
+import { defaultConnectivityOptions } from '../../../connectivity/objects/names.ts';
+import { DAEMONSETS, DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { pino } from 'pino';
 import { allComponents } from './components.ts';
-import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from './flags.ts';
-import { removeConnectivity } from './removeConnectivity.ts';
+import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from '../flags.ts';
+import { removeConnectivity } from '../removeConnectivity.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operator', uid: 'u1' };
 const OPTIONS = { ...defaultConnectivityOptions('op'), image: 'ours:1' };
 
 describe('the connectivity check', () => {
   it('equals testdata', async () => {
-    const objects = allComponents(OPTIONS, { owner: OWNER, firstCheckDone: true }).map(({ object }) => object);
+    const objects = allComponents(OPTIONS, { owner: OWNER }).map(({ object }) => object);
     await expect(objects.map((object) => stringify(object)).join('---\n')).toMatchFileSnapshot(
       'testdata/defaults.yaml',
     );
   });
 
   it('equals testdata with TLS, in what differs', async () => {
-    const circumstances = { firstCheckDone: true, ca: 'the CA' };
+    const circumstances = { ca: 'the CA' };
     const plain = allComponents(OPTIONS, circumstances).map(({ object }) => stringify(object));
     const objects = allComponents({ ...OPTIONS, tlsSecretName: 'server-tls' }, circumstances);
     const changed = objects.map(({ object }) => stringify(object)).filter((text) => !plain.includes(text));
@@ -97,6 +97,16 @@ describe('the connectivity check', () => {
     expect(await removeConnectivity(client, settings)).toEqual([]);
     expect([...client.objects.keys()]).toEqual([]);
     expect(client.writes.at(-1)).toBe('delete Namespace op-connectivity');
+  });
+
+  it('is removed also if a stack has it, which nobody runs any more', async () => {
+    const owner = { apiVersion: 'traffic.example.com/v1alpha1', kind: 'TrafficStack', name: 'default', uid: 'u' };
+    const ownerReferences = [{ ...owner, controller: true }];
+    const objects = allComponents(OPTIONS).map(({ object }) => object);
+    const owned = objects.map((object) => ({ ...object, metadata: { ...object.metadata, ownerReferences } }));
+    const client = new FakeApi(...owned);
+    expect(await removeConnectivity(client, { namespace: 'op', logger: pino({ level: 'silent' }) })).toEqual([]);
+    expect([...client.objects.keys()]).toEqual([]);
   });
 
   it.each([

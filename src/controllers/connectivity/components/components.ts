@@ -1,9 +1,9 @@
 import type { V1OwnerReference, V1PodTemplateSpec } from '@kubernetes/client-node';
-import { serverCa } from '../../connectivity/objects/agents.ts';
-import { SERVER_CA_NAME, type ConnectivityOptions } from '../../connectivity/objects/names.ts';
-import { operatedObjects } from '../../connectivity/objects/objects.ts';
-import { serverDeployment } from '../../connectivity/objects/server.ts';
-import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import { serverCa } from '../../../connectivity/objects/agents.ts';
+import { SERVER_CA_NAME, type ConnectivityOptions } from '../../../connectivity/objects/names.ts';
+import { operatedObjects } from '../../../connectivity/objects/objects.ts';
+import { serverDeployment } from '../../../connectivity/objects/server.ts';
+import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 import {
   CONFIG_MAPS,
   DAEMONSETS,
@@ -11,14 +11,16 @@ import {
   NAMESPACES,
   SERVICE_ACCOUNTS,
   SERVICES,
-} from '../../runtime/client/resources.ts';
-import { idFor, type Member } from '../../runtime/objectSet/member.ts';
-import { createObjectSet, type ObjectSet } from '../../runtime/objectSet/objectSet.ts';
-import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../contract/labels.ts';
-import { FIRST_CHECK_ANNOTATION, FIRST_CHECK_DONE } from './names.ts';
+} from '../../../runtime/client/resources.ts';
+import { idFor, type Member } from '../../../runtime/objectSet/member.ts';
+import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
+import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../../contract/labels.ts';
 
-/** The objects are deployed and removed together, but the CA of the server: it is needed with TLS only. */
-export type ComponentGroup = 'connectivity' | 'serverCa';
+/**
+ * A group of objects that is deployed and removed as a whole. A TrafficStack may keep `server` and `agents` in place of this controller,
+ * but never the namespace of the agents, in which others may have pods, nor the CA of the server, which the operator reads from a file.
+ */
+export type ComponentGroup = 'server' | 'agents' | 'agentsNamespace' | 'serverCa';
 export type Component = Member<ComponentGroup>;
 
 /** What of the objects depends on the cluster. */
@@ -27,8 +29,6 @@ export interface Circumstances {
   readonly owner?: V1OwnerReference | undefined;
   /** The CA of the server, PEM; '' if it is not known. */
   readonly ca?: string | undefined;
-  /** Whether the first ConnectivityCheck was created, or was not needed. */
-  readonly firstCheckDone: boolean;
 }
 
 /** An object with a pod template or without one. */
@@ -38,9 +38,8 @@ const RESOURCES: readonly Resource[] = [NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAP
 
 /** All objects of the connectivity check, whether enabled or not. */
 export function allComponents(options: ConnectivityOptions, circumstances?: Circumstances): Component[] {
-  const ca = component(serverCa(options, circumstances?.ca ?? ''), options, circumstances);
-  const others = operatedObjects(options).map((object) => component(object as Deployed, options, circumstances));
-  return [{ ...ca, group: 'serverCa' }, ...others];
+  const ca = serverCa(options, circumstances?.ca ?? '');
+  return [ca, ...operatedObjects(options)].map((object) => component(object as Deployed, options, circumstances));
 }
 
 /** The object set of the connectivity check. */
@@ -57,23 +56,27 @@ export function serverComponent(options: ConnectivityOptions): Component {
 }
 
 function component(object: Deployed, options: ConnectivityOptions, circumstances?: Circumstances): Component {
-  const { owner, firstCheckDone = false } = circumstances ?? {};
+  const owner = circumstances?.owner;
   const resource = RESOURCES.find(({ kind }) => kind === object.kind);
   if (resource === undefined) throw new Error(`no resource for objects of the kind ${object.kind}`);
   const marked = withMarks(object);
   const metadata = {
     ...marked.metadata,
-    ...(firstCheckDone && object.kind === DEPLOYMENTS.kind
-      ? { annotations: { [FIRST_CHECK_ANNOTATION]: FIRST_CHECK_DONE } }
-      : {}),
     ...(owner !== undefined && object.metadata?.namespace === options.namespace ? { ownerReferences: [owner] } : {}),
   };
   return {
-    group: 'connectivity',
+    group: groupOf(object, options),
     resource,
     object: { ...marked, metadata },
     dependsOn: [...accountOf(object), ...caOf(object, options)],
   };
+}
+
+/** Those of the server are in the namespace of the operator. */
+function groupOf({ kind, metadata }: Deployed, { agentsNamespace }: ConnectivityOptions): ComponentGroup {
+  if (kind === NAMESPACES.kind) return 'agentsNamespace';
+  if (kind === CONFIG_MAPS.kind) return 'serverCa';
+  return metadata?.namespace === agentsNamespace ? 'agents' : 'server';
 }
 
 /** The labels of the operator on the object and on its pods; the selectors stay those of the original. */
