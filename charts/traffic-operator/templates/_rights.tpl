@@ -277,6 +277,11 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks']
   verbs: ['list', 'watch', 'create', 'patch']
+# If the flags deploy nothing any more.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks']
+  resourceNames: ['default']
+  verbs: ['delete']
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks/status']
   verbs: ['patch']

@@ -21,6 +21,7 @@ export function trafficStackRights(): ControllerRights {
           ...rule(group, [plural], ['list', 'watch', 'create', 'patch']),
           why: 'create: the stack "default". patch: the finalizer.',
         },
+        { ...rule(group, [plural], ['delete'], [DEFAULT_STACK]), why: 'If the flags deploy nothing any more.' },
         rule(group, [`${plural}/status`], ['patch']),
         {
           ...rule(group, [`${plural}/finalizers`], ['update']),

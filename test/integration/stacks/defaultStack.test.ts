@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { identity, Installation, ownersOf } from './installation.ts';
-import { WAIT, type StackScene } from './scene.ts';
+import { unusedRights, WAIT, type StackScene } from './scene.ts';
 
 /** The stack `default`, which --default-stack creates. */
+const USER = 'stack-default';
 let i: Installation;
 let s: StackScene;
 
 beforeAll(async () => {
-  i = await Installation.start('stack-default');
+  i = await Installation.start(USER);
   s = i.scene;
   await i.startOperator();
 });
@@ -32,6 +34,19 @@ it('has what the operator deploys, and no pod restarts', async () => {
   expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));
   expect(identity(await i.deployment())).toEqual(identity(before.prometheus));
   expect(await i.pods()).toEqual(pods);
+});
+
+it('follows the flags while nobody has changed it', async () => {
+  await i.restartOperator('--default-stack', '--node-exporter=false');
+  await i.exporterIsGone();
+  await s.ready('default');
+  expect((await s.stack('default')).spec.components.map(({ name }) => name)).toEqual(['prometheus']);
+  await i.restartOperator('--default-stack', '--node-exporter=false', `--prometheus-url=${s.f.prometheusUrl}`);
+  await vi.waitFor(() => expect(s.stack('default')).rejects.toSatisfy(isNotFound), WAIT);
+  await i.restartOperator('--default-stack');
+  await s.ready('default');
+  await i.measures();
+  expect(ownersOf(await i.daemonSet())).toEqual(['TrafficStack default']);
 });
 
 it('stays as people write it, and is made anew when it is deleted', async () => {
@@ -63,4 +78,10 @@ it('gives all back when stacks are switched off, and no pod restarts', async () 
   expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));
   expect(identity(await i.deployment())).toEqual(identity(before.prometheus));
   expect(await i.pods()).toEqual(pods);
+});
+
+it('uses each of its rights on TrafficStacks', async () => {
+  // A watch is in the audit log when it ends.
+  await s.f.stopOperator();
+  expect(unusedRights(s, USER, (resource) => resource === 'trafficstacks')).toEqual([]);
 });

@@ -165,8 +165,9 @@ it('uses each of its rights, and none that it does not have', () => {
   const others = ['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'serviceaccounts'];
   const isUsedHere = (resource: string): boolean => !others.includes(resource);
   expect(unusedRights(s, USER, isUsedHere)).toEqual([
-    // For the stack of the operator: builtIns.test.ts.
+    // For the stack of the operator: defaultStack.test.ts.
     'create trafficstacks',
+    'delete trafficstacks',
     // The admission plugin OwnerReferencesPermissionEnforcement asks for it.
     'update trafficstacks/finalizers',
     // A server-side apply that creates an object needs the right, and is a patch.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { BuiltInType } from '../../../api/trafficstack/terms.ts';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
 import { component, stackOf } from '../testing/stacks.ts';
-import { defaultStackOf, isOfOperator } from './defaultStack.ts';
+import { isOfOperator, planDefaultStack } from './defaultStack.ts';
 
 const builtIn = (type: BuiltInType, over: Partial<BuiltIn> = {}): BuiltIn => {
   return { type, fieldManager: 'x', isDeployed: true, render: () => [], ...over };
@@ -12,41 +12,66 @@ const EXPORTER = builtIn('NodeExporter');
 const PROMETHEUS = builtIn('Prometheus');
 const named = (type: BuiltInType, mode: 'Managed' | 'Disabled' = 'Managed') => stackOf([{ name: 'x', type, mode }]);
 
+const planOf = (builtIns: readonly BuiltIn[], stacks: Parameters<typeof planDefaultStack>[1]) => {
+  const plan = planDefaultStack(builtIns, stacks);
+  const names = plan === undefined || plan.do === 'delete' ? [] : plan.stack.spec.components.map(({ name }) => name);
+  return [plan?.do ?? 'nothing', ...names];
+};
+/** The stack as the operator has written it for these types. */
+function written(builtIns: readonly BuiltIn[], over: Partial<ComponentSpec> = {}): TrafficStack {
+  const plan = planDefaultStack(builtIns, []);
+  if (plan?.do !== 'create') throw new Error('it is not created');
+  const components = plan.stack.spec.components.map((each) => ({ ...each, ...over }));
+  return { ...plan.stack, spec: { components }, status: {} };
+}
+const leaving = (stack: TrafficStack): TrafficStack => {
+  return { ...stack, metadata: { ...stack.metadata, deletionTimestamp: new Date(0) } };
+};
+const BOTH = [EXPORTER, PROMETHEUS];
+const OFF = builtIn('Prometheus', { isDeployed: false });
+
 describe('the stack default', () => {
   it('has a component of each type that is deployed, without settings, and is marked', () => {
-    expect(defaultStackOf([EXPORTER, PROMETHEUS], [])).toEqual({
-      metadata: { name: 'default', labels: { 'app.kubernetes.io/managed-by': 'traffic-operator' } },
-      spec: {
-        components: [
-          { name: 'node-exporter', type: 'NodeExporter' },
-          { name: 'prometheus', type: 'Prometheus' },
-        ],
+    expect(planDefaultStack(BOTH, [])).toMatchObject({
+      do: 'create',
+      stack: {
+        metadata: { name: 'default', labels: { 'app.kubernetes.io/managed-by': 'traffic-operator' } },
+        spec: {
+          components: [
+            { name: 'node-exporter', type: 'NodeExporter' },
+            { name: 'prometheus', type: 'Prometheus' },
+          ],
+        },
       },
     });
   });
 
-  it.each<[string, readonly BuiltIn[], Parameters<typeof defaultStackOf>[1], readonly string[]]>([
-    ['the flags do not deploy', [EXPORTER, builtIn('Prometheus', { isDeployed: false })], [], ['node-exporter']],
-    ['no stack may have', [EXPORTER, builtIn('Prometheus', { problem: 'none' })], [], ['node-exporter']],
+  it.each<[string, readonly BuiltIn[], readonly TrafficStack[], string[]]>([
+    ['without what the flags do not deploy', [EXPORTER, OFF], [], ['create', 'node-exporter']],
     [
-      'another stack names',
-      [EXPORTER, PROMETHEUS],
-      [stackOf([component('web')]), named('Prometheus')],
-      ['node-exporter'],
+      'without what no stack may have',
+      [EXPORTER, builtIn('Prometheus', { problem: 'x' })],
+      [],
+      ['create', 'node-exporter'],
     ],
-    ['another stack switches off', [EXPORTER, PROMETHEUS], [named('NodeExporter', 'Disabled')], ['prometheus']],
-  ])('has none of a type that %s', (_, builtIns, others, names) => {
-    expect(defaultStackOf(builtIns, others)?.spec.components.map(({ name }) => name)).toEqual(names);
-  });
-
-  it('has what a stack names that is being deleted', () => {
-    const { metadata, ...leaving } = named('Prometheus');
-    const other = { ...leaving, metadata: { ...metadata, deletionTimestamp: new Date(0) } };
-    expect(defaultStackOf([PROMETHEUS], [other])?.spec.components).toHaveLength(1);
-  });
-
-  it('is none without a component', () => {
-    expect(defaultStackOf([builtIn('Prometheus', { isDeployed: false })], [])).toBeUndefined();
+    [
+      'without what another names',
+      BOTH,
+      [stackOf([component('web')]), named('Prometheus')],
+      ['create', 'node-exporter'],
+    ],
+    ['without what another switches off', BOTH, [named('NodeExporter', 'Disabled')], ['create', 'prometheus']],
+    ['with what another has that goes', [PROMETHEUS], [leaving(named('Prometheus'))], ['create', 'prometheus']],
+    ['not without a component', [OFF], [], ['nothing']],
+    ['not changed as it is', BOTH, [written(BOTH)], ['nothing']],
+    ['changed as the flags', [EXPORTER, OFF], [written(BOTH)], ['change', 'node-exporter']],
+    ['changed for one more', BOTH, [written([EXPORTER])], ['change', 'node-exporter', 'prometheus']],
+    ['not changed for what another names', BOTH, [written(BOTH), named('Prometheus')], ['nothing']],
+    ['deleted if the flags deploy nothing', [OFF], [written(BOTH)], ['delete']],
+    ['left as people changed it', [EXPORTER, OFF], [written(BOTH, { deadline: '1m' })], ['nothing']],
+    ['left while it goes', [EXPORTER, OFF], [leaving(written(BOTH))], ['nothing']],
+  ])('is made %s', (_, builtIns, stacks, wanted) => {
+    expect(planOf(builtIns, stacks)).toEqual(wanted);
   });
 });
 

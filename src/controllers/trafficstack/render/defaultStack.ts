@@ -2,26 +2,62 @@ import type { BuiltInType } from '../../../api/trafficstack/terms.ts';
 import type { ComponentSpec, TrafficStack, TrafficStackSpec } from '../../../api/trafficstack/trafficStack.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
-import { DEFAULT_STACK } from '../names.ts';
+import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { DEFAULT_STACK, DEFAULT_STACK_HASH } from '../names.ts';
+
+/** The stack `default` as the operator writes it. */
+export type DefaultStack = Pick<TrafficStack, 'metadata' | 'spec'>;
+
+/** What is to be done about the stack `default`. Undefined: nothing. */
+export type DefaultStackPlan =
+  | { readonly do: 'create'; readonly stack: DefaultStack }
+  | { readonly do: 'change'; readonly stack: DefaultStack; readonly live: TrafficStack }
+  | { readonly do: 'delete'; readonly live: TrafficStack };
 
 /**
- * The stack `default`: a component for each built-in type that the flags deploy and that no other stack names. They have no settings,
- * so those of the flags hold until people write some. Undefined if there is no such type.
+ * Decides about the stack `default`: a component for each built-in type that the flags deploy and that no other stack names. They have no
+ * settings, so those of the flags hold until people write some.
+ *
+ * | the stack `default`                      | the flags deploy       | it is   |
+ * |------------------------------------------|------------------------|---------|
+ * | is missing                               | a type, or several     | created |
+ * | is as the operator has written it        | other types            | changed |
+ * | is as the operator has written it        | nothing                | deleted |
+ * | anything else, also if people changed it | any                    | left    |
+ *
+ * What it has, it does not give up for another stack, which is refused.
  */
-export function defaultStackOf(
+export function planDefaultStack(
   builtIns: readonly BuiltIn[],
-  others: readonly TrafficStack[],
-): Pick<TrafficStack, 'metadata' | 'spec'> | undefined {
-  const staying = others.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
-  const named = new Set(staying.flatMap(typesIn));
+  stacks: readonly TrafficStack[],
+): DefaultStackPlan | undefined {
+  const live = stacks.find(({ metadata }) => metadata?.name === DEFAULT_STACK);
+  if (live !== undefined && !isAsWritten(live)) return undefined;
+  const others = stacks.filter((each) => each !== live && each.metadata?.deletionTimestamp === undefined);
+  const own = live === undefined ? [] : typesIn(live);
+  const named = new Set(others.flatMap(typesIn).filter((type) => !own.includes(type)));
   const types = builtIns
     .filter(({ type, isDeployed, problem }) => isDeployed && problem === undefined && !named.has(type))
     .map(({ type }) => type);
-  if (types.length === 0) return undefined;
-  return {
-    metadata: { name: DEFAULT_STACK, labels: { [MANAGED_BY]: OPERATOR } },
-    spec: { components: types.map(componentOf) },
-  };
+  if (types.length === 0) return live && { do: 'delete', live };
+  const stack = defaultStackOf(types);
+  if (live === undefined) return { do: 'create', stack };
+  return hashOf(live.spec) === hashOf(stack.spec) ? undefined : { do: 'change', stack, live };
+}
+
+function defaultStackOf(types: readonly BuiltInType[]): DefaultStack {
+  const spec = { components: types.map(componentOf) };
+  const annotations = { [DEFAULT_STACK_HASH]: hashOf(spec) };
+  return { metadata: { name: DEFAULT_STACK, labels: { [MANAGED_BY]: OPERATOR }, annotations }, spec };
+}
+
+function isAsWritten({ metadata, spec }: TrafficStack): boolean {
+  return metadata?.deletionTimestamp === undefined && metadata?.annotations?.[DEFAULT_STACK_HASH] === hashOf(spec);
+}
+
+function hashOf(spec: TrafficStackSpec): string {
+  return appliedHash({ spec } as KubeObject);
 }
 
 /** Whether a stack is the operator's: the stack `default`, if it has made it, and nobody has added a workload. */
