@@ -10,7 +10,7 @@ import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
 import { metaTime, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { cut } from '../../../runtime/status/cut.ts';
-import { DEFAULT_TTL } from '../../../weights/records/endpoint.ts';
+import { DEFAULT_TTL, longestTtl, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { GateResult } from '../../../weights/ramp/gate.ts';
 import {
   withNextStep,
@@ -76,18 +76,24 @@ function gateOf({ result, value, message = '' }: NonNullable<RampStatus['gate']>
   return result === 'NoData' ? { result, message } : { result, value: Number(value) };
 }
 
-/** The ramp after the writes of a step, as the status shows it; undefined if no change is under way. @param nowMs since 1970 */
+/** What is there after the writes of a step. */
+export interface RampOutcome {
+  readonly isInForce: boolean;
+  readonly endpoints: Iterable<DnsEndpoint | undefined>;
+  /** Since 1970. */
+  readonly nowMs: number;
+}
+
+/** The ramp after the writes of a step, as the status shows it; undefined if no change is under way. */
 export function rampAfter(
   spec: TrafficWeightSpec,
   { state }: RampStep,
-  {
-    isInForce,
-    publishedTtl,
-    nowMs,
-  }: { readonly isInForce: boolean; readonly publishedTtl: number; readonly nowMs: number },
+  { isInForce, endpoints, nowMs }: RampOutcome,
 ): RampStatus | undefined {
-  const settings = rampSettingsOf(spec, publishedTtl);
-  if (state === undefined || settings === undefined) return undefined;
+  // There may be thousands of records, which only a ramp has to look at.
+  if (state === undefined) return undefined;
+  const settings = rampSettingsOf(spec, longestTtl(endpoints));
+  if (settings === undefined) return undefined;
   return rampStatusOf(withNextStep(state, settings, { isInForce, now: nowMs }), spec);
 }
 

@@ -9,7 +9,7 @@ import { findCondition, metaTime, setCondition, type Condition } from '../../../
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
-import { longestTtl, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView, ZoneView } from '../observe/observation.ts';
 import { zonesState } from './zones.ts';
@@ -65,10 +65,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
   const lastInForce = weight.status?.currentWeight ?? outcome.backend?.weights?.current;
   const isStepInForce = decisive.every(isTrue);
   const currentWeight = isStepInForce ? step.weight : lastInForce;
-  const ramp = rampAfter(spec, step, {
-    ...{ isInForce: isStepInForce, nowMs },
-    publishedTtl: longestTtl(endpoints.values()),
-  });
+  const ramp = rampAfter(spec, step, { isInForce: isStepInForce, endpoints: endpoints.values(), nowMs });
   const ramped = rampedState(spec, ramp, desiredWeight);
   const { BackendRead, Acknowledged } = read;
   const unready = [BackendRead, ...decisive, ramped, Acknowledged, accepted].find((state) => state && !isTrue(state));
