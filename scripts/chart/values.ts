@@ -136,7 +136,7 @@ export const chartValues = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          'With stacks.enabled, whether node-exporter, Prometheus and the connectivity check are components of the TrafficStack "default", which the operator creates if there is none.',
+          'With stacks.enabled, whether node-exporter, Prometheus and the connectivity check are components of the TrafficStack "default", which follows the values until somebody changes it.',
         ),
     })
     .prefault({})

@@ -273,7 +273,7 @@
 {{- end -}}
 
 {{- define "traffic-operator.rights.stacks.cluster" -}}
-# create: the stack "default". patch: the finalizer.
+# create: the stack "default". patch: that one, and the finalizer.
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks']
   verbs: ['list', 'watch', 'create', 'patch']

@@ -6,6 +6,6 @@ export const TRAFFIC_STACK_FLAGS = {
   defaultStack: withDefault(
     boolean,
     'false',
-    'With --stacks, create the TrafficStack "default" of what the operator deploys, if there is none.',
+    'With --stacks, what the operator deploys is in the TrafficStack "default", which follows the flags until somebody changes it.',
   ),
 } as const satisfies FlagTable;

@@ -19,7 +19,7 @@ export function trafficStackRights(): ControllerRights {
       cluster: [
         {
           ...rule(group, [plural], ['list', 'watch', 'create', 'patch']),
-          why: 'create: the stack "default". patch: the finalizer.',
+          why: 'create: the stack "default". patch: that one, and the finalizer.',
         },
         { ...rule(group, [plural], ['delete'], [DEFAULT_STACK]), why: 'If the flags deploy nothing any more.' },
         rule(group, [`${plural}/status`], ['patch']),
