@@ -85,6 +85,11 @@ export function isWorkload(component: ComponentSpec): component is WorkloadCompo
   return component.workload !== undefined;
 }
 
+/** The components of a stack; none of one that an older CRD has accepted without. */
+export function componentsIn({ spec }: TrafficStack): readonly ComponentSpec[] {
+  return (spec as Partial<TrafficStackSpec> | undefined)?.components ?? [];
+}
+
 /** What is special about node-exporter. What is absent is as the flags of the operator say. */
 export interface NodeExporterSpec {
   image?: string | undefined;

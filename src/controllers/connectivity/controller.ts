@@ -6,7 +6,7 @@ import type { Transport } from '../../runtime/client/transport.ts';
 import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { isOff } from '../../runtime/objectSet/plan.ts';
-import { watchMembers, type MemberCaches } from '../../runtime/objectSet/watch.ts';
+import { watchMembers } from '../../runtime/objectSet/watch.ts';
 import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
@@ -64,7 +64,9 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
     onRefusal: () => enqueue(),
     ...(metrics.reflector && { metrics: metrics.reflector }),
   });
-  const caches = settings.stacks === undefined ? { ...watched, live: withoutStacks(watched) } : watched;
+  // What a stack has had is of this controller again where no stack is run.
+  const live: typeof watched.live = (member) => withoutStackOwner(watched.live(member));
+  const caches = settings.stacks === undefined ? { ...watched, live } : watched;
   const stacks = createKeeperCache(settings.stacks, KEPT_TYPES, components);
   const report = new ProblemReport({
     name: 'connectivity',
@@ -94,13 +96,5 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
       enqueue();
     },
     problems: () => report.current,
-  };
-}
-
-/** What a stack has had is of this controller again where no stack is run. */
-function withoutStacks({ live }: Pick<MemberCaches<string>, 'live'>): MemberCaches<string>['live'] {
-  return (member) => {
-    const found = live(member);
-    return found && withoutStackOwner(found);
   };
 }

@@ -26,10 +26,7 @@ export async function removeConnectivity(
 ): Promise<readonly Problem[]> {
   const observation = await observeSet(connectivitySet(defaultConnectivityOptions(namespace)), 'all', {
     // No operator runs the stacks that may have them.
-    live: async (member) => {
-      const live = await readLive(client, member);
-      return live && withoutStackOwner(live);
-    },
+    live: async (member) => withoutStackOwner(await readLive(client, member)),
     unknown: new Set(),
     strangersIn: (where) => listStrangers(client, where),
   });

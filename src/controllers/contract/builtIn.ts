@@ -1,6 +1,7 @@
 import type { BuiltInType } from '../../api/trafficstack/terms.ts';
 import type { ComponentSpec } from '../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import type { Member } from '../../runtime/objectSet/member.ts';
 
 /** One object of a built-in component: exactly the fields that the operator owns. */
 export interface BuiltInObject {
@@ -22,6 +23,11 @@ export interface BuiltIn {
   readonly problem?: string | undefined;
   /** The objects with the settings of a component, as the controller itself would apply them; the workloads are the last ones. */
   render(component: ComponentSpec): readonly BuiltInObject[];
+}
+
+/** The objects of a group of a controller, as a stack has them. */
+export function objectsOf<G extends string>(group: G, members: readonly Member<G>[]): BuiltInObject[] {
+  return members.filter((each) => each.group === group).map(({ resource, object }) => ({ resource, object }));
 }
 
 /** The settings of a component that are there; the flags say the others. */

@@ -1,5 +1,5 @@
 import type { BuiltInType } from '../../api/trafficstack/terms.ts';
-import type { TrafficStack, TrafficStackSpec } from '../../api/trafficstack/trafficStack.ts';
+import { componentsIn, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { idFor, idOf, type Member } from '../../runtime/objectSet/member.ts';
 
 /** The groups of objects of a controller that TrafficStacks may keep in its place, and the type of component that each of them is. */
@@ -42,11 +42,9 @@ export function keepersOf<G extends string>(
   return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
 }
 
-function modesOf({ metadata, spec }: TrafficStack, type: BuiltInType): string[] {
-  if (metadata?.deletionTimestamp !== undefined) return [];
-  // An older CRD may have accepted anything.
-  const { components = [] } = (spec as Partial<TrafficStackSpec> | undefined) ?? {};
-  return components.filter((each) => each.type === type).map(({ mode = 'Managed' }) => mode);
+function modesOf(stack: TrafficStack, type: BuiltInType): string[] {
+  if (stack.metadata?.deletionTimestamp !== undefined) return [];
+  return componentsIn(stack).flatMap((each) => (each.type === type ? (each.mode ?? 'Managed') : []));
 }
 
 function holdsOneOf({ status }: TrafficStack, ids: ReadonlySet<string>): boolean {
@@ -61,6 +59,14 @@ function holdsOneOf({ status }: TrafficStack, ids: ReadonlySet<string>): boolean
  */
 export function keptByStacks<G extends string>(types: KeptTypes<G>, keepers: Keepers<G> | undefined): ReadonlySet<G> {
   return new Set(groupsIn(types).filter((group) => keepers?.[group].isKept ?? true));
+}
+
+/** The groups that are unknown, with those that are left as they are with them. @param partners groups that are deployed together */
+export function withPartners<G extends string>(
+  unknown: ReadonlySet<G | undefined>,
+  partners: readonly (readonly G[])[],
+): ReadonlySet<G | undefined> {
+  return new Set([...unknown, ...partners.filter((groups) => groups.some((group) => unknown.has(group))).flat()]);
 }
 
 function groupsIn<G extends string>(types: KeptTypes<G>): G[] {

@@ -4,19 +4,18 @@ import { apiVersionOf, type KubeObject } from '../../runtime/client/resource.ts'
 import { isMarked, type Owner } from '../../runtime/objectSet/owner.ts';
 
 /**
- * An object without its owner reference to a TrafficStack, for where no stack is run: a built-in component is then of its own
- * controller again, which replaces that reference with its next apply.
+ * A live object without its owner reference to a TrafficStack, for where no stack is run: a built-in component is then of its own
+ * controller again, which replaces that reference with its next apply. Undefined if there is none.
  */
-export function withoutStackOwner<T extends KubeObject>(object: T): T {
-  const { metadata } = object;
-  const others = metadata?.ownerReferences?.filter((owner) => !isStack(owner));
-  return others === undefined ? object : { ...object, metadata: { ...metadata, ownerReferences: others } };
+export function withoutStackOwner(live: KubeObject | undefined): KubeObject | undefined {
+  const others = live?.metadata?.ownerReferences?.filter((owner) => !isStack(owner));
+  return others === undefined ? live : { ...live, metadata: { ...live?.metadata, ownerReferences: others } };
 }
 
 /** Whether a TrafficStack keeps the object as a component that has these labels. */
-export function isOfAnyStack(live: KubeObject, labels: Owner['labels']): boolean {
-  const controller = live.metadata?.ownerReferences?.find((owner) => owner.controller === true);
-  return controller !== undefined && isStack(controller) && isMarked(live, labels);
+export function isOfAnyStack(live: KubeObject | undefined, labels: Owner['labels']): boolean {
+  const controller = live?.metadata?.ownerReferences?.find((owner) => owner.controller === true);
+  return live !== undefined && controller !== undefined && isStack(controller) && isMarked(live, labels);
 }
 
 function isStack({ kind, apiVersion }: V1OwnerReference): boolean {

@@ -29,10 +29,7 @@ export async function removeMeasurement(
   options.prometheus.volume = { kind: 'claim', size: '1Gi' };
   const observation = await observeSet(measurementSet(options), 'all', {
     // No operator runs the stacks that may have them.
-    live: async (member) => {
-      const live = await readLive(client, member);
-      return live && withoutStackOwner(live);
-    },
+    live: async (member) => withoutStackOwner(await readLive(client, member)),
     unknown: new Set(),
     strangersIn: (where) => listStrangers(client, where),
   });

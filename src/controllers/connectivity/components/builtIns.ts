@@ -1,8 +1,8 @@
 import type { ConnectivityAgentsSpec, ConnectivityServerSpec } from '../../../api/trafficstack/trafficStack.ts';
-import { given, type BuiltIn, type BuiltInObject } from '../../contract/builtIn.ts';
+import { given, objectsOf, type BuiltIn } from '../../contract/builtIn.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { DeploymentOptions } from '../options.ts';
-import { allComponents, type ComponentGroup } from './components.ts';
+import { allComponents } from './components.ts';
 
 const NO_CONNECTIVITY =
   'without --connectivity (connectivity.enabled in the chart), the server has no rights, and nobody asks it';
@@ -17,19 +17,13 @@ export function builtInsOf(options: DeploymentOptions): BuiltIn[] {
   return [
     {
       ...{ type: 'ConnectivityServer', ...common },
-      render: ({ connectivityServer }) => objectsOf('server', withServer(options, connectivityServer)),
+      render: ({ connectivityServer }) => objectsOf('server', allComponents(withServer(options, connectivityServer))),
     },
     {
       ...{ type: 'ConnectivityAgents', ...common },
-      render: ({ connectivityAgents }) => objectsOf('agents', withAgents(options, connectivityAgents)),
+      render: ({ connectivityAgents }) => objectsOf('agents', allComponents(withAgents(options, connectivityAgents))),
     },
   ];
-}
-
-function objectsOf(which: ComponentGroup, options: DeploymentOptions): BuiltInObject[] {
-  return allComponents(options)
-    .filter(({ group }) => group === which)
-    .map(({ resource, object }) => ({ resource, object }));
 }
 
 function withServer(options: DeploymentOptions, settings: ConnectivityServerSpec = {}): DeploymentOptions {

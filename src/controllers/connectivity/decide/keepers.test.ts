@@ -3,10 +3,10 @@ import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/
 import { defaultConnectivityOptions } from '../../../connectivity/objects/names.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
 import { planSet } from '../../../runtime/objectSet/plan.ts';
-import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
+import { keepersOf, keptByStacks, withPartners } from '../../contract/keepers.ts';
 import { allComponents, connectivitySet } from '../components/components.ts';
 import type { DeploymentOptions } from '../options.ts';
-import { KEPT_TYPES, switchedOff, withPartners } from './keepers.ts';
+import { KEPT_TYPES, PARTNERS, switchedOff } from './keepers.ts';
 
 const PLAIN: DeploymentOptions = { ...defaultConnectivityOptions('op'), image: 'ours:1', enabled: true };
 const TLS: DeploymentOptions = { ...PLAIN, tlsSecretName: 'server-tls' };
@@ -132,8 +132,8 @@ describe('what the controller does beside a stack', () => {
 
 it('what is unknown of the server or the agents leaves both, and the CA alone leaves what depends on it', () => {
   const all = ['server', 'agents', 'agentsNamespace'];
-  expect([...withPartners(new Set(['agents']))].sort()).toEqual([...all].sort());
-  expect([...withPartners(new Set(['serverCa', 'server']))].sort()).toEqual([...all, 'serverCa'].sort());
-  expect([...withPartners(new Set(['serverCa']))]).toEqual(['serverCa']);
-  expect([...withPartners(new Set())]).toEqual([]);
+  expect([...withPartners(new Set(['agents']), PARTNERS)].sort()).toEqual([...all].sort());
+  expect([...withPartners(new Set(['serverCa', 'server']), PARTNERS)].sort()).toEqual([...all, 'serverCa'].sort());
+  expect([...withPartners(new Set(['serverCa']), PARTNERS)]).toEqual(['serverCa']);
+  expect([...withPartners(new Set(), PARTNERS)]).toEqual([]);
 });

@@ -26,11 +26,5 @@ export function switchedOff(
   return off;
 }
 
-const DEPLOYED: readonly ComponentGroup[] = ['server', 'agents', 'agentsNamespace'];
-
 /** What is unknown of the server or the agents leaves all of both as it is: they are deployed together. */
-export function withPartners(
-  unknown: ReadonlySet<ComponentGroup | undefined>,
-): ReadonlySet<ComponentGroup | undefined> {
-  return DEPLOYED.some((group) => unknown.has(group)) ? new Set([...unknown, ...DEPLOYED]) : unknown;
-}
+export const PARTNERS: readonly (readonly ComponentGroup[])[] = [['server', 'agents', 'agentsNamespace']];

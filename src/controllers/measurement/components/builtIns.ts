@@ -1,8 +1,7 @@
 import type { NodeExporterSpec, PrometheusSpec } from '../../../api/trafficstack/trafficStack.ts';
-import { given, type BuiltIn, type BuiltInObject } from '../../contract/builtIn.ts';
+import { given, objectsOf, type BuiltIn } from '../../contract/builtIn.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
-import type { Component, ComponentGroup } from './component.ts';
 import { exporterComponents } from './exporter.ts';
 import { prometheusComponents } from './prometheus.ts';
 
@@ -26,10 +25,6 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       render: ({ prometheus }) => objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus))),
     },
   ];
-}
-
-function objectsOf(which: ComponentGroup, components: readonly Component[]): BuiltInObject[] {
-  return components.filter(({ group }) => group === which).map(({ resource, object }) => ({ resource, object }));
 }
 
 function withExporter(options: MeasurementOptions, settings: NodeExporterSpec = {}): MeasurementOptions {

@@ -25,5 +25,5 @@ export function foreignServer(components: readonly Observed<Component>[]): strin
 /** Whether a TrafficStack has made the object, as a component of the type Prometheus. */
 function isOfStack({ member, live }: Observed<Component>): boolean {
   const { namespace = '' } = member.object.metadata ?? {};
-  return live !== undefined && isOfAnyStack(live, prometheusSelector(namespace));
+  return isOfAnyStack(live, prometheusSelector(namespace));
 }

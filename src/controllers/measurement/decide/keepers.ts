@@ -19,3 +19,9 @@ export function switchedOff(options: MeasurementOptions, keepers?: Keepers<Stack
   if (!hasPrometheus) off.add('prometheus').add('claim');
   return off;
 }
+
+/** What is unknown of an exporter or a Prometheus leaves all of it as it is. */
+export const PARTNERS: readonly (readonly ComponentGroup[])[] = [
+  ['exporter', 'exporterNamespace'],
+  ['prometheus', 'claim'],
+];

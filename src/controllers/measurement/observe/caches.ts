@@ -15,9 +15,10 @@ import { allComponents, targetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
+import { withPartners } from '../../contract/keepers.ts';
 import { PART_OF } from '../../contract/labels.ts';
 import { withoutStackOwner } from '../../contract/stackOwner.ts';
-import { KEPT_TYPES, type StackGroup } from '../decide/keepers.ts';
+import { KEPT_TYPES, PARTNERS, type StackGroup } from '../decide/keepers.ts';
 import { AGENT_SERVICES } from '../decide/agentTargets.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
@@ -103,7 +104,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
       ...refusalOf("Prometheus' pods", pods),
       ...keepers.refusals(),
     ],
-    unknownGroups: () => withPartners(parts.flatMap((part) => [...part.unknownGroups()])),
+    unknownGroups: () => withPartners(new Set(parts.flatMap((part) => [...part.unknownGroups()])), PARTNERS),
     get knowsTargets() {
       return deciding.every(isKnown);
     },
@@ -113,7 +114,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
     stacks: keepers,
     live(component) {
       const live = all.map((each) => each.live(component)).find((object) => object !== undefined);
-      return live !== undefined && stacks === undefined ? withoutStackOwner(live) : live;
+      return stacks === undefined ? withoutStackOwner(live) : live;
     },
     liveTargets: () => nodeMaps.map((component) => targets.live(component)),
     liveAgentTargets: () => agentMaps.map((component) => agentTargets.live(component)),
@@ -130,17 +131,6 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
     },
   };
 }
-
-/** What is unknown of an exporter or a Prometheus leaves all of it as it is. */
-function withPartners(unknown: readonly (ComponentGroup | undefined)[]): ReadonlySet<ComponentGroup | undefined> {
-  const partners = PARTNERS.filter((pair) => pair.some((group) => unknown.includes(group)));
-  return new Set([...unknown, ...partners.flat()]);
-}
-
-const PARTNERS: readonly (readonly ComponentGroup[])[] = [
-  ['exporter', 'exporterNamespace'],
-  ['prometheus', 'claim'],
-];
 
 type Selection<T extends KubeObject> = Omit<InformerOptions<T>, keyof Omit<CachesOptions, 'options' | 'stacks'>>;
 

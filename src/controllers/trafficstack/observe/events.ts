@@ -5,9 +5,7 @@ import { EVENTS } from '../../../runtime/client/resources.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import type { Observation, Question, SeenEvent } from './observation.ts';
-
-/** ms: a component may be reconciled several times in a second while its pods begin. */
-const KEPT_MS = 5_000;
+import { RecentReads } from './recentReads.ts';
 
 /**
  * Reads the Events about one object, at most once in 5 s. A watch would make the API server decode every Event of the cluster, which
@@ -15,13 +13,12 @@ const KEPT_MS = 5_000;
  */
 export class EventReader {
   readonly #client: Pick<Client, 'list'>;
-  readonly #clock: Pick<Clock, 'now'>;
   /** By uid. */
-  readonly #known = new Map<string, { readonly at: number; readonly events: readonly SeenEvent[] }>();
+  readonly #recent: RecentReads<readonly SeenEvent[]>;
 
   constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'now'> }) {
     this.#client = client;
-    this.#clock = clock;
+    this.#recent = new RecentReads(clock);
   }
 
   /**
@@ -29,16 +26,12 @@ export class EventReader {
    *
    * @throws ApiError, TransportError
    */
-  async read({ namespace, uid }: Question): Promise<readonly SeenEvent[]> {
-    const now = this.#clock.now();
-    for (const [key, { at }] of this.#known) if (now - at >= KEPT_MS) this.#known.delete(key);
-    const known = this.#known.get(uid);
-    if (known !== undefined) return known.events;
-    const fieldSelector = `regarding.uid=${uid}`;
-    const events = await this.#client.list(EVENTS, { namespace, fieldSelector }).catch(noneIfForbidden);
-    const seen = events.map(trimEvent);
-    this.#known.set(uid, { at: now, events: seen });
-    return seen;
+  read({ namespace, uid }: Question): Promise<readonly SeenEvent[]> {
+    return this.#recent.read(uid, async () => {
+      const fieldSelector = `regarding.uid=${uid}`;
+      const events = await this.#client.list(EVENTS, { namespace, fieldSelector }).catch(noneIfForbidden);
+      return events.map(trimEvent);
+    });
   }
 }
 

@@ -1,5 +1,10 @@
 import type { BuiltInType } from '../../../api/trafficstack/terms.ts';
-import type { ComponentSpec, TrafficStack, TrafficStackSpec } from '../../../api/trafficstack/trafficStack.ts';
+import {
+  componentsIn,
+  type ComponentSpec,
+  type TrafficStack,
+  type TrafficStackSpec,
+} from '../../../api/trafficstack/trafficStack.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
@@ -67,10 +72,8 @@ export function isOfOperator(stack: TrafficStack): boolean {
   return isMade && !typesIn(stack).includes('Workload');
 }
 
-function typesIn({ spec }: TrafficStack): string[] {
-  // An older CRD may have accepted anything.
-  const { components = [] } = (spec as Partial<TrafficStackSpec> | undefined) ?? {};
-  return components.map(({ type }) => type);
+function typesIn(stack: TrafficStack): string[] {
+  return componentsIn(stack).map(({ type }) => type);
 }
 
 /** With the name `node-exporter` for the type NodeExporter. */

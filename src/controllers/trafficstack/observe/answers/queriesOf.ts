@@ -1,4 +1,5 @@
-import type { TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
+import { componentsIn, type TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
+import { isEnabled } from '../../decide/graph.ts';
 
 /**
  * The queries of components that should exist, which decide whether they are ready, and whether they may be changed: by query, the
@@ -6,11 +7,12 @@ import type { TrafficStack } from '../../../../api/trafficstack/trafficStack.ts'
  */
 export function queriesOf(stacks: readonly TrafficStack[]): ReadonlyMap<string, ReadonlySet<string>> {
   const queries = new Map<string, Set<string>>();
-  for (const { metadata, spec } of stacks) {
+  for (const stack of stacks) {
+    const { metadata, spec } = stack;
     if (metadata?.deletionTimestamp !== undefined) continue;
+    const existing = componentsIn(stack).filter(isEnabled);
     // An older CRD may have accepted anything.
-    const { components = [], upgrade } = (spec as Partial<TrafficStack['spec']> | undefined) ?? {};
-    const existing = components.filter(({ mode }) => mode !== 'Disabled');
+    const { upgrade } = (spec as Partial<TrafficStack['spec']> | undefined) ?? {};
     for (const query of [upgrade?.query, ...existing.map(({ ready }) => ready?.query)]) {
       if (typeof query !== 'string') continue;
       const names = queries.get(query) ?? new Set();
