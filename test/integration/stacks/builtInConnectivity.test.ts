@@ -19,7 +19,7 @@ import { createAuthority } from '../../../src/runtime/testing/certificates.ts';
 import { writesOf, type AuditedRequest } from '../../harness/audit.ts';
 import { connectivityCheckCrd, installCrd } from '../../harness/customResource.ts';
 import { identity, Installation, OPERATOR, ownersOf } from './installation.ts';
-import { component, PERSON, WAIT, type StackScene } from './scene.ts';
+import { component, expectRefused, PERSON, WAIT, type StackScene } from './scene.ts';
 
 /** A stack takes over the server and the agents of the connectivity check, and gives them back. */
 const USER = 'stack-connectivity';
@@ -180,15 +180,11 @@ it('has the settings of the stack', async () => {
 });
 
 it('is refused to a second stack, by name', async () => {
-  await s.create('second', [agents({ name: 'mine', dependsOn: [] })]);
-  await vi.waitFor(async () => {
-    expect(await s.component('mine', 'second')).toMatchObject({
-      ...{ state: 'Failed', reason: 'ForeignObject' },
-      message: `ServiceAccount ${AGENTS.namespace}/netchecker-agent exists and is not of this stack: it is left as it is`,
-    });
-  }, WAIT);
-  await s.f.client.delete(TRAFFIC_STACKS, { name: 'second' });
-  await vi.waitFor(() => expect(s.stack('second')).rejects.toSatisfy(isNotFound), WAIT);
+  await expectRefused(
+    s,
+    agents({ name: 'mine', dependsOn: [] }),
+    `ServiceAccount ${AGENTS.namespace}/netchecker-agent`,
+  );
 });
 
 it('with TLS, has the CA of the server from the controller', async () => {

@@ -14,7 +14,7 @@ import {
 import { writesOf, type AuditedRequest } from '../../harness/audit.ts';
 import { sleep } from '../../harness/measured.ts';
 import { EXPORTER, PROMETHEUS, identity, Installation, ownersOf } from './installation.ts';
-import { component, PERSON, unusedRights, WAIT, type StackScene } from './scene.ts';
+import { component, expectRefused, PERSON, unusedRights, WAIT, type StackScene } from './scene.ts';
 
 /** Built-in components: a stack takes over what the measurement has deployed, and gives it back. */
 const USER = 'stack-built-ins';
@@ -127,15 +127,7 @@ it('has the settings of the stack', async () => {
 });
 
 it('is refused to a second stack, by name', async () => {
-  await s.create('second', [exporter({ name: 'mine' })]);
-  await vi.waitFor(async () => {
-    expect(await s.component('mine', 'second')).toMatchObject({
-      ...{ state: 'Failed', reason: 'ForeignObject' },
-      message: `ServiceAccount ${EXPORTER.namespace}/node-exporter exists and is not of this stack: it is left as it is`,
-    });
-  }, WAIT);
-  await s.f.client.delete(TRAFFIC_STACKS, { name: 'second' });
-  await vi.waitFor(() => expect(s.stack('second')).rejects.toSatisfy(isNotFound), WAIT);
+  await expectRefused(s, exporter({ name: 'mine' }), `ServiceAccount ${EXPORTER.namespace}/node-exporter`);
   expect(ownersOf(await i.daemonSet())).toEqual(['TrafficStack main']);
 });
 

@@ -9,6 +9,7 @@ import {
 } from '../../../src/api/trafficstack/trafficStack.ts';
 import type { Rule } from '../../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../../src/controllers/registry.ts';
+import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NODES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
@@ -133,6 +134,19 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
       await f.stop();
     },
   };
+}
+
+/** A second stack does not get a component of the first: it is refused by the name of its first object. */
+export async function expectRefused(s: StackScene, component: ComponentSpec, object: string): Promise<void> {
+  await s.create('second', [component]);
+  await vi.waitFor(async () => {
+    expect(await s.component(component.name, 'second')).toMatchObject({
+      ...{ state: 'Failed', reason: 'ForeignObject' },
+      message: `${object} exists and is not of this stack: it is left as it is`,
+    });
+  }, WAIT);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'second' });
+  await vi.waitFor(() => expect(s.stack('second')).rejects.toSatisfy(isNotFound), WAIT);
 }
 
 /** The rights that the chart gives with stacks.enabled. */
