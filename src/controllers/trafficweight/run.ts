@@ -62,6 +62,8 @@ export function runWeights(
     onChange: (name) => controller.queue.add(name),
   });
   const idOf = (spec: TrafficWeightSpec): string => rowIdOf(spec, dynamodbEndpointUrl) ?? '';
+  // A changed weight is written to thousands of DNSEndpoints.
+  const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger, logLevel: 'debug', clock });
   const dependencies = {
     ...{ caches, endpoints, clock, isLeader },
     ...{ weights: objects.lister, statuses: objects.statuses, events: objects.events },
@@ -69,7 +71,7 @@ export function runWeights(
     zonesOf: ({ hostedZoneIDs = [] }: TrafficWeightSpec) => zones.views(hostedZoneIDs),
     setInForce: ({ metadata, spec }: TrafficWeight, view: BackendView, isInForce: boolean) =>
       backends.setInForce(idOf(spec), metadata?.name ?? '', { view, isInForce }),
-    writers: { client, endpoints, applier: new Applier({ client, fieldManager: FIELD_MANAGER, logger, clock }) },
+    writers: { client, endpoints, logger, applier },
     ingressEvents: new IngressEvents(events),
     gates: new Gates(sources.ask, clock),
     metrics: createTrafficWeightMetrics(metrics.registry),

@@ -21,6 +21,8 @@ export interface ApplierOptions {
   /** A separate one for each controller: the API server removes the fields that it no longer applies. */
   fieldManager: string;
   logger: Logger;
+  /** Level of the line for each write; default: info. A controller that writes thousands at once tells them in one line. */
+  logLevel?: 'debug' | 'info';
   clock?: Clock;
 }
 
@@ -77,6 +79,7 @@ export class Applier {
   readonly #client: Client;
   readonly #fieldManager: string;
   readonly #logger: Logger;
+  readonly #logLevel: 'debug' | 'info';
   readonly #memory = new Map<string, Memory>();
   readonly #refusals: Refusals;
 
@@ -84,6 +87,7 @@ export class Applier {
     this.#client = options.client;
     this.#fieldManager = options.fieldManager;
     this.#logger = options.logger;
+    this.#logLevel = options.logLevel ?? 'info';
     this.#refusals = new Refusals(options.clock);
   }
 
@@ -111,7 +115,8 @@ export class Applier {
         : this.#send(resource, stamped, live, call);
     const object = await this.#unlessRefused(key, hash, live, send);
     this.#remember(key, hash, live, object, stamped);
-    this.#logger.info({ object: key, changed: found.map(pathOf) }, live === undefined ? 'created' : 'applied');
+    const what = live === undefined ? 'created' : 'applied';
+    this.#logger[this.#logLevel]({ object: key, changed: found.map(pathOf) }, what);
     return { written: true, object };
   }
 

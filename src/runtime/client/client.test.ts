@@ -143,6 +143,23 @@ describe('a client for the leader', () => {
     expect(requests[0]?.signal?.aborted).toBe(true);
   });
 
+  it('cancels the calls of one caller with the term in which each was sent', async () => {
+    const { client, requests } = clientAnswering();
+    const terms = [new AbortController(), new AbortController()] as const;
+    const leadership = { isLeader: true, signal: terms[0].signal };
+    const leader = leaderOnly(client, leadership);
+    const own = { signal: new AbortController().signal };
+    for (const { signal } of terms) {
+      leadership.signal = signal;
+      await leader.create(NODES, {}, own);
+      await leader.create(NODES, {}, own);
+    }
+    terms[0].abort();
+    expect(requests.map(({ signal }) => signal?.aborted)).toEqual([true, true, false, false]);
+    // Composite signals cost weak references: the calls of a reconcile share one.
+    expect(new Set(requests.map(({ signal }) => signal)).size).toBe(2);
+  });
+
   it('keeps the caller’s own guard and signal', async () => {
     const { client, requests } = clientAnswering();
     const own = { signal: AbortSignal.abort(), guard: vi.fn() };

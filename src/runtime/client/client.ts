@@ -137,7 +137,8 @@ export function leaderOnly(client: Client, leadership: WriteGate): Client {
   const guard = (): void => {
     if (!leadership.isLeader || leadership.signal.aborted) throw new NotLeaderError();
   };
-  const gated = <O extends CallOptions>(options: O): O => ({ ...options, ...gate(options, leadership, guard) });
+  const signals = new LeaderSignals(leadership);
+  const gated = <O extends CallOptions>(options: O): O => ({ ...options, ...gate(options, signals, guard) });
   return {
     get: (resource, ref, options) => client.get(resource, ref, options),
     list: (resource, options) => client.list(resource, options),
@@ -154,10 +155,37 @@ async function write<R>(guard: () => void, send: () => Promise<R>): Promise<R> {
   return send();
 }
 
-function gate(options: CallOptions, leadership: WriteGate, guard: () => void): CallOptions {
+/**
+ * Signals that are aborted with that of the caller, and when leadership ends. One for all calls of a caller: a reconcile may write
+ * thousands of objects, and each composite signal costs Node.js weak references.
+ */
+class LeaderSignals {
+  readonly #leadership: WriteGate;
+  #term: AbortSignal;
+  #known = new WeakMap<AbortSignal, AbortSignal>();
+
+  constructor(leadership: WriteGate) {
+    this.#leadership = leadership;
+    this.#term = leadership.signal;
+  }
+
+  with(signal: AbortSignal | undefined): AbortSignal {
+    const term = this.#leadership.signal;
+    if (signal === undefined) return term;
+    if (term !== this.#term) {
+      this.#term = term;
+      this.#known = new WeakMap();
+    }
+    const both = this.#known.get(signal) ?? AbortSignal.any([signal, term]);
+    this.#known.set(signal, both);
+    return both;
+  }
+}
+
+function gate(options: CallOptions, signals: LeaderSignals, guard: () => void): CallOptions {
   const { signal, guard: inner } = options;
   return {
-    signal: signal === undefined ? leadership.signal : AbortSignal.any([signal, leadership.signal]),
+    signal: signals.with(signal),
     guard:
       inner === undefined
         ? guard

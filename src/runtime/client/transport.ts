@@ -138,6 +138,10 @@ class UndiciTransport implements Transport {
 
   async #turn(request: TransportRequest, deadline: number): Promise<Release> {
     const timeoutMs = deadline - this.#clock.monotonic();
+    const isCancelled = request.signal?.aborted === true || this.#closing.signal.aborted;
+    // Usually one is free: then no timer and no listeners are needed.
+    const free = isCancelled || timeoutMs < SHORTEST_ATTEMPT_MS ? undefined : this.#inFlight.tryAcquire();
+    if (free !== undefined) return free;
     const wait = new LinkedAbort([request.signal, this.#closing.signal], { clock: this.#clock, timeoutMs });
     const release = await this.#inFlight.acquire(wait.signal);
     wait.release();

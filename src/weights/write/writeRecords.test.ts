@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ApiError, WaitingError } from '../../runtime/client/errors.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { PlannedSource } from '../plan/plan.ts';
@@ -22,17 +22,18 @@ function planned(name: string, desired: readonly string[], live?: readonly strin
 }
 
 /** Writers that only tell the order of the writes; the real ones are in the integration tests. */
-function writers(apply: (name: string) => Promise<void>): RecordWriters {
+function writers(apply: (name: string) => Promise<void>, { written = false } = {}) {
   return {
+    logger: { info: vi.fn() },
     client: { delete: (_: unknown, { name }: ObjectRef) => apply(`-${name}`) },
     applier: {
       async apply<T extends KubeObject>(_: unknown, desired: T) {
         await apply(desired.metadata?.name ?? '');
-        return { written: false, object: desired };
+        return { written, object: desired };
       },
     },
     endpoints: { wrote: () => undefined },
-  };
+  } satisfies RecordWriters;
 }
 
 it('adds a host before it is taken away elsewhere', async () => {
@@ -113,7 +114,7 @@ it.each([
 
 it('takes over no DNSEndpoint that somebody else makes meanwhile, and removes only the one that was seen', async () => {
   const calls: unknown[] = [];
-  const { client, applier, endpoints } = writers(() => Promise.resolve());
+  const { client, applier, endpoints, logger } = writers(() => Promise.resolve());
   const telling: RecordWriters = {
     client: {
       delete: (_, ref, options) => {
@@ -127,11 +128,14 @@ it('takes over no DNSEndpoint that somebody else makes meanwhile, and removes on
         return applier.apply(resource, desired, live);
       },
     },
-    endpoints,
+    ...{ endpoints, logger },
   };
   const gone = { ...endpoint('gone', ['b']), metadata: { name: 'gone', uid: 'u1', resourceVersion: '7' } };
   await writeRecords({ sources: [planned('a', ['a'])], removed: [gone] }, telling);
-  expect(calls).toEqual([{ takesNothingOver: true }, { preconditions: { uid: 'u1', resourceVersion: '7' } }]);
+  expect(calls).toEqual([
+    { takesNothingOver: true, createsByApply: true },
+    { preconditions: { uid: 'u1', resourceVersion: '7' } },
+  ]);
 });
 
 it('goes on after a failure, and tells it', async () => {
@@ -145,4 +149,24 @@ it('goes on after a failure, and tells it', async () => {
     new Map([['shop/b', new Error('no')]]),
   );
   expect(done).toEqual(['a', 'b', 'c']);
+});
+
+it('tells in one line what was written, and names the first', async () => {
+  const failing = (name: string): Promise<void> => (name === 'b' ? Promise.reject(new Error('no')) : Promise.resolve());
+  const all = writers(failing, { written: true });
+  const sources = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => planned(name, [name]));
+  await writeRecords({ sources, removed: [endpoint('gone', ['x'])] }, all);
+  const endpoints = ['shop/a', 'shop/c', 'shop/d', 'shop/e', 'shop/f', '...'];
+  expect(all.logger.info.mock.calls).toEqual([[{ written: 6, failed: 1, endpoints }, 'DNSEndpoints written']]);
+});
+
+it('is silent if nothing was to be written, and tells what was before it was stopped', async () => {
+  const same = writers(() => Promise.resolve());
+  await writeRecords({ sources: [planned('a', ['a'], ['a'])], removed: [] }, same);
+  expect(same.logger.info).not.toHaveBeenCalled();
+  const stop = new AbortController();
+  const stopped = writers(() => Promise.resolve(stop.abort()), { written: true });
+  const sources = ['a', 'b'].map((name) => planned(name, [name]));
+  await expect(writeRecords({ sources, removed: [] }, { ...stopped, signal: stop.signal })).rejects.toThrow();
+  expect(stopped.logger.info).toHaveBeenCalledWith(expect.objectContaining({ written: 1 }), expect.anything());
 });

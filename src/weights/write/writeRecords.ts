@@ -3,6 +3,7 @@ import type { Overlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { isConflict, NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
 import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
 import { Turns } from '../../runtime/controller/turns.ts';
 import { DNS_ENDPOINTS, hostsIn, type DnsEndpoint } from '../records/endpoint.ts';
@@ -18,12 +19,16 @@ export interface RecordWriters {
   readonly client: Pick<Client, 'delete'>;
   readonly applier: Pick<Applier, 'apply'>;
   readonly endpoints: Pick<Overlay<DnsEndpoint>, 'wrote'>;
+  readonly logger: Pick<Logger, 'info'>;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** DNSEndpoints that a line of the log names. */
+const MOST_NAMED = 5;
+
 /**
  * Applies and removes the DNSEndpoints of a plan, in parallel. Writes only what differs. A write that fails does not stop the
- * others. A host that goes from one DNSEndpoint to another is first added; it is taken away only if it was. An exchange of hosts
+ * others. One line of the log tells what was written. A host that goes from one DNSEndpoint to another is first added; it is taken away only if it was. An exchange of hosts
  * between two DNSEndpoints is not ordered.
  *
  * @returns the errors by `namespace/name`
@@ -44,9 +49,13 @@ export async function writeRecords(
     ...{ key: keyOf(endpoint), gains: [], loses: hostsIn(endpoint.spec?.endpoints) },
     write: () => removeOne(endpoint, writers),
   }));
-  const unwritten: Unwritten = { failures: new Map(), overtaken: new Set(), missing: new Set() };
-  for (const phase of inOrder([...applies, ...removals])) await writeAll(phase, unwritten, writers);
-  const { failures, overtaken } = unwritten;
+  const outcome: Outcome = { written: [], failures: new Map(), overtaken: new Set(), missing: new Set() };
+  try {
+    for (const phase of inOrder([...applies, ...removals])) await writeAll(phase, outcome, writers);
+  } finally {
+    logWritten(outcome, writers.logger);
+  }
+  const { failures, overtaken } = outcome;
   const [one] = overtaken;
   if (one === undefined || failures.size > 0) return failures;
   throw new WaitingError('Conflict', `DNSEndpoint ${one} was written by somebody else`, OVERTAKEN_RETRY_MS);
@@ -57,7 +66,8 @@ interface Write {
   /** Hosts that the DNSEndpoint gets, and those that it has and is to lose. */
   readonly gains: readonly string[];
   readonly loses: readonly string[];
-  readonly write: () => Promise<void>;
+  /** @returns false if no write was necessary */
+  readonly write: () => Promise<boolean>;
 }
 
 /** First those that take nothing away, then those that also add. */
@@ -69,14 +79,21 @@ function inOrder(writes: readonly Write[]): Write[][] {
   return [first, losing.filter(({ gains }) => gains.length > 0), losing.filter(({ gains }) => gains.length === 0)];
 }
 
+function logWritten({ written, failures }: Outcome, logger: RecordWriters['logger']): void {
+  if (written.length === 0) return;
+  const endpoints = [...written.slice(0, MOST_NAMED), ...(written.length > MOST_NAMED ? ['...'] : [])];
+  logger.info({ written: written.length, failed: failures.size, endpoints }, 'DNSEndpoints written');
+}
+
 /** The hosts that the first one has, and the other one has not. */
 function difference(endpoint: DnsEndpoint | undefined, other: DnsEndpoint | undefined): string[] {
   const known = new Set(hostsIn(other?.spec?.endpoints));
   return hostsIn(endpoint?.spec?.endpoints).filter((host) => !known.has(host));
 }
 
-/** What came of the writes that did not succeed: errors by key, and the keys that somebody else wrote. */
-interface Unwritten {
+/** What came of the writes: the keys that were written, errors by key, and the keys that somebody else wrote. */
+interface Outcome {
+  readonly written: string[];
   readonly failures: Map<string, unknown>;
   readonly overtaken: Set<string>;
   /** Hosts that these writes would have added. */
@@ -85,7 +102,7 @@ interface Unwritten {
 
 async function writeAll(
   writes: readonly Write[],
-  { failures, overtaken, missing }: Unwritten,
+  { written, failures, overtaken, missing }: Outcome,
   { signal }: RecordWriters,
 ): Promise<void> {
   const turns = new Turns();
@@ -95,7 +112,7 @@ async function writeAll(
     signal?.throwIfAborted();
     try {
       if (loses.some((host) => missing.has(host))) gains.forEach((host) => missing.add(host));
-      else await write();
+      else if (await write()) written.push(key);
     } catch (error) {
       if (error instanceof NotLeaderError) throw error;
       if (error instanceof WaitingError || isConflict(error)) overtaken.add(key);
@@ -108,17 +125,19 @@ async function writeAll(
 async function applyOne(
   { desired, live }: PlannedSource,
   { applier, endpoints, signal }: RecordWriters,
-): Promise<void> {
-  if (desired === undefined) return;
+): Promise<boolean> {
+  if (desired === undefined) return false;
   // A DNSEndpoint of that name that somebody else has made meanwhile is left alone.
-  const call = { takesNothingOver: true, ...(signal && { signal }) };
+  const call = { takesNothingOver: true, createsByApply: true, ...(signal && { signal }) };
   const { written, object } = await applier.apply(DNS_ENDPOINTS, desired, live, call);
   if (written) endpoints.wrote(object);
+  return written;
 }
 
 /** Only as it was seen: one that was recreated, or changed, is decided again. */
-async function removeOne(endpoint: DnsEndpoint, { client, signal }: RecordWriters): Promise<void> {
+async function removeOne(endpoint: DnsEndpoint, { client, signal }: RecordWriters): Promise<boolean> {
   const { uid, resourceVersion } = endpoint.metadata ?? {};
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   await client.delete(DNS_ENDPOINTS, refOfKey(keyOf(endpoint)), { preconditions, ...(signal && { signal }) });
+  return true;
 }

@@ -6,6 +6,7 @@ import {
   type TrafficWeight,
   type TrafficWeightSpec,
 } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { FIELD_MANAGER } from '../../../src/controllers/trafficweight/names.ts';
 import { INGRESSES, NAMESPACES } from '../../../src/runtime/client/resources.ts';
 import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { OWNER_LABEL } from '../../../src/weights/plan/plan.ts';
@@ -97,6 +98,9 @@ describe('a TrafficWeight', () => {
       annotations: { [KEPT_ANNOTATION]: '25%' },
       ownerReferences: [{ kind: 'Ingress', name: 'share', uid: ingress.metadata?.uid, controller: true }],
     });
+    // A field that was created with POST would stay when it is not applied any more.
+    const ours = made?.metadata?.managedFields?.filter(({ manager }) => manager === FIELD_MANAGER);
+    expect(ours?.map(({ operation }) => operation)).toEqual(['Apply']);
     expect(made?.spec?.endpoints).toMatchObject([
       { setIdentifier: 'cluster-a', recordTTL: 60, targets: ['lb.example.net'] },
     ]);
@@ -254,6 +258,8 @@ describe('a TrafficWeight', () => {
     // A watch-list needs the right to list.
     const unused = optionalRights().filter((right) => !used.has(right) && !right.startsWith('list '));
     expect(unused).toEqual([
+      // A server-side apply that creates an object needs the right, and is a patch.
+      'create dnsendpoints.externaldns.k8s.io',
       'update httproutes.gateway.networking.k8s.io/finalizers',
       'update ingresses.networking.k8s.io/finalizers',
     ]);

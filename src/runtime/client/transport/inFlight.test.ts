@@ -33,6 +33,17 @@ it('releases a slot once, even if release is called several times', async () => 
   expect(await third).toBeUndefined();
 });
 
+it('gives a free slot at once, but not before those who wait', async () => {
+  const inFlight = new InFlight(1);
+  const release = inFlight.tryAcquire();
+  expect(inFlight.tryAcquire()).toBeUndefined();
+  const waiting = inFlight.acquire(never);
+  release?.();
+  expect(inFlight.tryAcquire()).toBeUndefined();
+  (await waiting)?.();
+  expect(inFlight.tryAcquire()).toBeDefined();
+});
+
 it('drops callers whose signal is aborted, before or during the wait', async () => {
   const inFlight = new InFlight(1);
   const release = await inFlight.acquire(never);

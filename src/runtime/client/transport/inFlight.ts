@@ -19,10 +19,16 @@ export class InFlight {
     return this.#waiting.length;
   }
 
+  /** The release function of a slot; undefined if none is free. */
+  tryAcquire(): Release | undefined {
+    return this.#taken < this.#limit ? this.#take() : undefined;
+  }
+
   /** Resolves with the release function of a slot, or with undefined once `signal` is aborted. */
   acquire(signal: AbortSignal): Promise<Release | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
-    if (this.#taken < this.#limit) return Promise.resolve(this.#take());
+    const free = this.tryAcquire();
+    if (free !== undefined) return Promise.resolve(free);
     return new Promise((resolve) => {
       const waiter = {
         admit: () => {
