@@ -125,7 +125,7 @@ it('takes over no DNSEndpoint that somebody else makes meanwhile, and removes on
     applier: {
       apply: (resource, desired, live, call) => {
         calls.push(call);
-        return applier.apply(resource, desired, live);
+        return applier.apply(resource, desired);
       },
     },
     ...{ endpoints, logger },
