@@ -165,7 +165,13 @@ it('is silent if nothing was to be written, and tells what was before it was sto
   await writeRecords({ sources: [planned('a', ['a'], ['a'])], removed: [] }, same);
   expect(same.logger.info).not.toHaveBeenCalled();
   const stop = new AbortController();
-  const stopped = writers(() => Promise.resolve(stop.abort()), { written: true });
+  const stopped = writers(
+    () => {
+      stop.abort();
+      return Promise.resolve();
+    },
+    { written: true },
+  );
   const sources = ['a', 'b'].map((name) => planned(name, [name]));
   await expect(writeRecords({ sources, removed: [] }, { ...stopped, signal: stop.signal })).rejects.toThrow();
   expect(stopped.logger.info).toHaveBeenCalledWith(expect.objectContaining({ written: 1 }), expect.anything());
