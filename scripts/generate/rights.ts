@@ -20,14 +20,12 @@ export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): 
     template('controller.own', all, ({ controller }) => controller),
     template('cleanup.cluster', all, ({ cleanup }) => cleanup),
     template('cleanup.own', all, ({ cleanup }) => cleanup),
-    ...all.flatMap(({ onlyWith }) =>
-      onlyWith === undefined
-        ? []
-        : [
-            rulesTemplate(`${onlyWith.value}.cluster`, onlyWith.cluster),
-            rulesTemplate(`${onlyWith.value}.own`, onlyWith.own),
-          ],
-    ),
+    ...all
+      .flatMap(({ onlyWith = [] }) => onlyWith)
+      .flatMap(({ values, cluster, own }) => [
+        rulesTemplate(`${values.join('.')}.cluster`, cluster),
+        rulesTemplate(`${values.join('.')}.own`, own),
+      ]),
     rulesTemplate('connectivityServer.cluster', SERVER_CLUSTER_RULES),
     rulesTemplate('connectivityServer.own', SERVER_RULES),
   ].join('\n\n');

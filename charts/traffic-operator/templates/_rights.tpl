@@ -322,6 +322,16 @@
 {{- define "traffic-operator.rights.stacks.own" -}}
 {{- end -}}
 
+{{- define "traffic-operator.rights.stacks.weights.cluster" -}}
+# The TrafficWeights of components.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficweights']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+{{- end -}}
+
+{{- define "traffic-operator.rights.stacks.weights.own" -}}
+{{- end -}}
+
 {{- define "traffic-operator.rights.connectivityServer.cluster" -}}
 - apiGroups: ['']
   resources: ['pods', 'nodes']

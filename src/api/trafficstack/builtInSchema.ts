@@ -1,9 +1,12 @@
 import * as z from 'zod';
+import { namespaceSelectorSchema, specSchema as weightSpecSchema } from '../trafficweight/specSchema.ts';
 import { labelsSchema, tolerationsSchema } from './placementSchema.ts';
 import type { NodeExporterSpec } from './trafficStack.ts';
 import { isObject, LARGEST_PORT } from './workloadSchema.ts';
 
 const LONGEST_IMAGE = 512;
+/** Of the namespaceSelector. The API server multiplies the cost of its rules by the number of components that a stack may have. */
+const SELECTOR_LIMITS = { requirements: 5, values: 25 };
 
 const image = z
   .string()
@@ -73,3 +76,9 @@ export const connectivityAgentsSchema = z
   .meta({
     description: 'Settings of the type ConnectivityAgents. What is absent is as the flags of the operator say.',
   });
+
+/** Schema of `spec.components[].weights`: that of `spec` of a TrafficWeight. */
+export const weightsSchema = weightSpecSchema
+  .extend({ namespaceSelector: namespaceSelectorSchema(SELECTOR_LIMITS) })
+  .optional()
+  .meta({ description: 'Of the type Weights: the spec of its TrafficWeight. Not used if mode is External.' });

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { BUILT_IN_TYPES, type BuiltInType } from './terms.ts';
+import { SINGLE_TYPES, USER_TYPES, type BuiltInType, type ComponentType } from './terms.ts';
 import type { ComponentSpec } from './trafficStack.ts';
 
 /** A rule of the CRD, and the same as code. */
@@ -15,7 +15,7 @@ const WORKLOAD_RULE: Rule<ComponentSpec> = {
   holds: ({ type, workload }) => (workload !== undefined) === (type === 'Workload'),
 };
 
-type Settings = 'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents';
+type Settings = 'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents' | 'weights';
 
 function settingsRule(field: Settings, type: BuiltInType): Rule<ComponentSpec> {
   return {
@@ -32,9 +32,15 @@ const TEMPLATE_RULE: Rule<ComponentSpec> = {
 };
 
 const MODE_RULE: Rule<ComponentSpec> = {
-  rule: "self.type == 'Workload' || !has(self.mode) || self.mode in ['Managed', 'Disabled']",
-  message: 'mode: only the type Workload may be External or Auto',
-  holds: ({ type, mode = 'Managed' }) => type === 'Workload' || mode === 'Managed' || mode === 'Disabled',
+  rule: "self.type in ['Workload', 'Weights'] || !has(self.mode) || self.mode in ['Managed', 'Disabled']",
+  message: 'mode: only the types Workload and Weights may be External or Auto',
+  holds: ({ type, mode = 'Managed' }) => USER_TYPES.includes(type) || mode === 'Managed' || mode === 'Disabled',
+};
+
+const WEIGHTS_RULE: Rule<ComponentSpec> = {
+  rule: "self.type != 'Weights' || has(self.weights) || (has(self.mode) && self.mode == 'External')",
+  message: 'weights is required for the type Weights unless mode is External',
+  holds: ({ type, mode, weights }) => type !== 'Weights' || weights !== undefined || mode === 'External',
 };
 
 /** Rules of a component. */
@@ -42,13 +48,15 @@ export const COMPONENT_RULES: readonly Rule<ComponentSpec>[] = [
   WORKLOAD_RULE,
   TEMPLATE_RULE,
   MODE_RULE,
+  WEIGHTS_RULE,
   settingsRule('nodeExporter', 'NodeExporter'),
   settingsRule('prometheus', 'Prometheus'),
   settingsRule('connectivityServer', 'ConnectivityServer'),
   settingsRule('connectivityAgents', 'ConnectivityAgents'),
+  settingsRule('weights', 'Weights'),
 ];
 
-function onceRule(type: BuiltInType): Rule<readonly Pick<ComponentSpec, 'type'>[]> {
+function onceRule(type: ComponentType): Rule<readonly Pick<ComponentSpec, 'type'>[]> {
   return {
     rule: `self.filter(c, c.type == '${type}').size() <= 1`,
     message: `at most one component may have the type ${type}`,
@@ -57,7 +65,7 @@ function onceRule(type: BuiltInType): Rule<readonly Pick<ComponentSpec, 'type'>[
 }
 
 /** Rules of the list of components. */
-export const COMPONENTS_RULES = BUILT_IN_TYPES.map(onceRule);
+export const COMPONENTS_RULES = SINGLE_TYPES.map(onceRule);
 
 /** The rules as the CRD has them. */
 export function crdRules(rules: readonly Pick<Rule<never>, 'rule' | 'message'>[]): object {

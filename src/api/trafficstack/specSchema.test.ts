@@ -3,6 +3,8 @@ import { parseTrafficStackSpec } from './schema.ts';
 import type { TrafficStack } from './trafficStack.ts';
 
 const WORKLOAD = { kind: 'Deployment', namespace: 'shop', podTemplate: {} };
+const WEIGHTS = { clusterName: 'cluster-a', backend: { static: { weight: 75 } } };
+const LABELS = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`label-${n}`, 'x']));
 const problemsOf = (...components: object[]): readonly string[] => {
   const named = components.map((each, index) => ({ name: `c${index}`, ...each }));
   const parsed = parseTrafficStackSpec({ spec: { components: named } } as unknown as TrafficStack);
@@ -62,7 +64,7 @@ it.each<[string, object[], RegExp | undefined]>([
   [
     'somebody else may have made a Workload only',
     [{ type: 'Prometheus', mode: 'Auto' }],
-    /mode: only the type Workload may be External or Auto/,
+    /mode: only the types Workload and Weights may be External or Auto/,
   ],
   [
     'a workload of somebody else needs no template',
@@ -73,6 +75,32 @@ it.each<[string, object[], RegExp | undefined]>([
     'any other one needs it',
     [{ type: 'Workload', workload: { kind: 'Deployment', namespace: 'shop' } }],
     /podTemplate is required unless mode is External/,
+  ],
+  ['Weights have the spec of their TrafficWeight', [{ type: 'Weights', weights: WEIGHTS }], undefined],
+  [
+    'they need it',
+    [{ type: 'Weights', mode: 'Auto' }],
+    /weights is required for the type Weights unless mode is External/,
+  ],
+  ['those of somebody else need none', [{ type: 'Weights', mode: 'External' }], undefined],
+  [
+    'there may be several',
+    [
+      { type: 'Weights', weights: WEIGHTS },
+      { type: 'Weights', weights: WEIGHTS },
+    ],
+    undefined,
+  ],
+  ['no other type has weights', [{ type: 'NodeExporter', weights: WEIGHTS }], /weights: only the type Weights has it/],
+  [
+    'the spec is checked as that of a TrafficWeight is',
+    [{ type: 'Weights', weights: { ...WEIGHTS, backend: {} } }],
+    /weights\.backend is \{\}: must have exactly one field: static/,
+  ],
+  [
+    'its selector of namespaces is short',
+    [{ type: 'Weights', weights: { ...WEIGHTS, namespaceSelector: { matchLabels: LABELS } } }],
+    /must have at most 5 labels/,
   ],
   ['a port is one', [{ type: 'NodeExporter', nodeExporter: { port: 0 } }], /nodeExporter\.port is 0/],
 ])('%s', (_, components, message) => {

@@ -6,6 +6,7 @@ import {
   connectivityServerSchema,
   nodeExporterSchema,
   prometheusSchema,
+  weightsSchema,
 } from './builtInSchema.ts';
 import { checkRules, COMPONENT_RULES, COMPONENTS_RULES, crdRules } from './componentRules.ts';
 import { commonSchema, highAvailabilitySchema } from './placementSchema.ts';
@@ -41,15 +42,15 @@ const component = z
   .object({
     name: patternSchema('Name of the component, unique in the stack.', LABEL),
     type: z.enum(COMPONENT_TYPES).meta({
-      description: `What it is: ${COMPONENT_TYPES.join(', ')}. The operator renders all but Workload, of which a stack has one each.`,
+      description: `What it is: ${COMPONENT_TYPES.join(', ')}. A stack may have several of the types Workload and Weights, and one of each other.`,
     }),
     mode: z
       .enum(COMPONENT_MODES)
       .optional()
       .meta({
         description:
-          'Managed: its objects are created and kept. External: somebody else has made the workload; it is waited for, and never ' +
-          'written. Auto: External if somebody else has made the workload, else Managed. Disabled: its objects are deleted. Default: Managed.',
+          'Managed: its objects are created and kept. External: somebody else has made the workload or TrafficWeight; it is waited for, and ' +
+          'never written. Auto: External if somebody else has made it, else Managed. Disabled: its objects are deleted. Default: Managed.',
       }),
     dependsOn: z.array(patternSchema('Name of a component.', LABEL)).max(MOST_DEPENDENCIES).optional().meta({
       description: 'Components of the stack that must be ready before anything of this one is created or changed.',
@@ -72,6 +73,7 @@ const component = z
     prometheus: prometheusSchema,
     connectivityServer: connectivityServerSchema,
     connectivityAgents: connectivityAgentsSchema,
+    weights: weightsSchema,
   })
   .superRefine(checkRules(COMPONENT_RULES))
   .meta({ description: 'One part of the stack.', ...crdRules(COMPONENT_RULES) });

@@ -9,18 +9,22 @@ export const COMPONENT_TYPES = [
   'Prometheus',
   'ConnectivityServer',
   'ConnectivityAgents',
+  'Weights',
 ] as const;
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 /** Types whose objects the operator renders itself. */
 export type BuiltInType = Exclude<ComponentType, 'Workload'>;
-export const BUILT_IN_TYPES = COMPONENT_TYPES.filter((type) => type !== 'Workload');
+/** Types that no flags deploy, and of which a stack may have several: users say what they are. */
+export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights'];
+/** Types of which a stack has one component at most. */
+export const SINGLE_TYPES = COMPONENT_TYPES.filter((type) => !USER_TYPES.includes(type));
 
 export const COMPONENT_MODES = [
   /** The stack makes the objects, and keeps them. */
   'Managed',
-  /** Somebody else has made the workload: the stack waits for it, and writes nothing. */
+  /** Somebody else has made the workload or TrafficWeight: the stack waits for it, and writes nothing. */
   'External',
-  /** External if somebody else has made the workload, else Managed. */
+  /** External if somebody else has made it, else Managed. */
   'Auto',
   /** The objects do not exist. */
   'Disabled',
@@ -31,14 +35,14 @@ export type ComponentMode = (typeof COMPONENT_MODES)[number];
 export const COMPONENT_STATES = [
   /** Its objects wait until all that it depends on is ready. */
   'Waiting',
-  /** Its pods are being started or replaced. */
+  /** Its pods are being started or replaced, or its weight is not in force yet. */
   'Progressing',
   'Ready',
-  /** It was ready, and some of its pods are not available any more. */
+  /** It was ready, and is not any more. */
   'Degraded',
   /** It was not ready within its deadline, or cannot be applied. */
   'Failed',
-  /** The status of its workload is missing or stale, or its query has no answer. */
+  /** The status of its workload or TrafficWeight is missing or stale, or its query has no answer. */
   'Unknown',
   /** Its objects are being deleted. */
   'Removing',

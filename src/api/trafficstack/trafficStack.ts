@@ -7,6 +7,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
+import type { TrafficWeightSpec } from '../trafficweight/trafficWeight.ts';
 import type { ClaimPolicy, ComponentMode, ComponentState, ComponentType, LogLevel, WorkloadKind } from './terms.ts';
 
 /** What users ask for. */
@@ -73,6 +74,8 @@ export interface ComponentSpec {
   connectivityServer?: ConnectivityServerSpec | undefined;
   /** Of the type ConnectivityAgents. */
   connectivityAgents?: ConnectivityAgentsSpec | undefined;
+  /** Of the type Weights: the spec of its TrafficWeight. Absent only if `mode` is External. */
+  weights?: TrafficWeightSpec | undefined;
 }
 
 /** A component of the type Workload. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { labelSelectorSchema } from '../labelSelector.ts';
+import { labelSelectorSchema, type SelectorLimits } from '../labelSelector.ts';
 import { patternSchema } from '../patternSchema.ts';
 import { rampSchema } from './rampSchema.ts';
 import {
@@ -167,6 +167,15 @@ const backend = z
     ],
   });
 
+/** Schema of `spec.namespaceSelector`. @param limits default: those of each selector */
+export function namespaceSelectorSchema(limits?: SelectorLimits) {
+  return labelSelectorSchema(
+    'Selects the namespaces whose Ingresses and HTTPRoutes have records, by their labels. Absent or empty: all namespaces.',
+    'Checked',
+    limits && { limits },
+  );
+}
+
 /** Schema of `spec`. */
 export const specSchema = z
   .object({
@@ -207,10 +216,7 @@ export const specSchema = z
           'would refuse is named and not written. Absent or empty: nothing is read.',
         'x-kubernetes-list-type': 'set',
       }),
-    namespaceSelector: labelSelectorSchema(
-      'Selects the namespaces whose Ingresses and HTTPRoutes have records, by their labels. Absent or empty: all namespaces.',
-      'Checked',
-    ),
+    namespaceSelector: namespaceSelectorSchema(),
     ingressClassNames: z.array(z.string().min(1).max(LONGEST_DOMAIN)).max(MOST_CLASSES).optional().meta({
       description:
         'Only Ingresses of these classes: spec.ingressClassName, or the annotation kubernetes.io/ingress.class. Absent or empty: all.',

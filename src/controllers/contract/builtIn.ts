@@ -10,18 +10,21 @@ export interface BuiltInObject {
 }
 
 /**
- * A type of component of TrafficStacks that a controller deploys itself while no stack names it. A stack that does gets the same
- * objects, and adopts those that exist.
+ * A type of component of TrafficStacks whose objects a controller knows. One that it deploys itself while no stack names it: a stack
+ * that does gets the same objects, and adopts those that exist.
  */
 export interface BuiltIn {
   readonly type: BuiltInType;
-  /** That of the controller. An apply by the stack with it replaces what the controller applied. */
-  readonly fieldManager: string;
+  /**
+   * That of the controller. An apply by the stack with it replaces what the controller applied. Undefined: no controller applies the
+   * objects itself, so the stack does with its own, and adopts none.
+   */
+  readonly fieldManager?: string | undefined;
   /** Whether the controller deploys it while no stack names it: as the flags say. */
   readonly isDeployed: boolean;
   /** Why no stack may have it in this process: a part of a sentence. */
   readonly problem?: string | undefined;
-  /** The objects with the settings of a component, as the controller itself would apply them; the workloads are the last ones. */
+  /** The objects with the settings of a component, as the controller itself would apply them; those that tell whether it is ready are the last ones. */
   render(component: ComponentSpec): readonly BuiltInObject[];
 }
 

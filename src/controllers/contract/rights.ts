@@ -15,15 +15,15 @@ export interface Rights {
 
 /** Rights that a controller uses only where users have switched it on. */
 export interface OptionalRights extends Rights {
-  /** The value of the chart: `<value>.enabled`. */
-  readonly value: string;
+  /** The values of the chart that must all be true: `<value>.enabled`. */
+  readonly values: readonly string[];
 }
 
 /** Exactly the rights that a controller uses while it runs, and those of its clean-up. */
 export interface ControllerRights {
   readonly controller: Rights;
   readonly cleanup: Rights;
-  readonly onlyWith?: OptionalRights;
+  readonly onlyWith?: readonly OptionalRights[];
 }
 
 export const NO_RIGHTS: Rights = { cluster: [], own: [] };

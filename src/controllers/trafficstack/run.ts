@@ -92,7 +92,7 @@ export function runStacks(
 
 /** An applier for each field manager that objects of stacks have. */
 function appliersOf({ client, builtIns, logger, clock }: ControllerContext): Writers['applierOf'] {
-  const managers = new Set([FIELD_MANAGER, ...builtIns.map(({ fieldManager }) => fieldManager)]);
+  const managers = new Set([FIELD_MANAGER, ...builtIns.flatMap(({ fieldManager }) => fieldManager ?? [])]);
   const appliers = new Map(
     [...managers].map((fieldManager) => [fieldManager, new Applier({ client, fieldManager, logger, clock })]),
   );

@@ -1,6 +1,7 @@
 import { trafficWeightResource } from '../../api/trafficweight/schema.ts';
 import { askValuesOf } from '../../prometheus/askValues.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
+import { builtInsOf } from './builtIns.ts';
 import { TRAFFIC_WEIGHT_FLAGS } from './flags.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
 import { storedWeights } from './objects/storedWeights.ts';
@@ -17,6 +18,7 @@ export const trafficWeight = defineController({
   flags: TRAFFIC_WEIGHT_FLAGS,
   rights: trafficWeightRights,
   registerMetrics: createTrafficWeightMetrics,
+  builtIns: ({ weights }) => builtInsOf(weights),
   create(context, { weights, dynamodbEndpointUrl, route53EndpointUrl, namespace }) {
     if (!weights) return NOT_RUNNING;
     return runWeights(context, {

@@ -9,32 +9,34 @@ export function trafficWeightRights(): ControllerRights {
   return {
     controller: NO_RIGHTS,
     cleanup: NO_RIGHTS,
-    onlyWith: {
-      value: 'weights',
-      own: [{ ...rule('', ['configmaps'], ['get']), why: 'For spec.backend.configMap.' }],
-      cluster: [
-        rule(group, [plural], ['list', 'watch']),
-        rule(group, [`${plural}/status`], ['patch']),
-        { ...rule('networking.k8s.io', ['ingresses'], ['list', 'watch']), why: 'Hosts and load balancers.' },
-        {
-          ...rule('gateway.networking.k8s.io', ['httproutes', 'gateways'], ['list', 'watch']),
-          why: 'Hosts and addresses of HTTPRoutes, in a cluster with the Gateway API.',
-        },
-        { ...rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), why: 'Which Services are ready.' },
-        { ...rule('', ['namespaces'], ['list', 'watch']), why: 'For spec.namespaceSelector.' },
-        {
-          ...rule(DNS_ENDPOINTS.group, [DNS_ENDPOINTS.plural], ['list', 'watch', 'create', 'patch', 'delete']),
-          why: 'The records, which external-dns publishes.',
-        },
-        {
-          ...rule('gateway.networking.k8s.io', ['httproutes/finalizers'], ['update']),
-          why: 'The same for HTTPRoutes.',
-        },
-        {
-          ...rule('networking.k8s.io', ['ingresses/finalizers'], ['update']),
-          why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
-        },
-      ],
-    },
+    onlyWith: [
+      {
+        values: ['weights'],
+        own: [{ ...rule('', ['configmaps'], ['get']), why: 'For spec.backend.configMap.' }],
+        cluster: [
+          rule(group, [plural], ['list', 'watch']),
+          rule(group, [`${plural}/status`], ['patch']),
+          { ...rule('networking.k8s.io', ['ingresses'], ['list', 'watch']), why: 'Hosts and load balancers.' },
+          {
+            ...rule('gateway.networking.k8s.io', ['httproutes', 'gateways'], ['list', 'watch']),
+            why: 'Hosts and addresses of HTTPRoutes, in a cluster with the Gateway API.',
+          },
+          { ...rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), why: 'Which Services are ready.' },
+          { ...rule('', ['namespaces'], ['list', 'watch']), why: 'For spec.namespaceSelector.' },
+          {
+            ...rule(DNS_ENDPOINTS.group, [DNS_ENDPOINTS.plural], ['list', 'watch', 'create', 'patch', 'delete']),
+            why: 'The records, which external-dns publishes.',
+          },
+          {
+            ...rule('gateway.networking.k8s.io', ['httproutes/finalizers'], ['update']),
+            why: 'The same for HTTPRoutes.',
+          },
+          {
+            ...rule('networking.k8s.io', ['ingresses/finalizers'], ['update']),
+            why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
+          },
+        ],
+      },
+    ],
   };
 }

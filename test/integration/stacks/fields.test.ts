@@ -27,6 +27,8 @@ it.each<[field: string, texts: readonly string[]]>([
   // The fields of Kubernetes, in its own words.
   ['workload.podTemplate', ['metadata\t<Object>', 'spec\t<Object>']],
   ['workload.podTemplate.spec.containers.resources', ['Limits describes the maximum amount of compute']],
+  // As of a TrafficWeight.
+  ['weights.backend.static', ['weight\t<integer> -required-', 'from 0 to 255']],
   ['workload.volumeClaimTemplates.spec', ['accessModes', 'storageClassName']],
 ])('kubectl explain of %s', async (field, texts) => {
   await vi.waitFor(async () => {
@@ -56,6 +58,8 @@ it('each field of the object, but for those of Kubernetes, has a description', a
 const web = component('web');
 const exporter = (over: object = {}) => ({ name: 'exporter', type: 'NodeExporter', ...over });
 
+const WEIGHTS = { clusterName: 'cluster-a', backend: { static: { weight: 75 } } };
+const weights = (spec: object | undefined) => ({ name: 'dns', type: 'Weights', ...(spec && { weights: spec }) });
 const twice = (type: string): object[] => ['a', 'b'].map((name) => ({ name, type }));
 
 it.each<[components: object[], message: RegExp]>([
@@ -63,17 +67,37 @@ it.each<[components: object[], message: RegExp]>([
   [[{ ...web, ...exporter() }], /components\[0\]: Invalid value: .*must be set for the type Workload/],
   [[exporter({ prometheus: {} })], /components\[0\]: Invalid value: .*only the type Prometheus has it/],
   [[{ ...web, nodeExporter: {} }], /components\[0\]: Invalid value: .*only the type NodeExporter has it/],
-  [[exporter({ mode: 'External' })], /components\[0\]: Invalid value: .*only the type Workload may be External/],
+  [
+    [exporter({ mode: 'External' })],
+    /components\[0\]: Invalid value: .*only the types Workload and Weights may be External/,
+  ],
   [[exporter({ connectivityAgents: {} })], /components\[0\]: .*only the type ConnectivityAgents has it/],
   [[exporter({ connectivityServer: {} })], /components\[0\]: .*only the type ConnectivityServer has it/],
   [twice('ConnectivityServer'), /spec\.components: .*at most one component may have the type ConnectivityServer/],
   [twice('ConnectivityAgents'), /spec\.components: .*at most one component may have the type ConnectivityAgents/],
   [[exporter(), exporter({ name: 'other' })], /spec\.components: Invalid value: .*at most one component may have/],
+  [[weights(undefined)], /components\[0\]: .*weights is required for the type Weights unless mode is External/],
+  [[exporter({ weights: WEIGHTS })], /components\[0\]: .*only the type Weights has it/],
+  [
+    [weights({ ...WEIGHTS, backend: {} })],
+    /components\[0\]\.weights\.backend: Invalid value: .*exactly one field: static/,
+  ],
+  [
+    [weights({ ...WEIGHTS, bindingDomain: '..example.org' })],
+    /weights\.bindingDomain: Invalid value: .*must be a domain in lower case/,
+  ],
+  [[weights({ ...WEIGHTS, ramp: {} })], /components\[0\]\.weights\.ramp\.step: Required value/],
   [[exporter({ nodeExporter: { port: 70_000 } })], /nodeExporter\.port: Invalid value: 70000/],
 ])('the API server refuses a component, case %#', async (components, message) => {
   await expect(
     f.client.create(TRAFFIC_STACKS, { metadata: { name: 'wrong' }, spec: { components } } as TrafficStack),
   ).rejects.toThrow(message);
+});
+
+it('the API server takes a stack with several TrafficWeights', async () => {
+  const components = ['a', 'b'].map((name) => ({ ...weights(WEIGHTS), name }));
+  const stack = { metadata: { name: 'several' }, spec: { components } } as TrafficStack;
+  expect((await f.client.create(TRAFFIC_STACKS, stack)).spec.components).toEqual(components);
 });
 
 interface Schema {

@@ -149,18 +149,25 @@ export async function expectRefused(s: StackScene, component: ComponentSpec, obj
   await vi.waitFor(() => expect(s.stack('second')).rejects.toSatisfy(isNotFound), WAIT);
 }
 
-/** The rights that the chart gives with stacks.enabled. */
-export function stackRights(): readonly Rule[] {
-  const optional = CONTROLLERS.map((each) => each.rights(NAMESPACE).onlyWith);
-  return optional.find((each) => each?.value === 'stacks')?.cluster ?? [];
+/** The rights that the chart gives with stacks.enabled, or with these values. */
+export function stackRights(...values: readonly string[]): readonly Rule[] {
+  const isOn = new Set(values.length === 0 ? ['stacks'] : values);
+  const optional = CONTROLLERS.flatMap((each) => each.rights(NAMESPACE).onlyWith ?? []);
+  const given = optional.filter((each) => each.values.every((value) => isOn.has(value)));
+  return given.flatMap(({ cluster, own }) => [...cluster, ...own]);
 }
 
 /** The rights on these resources that a user did not use, as `verb resource`. Refused requests fail the test. */
-export function unusedRights({ f }: StackScene, user: string, of: (resource: string) => boolean): string[] {
+export function unusedRights(
+  { f }: StackScene,
+  user: string,
+  of: (resource: string) => boolean,
+  rules = stackRights(),
+): string[] {
   const requests = audited(f.controlPlane).filter((request) => request.user === user);
   expect(requests.filter(({ code }) => code === 403)).toEqual([]);
   const used = new Set(requests.map(({ verb, resource }) => `${verb} ${resource}`));
-  const unused = stackRights().flatMap(({ resources = [], verbs }) =>
+  const unused = rules.flatMap(({ resources = [], verbs }) =>
     resources
       .filter(of)
       .flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`).filter((right) => !used.has(right))),

@@ -6,7 +6,7 @@ import { CONTROLLERS } from '../../../src/controllers/registry.ts';
 const NAMESPACE = 'traffic-operator-system';
 function weightsOf(controller: ControllerModule): OptionalRights | undefined {
   const { onlyWith } = controller.rights(NAMESPACE);
-  return onlyWith?.value === 'weights' ? onlyWith : undefined;
+  return onlyWith?.find(({ values }) => values.join() === 'weights');
 }
 
 /** The rights of weights.enabled, as rightsTaken() names them: `patch trafficweights.traffic.example.com/status`. */

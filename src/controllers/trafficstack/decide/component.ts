@@ -1,8 +1,10 @@
-import type { V1Deployment } from '@kubernetes/client-node';
+import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import { durationMs } from '../../../api/durationSchema.ts';
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { IN_PROGRESS_REASONS } from '../../../api/trafficweight/reasons.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
@@ -11,7 +13,7 @@ import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
 import { isExternal, isOfOthers, missingState, priorOf } from './external.ts';
-import { podsOfAll, readinessOf, worstOf } from './readiness.ts';
+import { podsOfAll, readinessOf, worstOf, type Readiness } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
 import { holdAtGate } from './upgrade/gate.ts';
@@ -36,6 +38,9 @@ export interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate
   readonly before: ReadonlyMap<string, Blocker>;
 }
 
+/** What runs pods, or not: a TrafficWeight has no template. */
+type Workload = KubeObject & { readonly spec?: Partial<V1DeploymentSpec> };
+
 /** Characters of a message: it may quote one of a kubelet. */
 const LONGEST_MESSAGE = 512;
 /** States in which the deadline runs. */
@@ -53,6 +58,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | differ from the spec, and the gate is closed (see gate.ts) | yes | Waiting (WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
+ * | are current, a TrafficWeight is not ready | any | Degraded if it was ready with this spec, and its weight is not only on its way; else Progressing | yes |
  * | are current, pods are replaced or not available | any | Degraded if it was ready with this spec and as many pods, else Progressing | yes |
  * | are current, pods are available, `ready` is not true | any | Degraded if it was ready with this spec, else Progressing; Unknown without an answer | yes |
  * | are current, pods are available      | any  | Ready                                     | yes |
@@ -177,8 +183,13 @@ function running(component: ObservedComponent, prior: ComponentStatus | undefine
     const message = `${idOf(worst)} has no status of its generation yet`;
     return { state: 'Unknown', reason: Reason.StatusMissing, message };
   }
-  if (readiness.phase === 'Ready') return expected(component, prior, workloads.map(podsText).join('; '));
-  const figures = podsText(worst);
+  if (readiness.phase === 'Ready') {
+    const { reason = Reason.AllAvailable } = readiness.condition ?? {};
+    return expected(component, prior, { reason, message: workloads.map(figuresText).join('; ') });
+  }
+  const figures = figuresText(worst);
+  if (readiness.condition !== undefined)
+    return unready(readiness.condition.reason, figures, wasReady(component, prior));
   const ofPods = causeOf(component, readiness);
   const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
   // More pods than before, as after a node has joined, have never been ready.
@@ -189,17 +200,29 @@ function running(component: ObservedComponent, prior: ComponentStatus | undefine
   return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
 }
 
-function podsText(workload: ObservedObject): string {
+/** The state of a component whose TrafficWeight is not ready. Each weight that its backend asks for is on its way for a moment. */
+function unready(reason: string, message: string, was: boolean): Decided {
+  return { state: was && !IN_PROGRESS_REASONS.has(reason) ? 'Degraded' : 'Progressing', reason, message };
+}
+
+/** What is observed of an object whose status is of its generation. */
+function figuresText(workload: ObservedObject): string {
+  const { condition }: Partial<Readiness> = workload.live === undefined ? {} : readinessOf(workload.live);
+  if (condition !== undefined) return `${idOf(workload)}: ${condition.message}`;
   const { desired = 0, available = 0 } = podsOfAll([workload]) ?? {};
   return `${idOf(workload)}: ${available} of ${desired} pods are available`;
 }
 
-/** The state of a component whose pods are available. @param figures these, for people */
-function expected(component: ObservedComponent, prior: ComponentStatus | undefined, figures: string): Decided {
+/** The state of a component whose pods are available, or whose weight is in force. @param seen that, for people */
+function expected(
+  component: ObservedComponent,
+  prior: ComponentStatus | undefined,
+  seen: Pick<ComponentStatus, 'reason' | 'message'>,
+): Decided {
   const unmet = unmetBy(component, wasReady(component, prior) && prior?.state === 'Ready');
-  if (unmet === undefined) return { state: 'Ready', reason: Reason.AllAvailable, message: figures };
+  if (unmet === undefined) return { state: 'Ready', ...seen };
   const state = unmet.state ?? (wasReady(component, prior) ? 'Degraded' : 'Progressing');
-  return { state, reason: Reason.NotReadyYet, message: `${figures}; ${unmet.message}` };
+  return { state, reason: Reason.NotReadyYet, message: `${seen.message}; ${unmet.message}` };
 }
 
 /**
@@ -211,14 +234,18 @@ function wasReady({ revision }: ObservedComponent, prior: ComponentStatus | unde
   return prior.state === 'Ready' || prior.state === 'Degraded' || prior.readyRevision === revision;
 }
 
-/** The revision, if it was ready and has not been changed since: one that is Unknown for a while is not new again. */
+/**
+ * The revision, if it was ready and has not been changed since: one that is Unknown for a while is not new again, and neither is a
+ * TrafficWeight whose backend asks for another weight.
+ */
 function readyRevisionOf(
-  { state }: Decided,
+  { state, reason }: Decided,
   component: ObservedComponent,
   prior: ComponentStatus | undefined,
 ): string | undefined {
   if (state === 'Ready') return component.revision;
-  const isKept = state === 'Degraded' || state === 'Unknown';
+  const isOnTheWay = state === 'Progressing' && IN_PROGRESS_REASONS.has(reason);
+  const isKept = state === 'Degraded' || state === 'Unknown' || isOnTheWay;
   return isKept && wasReady(component, prior) ? component.revision : undefined;
 }
 
@@ -240,7 +267,7 @@ function atDeadline(
   return { ...decided, state: 'Failed', reason: Reason.DeadlineExceeded, message };
 }
 
-/** The workload; of several that which keeps it from being ready. */
+/** The workload or TrafficWeight; of several that which keeps it from being ready. */
 function whatOf({ objects }: ObservedComponent): string {
   const workload = worstOf(workloadsOf(objects));
   if (workload === undefined) throw new Error('a component has no workload');
@@ -265,7 +292,7 @@ function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
 
 function versionOf({ objects }: ObservedComponent, { mode }: Decided): Pick<ComponentStatus, 'version'> {
   const { object, live } = objects.at(-1) ?? {};
-  const workload: V1Deployment | undefined = mode === 'External' ? live : object;
-  const image = workload?.spec?.template.spec?.containers[0]?.image;
+  const workload: Workload | undefined = mode === 'External' ? live : object;
+  const image = workload?.spec?.template?.spec?.containers[0]?.image;
   return image === undefined ? {} : { version: image };
 }

@@ -5,7 +5,7 @@ import type { ObservedComponent } from '../observe/observation.ts';
 import { isOfStack } from '../render/objects.ts';
 
 /**
- * Whether the workload of a component is used as it is, and not written:
+ * Whether the workload or TrafficWeight of a component is used as it is, and not written:
  *
  * | mode     | the workload             | external |
  * |----------|--------------------------|----------|

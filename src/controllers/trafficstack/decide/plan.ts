@@ -49,10 +49,10 @@ export function planStack(observation: Observation): StackPlan {
     remove: [...removal.remove, ...all.flatMap(({ drop }) => drop ?? [])],
     statuses: [...all.map(({ status }) => status), ...removal.statuses],
     workloads: new Map(all.map(({ status, what }) => [status.name, what])),
-    inventory: [
-      ...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name))),
-      ...removal.inventory,
-    ],
+    inventory: withUnread(
+      [...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name))), ...removal.inventory],
+      observation,
+    ),
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
     ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), observation.now),
   };
@@ -93,6 +93,19 @@ function entryOf(
   const before = planned?.status.state === 'Ready' ? [] : known;
   const dependsOn = [...new Set([...(spec.dependsOn ?? []), ...before])];
   return refs.length === 0 ? [] : [{ component: spec.name, dependsOn, objects: refs }];
+}
+
+/** The inventory with what this process may not read, so that one that may deletes it. */
+function withUnread(
+  entries: readonly InventoryEntry[],
+  { unread = [] }: Pick<Observation, 'unread'>,
+): readonly InventoryEntry[] {
+  const all = [...entries, ...unread];
+  return [...Map.groupBy(all, ({ component }) => component).values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const objects = [first, ...others].flatMap((entry) => entry.objects);
+    return [{ ...first, objects: [...new Map(objects.map((ref) => [JSON.stringify(ref), ref])).values()] }];
+  });
 }
 
 /** The stored revision, and the one that is stored now. */

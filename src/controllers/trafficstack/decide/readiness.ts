@@ -1,18 +1,25 @@
 import type { V1DaemonSet, V1Deployment, V1StatefulSet } from '@kubernetes/client-node';
+import { WeightCondition } from '../../../api/trafficweight/reasons.ts';
+import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { findCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { ObservedObject } from '../observe/observation.ts';
 
-/** How far the pods of a workload are. */
+/** How far the pods of a workload are, or a TrafficWeight is. */
 export interface Readiness {
   readonly phase:
-    /** The controller of Kubernetes has not reported on this generation of the workload. */
+    /** Its controller has not reported on this generation of the object. */
     | 'StatusMissing'
     /** Pods of this generation are missing, or pods of an older one are left. */
     | 'RollingOut'
     /** All pods are of this generation, and some are not available. */
     | 'Unavailable'
+    /** The condition Ready of a TrafficWeight is not True. */
+    | 'NotReady'
     | 'Ready';
-  /** Pods that there should be; undefined without a status. */
+  /** The condition Ready of a TrafficWeight. */
+  readonly condition?: Pick<Condition, 'reason' | 'message'>;
+  /** Pods that there should be; undefined without a status, and for a TrafficWeight. */
   readonly desired?: number;
   readonly available?: number;
   /** Why no pods can be created, if the controller of Kubernetes says so. */
@@ -28,13 +35,15 @@ interface Counts {
 }
 
 /**
- * How far a workload is.
+ * How far a workload or a TrafficWeight is.
  *
  * | the status                                   | phase         |
  * |----------------------------------------------|---------------|
  * | missing, or of an older generation           | StatusMissing |
  * | fewer updated pods than desired, or old ones left | RollingOut |
  * | fewer available pods than desired            | Unavailable   |
+ * | of a TrafficWeight, without a condition Ready of this generation | StatusMissing |
+ * | of a TrafficWeight whose condition Ready is not True | NotReady |
  * | anything else                                | Ready         |
  *
  * The rules are those of `kubectl rollout status`.
@@ -48,6 +57,7 @@ export function readinessOf(live: KubeObject, isOfOthers = false): Readiness {
   if (status?.observedGeneration === undefined || status.observedGeneration < generation) {
     return { phase: 'StatusMissing' };
   }
+  if (live.kind === TRAFFIC_WEIGHTS.kind) return readinessOfWeight(live as TrafficWeight, generation);
   const counts = countsOf(live);
   const { desired, updated, available, total } = counts;
   const problem = status.conditions?.find(
@@ -59,10 +69,16 @@ export function readinessOf(live: KubeObject, isOfOthers = false): Readiness {
   return { phase: available < desired ? 'Unavailable' : 'Ready', ...figures };
 }
 
+function readinessOfWeight({ status }: TrafficWeight, generation: number): Readiness {
+  const condition = findCondition(status?.conditions, WeightCondition.Ready);
+  if (condition === undefined || (condition.observedGeneration ?? 0) < generation) return { phase: 'StatusMissing' };
+  return { phase: condition.status === 'True' ? 'Ready' : 'NotReady', condition };
+}
+
 type Workload = Pick<ObservedObject, 'live' | 'isCurrent'>;
 
 /** From the worst. */
-const PHASES: readonly Readiness['phase'][] = ['StatusMissing', 'RollingOut', 'Unavailable', 'Ready'];
+const PHASES: readonly Readiness['phase'][] = ['StatusMissing', 'RollingOut', 'Unavailable', 'NotReady', 'Ready'];
 
 /**
  * The workload that is furthest from being ready, which stands for its component: one that does not exist, then one that is not as asked

@@ -105,3 +105,25 @@ it('the inventory has what exists and is ours, and what is about to be created',
   expect(planned.apply.map((each) => each.component)).toEqual(['db']);
   expect(planned.deadlineAt).toBe(Date.parse(at(600)));
 });
+
+describe('what this process may not read', () => {
+  const weight = { kind: 'TrafficWeight', namespace: '', name: 'dns' };
+  const unread = (component: string): InventoryEntry[] => [{ component, dependsOn: [], objects: [weight] }];
+  const objectsOf = (inventory: InventoryEntry[], over: Partial<Observation>) =>
+    planStack({
+      ...{ stack: stackOf([], { inventory }), components: [], left: [], withPods: new Set(), now: NOW },
+      ...over,
+    }).inventory.map(({ component: name, objects }) => [name, ...objects.map((each) => `${each.kind} ${each.name}`)]);
+
+  it('stays in the inventory, also if its component is not in the spec any more', () => {
+    expect(objectsOf(unread('dns'), { unread: unread('dns') })).toEqual([['dns', 'TrafficWeight dns']]);
+  });
+
+  it('stays beside what its component has now, once', () => {
+    const entries = [{ ...entry('dns'), objects: [...entry('dns').objects, weight] }];
+    const both = ['dns', 'Deployment dns', 'TrafficWeight dns'];
+    expect(objectsOf(entries, { unread: unread('dns'), left: [left('dns')] })).toEqual([both]);
+    const dns = observed(component('dns'), 'none');
+    expect(objectsOf(entries, { unread: unread('dns'), components: [dns] })).toEqual([both]);
+  });
+});

@@ -14,6 +14,7 @@ const blocker = (name: string, over: Partial<ComponentStatus>): [string, Blocker
 const before = new Map([
   blocker('ready', {}),
   blocker('begins', { state: 'Progressing', reason: 'RollingOut' }),
+  blocker('shifts', { state: 'Progressing', reason: 'Ramping' }),
   blocker('pulls', { state: 'Progressing', reason: 'ImagePullBackOff' }),
   blocker('crashes', { state: 'Progressing', reason: 'CrashLoopBackOff', since: at(-20) }),
   blocker('disk', { state: 'Degraded' }),
@@ -36,6 +37,7 @@ it.each<[string, string[], string[], WaitingOn]>([
   ['one that begins', ['ready', 'begins'], ['begins'], root('begins')],
   ['the root of one that waits', ['begins', 'waits'], ['begins', 'waits'], ROOT],
   ['one with a fault before one that may need time', ['begins', 'pulls'], ['begins', 'pulls'], root('pulls')],
+  ['a weight that is on its way only needs time, too', ['shifts', 'pulls'], ['shifts', 'pulls'], root('pulls')],
   [
     'that which has had a fault for longest',
     ['pulls', 'crashes'],

@@ -1,11 +1,12 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, WaitingOn } from '../../../api/trafficstack/trafficStack.ts';
+import { IN_PROGRESS_REASONS } from '../../../api/trafficweight/reasons.ts';
 import { NO_NODE, NOT_READY } from './cause/podProblem.ts';
 
 /** A component that others may wait for. */
 export interface Blocker {
   readonly status: ComponentStatus;
-  /** Its workload, such as `StatefulSet shop/db`. */
+  /** Its workload or TrafficWeight, such as `StatefulSet shop/db`. */
   readonly what: string;
 }
 
@@ -16,6 +17,7 @@ export type Waiting = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'bl
 const STARTING: ReadonlySet<string> = new Set([
   ...[Reason.Applying, Reason.RollingOut, Reason.StatusMissing, Reason.NotReadyYet, Reason.WaitingForRemoval],
   ...[NOT_READY, NO_NODE],
+  ...IN_PROGRESS_REASONS,
 ]);
 
 /**

@@ -4,7 +4,7 @@ import { resourceName, type KubeObject, type Resource } from '../../../runtime/c
 import { CONTROLLER_REVISIONS, PODS } from '../../../runtime/client/resources.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
-import { RESOURCES } from '../render/kinds.ts';
+import { readableResources } from '../render/kinds.ts';
 import { STACK_LABEL } from '../names.ts';
 import type { StackPod } from './observation.ts';
 import { trimPod } from './stackPod.ts';
@@ -27,9 +27,9 @@ export interface Caches {
 }
 
 /** Creates the caches: only objects with the label of a stack. */
-export function createCaches({ transport, logger, metrics, clock }: ControllerContext): Caches {
+export function createCaches({ transport, logger, metrics, clock, builtIns }: ControllerContext): Caches {
   const common = { transport, logger, metrics: metrics.reflector };
-  const kinds = RESOURCES.map((resource) => {
+  const kinds = readableResources(builtIns).map((resource) => {
     const labelSelector = resource.kind === CONTROLLER_REVISIONS.kind ? OWN_REVISIONS : STACK_LABEL;
     const informer = createInformer<KubeObject>({
       ...common,
@@ -54,6 +54,11 @@ export function overlayOf({ kinds }: Caches, { kind }: Resource): Overlay<KubeOb
   const found = kinds.find(({ resource }) => resource.kind === kind);
   if (found === undefined) throw new Error(`objects of the kind ${kind} are not cached`);
   return found.overlay;
+}
+
+/** Whether objects of a kind are cached. A kind without may be read by an operator with other flags. */
+export function isCached({ kinds }: Caches, { kind }: Pick<Resource, 'kind'>): boolean {
+  return kinds.some(({ resource }) => resource.kind === kind);
 }
 
 /** What keeps the caches from being used, for users; undefined if nothing does. */

@@ -1,4 +1,4 @@
-import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, InventoryEntry, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 import type { Variables } from '../expression/expression.ts';
 import type { DesiredObject } from '../render/objects.ts';
@@ -107,6 +107,8 @@ export interface Observation {
   /** In the order of their dependencies. Empty if the stack is being deleted. */
   readonly components: readonly ObservedComponent[];
   readonly left: readonly LeftObject[];
+  /** The part of the inventory that this process may not read, such as TrafficWeights without --weights. */
+  readonly unread?: readonly InventoryEntry[];
   /** Undefined if the stack has none. */
   readonly gate?: Gate | undefined;
   /** Components of the inventory that have pods. */

@@ -9,7 +9,7 @@ import type { StackPlan } from '../decide/plan.ts';
 import type { Target } from '../decide/upgrade/target.ts';
 import { resourceOfKind } from '../render/kinds.ts';
 import { isOfStack, type DesiredObject } from '../render/objects.ts';
-import { BY_COMPONENT, overlayOf, type Caches } from './caches.ts';
+import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
 import type { AnswerFeed } from './answers/answerFeed.ts';
 import { COMPONENT_LABEL } from '../names.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
@@ -54,6 +54,7 @@ export async function observe(
     ...{ stack, components: observed, now },
     ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
     left: await leftOf(stack, observed, { caches, client }),
+    unread: unreadOf(stack, caches),
     withPods: new Set(inventory.filter(hasPods).map(({ component }) => component)),
   };
 }
@@ -135,6 +136,14 @@ function withKind(live: KubeObject, { apiVersion = '', kind = '' }: KubeObject):
   return { apiVersion, kind, ...live };
 }
 
+/** A stack that is being deleted does not wait for it: its owner reference deletes it then. */
+function unreadOf({ metadata, status }: TrafficStack, caches: Caches): InventoryEntry[] {
+  if (metadata?.deletionTimestamp !== undefined) return [];
+  return (status?.inventory ?? [])
+    .map((entry) => ({ ...entry, objects: entry.objects.filter((ref) => !isCached(caches, ref)) }))
+    .filter(({ objects }) => objects.length > 0);
+}
+
 /** An object that is about to leave the inventory is read: a cache may be late. */
 async function leftOf(
   stack: TrafficStack,
@@ -151,6 +160,7 @@ async function leftOf(
     // The workload is the last one, and is removed first.
     for (const { kind, namespace, name } of objects.toReversed()) {
       const resource = resourceOfKind(kind);
+      if (!isCached(caches, resource)) continue;
       if (wanted.has(idFor(resource, { namespace, name }))) continue;
       const desired = { resource, object: { metadata: { namespace, name } } };
       const live = cachedIn(caches, desired) ?? (await readLive(client, desired));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
 import { component, stackOf } from '../testing/stacks.ts';
@@ -34,6 +35,11 @@ const AGENT: BuiltIn = {
   isDeployed: true,
   problem: 'there are no nodes',
   render: () => [{ resource: DAEMONSETS, object: { metadata, spec: { template } } as object }],
+};
+/** Of the cluster, and applied by no controller itself. */
+const WEIGHTS: BuiltIn = {
+  ...{ type: 'Weights', isDeployed: false },
+  render: ({ name }) => [{ resource: TRAFFIC_WEIGHTS, object: { metadata: { name } } }],
 };
 const PROMETHEUS: ComponentSpec = { name: 'metrics', type: 'Prometheus' };
 
@@ -75,6 +81,14 @@ describe('a built-in component', () => {
     const web = component('web', { dependsOn: ['metrics'], workload: { ...workload, config } });
     const map = rendered([PROMETHEUS, web])[1]?.objects.find(({ resource }) => resource.kind === 'ConfigMap');
     expect(map?.object).toMatchObject({ data: { a: 'server.op.svc:9090 9091' } });
+  });
+
+  it('that no controller applies itself is of the stack alone, also without a namespace', () => {
+    const [dns] = rendered([{ name: 'dns', type: 'Weights' }], [WEIGHTS]);
+    expect(dns?.objects.map(({ fieldManager }) => fieldManager)).toEqual([undefined]);
+    const { metadata: found } = dns?.objects[0]?.object ?? {};
+    expect(found).toMatchObject({ name: 'dns', labels: { 'traffic.example.com/component': 'dns' } });
+    expect(found).not.toHaveProperty('namespace');
   });
 
   it('has another revision with another setting, and with an operator that renders other objects', () => {

@@ -22,8 +22,8 @@ export function renderBuiltIn(stack: TrafficStack, spec: ComponentSpec, builtIns
 }
 
 function ofStack(stack: TrafficStack, component: string, { resource, object }: BuiltInObject): DesiredObject {
-  const { name = '', namespace = '', labels } = object.metadata ?? {};
-  const own = metadataOf(stack, component, { name, namespace });
+  const { name = '', namespace, labels } = object.metadata ?? {};
+  const own = metadataOf(stack, component, { name, ...(namespace !== undefined && { namespace }) });
   return {
     resource,
     object: { ...object, metadata: { ...object.metadata, ...own, labels: { ...labels, ...own.labels } } },

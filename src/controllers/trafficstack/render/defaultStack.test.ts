@@ -84,6 +84,13 @@ it.each<[string, string, object, readonly ComponentSpec[], boolean]>([
     true,
   ],
   ['with a workload', 'default', { 'app.kubernetes.io/managed-by': 'traffic-operator' }, [component('web')], false],
+  [
+    'with a TrafficWeight',
+    'default',
+    { 'app.kubernetes.io/managed-by': 'traffic-operator' },
+    [{ name: 'dns', type: 'Weights' }],
+    false,
+  ],
   ['of somebody else', 'default', {}, [{ name: 'x', type: 'Prometheus' }], false],
   [
     'another',

@@ -1,4 +1,4 @@
-import type { BuiltInType } from '../../../api/trafficstack/terms.ts';
+import { USER_TYPES, type BuiltInType, type ComponentType } from '../../../api/trafficstack/terms.ts';
 import {
   componentsIn,
   type ComponentSpec,
@@ -65,14 +65,14 @@ function hashOf(spec: TrafficStackSpec): string {
   return appliedHash({ spec } as KubeObject);
 }
 
-/** Whether a stack is the operator's: the stack `default`, if it has made it, and nobody has added a workload. */
+/** Whether a stack is the operator's: the stack `default`, if it has made it, and nobody has added what no flags deploy. */
 export function isOfOperator(stack: TrafficStack): boolean {
   const { metadata } = stack;
   const isMade = metadata?.name === DEFAULT_STACK && metadata.labels?.[MANAGED_BY] === OPERATOR;
-  return isMade && !typesIn(stack).includes('Workload');
+  return isMade && !typesIn(stack).some((type) => USER_TYPES.includes(type));
 }
 
-function typesIn(stack: TrafficStack): string[] {
+function typesIn(stack: TrafficStack): ComponentType[] {
   return componentsIn(stack).map(({ type }) => type);
 }
 

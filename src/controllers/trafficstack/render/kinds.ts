@@ -1,4 +1,5 @@
 import { WORKLOAD_KINDS } from '../../../api/trafficstack/terms.ts';
+import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
 import type { Resource } from '../../../runtime/client/resource.ts';
 import {
   CONFIG_MAPS,
@@ -10,21 +11,32 @@ import {
   SERVICES,
   STATEFULSETS,
 } from '../../../runtime/client/resources.ts';
+import type { BuiltIn } from '../../contract/builtIn.ts';
 
 /** The kinds of which a stack has objects. */
 export const RESOURCES: readonly Resource[] = [
   ...[DEPLOYMENTS, STATEFULSETS, DAEMONSETS],
   ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, CONTROLLER_REVISIONS, SERVICE_ACCOUNTS],
+  TRAFFIC_WEIGHTS,
 ];
+
+/** Of these, the ones that this process may read: it has rights on TrafficWeights only with DNS weights. */
+export function readableResources(builtIns: readonly Pick<BuiltIn, 'type' | 'problem'>[]): readonly Resource[] {
+  const hasWeights = builtIns.some(({ type, problem }) => type === 'Weights' && problem === undefined);
+  return RESOURCES.filter(({ kind }) => hasWeights || kind !== TRAFFIC_WEIGHTS.kind);
+}
 
 /** Whether a stack may have objects of this kind. */
 export function isKind(kind: string | undefined): boolean {
   return RESOURCES.some((each) => each.kind === kind);
 }
 
-/** The objects that run pods. A component has at least one of them; only a built-in one has several. */
+/** Kinds whose status tells whether a component is ready. */
+const TELLING_KINDS: readonly string[] = [...WORKLOAD_KINDS, TRAFFIC_WEIGHTS.kind];
+
+/** The objects that run pods, or a TrafficWeight. A component has at least one of them; only a built-in one has several. */
 export function workloadsOf<T extends { readonly resource: Pick<Resource, 'kind'> }>(objects: readonly T[]): T[] {
-  return objects.filter(({ resource: { kind } }) => WORKLOAD_KINDS.some((each) => each === kind));
+  return objects.filter(({ resource: { kind } }) => TELLING_KINDS.includes(kind));
 }
 
 /** @throws Error for a kind of which no stack has objects */

@@ -7,7 +7,7 @@ import {
   type TrafficStack,
   type WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
-import { apiVersionOf, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
+import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isOwnedBy } from '../../../runtime/objectSet/owner.ts';
 import { MANAGED_BY, OPERATOR, OWNER } from '../../contract/labels.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
@@ -20,7 +20,7 @@ import { podTemplateOf } from './podTemplate.ts';
 export interface DesiredObject {
   readonly resource: Resource;
   readonly object: KubeObject;
-  /** Of a built-in component: that of the controller which deploys it without a stack. Undefined: that of stacks. */
+  /** Of a built-in component: that of the controller which deploys it without a stack. Undefined: that of stacks, also for a TrafficWeight. */
   readonly fieldManager?: string | undefined;
 }
 
@@ -73,13 +73,9 @@ function ownObjects(stack: TrafficStack, component: ResolvedComponent): DesiredO
 }
 
 /** The metadata of an object of a component. */
-export function metadataOf(
-  stack: TrafficStack,
-  component: string,
-  { name, namespace }: { readonly name: string; readonly namespace: string },
-): Metadata {
+export function metadataOf(stack: TrafficStack, component: string, ref: ObjectRef): Metadata {
   return {
-    ...{ name, namespace, labels: { [MANAGED_BY]: OPERATOR, ...selectorOf(stack, component) } },
+    ...{ ...ref, labels: { [MANAGED_BY]: OPERATOR, ...selectorOf(stack, component) } },
     ownerReferences: [ownerReferenceOf(stack)],
   };
 }
