@@ -17,7 +17,7 @@
 - apiGroups: ['discovery.k8s.io']
   resources: ['endpointslices']
   verbs: ['list', 'watch']
-# To keep the exporter's namespace if it has pods that are not ours.
+# To keep the exporter's namespace if it has pods that are not ours, and to find the pods of an exporter that a TrafficStack uses.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list']
@@ -152,7 +152,7 @@
   resources: ['daemonsets']
   resourceNames: ['node-exporter']
   verbs: ['get', 'delete']
-# To keep the exporter's namespace if it has pods that are not ours.
+# To keep the exporter's namespace if it has pods that are not ours, and to find the pods of an exporter that a TrafficStack uses.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list']
@@ -289,7 +289,7 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks/finalizers']
   verbs: ['update']
-# The workloads of components.
+# The workloads of components, and a node-exporter of somebody else.
 - apiGroups: ['apps']
   resources: ['deployments', 'statefulsets', 'daemonsets']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']

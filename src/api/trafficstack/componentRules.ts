@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { SINGLE_TYPES, USER_TYPES, type BuiltInType, type ComponentType } from './terms.ts';
+import { FOREIGN_TYPES, SINGLE_TYPES, type BuiltInType, type ComponentType } from './terms.ts';
 import type { ComponentSpec } from './trafficStack.ts';
 
 /** A rule of the CRD, and the same as code. */
@@ -32,9 +32,9 @@ const TEMPLATE_RULE: Rule<ComponentSpec> = {
 };
 
 const MODE_RULE: Rule<ComponentSpec> = {
-  rule: "self.type in ['Workload', 'Weights'] || !has(self.mode) || self.mode in ['Managed', 'Disabled']",
-  message: 'mode: only the types Workload and Weights may be External or Auto',
-  holds: ({ type, mode = 'Managed' }) => USER_TYPES.includes(type) || mode === 'Managed' || mode === 'Disabled',
+  rule: "self.type in ['Workload', 'NodeExporter', 'Weights'] || !has(self.mode) || self.mode in ['Managed', 'Disabled']",
+  message: 'mode: only the types Workload, NodeExporter and Weights may be External or Auto',
+  holds: ({ type, mode = 'Managed' }) => FOREIGN_TYPES.includes(type) || mode === 'Managed' || mode === 'Disabled',
 };
 
 const WEIGHTS_RULE: Rule<ComponentSpec> = {

@@ -50,6 +50,8 @@ export const ComponentReason = {
   WaitingForGate: 'WaitingForGate',
   /** The workload that somebody else should make does not exist. */
   ExternalMissing: 'ExternalMissing',
+  /** What somebody else has made exists, and cannot do what the component is for. */
+  ExternalUnusable: 'ExternalUnusable',
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',

@@ -62,10 +62,11 @@ it.each<[string, object[], RegExp | undefined]>([
     /at most one component may have the type NodeExporter/,
   ],
   [
-    'somebody else may have made a Workload only',
+    'somebody else may have made no other built-in component',
     [{ type: 'Prometheus', mode: 'Auto' }],
-    /mode: only the types Workload and Weights may be External or Auto/,
+    /mode: only the types Workload, NodeExporter and Weights may be External or Auto/,
   ],
+  ['somebody else may have made a node-exporter', [{ type: 'NodeExporter', mode: 'Auto' }], undefined],
   [
     'a workload of somebody else needs no template',
     [{ type: 'Workload', mode: 'External', workload: { kind: 'Deployment', namespace: 'shop' } }],

@@ -19,6 +19,8 @@ const waitingOn = z
   .optional()
   .meta({ description: 'What has to happen first, if the component waits.' });
 
+const reference = z.object({ kind: text('Kind.'), namespace: text('Namespace.'), name: text('Name.') });
+
 const component = z
   .object({
     name: text('Name of the component.'),
@@ -27,6 +29,7 @@ const component = z
     mode: z.string().optional().meta({
       description: "External: its workload is somebody else's, and is not written. Absent: it is of the stack.",
     }),
+    uses: reference.optional().meta({ description: 'The workload of somebody else that a built-in component uses.' }),
     state: text(`One of ${COMPONENT_STATES.join(', ')}.`),
     reason: text('Why, in one CamelCase word.'),
     message: text('The same for people.'),
@@ -56,11 +59,7 @@ const inventoryEntry = z
       .array(z.string())
       .meta({ description: 'What it depended on when it was applied.', 'x-kubernetes-list-type': 'atomic' }),
     objects: z
-      .array(
-        z
-          .object({ kind: text('Kind.'), namespace: text('Namespace.'), name: text('Name.') })
-          .meta({ description: 'An object.' }),
-      )
+      .array(reference.meta({ description: 'An object.' }))
       .meta({ description: 'Its objects.', 'x-kubernetes-list-type': 'atomic' }),
   })
   .meta({ description: 'The objects of one component.' });

@@ -16,6 +16,8 @@ export type ComponentType = (typeof COMPONENT_TYPES)[number];
 export type BuiltInType = Exclude<ComponentType, 'Workload'>;
 /** Types that no flags deploy, and of which a stack may have several: users say what they are. */
 export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights'];
+/** Types that somebody else may have made. */
+export const FOREIGN_TYPES: readonly ComponentType[] = [...USER_TYPES, 'NodeExporter'];
 /** Types of which a stack has one component at most. */
 export const SINGLE_TYPES = COMPONENT_TYPES.filter((type) => !USER_TYPES.includes(type));
 

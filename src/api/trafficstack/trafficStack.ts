@@ -191,6 +191,8 @@ export interface ComponentStatus {
   type: ComponentType;
   /** Set if its workload is somebody else's. */
   mode?: 'External';
+  /** The workload of somebody else that a built-in component uses. */
+  uses?: InventoryObject;
   state: ComponentState;
   /** CamelCase. */
   reason: string;

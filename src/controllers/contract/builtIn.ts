@@ -10,6 +10,19 @@ export interface BuiltInObject {
 }
 
 /**
+ * What somebody else may have made in place of the workload of a built-in component. It has a name of its own, so it is looked for by
+ * what it does.
+ */
+export interface StandIn {
+  readonly resource: Resource;
+  /** What is looked for, such as `a DaemonSet with hostNetwork and the port 9100`. */
+  readonly sought: string;
+  matches(live: KubeObject): boolean;
+  /** Why one that matches is of no use: a sentence without its subject. */
+  problem(live: KubeObject): string | undefined;
+}
+
+/**
  * A type of component of TrafficStacks whose objects a controller knows. One that it deploys itself while no stack names it: a stack
  * that does gets the same objects, and adopts those that exist.
  */
@@ -26,6 +39,8 @@ export interface BuiltIn {
   readonly problem?: string | undefined;
   /** The objects with the settings of a component, as the controller itself would apply them; those that tell whether it is ready are the last ones. */
   render(component: ComponentSpec): readonly BuiltInObject[];
+  /** For the modes External and Auto. Undefined: the type has neither. */
+  readonly standIn?: (component: ComponentSpec) => StandIn;
 }
 
 /** The objects of a group of a controller, as a stack has them. */

@@ -1,14 +1,27 @@
 import type { BuiltInType } from '../../api/trafficstack/terms.ts';
-import { componentsIn, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import {
+  componentsIn,
+  type ComponentSpec,
+  type InventoryObject,
+  type TrafficStack,
+} from '../../api/trafficstack/trafficStack.ts';
 import { idFor, idOf, type Member } from '../../runtime/objectSet/member.ts';
 
 /** The groups of objects of a controller that TrafficStacks may keep in its place, and the type of component that each of them is. */
 export type KeptTypes<G extends string> = Readonly<Record<G, BuiltInType>>;
 
+/** A workload of somebody else that a component uses in place of a group. */
+export interface Used {
+  readonly component: ComponentSpec;
+  readonly workload: InventoryObject;
+}
+
 /** What TrafficStacks ask for of a group. */
 interface Asked {
   /** Undefined if none names it: then the flags decide. */
   readonly isOn: boolean | undefined;
+  /** As the status of a stack says. */
+  readonly used?: Used | undefined;
   /** A stack keeps its objects, or has not removed all of them yet. */
   readonly isKept: boolean;
 }
@@ -23,7 +36,7 @@ export type Keepers<G extends string> = Readonly<Record<G, Asked>>;
  * |------------------------------------------------------|------------------------------------------|
  * | one has an object of the group in its inventory      | that stack, until it has removed it      |
  * | one names its type, and is not being deleted         | that stack                               |
- * | one names its type with the mode Disabled            | nobody: the controller removes what is its own |
+ * | one names its type with the mode Disabled or External | nobody: the controller removes what is its own |
  * | none names its type                                  | the controller, as its flags say         |
  *
  * @param members all objects of the groups
@@ -36,8 +49,9 @@ export function keepersOf<G extends string>(
   const asked = (group: G): Asked => {
     const ids = new Set(members.filter((each) => each.group === group).map(idOf));
     const modes = stacks.flatMap((stack) => modesOf(stack, types[group]));
-    const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled');
-    return { isOn, isKept: isOn === true || stacks.some((stack) => holdsOneOf(stack, ids)) };
+    const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled' && mode !== 'External');
+    const used = stacks.flatMap((stack) => usedIn(stack, types[group]))[0];
+    return { isOn, used, isKept: isOn === true || stacks.some((stack) => holdsOneOf(stack, ids)) };
   };
   return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
 }
@@ -45,6 +59,14 @@ export function keepersOf<G extends string>(
 function modesOf(stack: TrafficStack, type: BuiltInType): string[] {
   if (stack.metadata?.deletionTimestamp !== undefined) return [];
   return componentsIn(stack).flatMap((each) => (each.type === type ? (each.mode ?? 'Managed') : []));
+}
+
+function usedIn(stack: TrafficStack, type: BuiltInType): Used[] {
+  if (stack.metadata?.deletionTimestamp !== undefined) return [];
+  return componentsIn(stack).flatMap((component) => {
+    const status = stack.status?.components?.find(({ name }) => name === component.name);
+    return component.type !== type || status?.uses === undefined ? [] : [{ component, workload: status.uses }];
+  });
 }
 
 function holdsOneOf({ status }: TrafficStack, ids: ReadonlySet<string>): boolean {

@@ -19,6 +19,7 @@ import { FIELD_MANAGER } from './names.ts';
 import { keptByStacks } from '../contract/keepers.ts';
 import { listStrangers } from '../contract/ownership.ts';
 import { observeExporters } from './observe/observe.ts';
+import { UsedExporter } from './observe/usedExporter.ts';
 import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
 import type { MeasurementOptions } from './options.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
@@ -69,6 +70,8 @@ const SOURCE = {
 const RESYNC_MS = 60_000;
 /** Requeue delay while an object is being deleted: ms. The deletion also causes an event. */
 const LEAVING_MS = 2_000;
+/** The same while a TrafficStack uses an exporter of somebody else, whose pods send no events: ms. */
+const USED_AGAIN_MS = 10_000;
 /** Requeue delay until the caches are synced: ms. */
 const SYNC_MS = 200;
 
@@ -78,10 +81,14 @@ export function createPasses(o: PassesOptions): Passes {
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const findOwner = once(() => findOperatorDeployment(client, o.pod));
   const checkExporters = createExporterCheck(o);
+  const used = new UsedExporter({
+    ...{ client, clock, port: options.exporter.port },
+    used: () => caches.stacks.keepers()?.exporter.used,
+  });
   const writing = { options, prometheusPods: () => caches.prometheusPods(), client, applier, clock };
   const targets = new TargetsPass({
     ...writing,
-    source: nodeTargets({ options, podName: o.pod?.name, caches }),
+    source: nodeTargets({ options, podName: o.pod?.name, caches, used: () => used.targets() }),
     onPass(count, problems) {
       metrics?.targets(count);
       report.update(SOURCE.targets, problems);
@@ -92,6 +99,13 @@ export function createPasses(o: PassesOptions): Passes {
     source: agentTargets(options, caches),
     onPass: (_count, problems) => report.update(SOURCE.agentTargets, problems),
   });
+  const readingFirst: Pick<TargetsPass, 'run'> = {
+    async run(owner) {
+      await used.read();
+      return targets.run(owner);
+    },
+  };
+  const knowsTargets = (): boolean => caches.knowsTargets && caches.stacks.keepers() !== undefined;
   const begin = async (): Promise<V1OwnerReference | undefined> => {
     if (!caches.settled) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
     report.about = await findOwner();
@@ -101,7 +115,7 @@ export function createPasses(o: PassesOptions): Passes {
 
   /** Writes targets, once it is known which there are. */
   const write = async (
-    pass: TargetsPass,
+    pass: Pick<TargetsPass, 'run'>,
     what: string,
     source: string,
     areKnown: () => boolean,
@@ -130,7 +144,11 @@ export function createPasses(o: PassesOptions): Passes {
       if (!unknown.has('exporter')) await checkExporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
     },
-    targets: () => write(targets, "Prometheus' targets", SOURCE.targetsWrite, () => caches.knowsTargets),
+    async targets() {
+      const result = await write(readingFirst, "Prometheus' targets", SOURCE.targetsWrite, knowsTargets);
+      const { requeueAfterMs = RESYNC_MS } = result;
+      return { requeueAfterMs: used.isUsed ? Math.min(requeueAfterMs, USED_AGAIN_MS) : requeueAfterMs };
+    },
     agentTargets: () =>
       write(agents, "Prometheus' agent targets", SOURCE.agentTargetsWrite, () => caches.knowsAgentTargets),
   };

@@ -35,7 +35,7 @@ export function removalRules(namespace: string): Rights {
 
 const LIST_PODS: Rule = {
   ...rule('', ['pods'], ['list']),
-  why: "To keep the exporter's namespace if it has pods that are not ours.",
+  why: "To keep the exporter's namespace if it has pods that are not ours, and to find the pods of an exporter that a TrafficStack uses.",
 };
 
 /** The rights on the objects that the controller creates, limited to their names. */

@@ -2,9 +2,10 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import type { Caches } from './observe/caches.ts';
 import { METRICS_PORT } from './components/exporter.ts';
 import { agentTargetsOf } from './decide/agentTargets.ts';
-import { renderGroups, renderTargetFiles, targetsOf, type TargetFiles } from './decide/discovery.ts';
+import { renderGroups, renderTargetFiles, targetsOf, type Target, type TargetFiles } from './decide/discovery.ts';
 import { operatorTargets, renderOperatorTargets } from './decide/operatorPods.ts';
 import type { TargetsData } from './decide/targets.ts';
+import { mergeTargets } from './decide/usedTargets.ts';
 import { AGENT_TARGETS, NODE_TARGETS, OPERATOR_FILE, TARGET_SHARDS, type TargetSet } from './names.ts';
 import type { MeasurementOptions } from './options.ts';
 
@@ -26,14 +27,16 @@ interface NodeSourceOptions {
   /** Name of the pod that this process runs in. */
   readonly podName?: string | undefined;
   readonly caches: Pick<Caches, 'liveTargets' | 'slices' | 'operatorSlices'>;
+  /** The exporters of somebody else that a TrafficStack uses. */
+  readonly used: () => readonly Target[];
 }
 
 /** The node-exporters. The operator's own pods are few and fit into the first ConfigMap. */
-export function nodeTargets({ options, podName, caches }: NodeSourceOptions): TargetSource {
+export function nodeTargets({ options, podName, caches, used }: NodeSourceOptions): TargetSource {
   return {
     set: NODE_TARGETS,
     what: 'nodes',
-    wanted: () => renderTargetFiles(targetsOf(caches.slices(), METRICS_PORT), TARGET_SHARDS),
+    wanted: () => renderTargetFiles(mergeTargets(used(), targetsOf(caches.slices(), METRICS_PORT)), TARGET_SHARDS),
     others: (): TargetsData => {
       if (!options.operatorMetrics) return {};
       return { [OPERATOR_FILE]: renderOperatorTargets(operatorTargets(caches.operatorSlices(), podName)) };

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
+import type { Target } from './decide/discovery.ts';
 import { AGENT_TARGETS, FIELD_MANAGER, NODE_TARGETS } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { TargetsPass } from './targetsPass.ts';
@@ -19,6 +20,7 @@ let pass: TargetsPass;
 let nodes: string[];
 let pods: V1Pod[];
 let operatorSlices: V1EndpointSlice[];
+let used: Target[];
 let seen: { count: number; problems: readonly Problem[] };
 
 function slice(): V1EndpointSlice {
@@ -37,12 +39,13 @@ beforeEach(() => {
   nodes = [];
   pods = [];
   operatorSlices = [];
+  used = [];
   const caches = {
     liveTargets: () => live('prometheus-targets'),
     slices: () => [slice()],
     operatorSlices: () => operatorSlices,
   };
-  pass = passOf(nodeTargets({ options: OPTIONS, podName: 'operator-1', caches }));
+  pass = passOf(nodeTargets({ options: OPTIONS, podName: 'operator-1', caches, used: () => used }));
 });
 
 const live = (name: string): (V1ConfigMap | undefined)[] =>
@@ -138,6 +141,22 @@ describe('TargetsPass', () => {
       { targets: ['10.1.0.1:8080'], labels: { pod: 'operator-1' } },
     ]);
     expect(data!['targets.json']).toBe('[]\n');
+  });
+
+  it('writes the exporters of somebody else beside its own, and one of them for each node', async () => {
+    nodes = ['a', 'b'];
+    used = [
+      { node: 'b', address: '192.0.2.2:9100' },
+      { node: 'c', address: '192.0.2.3:9100' },
+    ];
+    await pass.run(undefined);
+    const { data } = client.objects.get('ConfigMap op/prometheus-targets') as V1ConfigMap;
+    expect(JSON.parse(data!['targets.json']!)).toEqual([
+      { targets: ['10.0.0.0:9100'], labels: { node: 'a' } },
+      { targets: ['192.0.2.2:9100'], labels: { node: 'b' } },
+      { targets: ['192.0.2.3:9100'], labels: { node: 'c' } },
+    ]);
+    expect(seen.count).toBe(3);
   });
 
   it('reports nodes that do not fit, and ConfigMaps that are not ours', async () => {

@@ -29,7 +29,10 @@ export function trafficStackRights(): ControllerRights {
             ...rule(group, [`${plural}/finalizers`], ['update']),
             why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
           },
-          { ...rule('apps', ['deployments', 'statefulsets', 'daemonsets'], KEEP), why: 'The workloads of components.' },
+          {
+            ...rule('apps', ['deployments', 'statefulsets', 'daemonsets'], KEEP),
+            why: 'The workloads of components, and a node-exporter of somebody else.',
+          },
           { ...rule('', ['services', 'configmaps'], KEEP), why: 'The Services and files of components.' },
           {
             ...rule('', ['serviceaccounts'], ['get', 'list', 'watch']),

@@ -23,7 +23,7 @@ function scene() {
     answers: { answer: () => ({ is: 'Pending' }) },
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
     eventReader: { read: () => Promise.resolve([]) },
-    strangers: { read: () => Promise.resolve(undefined) },
+    strangers: { read: () => Promise.resolve(undefined), list: () => Promise.resolve([]) },
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
     events: { event: () => undefined },

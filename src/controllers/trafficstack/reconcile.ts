@@ -43,7 +43,7 @@ export interface Dependencies {
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
   readonly eventReader: Pick<EventReader, 'read'>;
-  readonly strangers: Pick<StrangerReader, 'read'>;
+  readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
   readonly stacks: Overlay<TrafficStack>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;

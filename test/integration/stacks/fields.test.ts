@@ -68,8 +68,8 @@ it.each<[components: object[], message: RegExp]>([
   [[exporter({ prometheus: {} })], /components\[0\]: Invalid value: .*only the type Prometheus has it/],
   [[{ ...web, nodeExporter: {} }], /components\[0\]: Invalid value: .*only the type NodeExporter has it/],
   [
-    [exporter({ mode: 'External' })],
-    /components\[0\]: Invalid value: .*only the types Workload and Weights may be External/,
+    [{ name: 'p', type: 'Prometheus', mode: 'External' }],
+    /components\[0\]: Invalid value: .*only the types Workload, NodeExporter and Weights may be External/,
   ],
   [[exporter({ connectivityAgents: {} })], /components\[0\]: .*only the type ConnectivityAgents has it/],
   [[exporter({ connectivityServer: {} })], /components\[0\]: .*only the type ConnectivityServer has it/],

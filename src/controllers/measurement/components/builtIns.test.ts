@@ -66,6 +66,23 @@ describe('the components that stacks may have', () => {
     expect(render(type, settings)).toEqual(own(type, options));
   });
 
+  it('may have the node-exporter of somebody else that has the port, which the Prometheus of the operator has to scrape', () => {
+    const port = (over: Partial<ComponentSpec> = {}) => {
+      const [exporter, prometheus] = builtInsOf(OPTIONS);
+      expect(prometheus?.standIn).toBeUndefined();
+      return exporter?.standIn?.({ name: 'x', type: 'NodeExporter', ...over });
+    };
+    expect(port()?.sought).toBe('a DaemonSet with hostNetwork and the port 9100');
+    const secured = port({ nodeExporter: { port: 9200 } });
+    expect(secured?.sought).toBe('a DaemonSet with hostNetwork and the port 9200');
+    const containers = [{ name: 'x', ports: [{ name: 'https', containerPort: 9200 }] }];
+    const live = { kind: 'DaemonSet', spec: { selector: {}, template: { spec: { hostNetwork: true, containers } } } };
+    expect(secured?.problem(live)).toBeDefined();
+    const [exporter] = builtInsOf({ ...OPTIONS, prometheus: { ...OPTIONS.prometheus, enabled: false } });
+    const found = exporter?.standIn?.({ name: 'x', type: 'NodeExporter', nodeExporter: { port: 9200 } });
+    expect([found?.matches(live), found?.problem(live)]).toEqual([true, undefined]);
+  });
+
   it('have no Prometheus if the operator queries another one', () => {
     const others = builtInsOf({ ...OPTIONS, prometheus: { ...OPTIONS.prometheus, enabled: false } });
     expect(others.map(({ type, problem }) => [type, problem])).toEqual([

@@ -3,6 +3,7 @@ import { given, objectsOf, type BuiltIn } from '../../contract/builtIn.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import { exporterComponents } from './exporter.ts';
+import { foreignExporter } from './foreignExporter.ts';
 import { prometheusComponents } from './prometheus.ts';
 
 const NO_PROMETHEUS =
@@ -16,6 +17,8 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       fieldManager: FIELD_MANAGER,
       isDeployed: options.exporter.enabled,
       render: ({ nodeExporter }) => objectsOf('exporter', exporterComponents(withExporter(options, nodeExporter))),
+      standIn: ({ nodeExporter }) =>
+        foreignExporter(withExporter(options, nodeExporter).exporter.port, options.prometheus.enabled),
     },
     {
       type: 'Prometheus',

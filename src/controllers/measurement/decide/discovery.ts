@@ -33,8 +33,13 @@ export const MAX_FILE_BYTES = 900_000;
  * @param portName name of the port to scrape
  */
 export function targetsOf(slices: readonly V1EndpointSlice[], portName: string): Target[] {
+  return bestOfEachNode(slices.flatMap((slice) => candidatesOf(slice, portName)));
+}
+
+/** One target for each node, sorted by node: of several the one with the smallest rank, then the smallest address. */
+export function bestOfEachNode(candidates: readonly Candidate[]): Target[] {
   const best = new Map<string, Candidate>();
-  for (const candidate of slices.flatMap((slice) => candidatesOf(slice, portName))) {
+  for (const candidate of candidates) {
     const rival = best.get(candidate.node);
     if (rival === undefined || comesBefore(candidate, rival)) best.set(candidate.node, candidate);
   }
@@ -91,7 +96,8 @@ export function renderGroups(
   return { files: parts.map(frame), count: groups.length - omitted.length, omitted };
 }
 
-interface Candidate extends Target {
+/** A target, if the node has no better one. */
+export interface Candidate extends Target {
   /** Smaller is preferred. */
   rank: number;
 }
@@ -115,9 +121,13 @@ function candidatesOf(slice: V1EndpointSlice, portName: string): Candidate[] {
     // Consumers use the first address. The API does not define further addresses.
     const host = endpoint.addresses[0];
     if (host === undefined || !endpoint.nodeName) return [];
-    const address = slice.addressType === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
-    return [{ node: endpoint.nodeName, address, rank: rankOf(endpoint) }];
+    return [{ node: endpoint.nodeName, address: addressOf(host, port), rank: rankOf(endpoint) }];
   });
+}
+
+/** @param host an IP address; of IPv6 it needs brackets */
+export function addressOf(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function portOf(ports: readonly DiscoveryV1EndpointPort[], name: string): number | undefined {

@@ -47,6 +47,17 @@ const rows: Row[] = [
   { why: 'without the own Prometheus, no stack has it', stacks: [stack([prometheus])], kept: ['prometheus'] },
   { why: 'a stack disables it: it is removed, whatever the flags say', stacks: [stack([off])], off: EXPORTER },
   {
+    why: 'somebody else makes it: it is removed, so that its port is free, whatever the flags say',
+    stacks: [stack([exporter({ mode: 'External' })])],
+    off: EXPORTER,
+  },
+  {
+    why: 'somebody else may make it: it is left to the stack',
+    stacks: [stack([exporter({ mode: 'Auto' })])],
+    kept: ['exporter'],
+    offWithout: PROMETHEUS,
+  },
+  {
     why: 'a stack disables it and has not removed all: the stack goes on',
     stacks: [stack([off], [DAEMON_SET])],
     kept: ['exporter'],
@@ -82,5 +93,22 @@ describe('who keeps what is measured with', () => {
     expect([...keptByStacks(KEPT_TYPES, keepers)]).toEqual(kept);
     expect([...switchedOff(OPTIONS, keepers)]).toEqual(isOff);
     expect([...switchedOff(NOTHING_ON, keepers)]).toEqual(offWithout);
+  });
+});
+
+describe('what is used in place of an exporter', () => {
+  const workload = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
+  const using = (over: Partial<ComponentSpec> = {}, isLeaving = false): TrafficStack => {
+    const found = stack([exporter({ mode: 'External', ...over })], [], isLeaving);
+    const status = { name: 'x', type: 'NodeExporter', state: 'Ready', reason: '', message: '', since: '' } as const;
+    return { ...found, status: { ...found.status, components: [{ ...status, uses: workload }] } };
+  };
+  it.each<[string, TrafficStack[], unknown]>([
+    ['is as the status says', [stack([]), using()], { component: exporter({ mode: 'External' }), workload }],
+    ['is none that is not seen', [stack([exporter({ mode: 'External' })])], undefined],
+    ['is none of a component that has another name now', [using({ name: 'y' })], undefined],
+    ['is none of a stack that goes', [using({}, true)], undefined],
+  ])('%s', (_, stacks, used) => {
+    expect(keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS)).exporter.used).toEqual(used);
   });
 });

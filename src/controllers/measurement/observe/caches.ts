@@ -124,7 +124,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
     prometheusPods: () => pods.lister.list(),
     subscribe(onComponents, onTargets, onAgentTargets) {
       for (const informer of components.informers) informer.subscribe(onComponents);
-      keepers.subscribe(onComponents);
+      keepers.subscribe(() => [onComponents, onTargets].forEach((enqueue) => enqueue()));
       for (const informer of [...deciding, pods]) informer.subscribe(onTargets);
       for (const informer of [...decidingAgents, pods]) informer.subscribe(onAgentTargets);
       onRefusal = () => [onComponents, onTargets, onAgentTargets].forEach((enqueue) => enqueue());

@@ -12,7 +12,7 @@ import type { Observation, ObservedComponent, ObservedObject } from '../observe/
 import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
-import { isExternal, isOfOthers, missingState, priorOf } from './external.ts';
+import { isExternal, isOfOthers, missingState, priorOf, usesOf } from './external.ts';
 import { podsOfAll, readinessOf, worstOf, type Readiness } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
@@ -123,7 +123,7 @@ function decide(
   const held = objects.find(({ live, heldBy }) => heldBy !== undefined && live !== undefined && isOfStack(live, stack));
   if (isExternal(component, stack)) {
     const present = held === undefined ? externalState(component, stack, prior) : heldState(held);
-    return { decided: { mode: 'External', ...present, ...figuresOf(component) }, apply: [] };
+    return { decided: { mode: 'External', ...usesOf(component), ...present, ...figuresOf(component) }, apply: [] };
   }
   const foreign = objects.find((each) => !mayApply(each, stack));
   if (foreign !== undefined) {
@@ -158,7 +158,12 @@ function heldState(held: ObservedObject): Decided {
 function externalState(component: ObservedComponent, stack: TrafficStack, prior: ComponentStatus | undefined): Decided {
   const ofOthers = isOfOthers(component, stack);
   const seen = ofOthers ? { ...component, pods: [] } : component;
-  return missingState(component, wasReady(component, prior)) ?? running(seen, prior, ofOthers);
+  const missing = missingState(component, wasReady(component, prior));
+  if (missing !== undefined) return missing;
+  const present = running(seen, prior, ofOthers);
+  // Its name is not in the spec.
+  const isNamed = component.external === undefined || present.reason === Reason.StatusMissing;
+  return isNamed ? present : { ...present, message: `uses ${present.message}` };
 }
 
 /** The state of a component that waits for nothing. @param open its objects that are not current */
@@ -268,10 +273,11 @@ function atDeadline(
 }
 
 /** The workload or TrafficWeight; of several that which keeps it from being ready. */
-function whatOf({ objects }: ObservedComponent): string {
+function whatOf({ objects, external }: ObservedComponent): string {
   const workload = worstOf(workloadsOf(objects));
-  if (workload === undefined) throw new Error('a component has no workload');
-  return idOf(workload);
+  const what = workload === undefined ? external?.sought : idOf(workload);
+  if (what === undefined) throw new Error('a component has no workload');
+  return what;
 }
 
 /** The deadline runs on from Unknown to Progressing, and begins anew with another spec. */
@@ -286,7 +292,7 @@ function sinceOf(
 }
 
 function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
-  const pods = podsOfAll(workloadsOf(objects));
+  const pods = objects.length === 0 ? undefined : podsOfAll(workloadsOf(objects));
   return pods === undefined ? {} : { replicas: pods.desired, readyReplicas: pods.available };
 }
 

@@ -1,4 +1,5 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
+import { USER_TYPES } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import type { ObservedComponent } from '../observe/observation.ts';
@@ -13,9 +14,12 @@ import { isOfStack } from '../render/objects.ts';
  * | Auto     | is somebody else's       | yes      |
  * | Auto     | is the stack's, or missing | no     |
  * | Managed  | any                      | no       |
+ *
+ * For another type, standIn.ts says the same.
  */
-export function isExternal({ spec: { mode }, objects }: ObservedComponent, stack: TrafficStack): boolean {
-  return mode === 'External' || (mode === 'Auto' && isOfOthers({ objects }, stack));
+export function isExternal({ spec, objects, external }: ObservedComponent, stack: TrafficStack): boolean {
+  if (!USER_TYPES.includes(spec.type)) return external !== undefined;
+  return spec.mode === 'External' || (spec.mode === 'Auto' && isOfOthers({ objects }, stack));
 }
 
 /** Whether the workload of a component exists, and somebody else has made it. */
@@ -33,13 +37,26 @@ export function priorOf(component: ObservedComponent, stack: TrafficStack): Comp
   return (prior?.mode === 'External') === isExternal(component, stack) ? prior : undefined;
 }
 
-/** The state of a component whose workload somebody else should make, and has not. */
+/** The state of a component whose workload somebody else should make, and has not, or has made such that it is of no use. */
 export function missingState(
-  { objects }: ObservedComponent,
+  { objects, external }: ObservedComponent,
   wasReady: boolean,
 ): Pick<ComponentStatus, 'state' | 'reason' | 'message'> | undefined {
   const workload = objects.at(-1);
-  if (workload === undefined || workload.live !== undefined) return undefined;
-  const message = `${idOf(workload)} does not exist: with the mode External, somebody else makes it`;
-  return { state: wasReady ? 'Degraded' : 'Progressing', reason: Reason.ExternalMissing, message };
+  const state = wasReady ? 'Degraded' : 'Progressing';
+  if (workload?.live === undefined) {
+    const what = external?.sought ?? (workload && idOf(workload));
+    const message = `${what} does not exist: with the mode External, somebody else makes it`;
+    return { state, reason: Reason.ExternalMissing, message };
+  }
+  if (external?.problem === undefined) return undefined;
+  return { state, reason: Reason.ExternalUnusable, message: `${idOf(workload)} ${external.problem}` };
+}
+
+/** Which workload of somebody else a built-in component uses. */
+export function usesOf({ objects, external }: ObservedComponent): Pick<ComponentStatus, 'uses'> {
+  const workload = objects.at(-1);
+  if (external === undefined || external.problem !== undefined || workload === undefined) return {};
+  const { namespace = '', name = '' } = workload.object.metadata ?? {};
+  return { uses: { kind: workload.resource.kind, namespace, name } };
 }

@@ -60,7 +60,8 @@ export function planStack(observation: Observation): StackPlan {
 
 /**
  * Whether a component runs with the objects that it should have, so that it needs no others any more. Not if its workload is the stack's,
- * and is not written since it is External: it goes on to need them.
+ * and is not written since it is External: it goes on to need them. A built-in one that is External gives its own up at once, since two cannot
+ * have one port of a node.
  */
 function isSettled(
   component: ObservedComponent,
@@ -68,6 +69,7 @@ function isSettled(
   planned: ReadonlyMap<string, PlannedComponent>,
 ): boolean {
   const status = planned.get(component.spec.name)?.status;
+  if (component.external !== undefined) return true;
   if (status?.mode === 'External' && !isOfOthers(component, stack)) return false;
   return status?.state === 'Ready' || status?.reason === ComponentReason.RolledBack;
 }

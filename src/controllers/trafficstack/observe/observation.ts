@@ -61,6 +61,16 @@ export interface ObservedComponent extends Partial<Pick<Target, 'canRollBack' | 
   readonly told?: readonly SeenEvent[];
   /** Of its spec; of the restored objects, if they are. */
   readonly revision: string;
+  /** Of a built-in component that has no objects of its own, since it uses what somebody else has made, or waits for that. */
+  readonly external?: ObservedExternal;
+}
+
+/** What a built-in component uses; `objects` has it, if there is one. */
+export interface ObservedExternal {
+  /** What is looked for. */
+  readonly sought: string;
+  /** Why what was found is of no use: a sentence without its subject. */
+  readonly problem?: string | undefined;
 }
 
 /** An object whose Events may say why pods are not available. */

@@ -14,6 +14,7 @@ import type { AnswerFeed } from './answers/answerFeed.ts';
 import { COMPONENT_LABEL } from '../names.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
+import { observeStandIn } from './standIn.ts';
 import type { StrangerReader } from './strangers.ts';
 
 /** What a stack should be. */
@@ -27,7 +28,7 @@ export interface Wanted {
 export interface Observed {
   readonly caches: Caches;
   readonly client: Client;
-  readonly strangers: Pick<StrangerReader, 'read'>;
+  readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
   /** Of the queries that decide whether a component is ready, and may be changed. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
 }
@@ -61,11 +62,16 @@ export async function observe(
 
 async function observeComponent(
   stack: TrafficStack,
-  { objects: desiredObjects, ...target }: Target,
+  { objects: desiredObjects, standIn, ...target }: Target,
   { caches, strangers, answers }: Omit<Observed, 'client'>,
 ): Promise<ObservedComponent> {
   const { name, mode, ready = {}, workload } = target.spec;
-  const maybeExternal = mode === 'External' || mode === 'Auto';
+  const answer = ready.query === undefined ? undefined : answers.answer(ready.query);
+  const own = desiredObjects.at(-1);
+  const isOwn = own !== undefined && cachedIn(caches, own) !== undefined;
+  const external = isOwn ? undefined : await observeStandIn({ standIn, mode, own }, strangers);
+  if (external !== undefined) return { ...target, ...external, pods: [], ...(answer && { answer }) };
+  const maybeExternal = standIn === undefined && (mode === 'External' || mode === 'Auto');
   const objects: ObservedObject[] = [];
   for (const desired of desiredObjects) {
     const cached = cachedIn(caches, desired);
@@ -75,7 +81,7 @@ async function observeComponent(
   }
   return {
     ...{ ...target, objects },
-    ...(ready.query !== undefined && { answer: answers.answer(ready.query) }),
+    ...(answer && { answer }),
     // Those of a built-in component have no label of the stack, and so are in no cache.
     pods: workload === undefined ? [] : podsOf(stack, name, workload.namespace, caches),
   };

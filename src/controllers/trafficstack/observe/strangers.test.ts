@@ -15,7 +15,11 @@ function scene() {
     const answer = answers.get(name) ?? new ApiError({ status: 404, reason: 'NotFound', method: 'GET', path });
     return answer instanceof ApiError ? Promise.reject(answer) : Promise.resolve(answer);
   };
-  const reader = new StrangerReader({ client: { get } as unknown as Client, clock });
+  const list = ({ plural: path }: { plural: string }): Promise<KubeObject[]> => {
+    asked.push(`all ${path}`);
+    return Promise.resolve([...answers.values()].flatMap((each) => (each instanceof ApiError ? [] : [each])));
+  };
+  const reader = new StrangerReader({ client: { get, list } as unknown as Client, clock });
   const of = (name: string) => ({ resource: DEPLOYMENTS, object: { metadata: { namespace: 'shop', name } } });
   return { clock, asked, answers, reader, of };
 }
@@ -31,6 +35,16 @@ it('an object is read once in 5 s, also one that is missing', async () => {
   expect(await reader.read(of('db'))).toBeUndefined();
   await clock.advance(1);
   expect(await reader.read(of('db'))).toBe(db);
+});
+
+it('all objects of a kind are listed once in 5 s', async () => {
+  const { clock, asked, answers, reader } = scene();
+  for (let round = 0; round < 5; round += 1) expect(await reader.list(DEPLOYMENTS)).toEqual([]);
+  await reader.list(SERVICES);
+  expect(asked).toEqual(['all deployments', 'all services']);
+  answers.set('db', { metadata: { name: 'db' } });
+  await clock.advance(5_000);
+  expect(await reader.list(DEPLOYMENTS)).toHaveLength(1);
 });
 
 it('a failure is not kept', async () => {

@@ -1,19 +1,22 @@
 import type { Client } from '../../../runtime/client/client.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import { RecentReads } from './recentReads.ts';
 
-/** Reads objects that may be somebody else's, which are in no cache, at most once in 5 s each. */
+/** Reads objects that may be somebody else's, which are in no cache: each of them, and all of a kind, at most once in 5 s. */
 export class StrangerReader {
   readonly #client: Client;
   /** By kind, namespace and name. */
   readonly #recent: RecentReads<KubeObject | undefined>;
+  /** By resource. */
+  readonly #lists: RecentReads<readonly KubeObject[]>;
 
   constructor({ client, clock }: { readonly client: Client; readonly clock: Pick<Clock, 'now'> }) {
     this.#client = client;
     this.#recent = new RecentReads(clock);
+    this.#lists = new RecentReads(clock);
   }
 
   /**
@@ -23,5 +26,14 @@ export class StrangerReader {
    */
   read(member: Member): Promise<KubeObject | undefined> {
     return this.#recent.read(idOf(member), () => readLive(this.#client, member));
+  }
+
+  /**
+   * All objects of a kind in all namespaces, as the API server had them at most 5 s ago.
+   *
+   * @throws ApiError, TransportError
+   */
+  list(resource: Resource): Promise<readonly KubeObject[]> {
+    return this.#lists.read(resourceName(resource), () => this.#client.list(resource));
   }
 }

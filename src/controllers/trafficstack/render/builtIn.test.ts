@@ -101,6 +101,50 @@ describe('a built-in component', () => {
     expect(revisionOf({}, { ...SERVER, render: (spec) => SERVER.render(spec).slice(1) })).not.toBe(before);
   });
 
+  describe('that somebody else may have made', () => {
+    const standIn = ({ prometheus }: ComponentSpec) => {
+      const sought = `a server with the image ${prometheus?.image ?? 'server:1'}`;
+      return { resource: DEPLOYMENTS, sought, matches: () => false, problem: () => undefined };
+    };
+    const one = (
+      mode: ComponentSpec['mode'],
+      over: Partial<ComponentSpec> = {},
+      builtIn: BuiltIn = { ...SERVER, standIn },
+    ) => rendered([{ ...PROMETHEUS, mode, ...over }], [builtIn])[0];
+
+    it('has no objects with the mode External, and its own with Auto', () => {
+      const asked = (['Managed', 'Auto', 'External'] as const).map((mode) => {
+        const { objects = [], standIn: found } = one(mode) ?? {};
+        return [mode, objects.length, found?.sought];
+      });
+      const sought = 'a server with the image server:1';
+      expect(asked).toEqual([
+        ['Managed', 2, undefined],
+        ['Auto', 2, sought],
+        ['External', 0, sought],
+      ]);
+    });
+
+    it('has no address, since it is found later, and its port', () => {
+      expect(one('Auto')?.variables.self).toEqual({
+        name: 'metrics',
+        namespace: 'op',
+        addresses: [],
+        port: 9090,
+        ports: { web: 9090, admin: 9091 },
+      });
+      expect(one('Managed')?.variables.self).toMatchObject({ addresses: ['server.op.svc'] });
+    });
+
+    it('has another revision if something else is looked for, and not with an operator that renders other objects', () => {
+      const before = one('External')?.revision;
+      expect(one('External', { prometheus: { image: 'x' } })?.revision).not.toBe(before);
+      const other = { ...SERVER, standIn, render: (spec: ComponentSpec) => SERVER.render(spec).slice(1) };
+      expect(one('External', {}, other)?.revision).toBe(before);
+      expect(one('Auto')?.revision).toBe(one('Managed')?.revision);
+    });
+  });
+
   it.each<[string, ComponentSpec, readonly BuiltIn[], string]>([
     ['is not offered', PROMETHEUS, [], 'component metrics: this operator has no type Prometheus'],
     ['cannot be here', { name: 'agent', type: 'NodeExporter' }, [AGENT], 'component agent: there are no nodes'],

@@ -6,6 +6,7 @@ import type {
   WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
 import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
+import type { StandIn } from '../../contract/builtIn.ts';
 import type { ComponentFacts } from './facts.ts';
 import type { DesiredObject } from './objects.ts';
 
@@ -37,8 +38,11 @@ export function revisionOf({ spec, common, availability, dependencies }: Source)
 export function builtInRevisionOf(
   { name, type, deadline = DEFAULT_DEADLINE, ready }: ComponentSpec,
   objects: readonly DesiredObject[],
+  standIn?: Pick<StandIn, 'sought'>,
 ): string {
-  return textOf({ name, type, deadline, ready, objects: objects.map(({ object }) => object) });
+  const own = { name, type, deadline, ready, objects: objects.map(({ object }) => object) };
+  // With the mode Auto, its own objects say which port is looked for.
+  return textOf(objects.length > 0 ? own : { ...own, sought: standIn?.sought });
 }
 
 function textOf(source: object): string {

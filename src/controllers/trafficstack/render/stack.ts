@@ -7,7 +7,7 @@ import {
   type WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
-import type { BuiltIn } from '../../contract/builtIn.ts';
+import type { BuiltIn, StandIn } from '../../contract/builtIn.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';
 import { renderBuiltIn } from './builtIn.ts';
 import { factsOf, type ComponentFacts } from './facts.ts';
@@ -24,6 +24,8 @@ export interface RenderedComponent {
   readonly variables: Variables;
   /** Another text after each change of its spec: see revisionOf. */
   readonly revision: string;
+  /** What a built-in component may use in place of its objects. Undefined: nothing. */
+  readonly standIn?: StandIn | undefined;
 }
 
 /** The components of a stack, or what is wrong with them: one sentence each. */
@@ -99,9 +101,10 @@ function renderOther(spec: ComponentSpec, scope: Scope, builtIns: readonly Built
     scope.problems.push(rendered.problem);
     return [];
   }
-  const { objects, facts } = rendered;
+  const { objects, facts, standIn } = rendered;
   for (const known of [scope.facts, scope.asked]) known.set(spec.name, facts);
-  return [{ spec, objects, variables: variablesOf(spec, scope), revision: builtInRevisionOf(spec, objects) }];
+  const revision = builtInRevisionOf(spec, objects, standIn);
+  return [{ spec, objects, variables: variablesOf(spec, scope), revision, ...(standIn && { standIn }) }];
 }
 
 /** The variables of `ready.expression` beside those of files. */

@@ -1,0 +1,56 @@
+import type { V1Container } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { foreignExporter } from './foreignExporter.ts';
+
+const daemonSet = (containers: V1Container[], hostNetwork = true) => {
+  const template = { spec: { hostNetwork, containers } };
+  return { kind: 'DaemonSet', metadata: { name: 'x' }, spec: { selector: {}, template } };
+};
+const exporter = (over: Partial<V1Container> = {}): V1Container => ({ name: 'node-exporter', ...over });
+/** Of the helm chart prometheus-node-exporter. */
+const CHART = exporter({
+  args: ['--path.procfs=/host/proc', '--web.listen-address=[$(HOST_IP)]:9100'],
+  ports: [{ name: 'http-metrics', containerPort: 9100, protocol: 'TCP' }],
+});
+/** Of kube-prometheus, and of OpenShift. */
+const BEHIND_PROXY = [
+  exporter({ args: ['--web.listen-address=127.0.0.1:9100'] }),
+  {
+    name: 'kube-rbac-proxy',
+    args: ['--secure-listen-address=[$(IP)]:9100', '--upstream=http://127.0.0.1:9100/'],
+    ports: [{ name: 'https', containerPort: 9100, hostPort: 9100 }],
+  },
+];
+
+describe('an exporter of somebody else', () => {
+  it.each<[string, ReturnType<typeof daemonSet>, boolean]>([
+    ['that of the helm chart listens on the port', daemonSet([CHART]), true],
+    ['a port need not be declared', daemonSet([exporter({ args: ['--web.listen-address=:9100'] })]), true],
+    ['kube-rbac-proxy listens on the port', daemonSet(BEHIND_PROXY), true],
+    ['one that only its own node reaches', daemonSet(BEHIND_PROXY.slice(0, 1)), false],
+    ['another port', daemonSet([exporter({ ports: [{ containerPort: 19100 }] })]), false],
+    ['the port as a host port', daemonSet([exporter({ ports: [{ containerPort: 80, hostPort: 9100 }] })]), true],
+    ['UDP', daemonSet([exporter({ ports: [{ containerPort: 9100, protocol: 'UDP' }] })]), false],
+    ['the network of its pod has not the devices of the node', daemonSet([CHART], false), false],
+    ['ports as the API server leaves them out', daemonSet([exporter()]), false],
+  ])('%s', (_, live, is) => {
+    expect(foreignExporter(9100, true).matches(live)).toBe(is);
+  });
+
+  it.each<[string, V1Container[], boolean, boolean]>([
+    ['speaks plain HTTP', [CHART], true, true],
+    ['is behind kube-rbac-proxy', BEHIND_PROXY, true, false],
+    ['has a port https', [exporter({ ports: [{ name: 'https', containerPort: 9100 }] })], true, false],
+    ['has a file for TLS', [{ ...CHART, args: ['--web.config.file=/etc/web.yml'] }], true, false],
+    ['is behind kube-rbac-proxy, for a Prometheus that is not the operator’s', BEHIND_PROXY, false, true],
+  ])('is of use, or not: it %s', (_, containers, isScraped, isOfUse) => {
+    const problem = foreignExporter(9100, isScraped).problem(daemonSet(containers));
+    if (isOfUse) expect(problem).toBeUndefined();
+    else expect(problem).toMatch(/^serves the port 9100 over HTTPS .* set another nodeExporter.port/);
+  });
+
+  it('is looked for by its port', () => {
+    expect(foreignExporter(9101, true).sought).toBe('a DaemonSet with hostNetwork and the port 9101');
+    expect(foreignExporter(9101, true).matches(daemonSet([CHART]))).toBe(false);
+  });
+});

@@ -1,0 +1,84 @@
+import type { V1DaemonSet, V1Pod } from '@kubernetes/client-node';
+import { beforeEach, expect, it } from 'vitest';
+import type { Client } from '../../../runtime/client/client.ts';
+import { ApiError } from '../../../runtime/client/errors.ts';
+import type { ObjectRef, Resource } from '../../../runtime/client/resource.ts';
+import { FakeClock } from '../../../runtime/process/clock.ts';
+import type { Used } from '../../contract/keepers.ts';
+import { UsedExporter } from './usedExporter.ts';
+
+const WORKLOAD = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
+const USED: Used = { component: { name: 'x', type: 'NodeExporter' }, workload: WORKLOAD };
+const daemonSet = (resourceVersion: string): V1DaemonSet => ({
+  metadata: { ...WORKLOAD, uid: 'd1', resourceVersion },
+  spec: { selector: { matchLabels: { app: 'exporter' } }, template: {} },
+});
+const pod = (nodeName: string, owner: string): V1Pod => ({
+  metadata: { ownerReferences: [{ uid: owner, apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'x' }] },
+  spec: { nodeName, containers: [] },
+  status: { hostIP: `ip-${nodeName}` },
+});
+
+let asked: string[];
+let live: V1DaemonSet | undefined;
+let pods: V1Pod[];
+let used: Used | undefined;
+let clock: FakeClock;
+let exporter: UsedExporter;
+const addresses = async (): Promise<string[]> => {
+  await exporter.read();
+  return exporter.targets().map(({ address }) => address);
+};
+
+beforeEach(() => {
+  [asked, live, pods, used, clock] = [[], daemonSet('1'), [pod('a', 'd1'), pod('b', 'another')], USED, new FakeClock()];
+  const client = {
+    get({ plural }: Resource, { namespace, name }: ObjectRef) {
+      asked.push(`get ${plural} ${namespace}/${name}`);
+      const missing = new ApiError({ status: 404, reason: 'NotFound', method: 'GET', path: plural });
+      return live === undefined ? Promise.reject(missing) : Promise.resolve(live);
+    },
+    list({ plural }: Resource, { namespace, labelSelector }: { namespace: string; labelSelector: string }) {
+      asked.push(`list ${plural} ${namespace} ${labelSelector}`);
+      return Promise.resolve(pods);
+    },
+  } as unknown as Client;
+  exporter = new UsedExporter({ client, clock, used: () => used, port: 9100 });
+});
+
+it('costs nothing while no stack uses one', async () => {
+  used = undefined;
+  expect([await addresses(), asked]).toEqual([[], []]);
+});
+
+it('has the nodes of the pods that its DaemonSet owns', async () => {
+  expect(await addresses()).toEqual(['ip-a:9100']);
+  expect(asked).toEqual(['get daemonsets monitoring/node-exporter', 'list pods monitoring app=exporter']);
+});
+
+it('lists the pods again if the DaemonSet has changed, or the port, and after five minutes', async () => {
+  const lists = async () => {
+    await exporter.read();
+    return asked.filter((each) => each.startsWith('list')).length;
+  };
+  expect([await lists(), await lists()]).toEqual([1, 1]);
+  live = daemonSet('2');
+  expect([await lists(), await lists()]).toEqual([2, 2]);
+  used = { ...USED, component: { ...USED.component, nodeExporter: { port: 9200 } } };
+  expect([await lists(), await lists()]).toEqual([3, 3]);
+  expect(await addresses()).toEqual(['ip-a:9200']);
+  await clock.advance(299_999);
+  expect(await lists()).toBe(3);
+  await clock.advance(1);
+  expect(await lists()).toBe(4);
+});
+
+it('has none when its DaemonSet is gone, or is used no more', async () => {
+  expect(await addresses()).toHaveLength(1);
+  live = undefined;
+  expect(await addresses()).toEqual([]);
+  live = daemonSet('3');
+  expect(await addresses()).toHaveLength(1);
+  used = undefined;
+  expect(await addresses()).toEqual([]);
+});

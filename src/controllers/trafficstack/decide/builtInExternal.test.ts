@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { DAEMONSETS } from '../../../runtime/client/resources.ts';
+import type { LeftObject, ObservedComponent, ObservedExternal } from '../observe/observation.ts';
+import { at, NOW, REVISION, stackOf } from '../testing/stacks.ts';
+import { planComponent } from './component.ts';
+import { planStack } from './plan.ts';
+
+const SOUGHT = 'a DaemonSet with hostNetwork and the port 9100';
+const THEIRS = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
+
+/** An exporter of somebody else with so many available pods of three. */
+const uses = (
+  available: number,
+  external: Partial<ObservedExternal> = {},
+  observedGeneration = 1,
+): ObservedComponent => {
+  const metadata = { namespace: THEIRS.namespace, name: THEIRS.name };
+  const status = {
+    observedGeneration,
+    desiredNumberScheduled: 3,
+    updatedNumberScheduled: 3,
+    numberAvailable: available,
+  };
+  const template = { spec: { containers: [{ name: 'x', image: 'theirs:7' }] } };
+  const live = { kind: 'DaemonSet', metadata: { ...metadata, generation: 1 }, ...{ spec: { template }, status } };
+  const object = { resource: DAEMONSETS, object: { kind: 'DaemonSet', metadata }, hash: '', isCurrent: false, live };
+  return { ...missing(), objects: [object], external: { sought: SOUGHT, ...external } };
+};
+const missing = (): ObservedComponent => ({
+  spec: { name: 'exporter', type: 'NodeExporter', mode: 'External', deadline: '60s' },
+  ...{ objects: [], pods: [], variables: {}, revision: REVISION, external: { sought: SOUGHT } },
+});
+const before = (over: Partial<ComponentStatus> = {}): TrafficStack => {
+  const status = { name: 'exporter', type: 'NodeExporter', mode: 'External', reason: '', message: '' } as const;
+  return stackOf([], {
+    components: [{ ...status, state: 'Progressing', since: at(-70), revision: REVISION, ...over }],
+  });
+};
+const wasReady = before({ state: 'Ready', readyRevision: REVISION, replicas: 3 });
+const SECURED = { problem: 'serves the port 9100 over HTTPS' };
+
+describe('a built-in component that somebody else may have made', () => {
+  it.each<[string, ObservedComponent, TrafficStack, Partial<ComponentStatus>]>([
+    [
+      'is ready when that is',
+      uses(3),
+      stackOf([]),
+      {
+        ...{ state: 'Ready', reason: 'AllAvailable', uses: THEIRS, replicas: 3, readyReplicas: 3, version: 'theirs:7' },
+        message: 'uses DaemonSet monitoring/node-exporter: 3 of 3 pods are available',
+      },
+    ],
+    [
+      'begins with it',
+      uses(2),
+      stackOf([]),
+      {
+        ...{ state: 'Progressing', reason: 'RollingOut', uses: THEIRS },
+        message: 'uses DaemonSet monitoring/node-exporter: 2 of 3 pods are available',
+      },
+    ],
+    ['is degraded with it', uses(2), wasReady, { state: 'Degraded', reason: 'PodsUnavailable', uses: THEIRS }],
+    [
+      'is not told by a stale status',
+      uses(3, {}, 0),
+      stackOf([]),
+      { state: 'Unknown', message: 'DaemonSet monitoring/node-exporter has no status of its generation yet' },
+    ],
+    [
+      'waits for it',
+      missing(),
+      stackOf([]),
+      {
+        ...{ state: 'Progressing', reason: 'ExternalMissing', uses: undefined, replicas: undefined },
+        message: `${SOUGHT} does not exist: with the mode External, somebody else makes it`,
+      },
+    ],
+    ['misses it', missing(), wasReady, { state: 'Degraded', reason: 'ExternalMissing' }],
+    ['waits no longer than its deadline', missing(), before(), { state: 'Failed', reason: 'DeadlineExceeded' }],
+    [
+      'cannot use it',
+      uses(3, SECURED),
+      stackOf([]),
+      {
+        ...{ state: 'Progressing', reason: 'ExternalUnusable', uses: undefined },
+        message: 'DaemonSet monitoring/node-exporter serves the port 9100 over HTTPS',
+      },
+    ],
+    ['cannot use it any more', uses(3, SECURED), wasReady, { state: 'Degraded', reason: 'ExternalUnusable' }],
+  ])('%s', (_, component, stack, wanted) => {
+    const { status, apply } = planComponent(component, { stack, before: new Map(), now: NOW, left: [] });
+    expect(apply).toEqual([]);
+    expect(status.mode).toBe('External');
+    for (const [field, value] of Object.entries(wanted))
+      expect([field, status[field as keyof ComponentStatus]]).toEqual([field, value]);
+  });
+
+  it('is named to those that wait for it as what is looked for', () => {
+    const { what } = planComponent(missing(), { stack: stackOf([]), before: new Map(), now: NOW, left: [] });
+    expect(what).toBe(SOUGHT);
+  });
+
+  it.each([
+    ['is missing', missing()],
+    ['is not ready', uses(0)],
+    ['is ready', uses(3)],
+  ])('gives its own up at once, since both need the port: that of somebody else %s', (_, component) => {
+    const ownerReferences = [{ uid: 'stack-uid', kind: 'TrafficStack', name: 'main', apiVersion: 'x' }];
+    const metadata = { namespace: 'op', name: 'node-exporter', ownerReferences };
+    const own: LeftObject = { component: 'exporter', resource: DAEMONSETS, live: { kind: 'DaemonSet', metadata } };
+    const inventory = [{ component: 'exporter', dependsOn: [], objects: [] }];
+    const stack = stackOf([], { inventory });
+    const planned = planStack({ stack, components: [component], left: [own], withPods: new Set(), now: NOW });
+    expect(planned.remove).toEqual([own]);
+    expect(planned.inventory.flatMap(({ objects }) => objects.map(({ namespace }) => namespace))).toEqual(['op']);
+  });
+});
