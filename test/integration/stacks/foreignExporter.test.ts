@@ -2,9 +2,10 @@ import type { V1ConfigMap, V1DaemonSet } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
-import { CONFIG_MAPS, DAEMONSETS, NAMESPACES } from '../../../src/runtime/client/resources.ts';
+import { CONFIG_MAPS, DAEMONSETS, NAMESPACES, NODES, PODS } from '../../../src/runtime/client/resources.ts';
 import { audited, writesOf } from '../../harness/audit.ts';
 import { sleep } from '../../harness/measured.ts';
+import { giveRoom } from '../injection/world.ts';
 import { NODE } from './kubelet.ts';
 import { Installation, PROMETHEUS } from './installation.ts';
 import { PERSON, unusedRights, WAIT, type StackScene } from './scene.ts';
@@ -16,6 +17,8 @@ const THEIRS = { namespace: 'monitoring', name: 'node-exporter' };
 const NODE_ADDRESS = '192.0.2.1:9100';
 const POD_ADDRESS = '192.0.2.2:9100';
 const SOUGHT = 'a DaemonSet with hostNetwork and the port 9100';
+/** Half the time until targets are looked at without a reason. */
+const SOON = { timeout: 30_000, interval: 200 };
 let i: Installation;
 let s: StackScene;
 
@@ -53,7 +56,7 @@ const areScraped = (wanted: Record<string, string>) =>
     const map = await s.f.client.get<V1ConfigMap>(CONFIG_MAPS, { ...PROMETHEUS, name: 'prometheus-targets' });
     const groups = JSON.parse(map.data?.['targets.json'] ?? '[]') as { targets: string[]; labels: { node: string } }[];
     expect(Object.fromEntries(groups.map(({ targets, labels }) => [labels.node, targets.join()]))).toEqual(wanted);
-  }, WAIT);
+  }, SOON);
 const requests = (verb: string, resource: string) =>
   audited(s.f.controlPlane).filter((each) => each.user === USER && each.verb === verb && each.resource === resource);
 
@@ -88,6 +91,18 @@ it('it costs two requests in 10 s', async () => {
   expect(Math.max(lists, gets)).toBeLessThanOrEqual(4);
   expect(Math.min(lists, gets)).toBeGreaterThan(0);
   expect(pods).toBe(0);
+});
+
+it('a node that joins is scraped, and one that leaves is not', async () => {
+  await s.f.client.create(NODES, { metadata: { name: 'n2' } });
+  await giveRoom(s.f, ['n2']);
+  await s.f.client.mergePatch(NODES, { name: 'n2' }, { spec: { taints: null } }, PERSON);
+  await areScraped({ [NODE]: NODE_ADDRESS, n2: NODE_ADDRESS });
+  expect((await s.component('exporter'))?.replicas).toBe(2);
+  await s.f.client.delete(NODES, { name: 'n2' });
+  const [pod] = await s.f.client.list(PODS, { namespace: THEIRS.namespace, fieldSelector: 'spec.nodeName=n2' });
+  await s.f.client.delete(PODS, { namespace: THEIRS.namespace, name: pod?.metadata?.name ?? '' });
+  await areScraped({ [NODE]: NODE_ADDRESS });
 });
 
 it('one that only clients with a token may scrape is of no use', async () => {

@@ -98,14 +98,15 @@ describe('who keeps what is measured with', () => {
 
 describe('what is used in place of an exporter', () => {
   const workload = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
-  const using = (over: Partial<ComponentSpec> = {}, isLeaving = false): TrafficStack => {
+  const using = (over: Partial<ComponentSpec> = {}, isLeaving = false, uses = true): TrafficStack => {
     const found = stack([exporter({ mode: 'External', ...over })], [], isLeaving);
     const status = { name: 'x', type: 'NodeExporter', state: 'Ready', reason: '', message: '', since: '' } as const;
-    return { ...found, status: { ...found.status, components: [{ ...status, uses: workload }] } };
+    return { ...found, status: { ...found.status, components: [{ ...status, ...(uses && { uses: workload }) }] } };
   };
   it.each<[string, TrafficStack[], unknown]>([
     ['is as the status says', [stack([]), using()], { component: exporter({ mode: 'External' }), workload }],
     ['is none that is not seen', [stack([exporter({ mode: 'External' })])], undefined],
+    ['is none while there is none', [using({}, false, false)], undefined],
     ['is none of a component that has another name now', [using({ name: 'y' })], undefined],
     ['is none of a stack that goes', [using({}, true)], undefined],
   ])('%s', (_, stacks, used) => {

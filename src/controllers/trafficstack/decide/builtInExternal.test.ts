@@ -96,6 +96,18 @@ describe('a built-in component that somebody else may have made', () => {
       expect([field, status[field as keyof ComponentStatus]]).toEqual([field, value]);
   });
 
+  it('is of the stack if the flags have made it before: with Auto, it is adopted', () => {
+    const { objects, external: _, ...own } = uses(3);
+    const labels = { 'app.kubernetes.io/managed-by': 'traffic-operator' };
+    const flagged = objects.map((each) => {
+      const live = { ...each.live, metadata: { ...each.live?.metadata, labels } };
+      return { ...each, live, fieldManager: 'measurement' };
+    });
+    const component = { ...own, spec: { ...own.spec, mode: 'Auto' as const }, objects: flagged };
+    const { status, apply } = planComponent(component, { stack: stackOf([]), before: new Map(), now: NOW, left: [] });
+    expect([status.mode, status.reason, apply]).toEqual([undefined, 'Applying', flagged]);
+  });
+
   it('is named to those that wait for it as what is looked for', () => {
     const { what } = planComponent(missing(), { stack: stackOf([]), before: new Map(), now: NOW, left: [] });
     expect(what).toBe(SOUGHT);
