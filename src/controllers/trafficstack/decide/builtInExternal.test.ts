@@ -97,13 +97,14 @@ describe('a built-in component that somebody else may have made', () => {
   });
 
   it('is of the stack if the flags have made it before: with Auto, it is adopted', () => {
-    const { objects, external: _, ...own } = uses(3);
+    const { objects, spec, pods, variables, revision } = uses(3);
     const labels = { 'app.kubernetes.io/managed-by': 'traffic-operator' };
     const flagged = objects.map((each) => {
       const live = { ...each.live, metadata: { ...each.live?.metadata, labels } };
       return { ...each, live, fieldManager: 'measurement' };
     });
-    const component = { ...own, spec: { ...own.spec, mode: 'Auto' as const }, objects: flagged };
+    const own = { pods, variables, revision, objects: flagged };
+    const component = { ...own, spec: { ...spec, mode: 'Auto' as const } };
     const { status, apply } = planComponent(component, { stack: stackOf([]), before: new Map(), now: NOW, left: [] });
     expect([status.mode, status.reason, apply]).toEqual([undefined, 'Applying', flagged]);
   });
