@@ -15,7 +15,7 @@ import {
 export function controllerRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, KEEP_VERBS);
   return {
-    cluster: [...cluster, rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), LIST_PODS],
+    cluster: [...cluster, rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), FIND_PODS],
     own: [
       ...own,
       {
@@ -35,7 +35,12 @@ export function removalRules(namespace: string): Rights {
 
 const LIST_PODS: Rule = {
   ...rule('', ['pods'], ['list']),
-  why: "To keep the exporter's namespace if it has pods that are not ours, and to find the pods of an exporter that a TrafficStack uses.",
+  why: "To keep the exporter's namespace if it has pods that are not ours.",
+};
+
+const FIND_PODS: Rule = {
+  ...LIST_PODS,
+  why: `${LIST_PODS.why} And to find those of an exporter that a TrafficStack uses.`,
 };
 
 /** The rights on the objects that the controller creates, limited to their names. */
