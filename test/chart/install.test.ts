@@ -120,6 +120,25 @@ describe.each(HELMS)('a release of %s', (program) => {
     expect(await install('--take-ownership')).toEqual(DONE);
   });
 
+  it('takes over a CRD with another schema, as k8s-netchecker has one; helm 4 has to be told that it may', async () => {
+    const names = { plural: 'agents', singular: 'agent', kind: 'Agent', listKind: 'AgentList' };
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    const crd = {
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name: 'agents.network-checker.ext' },
+      spec: {
+        ...{ group: 'network-checker.ext', scope: 'Namespaced', names },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    };
+    const own = ['--set', 'connectivity.enabled=true', '--take-ownership'];
+    expect(await cluster.kubectl(['create', '-f-'], crd)).toEqual(DONE);
+    expect(await install(...own.slice(0, 2))).toEqual(refusal('agents.network-checker.ext', 'cannot be imported'));
+    if (program === 'helm') expect(await install(...own)).toEqual(refusal('agents.network-checker.ext', 'conflict'));
+    // helm 3 does not know the flag: it overwrites.
+    expect(await install(...own, ...(program === 'helm' ? ['--force-conflicts'] : []))).toEqual(DONE);
+  });
+
   it('may have another name than the one that left its CRD behind', async () => {
     expect(await install()).toEqual(DONE);
     await uninstall();
