@@ -65,6 +65,13 @@ describe('the notes', () => {
     expect(notes(...SECURE, 'metrics.enabled=false')).not.toContain(told);
     expect(notes(...SECURE, 'prometheus.url=http://p')).not.toContain(told);
   });
+
+  it('say where the verdict of the connectivity check is, and only with it', () => {
+    const told = '\n\n  kubectl get connectivitycheck\n\nCreate a TrafficWatch.';
+    expect(notes('connectivity.enabled=true')).toContain(told);
+    expect(notes('connectivity.enabled=true', 'prometheus.url=http://p')).toContain(told);
+    expect(notes()).not.toContain('kubectl get connectivitycheck');
+  });
 });
 
 describe('the PrometheusRule', () => {
