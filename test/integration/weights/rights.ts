@@ -37,3 +37,12 @@ export function auditPolicyOf(...users: string[]): object {
     rules: [{ level: 'Metadata', users }, { level: 'None' }],
   };
 }
+
+/** Rights that the operator needs, and no line of the audit log shows. */
+export const UNSEEN = [
+  // A server-side apply that creates an object needs the right, and is a patch.
+  'create dnsendpoints.externaldns.k8s.io',
+  // The admission plugin OwnerReferencesPermissionEnforcement asks for them.
+  'update httproutes.gateway.networking.k8s.io/finalizers',
+  'update ingresses.networking.k8s.io/finalizers',
+];
