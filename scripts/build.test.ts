@@ -7,6 +7,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { bundle } from './build.ts';
 
 const NODE_MODULES = new URL('../node_modules/', import.meta.url).pathname;
+const DASHBOARD = new URL('../charts/traffic-operator/dashboards/nodes.json', import.meta.url).pathname;
 // esbuild needs a second of CPU, which takes longer on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -14,9 +15,11 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const ENTRY = `
 import { z } from '${NODE_MODULES}zod/index.js';
 import pino from '${NODE_MODULES}pino/pino.js';
+import nodes from '${DASHBOARD}' with { type: 'json' };
 function aNameToBeFound() { throw new Error('on purpose'); }
 pino({ timestamp: false, base: undefined }).info({ parsed: z.string().parse('x') }, 'ran');
 if (process.argv[2] === 'fail') aNameToBeFound();
+if (process.argv[2] === 'dashboard') console.log(JSON.stringify(nodes));
 `;
 
 describe('the bundle', () => {
@@ -38,6 +41,12 @@ describe('the bundle', () => {
   it('keeps the names of functions in stack traces', () => {
     const run = () => execFileSync(process.execPath, [main(), 'fail'], { stdio: 'pipe', encoding: 'utf8' });
     expect(run).toThrow(/on purpose\n +at aNameToBeFound/);
+  });
+
+  it('has the dashboards compressed', () => {
+    const output = execFileSync(process.execPath, [main(), 'dashboard'], { encoding: 'utf8' }).split('\n')[1] ?? '';
+    expect(JSON.parse(output)).toEqual(JSON.parse(readFileSync(DASHBOARD, 'utf8')));
+    expect(readFileSync(main(), 'utf8')).not.toContain('panels');
   });
 
   it('carries the licence of each package in it, once, and of no other', () => {

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { packedDashboards } from './build/packedDashboards.ts';
 import { smallPackages } from './build/smallPackages.ts';
 import { lazyBuiltins } from './build/lazyBuiltins.ts';
 import { thirdPartyLicenses } from './build/licenses.ts';
@@ -46,7 +47,7 @@ export async function bundle(entry: string, outdir: string): Promise<void> {
     lineLimit: 200,
     legalComments: 'none',
     banner: { js: BANNER },
-    plugins: [lazyBuiltins, smallPackages],
+    plugins: [lazyBuiltins, packedDashboards, smallPackages],
     metafile: true,
     logLevel: 'warning',
   });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dashboards } from '../../dashboards/all.ts';
 import { helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
+import { builtInsOf } from '../../src/controllers/trafficstack/content/builtIns.ts';
 
 const NAMES = Object.keys(dashboards());
 
@@ -24,6 +25,15 @@ describe('the dashboards of the chart', () => {
       });
       expect(metadata.annotations).toBeUndefined();
     }
+  });
+
+  it('are those of a stack, too: with both, the stack finds them and leaves them', () => {
+    const ofStack = builtInsOf('traffic-operator-system').flatMap((each) =>
+      each.render({ name: 'x', type: each.type }),
+    );
+    const contentOf = ({ metadata, data }: Manifest) => [metadata.namespace, metadata.name, data];
+    const objects = ofStack.map(({ object }) => object as unknown as Manifest);
+    expect(objects.map(contentOf)).toEqual(configMaps().map(contentOf));
   });
 
   it('still have the names of lines, which look like templates of helm', () => {

@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { patternSchema } from '../patternSchema.ts';
 import { namespaceSelectorSchema, specSchema as weightSpecSchema } from '../trafficweight/specSchema.ts';
 import { labelsSchema, tolerationsSchema } from './placementSchema.ts';
 import type { NodeExporterSpec } from './trafficStack.ts';
-import { isObject, LARGEST_PORT } from './workloadSchema.ts';
+import { isObject, LABEL, LARGEST_PORT } from './workloadSchema.ts';
 
 const LONGEST_IMAGE = 512;
 /** Of the namespaceSelector. The API server multiplies the cost of its rules by the number of components that a stack may have. */
@@ -82,3 +83,18 @@ export const weightsSchema = weightSpecSchema
   .extend({ namespaceSelector: namespaceSelectorSchema(SELECTOR_LIMITS) })
   .optional()
   .meta({ description: 'Of the type Weights: the spec of its TrafficWeight. Not used if mode is External.' });
+
+/** Schema of `spec.components[].dashboards`. */
+export const dashboardsSchema = z
+  .object({
+    namespace: patternSchema(
+      'Namespace of the ConfigMaps, which must exist. Default: that of the operator.',
+      LABEL,
+    ).optional(),
+    labels: labelsSchema('Labels by which Grafana selects the ConfigMaps. Default: {grafana_dashboard: "1"}.'),
+    annotations: labelsSchema(
+      'Annotations of the ConfigMaps, such as grafana_folder with the name of a folder. Default: none.',
+    ),
+  })
+  .optional()
+  .meta({ description: 'Settings of the type Dashboards.' });

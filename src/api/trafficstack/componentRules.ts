@@ -15,7 +15,7 @@ const WORKLOAD_RULE: Rule<ComponentSpec> = {
   holds: ({ type, workload }) => (workload !== undefined) === (type === 'Workload'),
 };
 
-type Settings = 'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents' | 'weights';
+type Settings = 'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents' | 'weights' | 'dashboards';
 
 function settingsRule(field: Settings, type: BuiltInType): Rule<ComponentSpec> {
   return {
@@ -54,6 +54,7 @@ export const COMPONENT_RULES: readonly Rule<ComponentSpec>[] = [
   settingsRule('connectivityServer', 'ConnectivityServer'),
   settingsRule('connectivityAgents', 'ConnectivityAgents'),
   settingsRule('weights', 'Weights'),
+  settingsRule('dashboards', 'Dashboards'),
 ];
 
 function onceRule(type: ComponentType): Rule<readonly Pick<ComponentSpec, 'type'>[]> {

@@ -55,6 +55,8 @@ export const ComponentReason = {
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',
+  /** All its objects are as desired, and none of them has a status, such as a ConfigMap. */
+  AllApplied: 'AllApplied',
   PodsUnavailable: 'PodsUnavailable',
   /** Its pods are available, and `ready.expression` or `ready.query` is not true. */
   NotReadyYet: 'NotReadyYet',

@@ -103,6 +103,22 @@ it.each<[string, object[], RegExp | undefined]>([
     [{ type: 'Weights', weights: { ...WEIGHTS, namespaceSelector: { matchLabels: LABELS } } }],
     /must have at most 5 labels/,
   ],
+  [
+    'Dashboards have labels and annotations of any kind',
+    [{ type: 'Dashboards', dashboards: { namespace: 'monitoring', labels: { a: 'b' }, annotations: { c: 'd e' } } }],
+    undefined,
+  ],
+  ['no other type has dashboards', [{ type: 'Prometheus', dashboards: {} }], /dashboards: only the type Dashboards/],
+  [
+    'the dashboards of somebody else are not waited for',
+    [{ type: 'Dashboards', mode: 'External' }],
+    /mode: only the types Workload and Weights may be External or Auto/,
+  ],
+  [
+    'a stack has Dashboards once',
+    [{ type: 'Dashboards' }, { type: 'Dashboards' }],
+    /at most one component may have the type Dashboards/,
+  ],
   ['a port is one', [{ type: 'NodeExporter', nodeExporter: { port: 0 } }], /nodeExporter\.port is 0/],
 ])('%s', (_, components, message) => {
   const problems = problemsOf(...components);

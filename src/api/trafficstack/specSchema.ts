@@ -4,6 +4,7 @@ import { patternSchema } from '../patternSchema.ts';
 import {
   connectivityAgentsSchema,
   connectivityServerSchema,
+  dashboardsSchema,
   nodeExporterSchema,
   prometheusSchema,
   weightsSchema,
@@ -75,6 +76,7 @@ const component = z
     connectivityServer: connectivityServerSchema,
     connectivityAgents: connectivityAgentsSchema,
     weights: weightsSchema,
+    dashboards: dashboardsSchema,
   })
   .superRefine(checkRules(COMPONENT_RULES))
   .meta({ description: 'One part of the stack.', ...crdRules(COMPONENT_RULES) });

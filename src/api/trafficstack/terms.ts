@@ -10,6 +10,7 @@ export const COMPONENT_TYPES = [
   'ConnectivityServer',
   'ConnectivityAgents',
   'Weights',
+  'Dashboards',
 ] as const;
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 /** Types whose objects the operator renders itself. */
@@ -37,7 +38,7 @@ export type ComponentMode = (typeof COMPONENT_MODES)[number];
 export const COMPONENT_STATES = [
   /** Its objects wait until all that it depends on is ready. */
   'Waiting',
-  /** Its pods are being started or replaced, or its weight is not in force yet. */
+  /** Its objects are being applied, its pods are being started or replaced, or its weight is not in force yet. */
   'Progressing',
   'Ready',
   /** It was ready, and is not any more. */

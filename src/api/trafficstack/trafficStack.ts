@@ -76,6 +76,8 @@ export interface ComponentSpec {
   connectivityAgents?: ConnectivityAgentsSpec | undefined;
   /** Of the type Weights: the spec of its TrafficWeight. Absent only if `mode` is External. */
   weights?: TrafficWeightSpec | undefined;
+  /** Of the type Dashboards. */
+  dashboards?: DashboardsSpec | undefined;
 }
 
 /** A component of the type Workload. */
@@ -128,6 +130,15 @@ export interface ConnectivityAgentsSpec {
   nodeSelector?: Record<string, string> | undefined;
   /** Of each agent. They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
+}
+
+/** What is special about the ConfigMaps with dashboards of Grafana. */
+export interface DashboardsSpec {
+  /** Default: that of the operator. */
+  namespace?: string | undefined;
+  /** By which Grafana selects them. Default: grafana_dashboard: "1". */
+  labels?: Record<string, string> | undefined;
+  annotations?: Record<string, string> | undefined;
 }
 
 /** What must be true before a component is ready, beside its pods. */

@@ -1,6 +1,7 @@
 import { trafficStackResource } from '../../api/trafficstack/schema.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
 import { cleanUp } from './cleanup.ts';
+import { builtInsOf } from './content/builtIns.ts';
 import { TRAFFIC_STACK_FLAGS } from './flags.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { trafficStackRights } from './rbac.ts';
@@ -15,6 +16,7 @@ export const trafficStack = defineController({
   flags: TRAFFIC_STACK_FLAGS,
   rights: trafficStackRights,
   registerMetrics: createTrafficStackMetrics,
+  builtIns: ({ namespace }) => builtInsOf(namespace),
   create(context, { defaultStack }) {
     return context.stacks === undefined ? NOT_RUNNING : runStacks(context, context.stacks, defaultStack);
   },

@@ -77,6 +77,13 @@ it.each<[components: object[], message: RegExp]>([
   [twice('ConnectivityAgents'), /spec\.components: .*at most one component may have the type ConnectivityAgents/],
   [[exporter(), exporter({ name: 'other' })], /spec\.components: Invalid value: .*at most one component may have/],
   [[weights(undefined)], /components\[0\]: .*weights is required for the type Weights unless mode is External/],
+  [[exporter({ dashboards: {} })], /components\[0\]: .*only the type Dashboards has it/],
+  [twice('Dashboards'), /spec\.components: .*at most one component may have the type Dashboards/],
+  [[{ name: 'x', type: 'Dashboards', mode: 'Auto' }], /components\[0\]: .*only the types Workload and Weights may be/],
+  [
+    [{ name: 'x', type: 'Dashboards', dashboards: { namespace: 'No' } }],
+    /components\[0\]\.dashboards\.namespace: Invalid value: .*lower-case letters/,
+  ],
   [[exporter({ weights: WEIGHTS })], /components\[0\]: .*only the type Weights has it/],
   [
     [weights({ ...WEIGHTS, backend: {} })],

@@ -57,6 +57,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | one is missing or differs from the spec | no | Waiting                                  | those that are current |
  * | differ from the spec, and the gate is closed (see gate.ts) | yes | Waiting (WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
+ * | are current, and none has a status   | any  | Ready (AllApplied)                        | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
  * | are current, a TrafficWeight is not ready | any | Degraded if it was ready with this spec, and its weight is not only on its way; else Progressing | yes |
  * | are current, pods are replaced or not available | any | Degraded if it was ready with this spec and as many pods, else Progressing | yes |
@@ -181,6 +182,7 @@ function presentState(
 /** The state of a component whose objects are current. @param ofOthers whether somebody else has made its workload */
 function running(component: ObservedComponent, prior: ComponentStatus | undefined, ofOthers = false): Decided {
   const workloads = workloadsOf(component.objects);
+  if (workloads.length === 0) return applied(component, prior);
   const worst = worstOf(workloads);
   if (worst?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
   const readiness = readinessOf(worst.live, ofOthers);
@@ -203,6 +205,15 @@ function running(component: ObservedComponent, prior: ComponentStatus | undefine
     return { state: 'Degraded', reason: ofPods?.reason ?? Reason.PodsUnavailable, message };
   }
   return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
+}
+
+/** The state of a component that has only objects without a status, such as ConfigMaps, and all are as desired. */
+function applied(component: ObservedComponent, prior: ComponentStatus | undefined): Decided {
+  const { length } = component.objects;
+  return expected(component, prior, {
+    reason: Reason.AllApplied,
+    message: `${length} of ${length} objects are applied`,
+  });
 }
 
 /** The state of a component whose TrafficWeight is not ready. Each weight that its backend asks for is on its way for a moment. */
@@ -272,11 +283,11 @@ function atDeadline(
   return { ...decided, state: 'Failed', reason: Reason.DeadlineExceeded, message };
 }
 
-/** The workload or TrafficWeight; of several that which keeps it from being ready. */
+/** The workload or TrafficWeight, else any object, or what is looked for; of several that which keeps it from being ready. */
 function whatOf({ objects, external }: ObservedComponent): string {
-  const workload = worstOf(workloadsOf(objects));
-  const what = workload === undefined ? external?.sought : idOf(workload);
-  if (what === undefined) throw new Error('a component has no workload');
+  const object = worstOf(workloadsOf(objects)) ?? objects.find(({ isCurrent }) => !isCurrent) ?? objects.at(-1);
+  const what = object === undefined ? external?.sought : idOf(object);
+  if (what === undefined) throw new Error('a component has no object');
   return what;
 }
 
@@ -292,7 +303,8 @@ function sinceOf(
 }
 
 function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
-  const pods = objects.length === 0 ? undefined : podsOfAll(workloadsOf(objects));
+  const workloads = workloadsOf(objects);
+  const pods = workloads.length === 0 ? undefined : podsOfAll(workloads);
   return pods === undefined ? {} : { replicas: pods.desired, readyReplicas: pods.available };
 }
 

@@ -34,7 +34,7 @@ export function isKind(kind: string | undefined): boolean {
 /** Kinds whose status tells whether a component is ready. */
 const TELLING_KINDS: readonly string[] = [...WORKLOAD_KINDS, TRAFFIC_WEIGHTS.kind];
 
-/** The objects that run pods, or a TrafficWeight. A component has at least one of them; only a built-in one has several. */
+/** The objects that run pods, or a TrafficWeight. Only a built-in component may have several of them, or none. */
 export function workloadsOf<T extends { readonly resource: Pick<Resource, 'kind'> }>(objects: readonly T[]): T[] {
   return objects.filter(({ resource: { kind } }) => TELLING_KINDS.includes(kind));
 }
