@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-import { configFiles } from '../../src/controllers/measurement/components/prometheus.ts';
-import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
+import { ruleGroups } from '../../src/controllers/measurement/components/rules/prometheusRule.ts';
 import { renderChart } from '../chart/metadata.ts';
 import { renderValues, renderValuesSchema, renderValuesTable } from '../chart/render.ts';
 import { chartValues } from '../chart/values.ts';
@@ -27,8 +25,7 @@ export function chart(): GeneratedFile[] {
 
 /** All rule groups as the spec of a PrometheusRule. helm reads it as text, so that its templates stay unrendered. */
 function rules(): string {
-  const files = configFiles(defaultMeasurementOptions('')).filter(({ path }) => path.startsWith('rules/'));
-  const groups = files.flatMap(({ content }) => (parse(content) as { groups: object[] }).groups);
+  const groups = ruleGroups();
   if (groups.length === 0) throw new Error('there are no rules for the PrometheusRule');
   return RULES_HEADER + manifest({ groups });
 }

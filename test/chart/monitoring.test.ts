@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { helm, helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
+import { prometheusRuleOf } from '../../src/controllers/measurement/components/rules/prometheusRule.ts';
 
 /** What the chart's monitoring objects select and carry must be what the others in the cluster are called and say. */
 const NAMESPACE = 'traffic-operator-system';
@@ -86,6 +87,13 @@ describe('the PrometheusRule', () => {
     expect(spec.groups.sort(byName)).toEqual(groups.sort(byName));
     expect(new Set(groups.map(({ name }) => name)).size).toBe(groups.length);
     expect(JSON.stringify(spec)).toContain('{{ $labels.node }}');
+  });
+
+  it('is that of a stack, too: with both, the stack finds it and leaves it', () => {
+    const [rule] = render('PrometheusRule', 'prometheusRule.enabled=true');
+    const { object } = prometheusRuleOf({}, NAMESPACE);
+    expect(rule?.metadata).toMatchObject({ name: object.metadata?.name, namespace: object.metadata?.namespace });
+    expect(object).toMatchObject({ apiVersion: rule?.apiVersion, kind: rule?.kind, spec: rule?.spec });
   });
 });
 

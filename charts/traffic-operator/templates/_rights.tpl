@@ -305,6 +305,10 @@
 - apiGroups: ['apps']
   resources: ['controllerrevisions']
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+# The PrometheusRule of a component of the type Rules.
+- apiGroups: ['monitoring.coreos.com']
+  resources: ['prometheusrules']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 # Of components with high availability.
 - apiGroups: ['policy']
   resources: ['poddisruptionbudgets']

@@ -98,3 +98,17 @@ export const dashboardsSchema = z
   })
   .optional()
   .meta({ description: 'Settings of the type Dashboards.' });
+
+/** Schema of `spec.components[].rules`. */
+export const rulesSchema = z
+  .object({
+    namespace: patternSchema(
+      'Namespace of the PrometheusRule, which must exist. Default: that of the operator.',
+      LABEL,
+    ).optional(),
+    labels: labelsSchema(
+      'Labels by which a Prometheus selects it, such as release with the name of a release. Default: none.',
+    ),
+  })
+  .optional()
+  .meta({ description: 'Settings of the type Rules.' });

@@ -15,7 +15,8 @@ const WORKLOAD_RULE: Rule<ComponentSpec> = {
   holds: ({ type, workload }) => (workload !== undefined) === (type === 'Workload'),
 };
 
-type Settings = 'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents' | 'weights' | 'dashboards';
+type Settings =
+  'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents' | 'weights' | 'dashboards' | 'rules';
 
 function settingsRule(field: Settings, type: BuiltInType): Rule<ComponentSpec> {
   return {
@@ -55,6 +56,7 @@ export const COMPONENT_RULES: readonly Rule<ComponentSpec>[] = [
   settingsRule('connectivityAgents', 'ConnectivityAgents'),
   settingsRule('weights', 'Weights'),
   settingsRule('dashboards', 'Dashboards'),
+  settingsRule('rules', 'Rules'),
 ];
 
 function onceRule(type: ComponentType): Rule<readonly Pick<ComponentSpec, 'type'>[]> {

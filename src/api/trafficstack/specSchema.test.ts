@@ -119,6 +119,7 @@ it.each<[string, object[], RegExp | undefined]>([
     [{ type: 'Dashboards' }, { type: 'Dashboards' }],
     /at most one component may have the type Dashboards/,
   ],
+  ['no other type has rules', [{ type: 'Dashboards', rules: {} }], /rules: only the type Rules has it/],
   ['a port is one', [{ type: 'NodeExporter', nodeExporter: { port: 0 } }], /nodeExporter\.port is 0/],
 ])('%s', (_, components, message) => {
   const problems = problemsOf(...components);

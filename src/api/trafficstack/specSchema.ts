@@ -7,6 +7,7 @@ import {
   dashboardsSchema,
   nodeExporterSchema,
   prometheusSchema,
+  rulesSchema,
   weightsSchema,
 } from './builtInSchema.ts';
 import { checkRules, COMPONENT_RULES, COMPONENTS_RULES, crdRules } from './componentRules.ts';
@@ -77,6 +78,7 @@ const component = z
     connectivityAgents: connectivityAgentsSchema,
     weights: weightsSchema,
     dashboards: dashboardsSchema,
+    rules: rulesSchema,
   })
   .superRefine(checkRules(COMPONENT_RULES))
   .meta({ description: 'One part of the stack.', ...crdRules(COMPONENT_RULES) });

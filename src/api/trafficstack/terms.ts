@@ -11,6 +11,7 @@ export const COMPONENT_TYPES = [
   'ConnectivityAgents',
   'Weights',
   'Dashboards',
+  'Rules',
 ] as const;
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 /** Types whose objects the operator renders itself. */

@@ -78,6 +78,8 @@ export interface ComponentSpec {
   weights?: TrafficWeightSpec | undefined;
   /** Of the type Dashboards. */
   dashboards?: DashboardsSpec | undefined;
+  /** Of the type Rules. */
+  rules?: RulesSpec | undefined;
 }
 
 /** A component of the type Workload. */
@@ -139,6 +141,14 @@ export interface DashboardsSpec {
   /** By which Grafana selects them. Default: grafana_dashboard: "1". */
   labels?: Record<string, string> | undefined;
   annotations?: Record<string, string> | undefined;
+}
+
+/** What is special about the PrometheusRule. */
+export interface RulesSpec {
+  /** Default: that of the operator. */
+  namespace?: string | undefined;
+  /** By which a Prometheus of the Prometheus operator selects it. Default: none. */
+  labels?: Record<string, string> | undefined;
 }
 
 /** What must be true before a component is ready, beside its pods. */

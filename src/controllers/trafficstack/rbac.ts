@@ -1,5 +1,6 @@
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
 import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
+import { PROMETHEUS_RULES } from '../../runtime/client/resources.ts';
 import { DEFAULT_STACK } from './names.ts';
 import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
@@ -41,6 +42,10 @@ export function trafficStackRights(): ControllerRights {
           {
             ...rule('apps', ['controllerrevisions'], KEEP),
             why: 'The last ready revision of components, for rollbacks.',
+          },
+          {
+            ...rule(PROMETHEUS_RULES.group, [PROMETHEUS_RULES.plural], KEEP),
+            why: 'The PrometheusRule of a component of the type Rules.',
           },
           { ...rule('policy', ['poddisruptionbudgets'], KEEP), why: 'Of components with high availability.' },
           {

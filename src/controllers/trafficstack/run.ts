@@ -6,7 +6,7 @@ import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { sameSpec } from '../../runtime/controller/sameSpec.ts';
-import { controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { ControllerContext } from '../contract/context.ts';
@@ -17,7 +17,7 @@ import { createTrafficStackMetrics } from './metrics.ts';
 import { DEFAULT_STACK, FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
 import { queriesOf } from './observe/answers/queriesOf.ts';
-import { createCaches } from './observe/caches.ts';
+import { createCaches, mayBeMissing } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
 import { StrangerReader } from './observe/strangers.ts';
@@ -80,9 +80,11 @@ export function runStacks(
   };
   addDefault();
   const asking: Part = { name: 'queries of TrafficStacks', stage: 'work', run: (stop) => answers.run(stop) };
-  const informers = [...caches.kinds.map(({ informer }) => informer), caches.pods];
+  const kinds = caches.kinds.map(({ informer, resource }) =>
+    mayBeMissing(resource) ? readyWithoutCrd(optionalCachePart(informer), informer) : optionalCachePart(informer),
+  );
   return {
-    parts: [...informers.map(optionalCachePart), asking, controllerPart(controller)],
+    parts: [...kinds, optionalCachePart(caches.pods), asking, controllerPart(controller)],
     enqueueAll() {
       enqueue(() => true);
       addDefault();

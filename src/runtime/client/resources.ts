@@ -43,6 +43,8 @@ export const POD_DISRUPTION_BUDGETS: Resource<V1PodDisruptionBudget> = namespace
   'PodDisruptionBudget',
   'poddisruptionbudgets',
 );
+/** Of the Prometheus operator: its CRD may be missing. */
+export const PROMETHEUS_RULES: Resource = namespaced('monitoring.coreos.com', 'PrometheusRule', 'prometheusrules');
 export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'discovery.k8s.io',
   'EndpointSlice',

@@ -78,6 +78,8 @@ it.each<[components: object[], message: RegExp]>([
   [[exporter(), exporter({ name: 'other' })], /spec\.components: Invalid value: .*at most one component may have/],
   [[weights(undefined)], /components\[0\]: .*weights is required for the type Weights unless mode is External/],
   [[exporter({ dashboards: {} })], /components\[0\]: .*only the type Dashboards has it/],
+  [[exporter({ rules: {} })], /components\[0\]: .*only the type Rules has it/],
+  [twice('Rules'), /spec\.components: .*at most one component may have the type Rules/],
   [twice('Dashboards'), /spec\.components: .*at most one component may have the type Dashboards/],
   [[{ name: 'x', type: 'Dashboards', mode: 'Auto' }], /components\[0\]: .*only the types Workload and Weights may be/],
   [

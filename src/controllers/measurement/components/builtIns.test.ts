@@ -88,6 +88,19 @@ describe('the components that stacks may have', () => {
     expect(others.map(({ type, problem }) => [type, problem])).toEqual([
       ['NodeExporter', undefined],
       ['Prometheus', expect.stringContaining('--prometheus-url')],
+      ['Rules', undefined],
+    ]);
+  });
+
+  it('have the rules for another Prometheus as one object, which is in no stack of its own and not adopted', () => {
+    const found = builtInsOf(OPTIONS).find(({ type }) => type === 'Rules');
+    expect([found?.isDeployed, found?.fieldManager]).toEqual([false, undefined]);
+    const metadataOf = (rules?: ComponentSpec['rules']) =>
+      found?.render({ name: 'x', type: 'Rules', rules }).map(({ object }) => object.metadata);
+    const partOf = { 'app.kubernetes.io/part-of': 'traffic-operator' };
+    expect(metadataOf()).toEqual([{ name: 'traffic-operator', namespace: 'op', labels: partOf }]);
+    expect(metadataOf({ namespace: 'monitoring', labels: { release: 'a' } })).toEqual([
+      { name: 'traffic-operator', namespace: 'monitoring', labels: { release: 'a', ...partOf } },
     ]);
   });
 });

@@ -5,11 +5,12 @@ import type { MeasurementOptions } from '../options.ts';
 import { exporterComponents } from './exporter.ts';
 import { foreignExporter } from './foreignExporter.ts';
 import { prometheusComponents } from './prometheus.ts';
+import { prometheusRuleOf } from './rules/prometheusRule.ts';
 
 const NO_PROMETHEUS =
   'with --prometheus-url (prometheus.url in the chart), the operator queries that Prometheus and deploys none';
 
-/** node-exporter and Prometheus, as TrafficStacks may have them. The options are the defaults of their settings. */
+/** node-exporter and Prometheus, and the rules for another one, as TrafficStacks may have them. The options are the defaults of their settings. */
 export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
   return [
     {
@@ -27,6 +28,7 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       problem: options.prometheus.enabled ? undefined : NO_PROMETHEUS,
       render: ({ prometheus }) => objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus))),
     },
+    { type: 'Rules', isDeployed: false, render: ({ rules }) => [prometheusRuleOf(rules, options.namespace)] },
   ];
 }
 

@@ -1,7 +1,8 @@
 import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
-import { CONTROLLER_REVISIONS, PODS } from '../../../runtime/client/resources.ts';
+import { isNotFound } from '../../../runtime/client/errors.ts';
+import { CONTROLLER_REVISIONS, PODS, PROMETHEUS_RULES } from '../../../runtime/client/resources.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { readableResources } from '../render/kinds.ts';
@@ -61,9 +62,20 @@ export function isCached({ kinds }: Caches, { kind }: Pick<Resource, 'kind'>): b
   return kinds.some(({ resource }) => resource.kind === kind);
 }
 
+/** Whether the cluster may do without a kind. While it does, its cache is empty. */
+export function mayBeMissing({ kind }: Pick<Resource, 'kind'>): boolean {
+  return kind === PROMETHEUS_RULES.kind;
+}
+
+/** Whether the API server does not serve a kind of which a stack has an object. */
+export function isUnserved({ kinds }: Caches, { kind }: Pick<Resource, 'kind'>): boolean {
+  return kinds.some(({ resource, informer }) => resource.kind === kind && isNotFound(informer.refusal));
+}
+
 /** What keeps the caches from being used, for users; undefined if nothing does. */
 export function problemOf({ kinds, pods }: Caches): string | undefined {
   for (const { resource, synced, refusal } of [...kinds.map(({ informer }) => informer), pods]) {
+    if (isNotFound(refusal) && mayBeMissing(resource)) continue;
     if (refusal !== undefined) return refusal.detail;
     if (!synced) return `${resourceName(resource)} are not read yet`;
   }

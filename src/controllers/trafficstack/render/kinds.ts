@@ -7,6 +7,7 @@ import {
   DAEMONSETS,
   DEPLOYMENTS,
   POD_DISRUPTION_BUDGETS,
+  PROMETHEUS_RULES,
   SERVICE_ACCOUNTS,
   SERVICES,
   STATEFULSETS,
@@ -17,7 +18,7 @@ import type { BuiltIn } from '../../contract/builtIn.ts';
 export const RESOURCES: readonly Resource[] = [
   ...[DEPLOYMENTS, STATEFULSETS, DAEMONSETS],
   ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, CONTROLLER_REVISIONS, SERVICE_ACCOUNTS],
-  TRAFFIC_WEIGHTS,
+  ...[TRAFFIC_WEIGHTS, PROMETHEUS_RULES],
 ];
 
 /** Of these, the ones that this process may read: it has rights on TrafficWeights only with DNS weights. */
