@@ -112,7 +112,7 @@ it.each<[string, object[], RegExp | undefined]>([
   [
     'the dashboards of somebody else are not waited for',
     [{ type: 'Dashboards', mode: 'External' }],
-    /mode: only the types Workload and Weights may be External or Auto/,
+    /mode: only the types Workload, NodeExporter and Weights may be External or Auto/,
   ],
   [
     'a stack has Dashboards once',

@@ -121,6 +121,8 @@ it('of somebody else, as of the chart, are left as they are until they are gone'
 it('are deleted with mode Disabled, and with the stack in the order of the dependencies', async () => {
   await s.change('main', [db, boards({ mode: 'Disabled' })]);
   await vi.waitFor(async () => expect(await dashboardsIn()).toEqual([]), WAIT);
+  // Until also web is gone: while it is being deleted, it still counts as ready.
+  await s.ready();
   await s.change('main', [web, boards(), db]);
   await s.ready();
   const before = writes().length;

@@ -161,8 +161,8 @@ it('is deleted in the reverse order, also over restarts, and leaves nothing', as
 });
 
 it('uses each of its rights, and none that it does not have', () => {
-  // Those on the others: settings.test.ts, rollback.test.ts and builtIns.test.ts.
-  const others = ['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'serviceaccounts'];
+  // Those on the others: settings.test.ts, rollback.test.ts, builtIns.test.ts and builtInRules.test.ts.
+  const others = ['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'serviceaccounts', 'prometheusrules'];
   const isUsedHere = (resource: string): boolean => !others.includes(resource);
   expect(unusedRights(s, USER, isUsedHere)).toEqual([
     // For the stack of the operator: defaultStack.test.ts.

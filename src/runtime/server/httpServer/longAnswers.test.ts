@@ -68,12 +68,13 @@ describe('a server with a limit of long answers', () => {
     return connection;
   }
 
-  /** The first line of an answer. */
+  /** The first line of an answer, whose rest is not read: it would end, and its slot would be free. */
   const statusFrom = async (path: string, from: string): Promise<string> => {
     const connection = openRaw(listener.port, undefined, from);
     open.push(connection);
     connection.send(ask(path));
     const chunk = await new Promise<string>((resolve) => connection.socket.once('data', resolve));
+    connection.socket.pause();
     return chunk.split('\r\n')[0]!;
   };
 
