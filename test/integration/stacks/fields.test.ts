@@ -81,7 +81,10 @@ it.each<[components: object[], message: RegExp]>([
   [[exporter({ rules: {} })], /components\[0\]: .*only the type Rules has it/],
   [twice('Rules'), /spec\.components: .*at most one component may have the type Rules/],
   [twice('Dashboards'), /spec\.components: .*at most one component may have the type Dashboards/],
-  [[{ name: 'x', type: 'Dashboards', mode: 'Auto' }], /components\[0\]: .*only the types Workload, NodeExporter and Weights may be/],
+  [
+    [{ name: 'x', type: 'Dashboards', mode: 'Auto' }],
+    /components\[0\]: .*only the types Workload, NodeExporter and Weights may be/,
+  ],
   [
     [{ name: 'x', type: 'Dashboards', dashboards: { namespace: 'No' } }],
     /components\[0\]\.dashboards\.namespace: Invalid value: .*lower-case letters/,
