@@ -32,7 +32,7 @@ it('says which write was refused, and tries again ever more rarely', async () =>
   await vi.waitFor(async () => {
     expect(await condition('Applied')).toMatchObject({ status: 'False', reason: 'WriteFailed' });
     expect((await condition('Applied'))?.message).toMatch(
-      /^Failed writes: 1, the first: DNSEndpoint default\/app: .*cannot create/,
+      /^Failed writes: 1, the first: DNSEndpoint default\/app: .*cannot patch/,
     );
     expect(await condition('IngressesAccepted')).toMatchObject({ status: 'False', reason: 'InvalidAnnotation' });
   }, WAIT);
