@@ -84,13 +84,13 @@ export const weightsSchema = weightSpecSchema
   .optional()
   .meta({ description: 'Of the type Weights: the spec of its TrafficWeight. Not used if mode is External.' });
 
+const namespaceOf = (what: string) =>
+  patternSchema(`Namespace of ${what}, which must exist. Default: that of the operator.`, LABEL).optional();
+
 /** Schema of `spec.components[].dashboards`. */
 export const dashboardsSchema = z
   .object({
-    namespace: patternSchema(
-      'Namespace of the ConfigMaps, which must exist. Default: that of the operator.',
-      LABEL,
-    ).optional(),
+    namespace: namespaceOf('the ConfigMaps'),
     labels: labelsSchema('Labels by which Grafana selects the ConfigMaps. Default: {grafana_dashboard: "1"}.'),
     annotations: labelsSchema(
       'Annotations of the ConfigMaps, such as grafana_folder with the name of a folder. Default: none.',
@@ -102,10 +102,7 @@ export const dashboardsSchema = z
 /** Schema of `spec.components[].rules`. */
 export const rulesSchema = z
   .object({
-    namespace: patternSchema(
-      'Namespace of the PrometheusRule, which must exist. Default: that of the operator.',
-      LABEL,
-    ).optional(),
+    namespace: namespaceOf('the PrometheusRule'),
     labels: labelsSchema(
       'Labels by which a Prometheus selects it, such as release with the name of a release. Default: none.',
     ),

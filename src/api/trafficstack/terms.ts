@@ -16,10 +16,10 @@ export const COMPONENT_TYPES = [
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 /** Types whose objects the operator renders itself. */
 export type BuiltInType = Exclude<ComponentType, 'Workload'>;
-/** Types that no flags deploy, and of which a stack may have several: users say what they are. */
+/** Types of which a stack may have several, since users say what each of them is. */
 export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights'];
 /** Types that somebody else may have made. */
-export const FOREIGN_TYPES: readonly ComponentType[] = [...USER_TYPES, 'NodeExporter'];
+export const FOREIGN_TYPES = COMPONENT_TYPES.filter((type) => type === 'NodeExporter' || USER_TYPES.includes(type));
 /** Types of which a stack has one component at most. */
 export const SINGLE_TYPES = COMPONENT_TYPES.filter((type) => !USER_TYPES.includes(type));
 

@@ -46,23 +46,22 @@ export function keepersOf<G extends string>(
   stacks: readonly TrafficStack[],
   members: readonly Member[],
 ): Keepers<G> {
+  const asking = stacks.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
   const asked = (group: G): Asked => {
     const ids = new Set(members.filter((each) => each.group === group).map(idOf));
-    const modes = stacks.flatMap((stack) => modesOf(stack, types[group]));
+    const modes = asking.flatMap((stack) => modesOf(stack, types[group]));
     const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled' && mode !== 'External');
-    const used = stacks.flatMap((stack) => usedIn(stack, types[group]))[0];
+    const used = asking.flatMap((stack) => usedIn(stack, types[group]))[0];
     return { isOn, used, isKept: isOn === true || stacks.some((stack) => holdsOneOf(stack, ids)) };
   };
   return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
 }
 
 function modesOf(stack: TrafficStack, type: BuiltInType): string[] {
-  if (stack.metadata?.deletionTimestamp !== undefined) return [];
   return componentsIn(stack).flatMap((each) => (each.type === type ? (each.mode ?? 'Managed') : []));
 }
 
 function usedIn(stack: TrafficStack, type: BuiltInType): Used[] {
-  if (stack.metadata?.deletionTimestamp !== undefined) return [];
   return componentsIn(stack).flatMap((component) => {
     const status = stack.status?.components?.find(({ name }) => name === component.name);
     return component.type !== type || status?.uses === undefined ? [] : [{ component, workload: status.uses }];

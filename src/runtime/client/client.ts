@@ -176,7 +176,9 @@ class LeaderSignals {
       this.#term = term;
       this.#known = new WeakMap();
     }
-    const both = this.#known.get(signal) ?? AbortSignal.any([signal, term]);
+    const known = this.#known.get(signal);
+    if (known !== undefined) return known;
+    const both = AbortSignal.any([signal, term]);
     this.#known.set(signal, both);
     return both;
   }

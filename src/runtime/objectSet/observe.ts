@@ -44,7 +44,10 @@ export async function observeSet<G extends string>(
  *
  * @throws ApiError, TransportError
  */
-export async function readLive(client: Client, { resource, object }: Member): Promise<KubeObject | undefined> {
+export async function readLive(
+  client: Pick<Client, 'get'>,
+  { resource, object }: Member,
+): Promise<KubeObject | undefined> {
   try {
     return await client.get(resource, refOfKey(keyOf(object)));
   } catch (error) {

@@ -28,8 +28,8 @@ const MOST_NAMED = 5;
 
 /**
  * Applies and removes the DNSEndpoints of a plan, in parallel. Writes only what differs. A write that fails does not stop the
- * others. One line of the log tells what was written. A host that goes from one DNSEndpoint to another is first added; it is taken away only if it was. An exchange of hosts
- * between two DNSEndpoints is not ordered.
+ * others. One line of the log tells what was written. A host that goes from one DNSEndpoint to another is first added; it is
+ * taken away only if it was. An exchange of hosts between two DNSEndpoints is not ordered.
  *
  * @returns the errors by `namespace/name`
  * @throws WaitingError if nothing failed, but somebody else wrote a DNSEndpoint meanwhile: it is decided again;

@@ -1,7 +1,8 @@
 import type { V1DaemonSet, V1Pod } from '@kubernetes/client-node';
 import type { Client } from '../../../runtime/client/client.ts';
-import { isNotFound } from '../../../runtime/client/errors.ts';
 import { DAEMONSETS, PODS } from '../../../runtime/client/resources.ts';
+import type { Member } from '../../../runtime/objectSet/member.ts';
+import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Used } from '../../contract/keepers.ts';
 import type { Target } from '../decide/discovery.ts';
@@ -45,7 +46,7 @@ export class UsedExporter {
   /** Reads the DaemonSet, and its pods if it has changed. @throws ApiError, TransportError */
   async read(): Promise<void> {
     const used = this.#o.used();
-    const daemonSet = used && (await this.#find(used));
+    const daemonSet: V1DaemonSet | undefined = used && (await readLive(this.#o.client, memberOf(used)));
     if (used === undefined || daemonSet === undefined) {
       this.#known = undefined;
       return;
@@ -57,15 +58,6 @@ export class UsedExporter {
     this.#known = { version, at: now, targets: targetsOfPods(await this.#podsOf(daemonSet), port) };
   }
 
-  async #find({ workload: { namespace, name } }: Used): Promise<V1DaemonSet | undefined> {
-    try {
-      return await this.#o.client.get(DAEMONSETS, { namespace, name });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-
   /** Its selector may have expressions, too: what else they leave out, the owner does. */
   async #podsOf({ metadata, spec }: V1DaemonSet): Promise<V1Pod[]> {
     const pods = await this.#o.client.list(PODS, {
@@ -74,4 +66,8 @@ export class UsedExporter {
     });
     return pods.filter((pod) => pod.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid) === true);
   }
+}
+
+function memberOf({ workload: { namespace, name } }: Used): Member {
+  return { resource: DAEMONSETS, object: { metadata: { namespace, name } } };
 }

@@ -65,7 +65,7 @@ function hashOf(spec: TrafficStackSpec): string {
   return appliedHash({ spec } as KubeObject);
 }
 
-/** Whether a stack is the operator's: the stack `default`, if it has made it, and nobody has added what no flags deploy. */
+/** Whether a stack is the operator's: the stack `default`, if it has made it, and nobody has added a component of their own. */
 export function isOfOperator(stack: TrafficStack): boolean {
   const { metadata } = stack;
   const isMade = metadata?.name === DEFAULT_STACK && metadata.labels?.[MANAGED_BY] === OPERATOR;
