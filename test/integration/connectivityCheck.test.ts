@@ -54,6 +54,9 @@ const status = async (name = 'cluster'): Promise<ConnectivityCheckStatus> =>
 const verdictIs = (verdict: string, wait = WAIT, name = 'cluster') =>
   vi.waitFor(async () => expect((await status(name)).verdict).toBe(verdict), wait);
 const reasons = async (name = 'cluster') => (await f.events(name)).map(({ reason }) => reason);
+const notes = async () => (await f.events('cluster')).map(({ reason, note }) => `${reason}: ${note}`);
+/** An event is written after the status that it reports. */
+const isTold = (event: string) => vi.waitFor(async () => expect(await notes()).toContain(event), WAIT);
 const startOperator = () => f.startOperator([`--connectivity-server-url=${server.url}`]);
 const metrics = async () => (await fetch(f.operator().metricsUrl)).text();
 const statusWrites = () => audited(f.controlPlane).filter(({ resource }) => resource === 'connectivitychecks/status');
@@ -170,6 +173,7 @@ describe('a check', () => {
     const after = await status();
     expect(after.findings?.[0]?.since).toBe(before.findings?.[0]?.since);
     expect(after.outages?.find(({ class: one }) => one === 'PodNetwork')).toEqual(before.outages?.[0]);
+    await isTold('FindingCleared: Server server is gone');
   });
 
   it('clears a finding, with an event and the end of its outage', async () => {
@@ -180,7 +184,7 @@ describe('a check', () => {
     expect(summary).toBeUndefined();
     const outage = outages?.find(({ class: one }) => one === 'PodNetwork');
     expect(Date.parse(outage?.end ?? '')).toBeGreaterThan(Date.parse(outage?.start ?? ''));
-    await vi.waitFor(async () => expect(await reasons()).toContain('FindingCleared'), WAIT);
+    await isTold('FindingCleared: PodNetwork n2 is gone');
   });
 });
 
