@@ -9,7 +9,12 @@ import { writesSince } from '../scenario/audit.ts';
 import { helmInstall, helmRollback, helmUninstall, helmUpgrade } from '../scenario/install.ts';
 import { NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
-import { installOtherMonitoring, OTHER_PROMETHEUS, otherMonitoringReady } from '../scenario/monitoring.ts';
+import {
+  installOtherMonitoring,
+  nodeAddresses,
+  OTHER_PROMETHEUS,
+  otherMonitoringReady,
+} from '../scenario/monitoring.ts';
 import { labels as labelsByNode, ownLabels } from '../scenario/nodeLabels.ts';
 import { ask, askOverTime } from '../scenario/prometheus.ts';
 import { check, isHealthy } from '../scenario/connectivity.ts';
@@ -60,11 +65,6 @@ const labels = async (): Promise<(string | undefined)[]> => Object.values(await 
 /** Nodes that pods have written since, the operator's among them: labels that flipped would show here. */
 async function nodesWrittenSince(since: Date): Promise<string[]> {
   return (await writesSince(since, 'nodes')).map(({ pod, name }) => `${pod} wrote ${name}`);
-}
-
-async function nodeAddresses(): Promise<string[]> {
-  const { items } = await getObject<{ items: V1Node[] }>('nodes');
-  return items.map(({ status }) => status!.addresses!.find(({ type }) => type === 'InternalIP')!.address);
 }
 
 let began: Date;

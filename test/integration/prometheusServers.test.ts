@@ -114,13 +114,14 @@ describe('earlier passes', () => {
 /** Awaits that each of the last `depth` passes of a feed measures all nodes. One late scrape makes passes without. */
 async function measuredPasses({ url, query }: Question, depth: number): Promise<void> {
   const stop = new AbortController();
+  const settings = {
+    windowSeconds: WINDOW_SECONDS,
+    matchers: [{ name: 'job', op: '=' as const, value: 'nodes' }],
+    ...query,
+  };
   const feed = createUsageFeed({
     endpoint: { url },
-    query: {
-      windowSeconds: WINDOW_SECONDS,
-      matchers: [{ name: 'job', op: '=', value: 'nodes' }],
-      ...query,
-    },
+    query: () => settings,
     intervalMs: 500,
     deadlineMs: 30_000,
     nodes: () => KNOWN,

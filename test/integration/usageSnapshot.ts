@@ -32,10 +32,11 @@ export async function snapshotWhen(
   satisfied: (current: Snapshot, previous?: Snapshot) => void,
 ): Promise<Snapshot> {
   const byJob: LabelMatcher[] = job === undefined ? [] : [{ name: 'job', op: '=', value: job }];
+  const settings = { windowSeconds: 1, ...query, matchers: [...byJob, ...(query?.matchers ?? [])] };
   const known = new Map(Object.entries(nodes));
   const feed = createUsageFeed({
     endpoint: { url },
-    query: { windowSeconds: 1, ...query, matchers: [...byJob, ...(query?.matchers ?? [])] },
+    query: () => settings,
     intervalMs: 200,
     deadlineMs: 30_000,
     nodes: () => known,

@@ -1,12 +1,14 @@
-import { applyObjects, kubectl } from './kubectl.ts';
+import type { V1Node } from '@kubernetes/client-node';
+import { applyObjects, getObject, kubectl } from './kubectl.ts';
 
 /** A monitoring that does not belong to the operator: node-exporters, and a Prometheus that scrapes them by address. */
 const NAMESPACE = 'monitoring';
 /** The operator's own exporter uses 9100. */
-const PORT = 9101;
+const OTHER_PORT = 9101;
 /** The value of `prometheus.url`. */
 export const OTHER_PROMETHEUS = `http://prometheus.${NAMESPACE}.svc:9090`;
 
+const SERVER = { 'app.kubernetes.io/name': 'prometheus', 'app.kubernetes.io/component': 'server' };
 const metadata = (name: string): object => ({ name, namespace: NAMESPACE });
 const selectorOf = (app: string): object => ({ matchLabels: { app } });
 
@@ -14,11 +16,11 @@ function template(app: string, spec: object): object {
   return { metadata: { labels: { app } }, spec: { terminationGracePeriodSeconds: 1, ...spec } };
 }
 
-function exporter(): object {
+function exporter(port: number): object {
   const container = {
     name: 'node-exporter',
     image: 'quay.io/prometheus/node-exporter:v1.12.1',
-    args: [`--web.listen-address=:${PORT}`],
+    args: [`--web.listen-address=:${port}`],
   };
   const spec = { hostNetwork: true, containers: [container] };
   return {
@@ -45,9 +47,14 @@ function prometheus(): object {
   };
 }
 
-/** @param addresses of the nodes, which become the label `instance`; there is no label `node` */
-export async function installOtherMonitoring(addresses: readonly string[]): Promise<void> {
-  const targets = addresses.map((address) => `${address}:${PORT}`);
+/**
+ * Installs it, with the labels that the helm chart prometheus has.
+ *
+ * @param addresses of the nodes, which become the label `instance`; there is no label `node`
+ * @param port of the exporters
+ */
+export async function installOtherMonitoring(addresses: readonly string[], port = OTHER_PORT): Promise<void> {
+  const targets = addresses.map((address) => `${address}:${port}`);
   const config = {
     global: { scrape_interval: '5s', scrape_timeout: '5s' },
     scrape_configs: [{ job_name: 'nodes', static_configs: [{ targets }] }],
@@ -63,12 +70,18 @@ export async function installOtherMonitoring(addresses: readonly string[]): Prom
     {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: metadata('prometheus'),
-      spec: { selector: { app: 'prometheus' }, ports: [{ port: 9090 }] },
+      metadata: { ...metadata('prometheus'), labels: SERVER },
+      spec: { selector: { app: 'prometheus' }, ports: [{ name: 'http', port: 9090 }] },
     },
-    exporter(),
+    exporter(port),
     prometheus(),
   ]);
+}
+
+/** The addresses of all nodes. */
+export async function nodeAddresses(): Promise<string[]> {
+  const { items } = await getObject<{ items: V1Node[] }>('nodes');
+  return items.map(({ status }) => status!.addresses!.find(({ type }) => type === 'InternalIP')!.address);
 }
 
 /** Waits until the exporters and Prometheus are ready. */

@@ -34,7 +34,7 @@ const TEMPLATE_RULE: Rule<ComponentSpec> = {
 
 const MODE_RULE: Rule<ComponentSpec> = {
   rule: `self.type in [${FOREIGN_TYPES.map((type) => `'${type}'`).join(', ')}] || !has(self.mode) || self.mode in ['Managed', 'Disabled']`,
-  message: 'mode: only the types Workload, NodeExporter and Weights may be External or Auto',
+  message: 'mode: only the types Workload, NodeExporter, Prometheus and Weights may be External or Auto',
   holds: ({ type, mode = 'Managed' }) => FOREIGN_TYPES.includes(type) || mode === 'Managed' || mode === 'Disabled',
 };
 

@@ -55,6 +55,8 @@ export const ComponentReason = {
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',
+  /** The Prometheus of somebody else that it uses has what it is asked for. */
+  Answering: 'Answering',
   /** All its objects are as desired, and none of them has a status, such as a ConfigMap. */
   AllApplied: 'AllApplied',
   PodsUnavailable: 'PodsUnavailable',

@@ -63,10 +63,11 @@ it.each<[string, object[], RegExp | undefined]>([
   ],
   [
     'somebody else may have made no other built-in component',
-    [{ type: 'Prometheus', mode: 'Auto' }],
-    /mode: only the types Workload, NodeExporter and Weights may be External or Auto/,
+    [{ type: 'ConnectivityServer', mode: 'Auto' }],
+    /mode: only the types Workload, NodeExporter, Prometheus and Weights may be External or Auto/,
   ],
   ['somebody else may have made a node-exporter', [{ type: 'NodeExporter', mode: 'Auto' }], undefined],
+  ['somebody else may have made a Prometheus', [{ type: 'Prometheus', mode: 'External' }], undefined],
   [
     'a workload of somebody else needs no template',
     [{ type: 'Workload', mode: 'External', workload: { kind: 'Deployment', namespace: 'shop' } }],
@@ -112,7 +113,7 @@ it.each<[string, object[], RegExp | undefined]>([
   [
     'the dashboards of somebody else are not waited for',
     [{ type: 'Dashboards', mode: 'External' }],
-    /mode: only the types Workload, NodeExporter and Weights may be External or Auto/,
+    /mode: only the types Workload, NodeExporter, Prometheus and Weights may be External or Auto/,
   ],
   [
     'a stack has Dashboards once',

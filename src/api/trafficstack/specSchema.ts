@@ -53,7 +53,7 @@ const component = z
         description:
           'Managed: its objects are created and kept. External: somebody else has made the workload or TrafficWeight; it is waited for, and ' +
           'never written. Auto: External if somebody else has made it, else Managed. Disabled: its objects are deleted. Default: Managed. ' +
-          'External and Auto are for the types Workload, NodeExporter and Weights.',
+          'External and Auto are for the types Workload, NodeExporter, Prometheus and Weights.',
       }),
     dependsOn: z.array(patternSchema('Name of a component.', LABEL)).max(MOST_DEPENDENCIES).optional().meta({
       description: 'Components of the stack that must be ready before anything of this one is created or changed.',

@@ -21,6 +21,11 @@ const waitingOn = z
 
 const reference = z.object({ kind: text('Kind.'), namespace: text('Namespace.'), name: text('Name.') });
 
+const uses = reference
+  .extend({ url: text('Of a Prometheus: where the operator asks it.').optional() })
+  .optional()
+  .meta({ description: 'The workload or Service of somebody else that a built-in component uses.' });
+
 const component = z
   .object({
     name: text('Name of the component.'),
@@ -29,7 +34,7 @@ const component = z
     mode: z.string().optional().meta({
       description: "External: its workload is somebody else's, and is not written. Absent: it is of the stack.",
     }),
-    uses: reference.optional().meta({ description: 'The workload of somebody else that a built-in component uses.' }),
+    uses,
     state: text(`One of ${COMPONENT_STATES.join(', ')}.`),
     reason: text('Why, in one CamelCase word.'),
     message: text('The same for people.'),

@@ -19,7 +19,7 @@ export type BuiltInType = Exclude<ComponentType, 'Workload'>;
 /** Types of which a stack may have several, since users say what each of them is. */
 export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights'];
 /** Types that somebody else may have made. */
-export const FOREIGN_TYPES = COMPONENT_TYPES.filter((type) => type === 'NodeExporter' || USER_TYPES.includes(type));
+export const FOREIGN_TYPES: readonly ComponentType[] = ['Workload', 'NodeExporter', 'Prometheus', 'Weights'];
 /** Types of which a stack has one component at most. */
 export const SINGLE_TYPES = COMPONENT_TYPES.filter((type) => !USER_TYPES.includes(type));
 

@@ -212,8 +212,8 @@ export interface ComponentStatus {
   type: ComponentType;
   /** Set if its workload is somebody else's. */
   mode?: 'External';
-  /** The workload of somebody else that a built-in component uses. */
-  uses?: InventoryObject;
+  /** The workload or Service of somebody else that a built-in component uses. */
+  uses?: UsedObject;
   state: ComponentState;
   /** CamelCase. */
   reason: string;
@@ -267,6 +267,12 @@ export interface InventoryObject {
   kind: string;
   namespace: string;
   name: string;
+}
+
+/** What somebody else has made, and a component uses. */
+export interface UsedObject extends InventoryObject {
+  /** Of a Prometheus: where the operator asks it. */
+  url?: string;
 }
 
 export interface TrafficStack extends KubeObject {

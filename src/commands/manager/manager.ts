@@ -1,5 +1,6 @@
 import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { ControllerContext } from '../../controllers/contract/context.ts';
+import { usedBy } from '../../controllers/contract/keepers.ts';
 import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { askingOnlyOurs } from '../../controllers/measurement/observe/ownPrometheus.ts';
@@ -8,6 +9,7 @@ import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
 import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/prometheusClient.ts';
+import { routedClient } from '../../prometheus/routedClient.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
 import { createClient, type Client } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
@@ -33,8 +35,8 @@ function createNodes(
     logger,
     metrics: metrics.reflector,
     trim,
-    // Series of the operator's own Prometheus have the node's name. Those of another may have only an address.
-    withAddresses: !options.hasOwnPrometheus,
+    // Series of the operator's own Prometheus have the node's name. Those of another, which a stack may use, may have only an address.
+    withAddresses: !options.hasOwnPrometheus || options.flags.stacks,
   });
 }
 
@@ -44,20 +46,36 @@ function createStacks({ options, transport, metrics, logger }: Process): Informe
   return createInformer({ ...common, resource: TRAFFIC_STACKS, transform: withoutManagedFields });
 }
 
-function createPrometheus({ options }: Process, measuring: MeasuringState): PrometheusClient {
+/** @param usedUrl of the Prometheus that a TrafficStack uses in place of that of the operator */
+function createPrometheus(
+  { options }: Process,
+  measuring: MeasuringState,
+  usedUrl: () => string | undefined,
+): PrometheusClient {
   const client = createPrometheusClient(options.endpoint);
-  return options.hasOwnPrometheus ? askingOnlyOurs(client, () => measuring.foreignServer()) : client;
+  if (!options.hasOwnPrometheus) return client;
+  return routedClient(
+    askingOnlyOurs(client, () => measuring.foreignServer()),
+    usedUrl,
+  );
+}
+
+/** As the status of a stack says, so that a restart changes nothing. With --prometheus-url there is none. */
+function usedUrlOf({ options }: Process, stacks: Informer<TrafficStack> | undefined): () => string | undefined {
+  if (!options.hasOwnPrometheus || stacks === undefined) return () => undefined;
+  return () => usedBy(stacks.lister.list(), 'Prometheus')?.workload.url;
 }
 
 function createFeed(
   { options, metrics, logger }: Process,
   nodes: Informer<CachedNode>,
   client: PrometheusClient,
+  usedUrl: () => string | undefined,
 ): UsageFeed {
   return createUsageFeed({
     endpoint: options.endpoint,
     client,
-    query: options.query,
+    query: () => (usedUrl() === undefined ? options.query : options.otherQuery),
     intervalMs: options.intervalMs,
     nodes: knownNodes(nodes),
     clock: systemClock,
@@ -76,16 +94,18 @@ function createContext(
   const measuring = new MeasuringState();
   const trim = trimNode(FIELD_MANAGER, options);
   const nodes = createNodes(process, trim);
-  const prometheus = createPrometheus(process, measuring);
+  const stacks = createStacks(process);
+  const usedUrl = usedUrlOf(process, stacks);
+  const prometheus = createPrometheus(process, measuring, usedUrl);
   return {
     ...createLeaderClient({ reading, election, component: COMPONENT, podName: options.podName, metrics, logger }),
     transport,
     nodes,
     trimNode: trim,
-    stacks: createStacks(process),
+    stacks,
     builtIns: controllers.flatMap(({ builtIns }) => builtIns?.(options.flags) ?? []),
     unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
-    feed: createFeed(process, nodes, prometheus),
+    feed: createFeed(process, nodes, prometheus, usedUrl),
     prometheus,
     measuring,
     podName: options.podName,

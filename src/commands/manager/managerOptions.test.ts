@@ -95,6 +95,12 @@ describe('managerOptions', () => {
     expect([measurement.prometheus.enabled, measurement.exporter.enabled]).toEqual([false, false]);
   });
 
+  it('has a longer window for a Prometheus that a stack uses', () => {
+    const { query, otherQuery } = options(['--stacks', '--device-exclude=lo']);
+    expect(otherQuery).toEqual({ ...query, windowSeconds: 120, scrapeIntervalSeconds: undefined });
+    expect(options(['--window=90s']).otherQuery.windowSeconds).toBe(90);
+  });
+
   it('passes the replica labels on', () => {
     const args = ['--prometheus-url=http://p', '--prometheus-replica-label=replica', '--prometheus-replica-label=prom'];
     expect(options(args).query.replicaLabels).toEqual(['replica', 'prom']);

@@ -30,7 +30,8 @@ export function managerOptions(
     healthAddress: flags.healthProbeBindAddress,
     metricsServer: metricsServerOf(flags),
     endpoint: endpointOf(flags),
-    query: queryOf(flags),
+    query: queryOf(flags, flags.prometheusUrl === undefined),
+    otherQuery: queryOf(flags, false),
     capacityLabel: flags.capacityLabel,
     intervalMs: flags.interval,
     hasOwnPrometheus: flags.prometheusUrl === undefined,
@@ -67,9 +68,9 @@ function endpointOf(flags: SharedFlags): PrometheusEndpoint {
   };
 }
 
-function queryOf(flags: SharedFlags): UsageQuery {
-  const { window, prometheusUrl, scrapeInterval, prometheusMatcher, prometheusReplicaLabel } = flags;
-  const isOwn = prometheusUrl === undefined;
+/** @param isOwn whether it is sent to the Prometheus that the operator deploys */
+function queryOf(flags: SharedFlags, isOwn: boolean): UsageQuery {
+  const { window, scrapeInterval, prometheusMatcher, prometheusReplicaLabel } = flags;
   const standardSeconds = isOwn ? defaultRateWindowSeconds(scrapeInterval / 1000) : FOREIGN_WINDOW_SECONDS;
   return {
     windowSeconds: window === undefined ? standardSeconds : window / 1000,

@@ -18,11 +18,13 @@ export interface ManagerOptions {
   readonly metricsServer: MetricsServerSettings | undefined;
   readonly endpoint: PrometheusEndpoint;
   readonly query: UsageQuery;
+  /** The same while the operator queries a Prometheus that a TrafficStack uses in place of its own. */
+  readonly otherQuery: UsageQuery;
   /** Key of the node label with the capacity of a node's network; undefined if no label has it. */
   readonly capacityLabel: string | undefined;
   /** Time between two passes, milliseconds. */
   readonly intervalMs: number;
-  /** True if the operator queries the Prometheus that it deploys. */
+  /** True if the operator queries the Prometheus that it deploys, unless a TrafficStack uses another one. */
   readonly hasOwnPrometheus: boolean;
   /** For the controllers. Each reads its own flags. */
   readonly flags: SharedFlags;

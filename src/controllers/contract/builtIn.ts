@@ -1,4 +1,4 @@
-import type { BuiltInType } from '../../api/trafficstack/terms.ts';
+import type { BuiltInType, ComponentType } from '../../api/trafficstack/terms.ts';
 import type { ComponentSpec } from '../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Member } from '../../runtime/objectSet/member.ts';
@@ -15,11 +15,26 @@ export interface BuiltInObject {
  */
 export interface StandIn {
   readonly resource: Resource;
+  /** Selectors of labels that it may have; undefined: any labels. */
+  readonly selectors?: readonly string[];
   /** What is looked for, such as `a DaemonSet with hostNetwork and the port 9100`. */
   readonly sought: string;
-  matches(live: KubeObject): boolean;
+  /** @param used the types of which the stack uses what somebody else has made */
+  matches(live: KubeObject, used: ReadonlySet<ComponentType>): boolean;
   /** Why one that matches is of no use: a sentence without its subject. */
-  problem(live: KubeObject): string | undefined;
+  problem(live: KubeObject, used: ReadonlySet<ComponentType>): string | undefined;
+  /** For a Prometheus. Undefined: what matches is of use without being asked. */
+  readonly probe?: StandInProbe;
+}
+
+/** What a Prometheus must answer to be of use. */
+export interface StandInProbe {
+  /** Where it is asked. */
+  urlOf(live: KubeObject): string;
+  /** PromQL that must give a series. */
+  readonly query: string;
+  /** What it has if it does, such as `series of node-exporter`. */
+  readonly series: string;
 }
 
 /**

@@ -100,6 +100,11 @@ export const SHARED_FLAGS = {
     'false',
     'Bring the components of TrafficStacks up in the order of their dependencies, and keep them running.',
   ),
+  defaultStack: withDefault(
+    boolean,
+    'false',
+    'With --stacks, what the operator deploys is in the TrafficStack "default", which follows the flags until somebody changes it.',
+  ),
   connectivity: withDefault(
     boolean,
     'false',

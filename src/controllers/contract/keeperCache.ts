@@ -21,17 +21,19 @@ export interface KeeperCache<G extends string> {
 /**
  * @param stacks the shared informer; undefined if stacks are switched off
  * @param members all objects of the groups
+ * @param byDefault see keepersOf
  */
 export function createKeeperCache<G extends string>(
   stacks: Informer<TrafficStack> | undefined,
   types: KeptTypes<G>,
   members: readonly Member[],
+  byDefault?: ReadonlySet<G>,
 ): KeeperCache<G> {
   if (stacks === undefined) {
     const keepers = keepersOf(types, [], members);
     return { settled: true, refusals: () => [], keepers: () => keepers, subscribe: () => undefined };
   }
-  const listed = (): Keepers<G> => keepersOf(types, stacks.lister.list(), members);
+  const listed = (): Keepers<G> => keepersOf(types, stacks.lister.list(), members, byDefault);
   return {
     get settled() {
       return stacks.synced || stacks.refusal !== undefined;

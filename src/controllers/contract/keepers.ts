@@ -2,18 +2,21 @@ import type { BuiltInType } from '../../api/trafficstack/terms.ts';
 import {
   componentsIn,
   type ComponentSpec,
-  type InventoryObject,
   type TrafficStack,
+  type UsedObject,
 } from '../../api/trafficstack/trafficStack.ts';
 import { idFor, idOf, type Member } from '../../runtime/objectSet/member.ts';
+
+/** The TrafficStack of what the operator deploys itself. */
+export const DEFAULT_STACK = 'default';
 
 /** The groups of objects of a controller that TrafficStacks may keep in its place, and the type of component that each of them is. */
 export type KeptTypes<G extends string> = Readonly<Record<G, BuiltInType>>;
 
-/** A workload of somebody else that a component uses in place of a group. */
+/** A workload or Service of somebody else that a component uses in place of a group. */
 export interface Used {
   readonly component: ComponentSpec;
-  readonly workload: InventoryObject;
+  readonly workload: UsedObject;
 }
 
 /** What TrafficStacks ask for of a group. */
@@ -22,7 +25,7 @@ interface Asked {
   readonly isOn: boolean | undefined;
   /** As the status of a stack says. */
   readonly used?: Used | undefined;
-  /** A stack keeps its objects, or has not removed all of them yet. */
+  /** A stack keeps its objects, or has not removed all of them yet, or will have it soon. */
   readonly isKept: boolean;
 }
 
@@ -38,23 +41,37 @@ export type Keepers<G extends string> = Readonly<Record<G, Asked>>;
  * | one names its type, and is not being deleted         | that stack                               |
  * | one names its type with the mode Disabled or External | nobody: the controller removes what is its own |
  * | none names its type                                  | the controller, as its flags say         |
+ * | the same, and the stack `default` will have it, and does not exist yet | nobody: what somebody else has made would be found too late |
  *
  * @param members all objects of the groups
+ * @param byDefault the groups that the operator puts into the stack `default`
  */
 export function keepersOf<G extends string>(
   types: KeptTypes<G>,
   stacks: readonly TrafficStack[],
   members: readonly Member[],
+  byDefault: ReadonlySet<G> = new Set(),
 ): Keepers<G> {
-  const asking = stacks.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+  const isDefaultMissing = !stacks.some(({ metadata }) => metadata?.name === DEFAULT_STACK);
+  const asking = stacks.filter(isStaying);
   const asked = (group: G): Asked => {
     const ids = new Set(members.filter((each) => each.group === group).map(idOf));
     const modes = asking.flatMap((stack) => modesOf(stack, types[group]));
     const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled' && mode !== 'External');
-    const used = asking.flatMap((stack) => usedIn(stack, types[group]))[0];
-    return { isOn, used, isKept: isOn === true || stacks.some((stack) => holdsOneOf(stack, ids)) };
+    const used = usedBy(asking, types[group]);
+    const isAwaited = isOn === undefined && isDefaultMissing && byDefault.has(group);
+    return { isOn, used, isKept: isOn === true || isAwaited || stacks.some((stack) => holdsOneOf(stack, ids)) };
   };
   return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
+}
+
+/** What stacks use of somebody else in place of a type; undefined if none does. */
+export function usedBy(stacks: readonly TrafficStack[], type: BuiltInType): Used | undefined {
+  return stacks.filter(isStaying).flatMap((stack) => usedIn(stack, type))[0];
+}
+
+function isStaying({ metadata }: TrafficStack): boolean {
+  return metadata?.deletionTimestamp === undefined;
 }
 
 function modesOf(stack: TrafficStack, type: BuiltInType): string[] {

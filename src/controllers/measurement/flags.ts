@@ -133,6 +133,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
     connectivity: flags.connectivity,
     connectivityTlsSecret: flags.connectivityTlsSecret ?? '',
     imagePullSecrets: flags.imagePullSecret,
+    defaultStack: flags.stacks && flags.defaultStack,
     openshift: flags.openshift,
     exporter: {
       ...exporter,

@@ -16,6 +16,8 @@ export interface MeasurementOptions {
   connectivityTlsSecret: string;
   /** Pull secrets for the images. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   imagePullSecrets: readonly string[];
+  /** Whether what is deployed is in the TrafficStack `default`. */
+  defaultStack: boolean;
   /** Whether the cluster assigns the IDs of pods, as OpenShift does. The pods then name none. */
   openshift: boolean;
   exporter: ExporterOptions;
@@ -105,6 +107,7 @@ export function defaultMeasurementOptions(namespace: string): MeasurementOptions
     connectivity: false,
     connectivityTlsSecret: '',
     imagePullSecrets: [],
+    defaultStack: false,
     openshift: false,
     exporter: { ...EXPORTER },
     prometheus: { ...PROMETHEUS },

@@ -2,7 +2,6 @@ import { trafficStackResource } from '../../api/trafficstack/schema.ts';
 import { defineController, type RunningController } from '../contract/module.ts';
 import { cleanUp } from './cleanup.ts';
 import { builtInsOf } from './content/builtIns.ts';
-import { TRAFFIC_STACK_FLAGS } from './flags.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { trafficStackRights } from './rbac.ts';
 import { runStacks } from './run.ts';
@@ -13,7 +12,7 @@ const NOT_RUNNING: RunningController = { parts: [], enqueueAll: () => undefined 
 export const trafficStack = defineController({
   name: 'trafficstack',
   kinds: [trafficStackResource],
-  flags: TRAFFIC_STACK_FLAGS,
+  flags: {},
   rights: trafficStackRights,
   registerMetrics: createTrafficStackMetrics,
   builtIns: ({ namespace }) => builtInsOf(namespace),

@@ -1,7 +1,5 @@
 /** Field manager of all objects of a stack. */
 export const FIELD_MANAGER = 'traffic-operator-trafficstack';
-/** The TrafficStack of what the operator deploys itself. */
-export const DEFAULT_STACK = 'default';
 /** Annotation of it: a hash of the spec that the operator has written. Another spec is one that people have changed. */
 export const DEFAULT_STACK_HASH = 'traffic.example.com/default-stack-hash';
 /** Keeps a TrafficStack until its objects are gone. */

@@ -1,7 +1,7 @@
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
 import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
 import { PROMETHEUS_RULES } from '../../runtime/client/resources.ts';
-import { DEFAULT_STACK } from './names.ts';
+import { DEFAULT_STACK } from '../contract/keepers.ts';
 import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const { group, plural } = TRAFFIC_STACKS;

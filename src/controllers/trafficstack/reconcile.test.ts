@@ -24,6 +24,7 @@ function scene() {
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
     eventReader: { read: () => Promise.resolve([]) },
     strangers: { read: () => Promise.resolve(undefined), list: () => Promise.resolve([]) },
+    probes: { problem: () => Promise.resolve(undefined) },
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
     events: { event: () => undefined },

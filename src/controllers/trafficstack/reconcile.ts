@@ -32,6 +32,7 @@ import type { Observation } from './observe/observation.ts';
 import { withEvents, type EventReader } from './observe/events.ts';
 import { observe, withStrangers, type Wanted } from './observe/observe.ts';
 import { lastReadyRevision } from './observe/revisions.ts';
+import type { ServerProbes } from './observe/serverProbes.ts';
 import type { StrangerReader } from './observe/strangers.ts';
 
 /** The dependencies of a reconcile. */
@@ -44,6 +45,7 @@ export interface Dependencies {
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
   readonly eventReader: Pick<EventReader, 'read'>;
   readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
+  readonly probes: Pick<ServerProbes, 'problem'>;
   readonly stacks: Overlay<TrafficStack>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;
@@ -58,6 +60,8 @@ const READ_AGAIN_MS = 5_000;
 const FOREIGN_AGAIN_MS = 15_000;
 /** What is somebody else's is in no cache either. */
 const EXTERNAL_AGAIN_MS = 10_000;
+/** The same for a server: that it does not answer is known after the timeout of a probe, and is to be told within 10 s. */
+const SERVER_AGAIN_MS = 5_000;
 /** Corrects what others have changed without an event. */
 const LOOK_AGAIN_MS = 300_000;
 
@@ -148,6 +152,7 @@ function lookAgainMs({ statuses }: StackPlan, { components }: Wanted): number {
   const auto = new Set(components.flatMap(({ spec }) => (spec.mode === 'Auto' ? [spec.name] : [])));
   const mayBeExternal = ({ name, mode, state }: ComponentStatus): boolean =>
     mode === 'External' || (state === 'Waiting' && auto.has(name));
+  if (statuses.some(({ uses }) => uses?.url !== undefined)) return SERVER_AGAIN_MS;
   if (statuses.some(mayBeExternal)) return EXTERNAL_AGAIN_MS;
   const isForeign = statuses.some(({ reason }) => reason === ComponentReason.ForeignObject);
   return isForeign ? FOREIGN_AGAIN_MS : LOOK_AGAIN_MS;

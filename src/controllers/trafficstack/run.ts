@@ -10,16 +10,18 @@ import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtim
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { ControllerContext } from '../contract/context.ts';
+import { DEFAULT_STACK } from '../contract/keepers.ts';
 import type { RunningController } from '../contract/module.ts';
 import type { Writers } from './act/act.ts';
 import { makeDefaultStack } from './act/makeDefaultStack.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
-import { DEFAULT_STACK, FIELD_MANAGER, STACK_LABEL } from './names.ts';
+import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
 import { queriesOf } from './observe/answers/queriesOf.ts';
 import { createCaches, mayBeMissing } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
+import { ServerProbes } from './observe/serverProbes.ts';
 import { StrangerReader } from './observe/strangers.ts';
 import { reconcile } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
@@ -43,6 +45,7 @@ export function runStacks(
     ...{ client, caches, answers, stacks, events, clock, isLeader },
     eventReader: new EventReader({ client, clock }),
     strangers: new StrangerReader({ client, clock }),
+    probes: new ServerProbes({ clock }),
     applierOf: appliersOf(context),
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),

@@ -245,7 +245,7 @@ function subscribe(
 /** Creates the controller of TrafficWatches and the controller that removes orphaned labels. */
 export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
   const crd = new CrdCheck(o);
-  const memory = { labelTimes: new LabelTimes(), passMemory: new PassMemory(o.feed.windowMs) };
+  const memory = { labelTimes: new LabelTimes(), passMemory: new PassMemory(() => o.feed.windowMs) };
   const sources = sourcesOf(o, crd, memory);
   const writers = writersOf(o, sources);
   const { logger, metrics, clock } = o;

@@ -25,12 +25,13 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
+const SETTINGS = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] };
 const NODES = new Map([['a', {}]]);
 
 function feedOf(options: Partial<UsageFeedOptions> = {}): UsageFeed {
   return createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
-    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] },
+    query: () => SETTINGS,
     intervalMs: 10_000,
     nodes: () => NODES,
     clock,
@@ -263,6 +264,8 @@ describe('metrics', () => {
 describe('createUsageFeed', () => {
   it('rejects an invalid query', () => {
     const query = { windowSeconds: 0, matchers: [] };
-    expect(() => feedOf({ query })).toThrow('the rate window is 0 s: it must be a whole number of seconds');
+    expect(() => feedOf({ query: () => query })).toThrow(
+      'the rate window is 0 s: it must be a whole number of seconds',
+    );
   });
 });

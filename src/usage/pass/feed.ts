@@ -5,6 +5,7 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
 import { within, type Deadline } from '../../prometheus/deadline.ts';
+import { Collectors } from './collectors.ts';
 import { UsageCollector } from './usageCollector.ts';
 import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
@@ -28,7 +29,7 @@ const NO_PASS = { pass: 0 } as Snapshot;
 export interface UsageFeed {
   /** The last passes, newest first. Empty before the first pass ends. The same array until the next pass ends. */
   readonly passes: readonly Snapshot[];
-  /** Length of the rate window, milliseconds. */
+  /** Length of the present rate window, milliseconds. */
   readonly windowMs: number;
   /** Start of `run`, or creation of the feed if it does not run yet. Operator's clock, milliseconds since 1970. */
   readonly startedAt: number;
@@ -51,7 +52,11 @@ export interface UsageFeed {
 
 export interface UsageFeedOptions {
   endpoint: PrometheusEndpoint;
-  query: UsageQuery;
+  /**
+   * Returns the settings of the next pass. Other ones than those of the pass before, by identity, are of another Prometheus: what was
+   * read of it before is forgotten.
+   */
+  query: () => UsageQuery;
   /** Time between the starts of two passes, milliseconds. */
   intervalMs: number;
   /** Deadline of a pass, milliseconds. Default: four fifths of the interval. */
@@ -95,7 +100,6 @@ export function createUsageFeed(options: UsageFeedOptions): UsageFeed {
 class Feed implements UsageFeed {
   passes: readonly Snapshot[] = [];
   startedAt: number;
-  readonly windowMs: number;
   readonly #options: UsageFeedOptions;
   readonly #client: PrometheusClient;
   readonly #deadlineMs: number;
@@ -113,12 +117,15 @@ class Feed implements UsageFeed {
   readonly snapshots = this.#snapshots.asObservable();
 
   constructor(options: UsageFeedOptions) {
-    checkQuery(options.query);
+    checkQuery(options.query());
     this.#options = options;
     this.#client = options.client ?? createPrometheusClient(options.endpoint);
     this.#deadlineMs = options.deadlineMs ?? options.intervalMs * DEADLINE_PER_INTERVAL;
     this.startedAt = options.clock.now();
-    this.windowMs = options.query.windowSeconds * 1000;
+  }
+
+  get windowMs(): number {
+    return this.#options.query().windowSeconds * 1000;
   }
 
   keep(passes: number): void {
@@ -136,9 +143,9 @@ class Feed implements UsageFeed {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs } = this.#options;
     this.startedAt = clock.now();
-    const collector = this.#collector(signal);
+    const collectors = new Collectors(this.#options.query, (query) => this.#collector(query, signal));
     const done = ticks(clock, intervalMs).pipe(
-      exhaustMap(() => from(this.#pass(collector, signal))),
+      exhaustMap(() => from(this.#pass(collectors.current(), signal))),
       filter((outcome) => outcome !== undefined),
       scan((last, outcome) => ({ ...outcome, pass: last.pass + 1 }), NO_PASS),
       tap((snapshot) => this.#tryToPublish(snapshot)),
@@ -146,12 +153,12 @@ class Feed implements UsageFeed {
     );
     if (!signal.aborted) await lastValueFrom(done, { defaultValue: undefined });
     this.#snapshots.complete();
-    await collector.settled();
+    await collectors.settled();
     this.#client.close();
   }
 
-  #collector(stopped: AbortSignal): UsageCollector {
-    const { query, clock, metrics } = this.#options;
+  #collector(query: UsageQuery, stopped: AbortSignal): UsageCollector {
+    const { clock, metrics } = this.#options;
     const queries = new QueryRunner({ client: this.#client, query, clock, ...(metrics && { metrics }) });
     const background: Background = (work, atLeastMs = 0) =>
       within({ clock, stopped, timeoutMs: Math.max(this.#deadlineMs, atLeastMs) }, work);

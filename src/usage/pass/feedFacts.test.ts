@@ -28,7 +28,7 @@ function run(count: number): UsageFeed {
   const nodes = new Map(names.map((name) => [name, {}]));
   const feed = createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
-    query: QUERY,
+    query: () => QUERY,
     intervalMs: 10_000,
     nodes: () => nodes,
     clock,

@@ -7,6 +7,7 @@ import { readingKey } from '../evaluate/reading.ts';
 import { createUsageFeed, type UsageFeed } from './feed.ts';
 
 let clock: FakeClock;
+const SETTINGS = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] };
 let prometheus: FakePrometheus;
 let feed: UsageFeed;
 let lines: string[];
@@ -20,7 +21,7 @@ beforeEach(() => {
   stop.signal = new AbortController();
   feed = createUsageFeed({
     endpoint: { url: 'http://prometheus:9090' },
-    query: { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] },
+    query: () => SETTINGS,
     intervalMs: 10_000,
     nodes: () => new Map([['a', {}]]),
     clock,

@@ -25,8 +25,8 @@ it('has what the operator deploys, and no pod restarts', async () => {
   const first = await s.stack('default');
   expect(first.spec).toEqual({
     components: [
-      { name: 'node-exporter', type: 'NodeExporter' },
-      { name: 'prometheus', type: 'Prometheus' },
+      { name: 'node-exporter', type: 'NodeExporter', mode: 'Auto' },
+      { name: 'prometheus', type: 'Prometheus', mode: 'Auto' },
     ],
   });
   const owners = [ownersOf(await i.daemonSet()), ownersOf(await i.deployment())];

@@ -68,8 +68,8 @@ it.each<[components: object[], message: RegExp]>([
   [[exporter({ prometheus: {} })], /components\[0\]: Invalid value: .*only the type Prometheus has it/],
   [[{ ...web, nodeExporter: {} }], /components\[0\]: Invalid value: .*only the type NodeExporter has it/],
   [
-    [{ name: 'p', type: 'Prometheus', mode: 'External' }],
-    /components\[0\]: Invalid value: .*only the types Workload, NodeExporter and Weights may be External/,
+    [{ name: 's', type: 'ConnectivityServer', mode: 'External' }],
+    /components\[0\]: Invalid value: .*only the types Workload, NodeExporter, Prometheus and Weights may be External/,
   ],
   [[exporter({ connectivityAgents: {} })], /components\[0\]: .*only the type ConnectivityAgents has it/],
   [[exporter({ connectivityServer: {} })], /components\[0\]: .*only the type ConnectivityServer has it/],
@@ -83,7 +83,7 @@ it.each<[components: object[], message: RegExp]>([
   [twice('Dashboards'), /spec\.components: .*at most one component may have the type Dashboards/],
   [
     [{ name: 'x', type: 'Dashboards', mode: 'Auto' }],
-    /components\[0\]: .*only the types Workload, NodeExporter and Weights may be/,
+    /components\[0\]: .*only the types Workload, NodeExporter, Prometheus and Weights may be/,
   ],
   [
     [{ name: 'x', type: 'Dashboards', dashboards: { namespace: 'No' } }],

@@ -3,6 +3,7 @@ import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { defaultMeasurementOptions, type MeasurementOptions } from '../options.ts';
 import { builtInsOf } from './builtIns.ts';
+import { FOREIGN_PROMETHEUS } from './foreignPrometheus.ts';
 import { allComponents } from './components.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
@@ -69,7 +70,7 @@ describe('the components that stacks may have', () => {
   it('may have the node-exporter of somebody else that has the port, which the Prometheus of the operator has to scrape', () => {
     const port = (over: Partial<ComponentSpec> = {}) => {
       const [exporter, prometheus] = builtInsOf(OPTIONS);
-      expect(prometheus?.standIn).toBeUndefined();
+      expect(prometheus?.standIn?.({ name: 'x', type: 'Prometheus' })).toBe(FOREIGN_PROMETHEUS);
       return exporter?.standIn?.({ name: 'x', type: 'NodeExporter', ...over });
     };
     expect(port()?.sought).toBe('a DaemonSet with hostNetwork and the port 9100');
@@ -77,10 +78,10 @@ describe('the components that stacks may have', () => {
     expect(secured?.sought).toBe('a DaemonSet with hostNetwork and the port 9200');
     const containers = [{ name: 'x', ports: [{ name: 'https', containerPort: 9200 }] }];
     const live = { kind: 'DaemonSet', spec: { selector: {}, template: { spec: { hostNetwork: true, containers } } } };
-    expect(secured?.problem(live)).toBeDefined();
+    expect(secured?.problem(live, new Set())).toBeDefined();
     const [exporter] = builtInsOf({ ...OPTIONS, prometheus: { ...OPTIONS.prometheus, enabled: false } });
     const found = exporter?.standIn?.({ name: 'x', type: 'NodeExporter', nodeExporter: { port: 9200 } });
-    expect([found?.matches(live), found?.problem(live)]).toEqual([true, undefined]);
+    expect([found?.matches(live, new Set()), found?.problem(live, new Set())]).toEqual([true, undefined]);
   });
 
   it('have no Prometheus if the operator queries another one', () => {

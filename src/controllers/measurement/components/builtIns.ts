@@ -4,6 +4,7 @@ import { FIELD_MANAGER } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 import { exporterComponents } from './exporter.ts';
 import { foreignExporter } from './foreignExporter.ts';
+import { FOREIGN_PROMETHEUS } from './foreignPrometheus.ts';
 import { prometheusComponents } from './prometheus.ts';
 import { prometheusRuleOf } from './rules/prometheusRule.ts';
 
@@ -27,6 +28,7 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       isDeployed: options.prometheus.enabled,
       problem: options.prometheus.enabled ? undefined : NO_PROMETHEUS,
       render: ({ prometheus }) => objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus))),
+      standIn: () => FOREIGN_PROMETHEUS,
     },
     { type: 'Rules', isDeployed: false, render: ({ rules }) => [prometheusRuleOf(rules, options.namespace)] },
   ];

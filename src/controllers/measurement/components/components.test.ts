@@ -21,6 +21,7 @@ const CHANGED: MeasurementOptions = {
   connectivity: true,
   connectivityTlsSecret: 'server-tls',
   imagePullSecrets: [],
+  defaultStack: false,
   openshift: true,
   exporter: {
     ...DEFAULTS.exporter,

@@ -2,6 +2,9 @@ import type { V1Container } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { foreignExporter } from './foreignExporter.ts';
 
+const NONE: ReadonlySet<never> = new Set();
+const PROMETHEUS = new Set(['Prometheus'] as const);
+
 const daemonSet = (containers: V1Container[], hostNetwork = true) => {
   const template = { spec: { hostNetwork, containers } };
   return { kind: 'DaemonSet', metadata: { name: 'x' }, spec: { selector: {}, template } };
@@ -34,7 +37,7 @@ describe('an exporter of somebody else', () => {
     ['the network of its pod has not the devices of the node', daemonSet([CHART], false), false],
     ['ports as the API server leaves them out', daemonSet([exporter()]), false],
   ])('%s', (_, live, is) => {
-    expect(foreignExporter(9100, true).matches(live)).toBe(is);
+    expect(foreignExporter(9100, true).matches(live, NONE)).toBe(is);
   });
 
   it.each<[string, V1Container[], boolean, boolean]>([
@@ -44,13 +47,29 @@ describe('an exporter of somebody else', () => {
     ['has a file for TLS', [{ ...CHART, args: ['--web.config.file=/etc/web.yml'] }], true, false],
     ['is behind kube-rbac-proxy, for a Prometheus that is not the operator’s', BEHIND_PROXY, false, true],
   ])('is of use, or not: it %s', (_, containers, isScraped, isOfUse) => {
-    const problem = foreignExporter(9100, isScraped).problem(daemonSet(containers));
+    const problem = foreignExporter(9100, isScraped).problem(daemonSet(containers), NONE);
     if (isOfUse) expect(problem).toBeUndefined();
     else expect(problem).toMatch(/^serves the port 9100 over HTTPS .* set another nodeExporter.port/);
   });
 
   it('is looked for by its port', () => {
     expect(foreignExporter(9101, true).sought).toBe('a DaemonSet with hostNetwork and the port 9101');
-    expect(foreignExporter(9101, true).matches(daemonSet([CHART]))).toBe(false);
+    expect(foreignExporter(9101, true).matches(daemonSet([CHART]), NONE)).toBe(false);
+  });
+
+  it.each<[string, string, boolean, boolean]>([
+    ['has any port', 'quay.io/prometheus/node-exporter:v1.12.1', true, true],
+    ['has an older image', 'registry:5000/node_exporter', true, true],
+    ['is another program', 'quay.io/prometheus/prometheus:v3', true, false],
+    ['is in a folder of that name', 'node-exporter/proxy:1', true, false],
+    ['has not the devices of the node', 'quay.io/prometheus/node-exporter:v1.12.1', false, false],
+  ])('beside a Prometheus of somebody else is found by its image, or not: it %s', (_, image, hostNetwork, is) => {
+    const live = daemonSet([exporter({ image })], hostNetwork);
+    expect(foreignExporter(9100, true).matches(live, PROMETHEUS)).toBe(is);
+    expect(foreignExporter(9100, true).matches(live, NONE)).toBe(false);
+  });
+
+  it('beside a Prometheus of somebody else need not be scraped by that of the operator', () => {
+    expect(foreignExporter(9100, true).problem(daemonSet(BEHIND_PROXY), PROMETHEUS)).toBeUndefined();
   });
 });

@@ -5,25 +5,33 @@ import type { StandIn } from '../../contract/builtIn.ts';
 
 /** Arguments of kube-rbac-proxy, and of a node_exporter that serves HTTPS or asks for a password. */
 const SECURED = /^--(secure-listen-address|web\.config\.file)\b/;
+/** `node-exporter`, and `node_exporter` of older images, in any registry. */
+const IMAGE = /(^|\/)[^/]*node[-_]exporter[^/]*$/;
 /** Where a node_exporter listens; not where only its own node reaches it, as behind kube-rbac-proxy. */
 const LISTENS = /^--web\.listen-address=(?!127\.|localhost|\[::1\]).*:(\d+)$/;
 
 /**
  * The node-exporter of somebody else: a DaemonSet whose pods have the network of their nodes and listen on the port. It is recognized by the port, since
- * that is what keeps another one from starting.
+ * that is what keeps another one from starting. Beside a Prometheus of somebody else, which scrapes it already, also by its image: it may have any port.
  *
- * @param isScraped whether the Prometheus of the operator has to scrape it: that one has no token, and speaks plain HTTP
+ * @param isScraped whether a Prometheus of the operator has to scrape it: that one has no token, and speaks plain HTTP
  */
 export function foreignExporter(port: number, isScraped: boolean): StandIn {
   return {
     resource: DAEMONSETS,
     sought: `a DaemonSet with hostNetwork and the port ${port}`,
-    matches: (live) => listenerOf(live, port) !== undefined,
-    problem(live) {
+    matches: (live, used) => listenerOf(live, port) !== undefined || (used.has('Prometheus') && hasImage(live)),
+    problem(live, used) {
       const listener = listenerOf(live, port);
-      return isScraped && listener !== undefined && isSecured(listener, port) ? unusable(port) : undefined;
+      const isOurs = isScraped && !used.has('Prometheus');
+      return isOurs && listener !== undefined && isSecured(listener, port) ? unusable(port) : undefined;
     },
   };
+}
+
+function hasImage({ spec }: V1DaemonSet): boolean {
+  const { hostNetwork, containers = [] } = spec?.template.spec ?? {};
+  return hostNetwork === true && containers.some(({ image = '' }) => IMAGE.test(image));
 }
 
 /** The container that listens on a port of the nodes. */

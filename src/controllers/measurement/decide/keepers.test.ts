@@ -3,7 +3,7 @@ import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/
 import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents } from '../components/components.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { KEPT_TYPES, switchedOff } from './keepers.ts';
+import { KEPT_TYPES, keptByDefault, switchedOff } from './keepers.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 const NOTHING_ON = {
@@ -94,6 +94,32 @@ describe('who keeps what is measured with', () => {
     expect([...switchedOff(OPTIONS, keepers)]).toEqual(isOff);
     expect([...switchedOff(NOTHING_ON, keepers)]).toEqual(offWithout);
   });
+});
+
+describe('the stack default', () => {
+  const DEFAULT = { ...stack([]), metadata: { name: 'default' } };
+  const kept = (stacks: TrafficStack[], options = { ...OPTIONS, defaultStack: true }): string[] => [
+    ...keptByStacks(KEPT_TYPES, keepersOf(KEPT_TYPES, stacks, allComponents(options), keptByDefault(options))),
+  ];
+  it('is waited for with what it will have: what somebody else has made would be found too late', () => {
+    expect(kept([])).toEqual(['exporter', 'prometheus']);
+    expect(kept([], { ...NOTHING_ON, defaultStack: true })).toEqual([]);
+    expect(kept([], OPTIONS)).toEqual([]);
+  });
+
+  it('is not waited for when it is there, nor for what another stack has', () => {
+    expect(kept([DEFAULT])).toEqual([]);
+    expect(kept([stack([exporter({ mode: 'External' })])])).toEqual(['prometheus']);
+  });
+});
+
+it('a Prometheus that is used needs no claim', () => {
+  const found = stack([{ name: 'm', type: 'Prometheus', mode: 'Auto' }]);
+  const uses = { kind: 'Service', namespace: 'monitoring', name: 'prom', url: 'http://prom' };
+  const status = { name: 'm', type: 'Prometheus', state: 'Ready', reason: '', message: '', since: '', uses } as const;
+  const using = { ...found, status: { ...found.status, components: [status] } };
+  expect(switchedOff(OPTIONS, keepersOf(KEPT_TYPES, [using], allComponents(OPTIONS))).has('claim')).toBe(true);
+  expect(switchedOff(OPTIONS, keepersOf(KEPT_TYPES, [found], allComponents(OPTIONS))).has('claim')).toBe(false);
 });
 
 describe('what is used in place of an exporter', () => {

@@ -9,6 +9,14 @@ export const KEPT_TYPES = {
 } as const satisfies KeptTypes<'exporter' | 'prometheus'>;
 export type StackGroup = keyof typeof KEPT_TYPES;
 
+/** The groups that the operator puts into the stack `default`. */
+export function keptByDefault({ defaultStack, exporter, prometheus }: MeasurementOptions): ReadonlySet<StackGroup> {
+  const groups: StackGroup[] = [];
+  if (defaultStack && exporter.enabled) groups.push('exporter');
+  if (defaultStack && prometheus.enabled) groups.push('prometheus');
+  return new Set(groups);
+}
+
 /** The groups that are switched off. The namespace and the claim are there for as long as somebody has the rest. */
 export function switchedOff(options: MeasurementOptions, keepers?: Keepers<StackGroup>): ReadonlySet<ComponentGroup> {
   const hasExporter = keepers?.exporter.isOn ?? options.exporter.enabled;
@@ -16,7 +24,8 @@ export function switchedOff(options: MeasurementOptions, keepers?: Keepers<Stack
   const hasPrometheus = options.prometheus.enabled && (keepers?.prometheus.isOn ?? true);
   const off = new Set<ComponentGroup>();
   if (!hasExporter) off.add('exporter').add('exporterNamespace');
-  if (!hasPrometheus) off.add('prometheus').add('claim');
+  if (!hasPrometheus) off.add('prometheus');
+  if (!hasPrometheus || keepers?.prometheus.used !== undefined) off.add('claim');
   return off;
 }
 

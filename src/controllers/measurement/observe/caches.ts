@@ -18,7 +18,7 @@ import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.
 import { withPartners } from '../../contract/keepers.ts';
 import { PART_OF } from '../../contract/labels.ts';
 import { withoutStackOwner } from '../../contract/stackOwner.ts';
-import { KEPT_TYPES, PARTNERS, type StackGroup } from '../decide/keepers.ts';
+import { KEPT_TYPES, keptByDefault, PARTNERS, type StackGroup } from '../decide/keepers.ts';
 import { AGENT_SERVICES } from '../decide/agentTargets.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS, selectorText } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
@@ -74,7 +74,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
   const shared = { ...given, onRefusal: () => onRefusal() };
   const members = allComponents(options);
   const components = watchMembers(members, shared);
-  const keepers = createKeeperCache(stacks, KEPT_TYPES, members);
+  const keepers = createKeeperCache(stacks, KEPT_TYPES, members, keptByDefault(options));
   const nodeMaps = targetComponents(options, NODE_TARGETS);
   const agentMaps = targetComponents(options, AGENT_TARGETS);
   const targets = watchMembers(nodeMaps, shared);

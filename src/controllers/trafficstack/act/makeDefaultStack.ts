@@ -3,7 +3,8 @@ import type { Informer } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { isConflict, WaitingError } from '../../../runtime/client/errors.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
-import { DEFAULT_STACK, FIELD_MANAGER } from '../names.ts';
+import { DEFAULT_STACK } from '../../contract/keepers.ts';
+import { FIELD_MANAGER } from '../names.ts';
 import { planDefaultStack, type DefaultStackPlan } from '../render/defaultStack.ts';
 
 /** Until the stacks are read, or the cache has the newest one. ms */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { DAEMONSETS } from '../../../runtime/client/resources.ts';
+import { DAEMONSETS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent, ObservedExternal } from '../observe/observation.ts';
 import { at, NOW, REVISION, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
@@ -38,6 +38,17 @@ const before = (over: Partial<ComponentStatus> = {}): TrafficStack => {
   });
 };
 const wasReady = before({ state: 'Ready', readyRevision: REVISION, replicas: 3 });
+const URL = 'http://prom.monitoring.svc:9090';
+const PROM = { kind: 'Service', namespace: 'monitoring', name: 'prom', url: URL };
+/** A Prometheus of somebody else. */
+const asks = (external: Partial<ObservedExternal> = {}): ObservedComponent => {
+  const metadata = { namespace: 'monitoring', name: 'prom' };
+  const live = { kind: 'Service', metadata };
+  const object = { resource: SERVICES, object: { kind: 'Service', metadata }, hash: '', isCurrent: false, live };
+  const asked = { url: URL, series: 'series of x' };
+  return { ...missing(), objects: [object], external: { sought: 'a Prometheus', asked, ...external } };
+};
+const DOWN = { problem: `gives no answer at ${URL}: ECONNREFUSED` };
 const SECURED = { problem: 'serves the port 9100 over HTTPS' };
 
 describe('a built-in component that somebody else may have made', () => {
@@ -87,6 +98,25 @@ describe('a built-in component that somebody else may have made', () => {
         message: 'DaemonSet monitoring/node-exporter serves the port 9100 over HTTPS',
       },
     ],
+    [
+      'asks a server',
+      asks(),
+      stackOf([]),
+      {
+        ...{ state: 'Ready', reason: 'Answering', uses: PROM, replicas: undefined, version: undefined },
+        message: `uses Service monitoring/prom: ${URL} has series of x`,
+      },
+    ],
+    [
+      'asks a server that does not answer',
+      asks(DOWN),
+      stackOf([]),
+      {
+        ...{ state: 'Progressing', reason: 'ExternalUnusable', uses: PROM },
+        message: `Service monitoring/prom gives no answer at ${URL}: ECONNREFUSED`,
+      },
+    ],
+    ['asks a server that does not answer any more', asks(DOWN), wasReady, { state: 'Degraded', uses: PROM }],
     ['cannot use it any more', uses(3, SECURED), wasReady, { state: 'Degraded', reason: 'ExternalUnusable' }],
   ])('%s', (_, component, stack, wanted) => {
     const { status, apply } = planComponent(component, { stack, before: new Map(), now: NOW, left: [] });

@@ -161,10 +161,19 @@ function externalState(component: ObservedComponent, stack: TrafficStack, prior:
   const seen = ofOthers ? { ...component, pods: [] } : component;
   const missing = missingState(component, wasReady(component, prior));
   if (missing !== undefined) return missing;
-  const present = running(seen, prior, ofOthers);
+  const present = serving(seen, prior) ?? running(seen, prior, ofOthers);
   // Its name is not in the spec.
   const isNamed = component.external === undefined || present.reason === Reason.StatusMissing;
   return isNamed ? present : { ...present, message: `uses ${present.message}` };
+}
+
+/** The state of a component that uses a server which answers. Undefined if it uses none. */
+function serving(component: ObservedComponent, prior: ComponentStatus | undefined): Decided | undefined {
+  const server = component.objects.at(-1);
+  const { asked } = component.external ?? {};
+  if (server === undefined || asked === undefined) return undefined;
+  const message = `${idOf(server)}: ${asked.url} has ${asked.series}`;
+  return expected(component, prior, { reason: Reason.Answering, message });
 }
 
 /** The state of a component that waits for nothing. @param open its objects that are not current */

@@ -53,10 +53,12 @@ export function missingState(
   return { state, reason: Reason.ExternalUnusable, message: `${idOf(workload)} ${external.problem}` };
 }
 
-/** Which workload of somebody else a built-in component uses. */
+/** Which workload or Service of somebody else a built-in component uses. A server that does not answer for a while is used all the same. */
 export function usesOf({ objects, external }: ObservedComponent): Pick<ComponentStatus, 'uses'> {
   const workload = objects.at(-1);
-  if (external === undefined || external.problem !== undefined || workload === undefined) return {};
+  if (external === undefined || workload === undefined) return {};
+  if (external.problem !== undefined && external.asked === undefined) return {};
   const { namespace = '', name = '' } = workload.object.metadata ?? {};
-  return { uses: { kind: workload.resource.kind, namespace, name } };
+  const { url } = external.asked ?? {};
+  return { uses: { kind: workload.resource.kind, namespace, name, ...(url !== undefined && { url }) } };
 }

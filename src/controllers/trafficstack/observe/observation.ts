@@ -71,6 +71,15 @@ export interface ObservedExternal {
   readonly sought: string;
   /** Why what was found is of no use: a sentence without its subject. */
   readonly problem?: string | undefined;
+  /** Of a server. */
+  readonly asked?: AskedServer;
+}
+
+/** A server of somebody else that the operator asks. */
+export interface AskedServer {
+  readonly url: string;
+  /** What it has if there is no problem, such as `series of node-exporter`. */
+  readonly series: string;
 }
 
 /** An object whose Events may say why pods are not available. */

@@ -1,3 +1,4 @@
+import type { ComponentType } from '../../../api/trafficstack/terms.ts';
 import type { InventoryEntry, TrafficStack, UpgradeSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
@@ -5,6 +6,7 @@ import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { idFor, idOf } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
+import { usesOf } from '../decide/external.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import type { Target } from '../decide/upgrade/target.ts';
 import { resourceOfKind } from '../render/kinds.ts';
@@ -15,6 +17,7 @@ import { COMPONENT_LABEL } from '../names.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
 import { observeStandIn } from './standIn.ts';
+import type { ServerProbes } from './serverProbes.ts';
 import type { StrangerReader } from './strangers.ts';
 
 /** What a stack should be. */
@@ -29,6 +32,7 @@ export interface Observed {
   readonly caches: Caches;
   readonly client: Client;
   readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
+  readonly probes: Pick<ServerProbes, 'problem'>;
   /** Of the queries that decide whether a component is ready, and may be changed. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
 }
@@ -42,34 +46,58 @@ export interface Observed {
 export async function observe(
   stack: TrafficStack,
   { components, upgrade: { query } }: Wanted,
-  { caches, client, strangers, answers }: Observed,
+  observed: Observed,
   now: number,
 ): Promise<Observation> {
-  const observed: ObservedComponent[] = [];
-  for (const rendered of components)
-    observed.push(await observeComponent(stack, rendered, { caches, strangers, answers }));
+  const { caches, client, answers } = observed;
+  const found = await observeComponents(stack, components, observed);
   const inventory = stack.status?.inventory ?? [];
   const hasPods = ({ component, objects }: InventoryEntry): boolean =>
     objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
   return {
-    ...{ stack, components: observed, now },
+    ...{ stack, components: found, now },
     ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
-    left: await leftOf(stack, observed, { caches, client }),
+    left: await leftOf(stack, found, { caches, client }),
     unread: unreadOf(stack, caches),
     withPods: new Set(inventory.filter(hasPods).map(({ component }) => component)),
   };
 }
 
+/** In their order. Servers of somebody else are observed first: what is looked for beside them depends on whether they are used. */
+async function observeComponents(
+  stack: TrafficStack,
+  components: readonly Target[],
+  where: Omit<Observed, 'client'>,
+): Promise<ObservedComponent[]> {
+  const found = new Map<Target, ObservedComponent>();
+  const used = new Set<ComponentType>();
+  const isServer = ({ standIn }: Target): boolean => standIn?.probe !== undefined;
+  for (const target of [...components.filter(isServer), ...components.filter((each) => !isServer(each))]) {
+    const component = await observeComponent(stack, target, { ...where, used });
+    found.set(target, component);
+    if (usesOf(component).uses !== undefined) used.add(target.spec.type);
+  }
+  return components.flatMap((target) => found.get(target) ?? []);
+}
+
 async function observeComponent(
   stack: TrafficStack,
   { objects: desiredObjects, standIn, ...target }: Target,
-  { caches, strangers, answers }: Omit<Observed, 'client'>,
+  {
+    caches,
+    strangers,
+    probes,
+    answers,
+    used,
+  }: Omit<Observed, 'client'> & { readonly used: ReadonlySet<ComponentType> },
 ): Promise<ObservedComponent> {
   const { name, mode, ready = {}, workload } = target.spec;
   const answer = ready.query === undefined ? undefined : answers.answer(ready.query);
   const own = desiredObjects.at(-1);
   const isOwn = own !== undefined && cachedIn(caches, own) !== undefined;
-  const external = isOwn ? undefined : await observeStandIn({ standIn, mode, own }, strangers);
+  const before = stack.status?.components?.find((each) => each.name === name)?.uses;
+  const seeking = { standIn, mode, own, before, used };
+  const external = isOwn ? undefined : await observeStandIn(seeking, { strangers, probes });
   if (external !== undefined) return { ...target, ...external, pods: [], ...(answer && { answer }) };
   const maybeExternal = standIn === undefined && (mode === 'External' || mode === 'Auto');
   const objects: ObservedObject[] = [];

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentMode } from '../../../api/trafficstack/terms.ts';
+import type { UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { DAEMONSETS } from '../../../runtime/client/resources.ts';
+import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
+import type { StandIn } from '../../contract/builtIn.ts';
 import { observeStandIn } from './standIn.ts';
 
 const EXPORTER = {
@@ -10,6 +12,9 @@ const EXPORTER = {
   matches: ({ metadata }: KubeObject) => metadata?.labels?.app === 'exporter',
   problem: ({ metadata }: KubeObject) => metadata?.annotations?.problem,
 };
+const NONE: ReadonlySet<never> = new Set();
+const ASKED = new Error('it is asked');
+const UNASKED = { problem: () => Promise.reject(ASKED) };
 const own = { resource: DAEMONSETS, object: { metadata: { namespace: 'op', name: 'node-exporter' } } };
 const exporter = (name: string, over: KubeObject['metadata'] = {}): KubeObject => ({
   metadata: { namespace: 'monitoring', name, ...over, labels: { app: 'exporter', ...over.labels } },
@@ -24,12 +29,14 @@ async function observe(
 ) {
   const lists: string[] = [];
   const strangers = {
+    read: () => Promise.reject(new Error('it is read')),
     list: ({ plural }: { plural: string }) => {
       lists.push(plural);
       return Promise.resolve(all);
     },
   };
-  const found = await observeStandIn({ standIn, mode, own: mode === 'External' ? undefined : own }, strangers);
+  const seeking = { standIn, mode, own: mode === 'External' ? undefined : own, before: undefined, used: NONE };
+  const found = await observeStandIn(seeking, { strangers, probes: UNASKED });
   const is = found === undefined ? 'its own' : (found.objects[0]?.live?.metadata?.name ?? 'none');
   return { is, found, lists };
 }
@@ -70,7 +77,91 @@ describe('a built-in component', () => {
   });
 
   it('that nobody else can make asks for nothing', async () => {
-    const strangers = { list: () => Promise.reject(new Error('it is asked')) };
-    expect(await observeStandIn({ standIn: undefined, mode: 'Managed', own }, strangers)).toBeUndefined();
+    const strangers = { read: () => Promise.reject(ASKED), list: () => Promise.reject(ASKED) };
+    const seeking = { standIn: undefined, mode: 'Managed', own, before: undefined, used: NONE } as const;
+    expect(await observeStandIn(seeking, { strangers, probes: UNASKED })).toBeUndefined();
+  });
+});
+
+const PROMETHEUS: StandIn = {
+  resource: SERVICES,
+  selectors: ['a=1', 'b=1'],
+  sought: 'a Prometheus',
+  matches: ({ metadata }) => metadata?.name !== 'other',
+  problem: () => undefined,
+  probe: { query: 'up', series: 'series', urlOf: ({ metadata }) => `http://${metadata?.name}` },
+};
+const server = (name: string, over: KubeObject['metadata'] = {}): KubeObject => ({
+  metadata: { namespace: 'monitoring', name, ...over },
+});
+const ownDeployment = { resource: DEPLOYMENTS, object: { metadata: { namespace: 'op', name: 'prometheus' } } };
+
+interface ServerScene {
+  /** By selector. */
+  lists?: Record<string, KubeObject[]>;
+  /** What is read by its name. */
+  present?: KubeObject[];
+  /** Servers that do not answer. */
+  down?: string[];
+  before?: UsedObject;
+}
+
+async function observeServer(mode: ComponentMode, { lists = {}, present = [], down = [], before }: ServerScene) {
+  const asked: string[] = [];
+  const strangers = {
+    list: (_: unknown, selector = '') => Promise.resolve(lists[selector] ?? []),
+    read: ({ object }: { object: KubeObject }) =>
+      Promise.resolve(present.find(({ metadata }) => metadata?.name === object.metadata?.name)),
+  };
+  const probes = {
+    problem: (_: unknown, url: string) => {
+      asked.push(url);
+      return Promise.resolve(down.some((name) => url === `http://${name}`) ? 'does not answer' : undefined);
+    },
+  };
+  const seeking = { standIn: PROMETHEUS, mode, own: mode === 'External' ? undefined : ownDeployment };
+  const found = await observeStandIn({ ...seeking, before, used: NONE }, { strangers, probes });
+  const is = found === undefined ? 'its own' : (found.objects[0]?.live?.metadata?.name ?? 'none');
+  return { is, problem: found?.external?.problem, asked, found };
+}
+
+const BEFORE = { kind: 'Service', namespace: 'monitoring', name: 'b' };
+const BOTH = { 'a=1': [server('b')], 'b=1': [server('a')] };
+
+describe('a Prometheus of somebody else', () => {
+  it.each<[string, ComponentMode, ServerScene, string, string?]>([
+    ['External, it answers', 'External', { lists: BOTH }, 'a'],
+    ['External, one of several answers', 'External', { lists: BOTH, down: ['a'] }, 'b'],
+    ['External, none answers', 'External', { lists: BOTH, down: ['a', 'b'] }, 'a', 'does not answer'],
+    ['External, there is none', 'External', { lists: { 'a=1': [server('other')] } }, 'none'],
+    ['Auto, it answers', 'Auto', { lists: BOTH }, 'a'],
+    ['Auto, it does not answer', 'Auto', { lists: BOTH, down: ['a', 'b'] }, 'its own'],
+    ['Auto, there is none', 'Auto', {}, 'its own'],
+    ['Auto, the flags have made its own before', 'Auto', { lists: BOTH, present: [server('prometheus')] }, 'its own'],
+    ['what was used is used on', 'Auto', { lists: BOTH, present: [server('b')], before: BEFORE }, 'b'],
+    [
+      'also while it does not answer',
+      'Auto',
+      { lists: BOTH, present: [server('b')], before: BEFORE, down: ['b'] },
+      'b',
+      'does not answer',
+    ],
+    ['until it is gone', 'Auto', { lists: { 'a=1': [server('a')] }, before: BEFORE }, 'a'],
+    ['or is of no use', 'Auto', { before: { ...BEFORE, name: 'other' }, present: [server('other')] }, 'its own'],
+    ['that of another operator is not used', 'External', { lists: { 'a=1': [server('a', OURS)] } }, 'none'],
+  ])('is used, or not: %s', async (_, mode, scene, is, problem) => {
+    expect(await observeServer(mode, scene)).toMatchObject({ is, problem });
+  });
+
+  it('is asked until one answers, and no more than three are', async () => {
+    const lists = { 'a=1': ['a', 'b', 'c', 'd'].map((name) => server(name)) };
+    const asked = async (down: string[]) => (await observeServer('Auto', { lists, down })).asked;
+    expect(await asked(['a'])).toEqual(['http://a', 'http://b']);
+    expect(await asked(['a', 'b', 'c', 'd'])).toEqual(['http://a', 'http://b', 'http://c']);
+  });
+
+  it('is told with its URL', async () => {
+    const { found } = await observeServer('Auto', { lists: BOTH });
+    expect(found?.external).toEqual({ sought: 'a Prometheus', asked: { url: 'http://a', series: 'series' } });
   });
 });

@@ -1,11 +1,13 @@
-import type { ComponentMode } from '../../../api/trafficstack/terms.ts';
+import type { ComponentMode, ComponentType } from '../../../api/trafficstack/terms.ts';
+import type { UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/appliedHash.ts';
 import { apiVersionOf, keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { isMarked } from '../../../runtime/objectSet/owner.ts';
-import type { StandIn } from '../../contract/builtIn.ts';
+import type { StandIn, StandInProbe } from '../../contract/builtIn.ts';
 import { OWNER } from '../../contract/labels.ts';
 import type { DesiredObject } from '../render/objects.ts';
 import type { ObservedComponent, ObservedObject } from './observation.ts';
+import type { ServerProbes } from './serverProbes.ts';
 import type { StrangerReader } from './strangers.ts';
 
 /** A built-in component whose own workload is in no cache. */
@@ -15,7 +17,22 @@ interface Seeking {
   readonly mode: ComponentMode | undefined;
   /** The workload that the stack would make; undefined if it makes none. */
   readonly own: DesiredObject | undefined;
+  /** What it has used until now, as the status says. */
+  readonly before: UsedObject | undefined;
+  /** The types of which the stack uses what somebody else has made, as found before this component. */
+  readonly used: ReadonlySet<ComponentType>;
 }
+
+/** Where it is looked for. */
+interface Sources {
+  readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
+  readonly probes: Pick<ServerProbes, 'problem'>;
+}
+
+type Found = Pick<ObservedComponent, 'objects' | 'external'>;
+
+/** Candidates that are asked in one reconcile: each may take seconds. */
+const MOST_ASKED = 3;
 
 /**
  * What a built-in component uses in place of objects of its own. Undefined if it has its own:
@@ -28,28 +45,86 @@ interface Seeking {
  * | Auto     | is missing             | exists               | that  |
  * | Auto     | is missing             | is missing           | its own, which is made |
  *
+ * A server is used with Auto only after it has answered the probe. One that was used until now is used for as long as it exists, also while it
+ * does not answer: a restart of it moves nothing.
+ *
  * @throws ApiError, TransportError
  */
 export async function observeStandIn(
-  { standIn, mode, own }: Seeking,
-  strangers: Pick<StrangerReader, 'list'>,
-): Promise<Pick<ObservedComponent, 'objects' | 'external'> | undefined> {
+  { standIn, ...seeking }: Seeking,
+  { strangers, probes }: Sources,
+): Promise<Found | undefined> {
   if (standIn === undefined) return undefined;
+  const { probe } = standIn;
+  return probe === undefined
+    ? observeWorkload({ standIn, ...seeking }, strangers)
+    : observeServer({ standIn, probe, ...seeking }, { strangers, probes });
+}
+
+async function observeWorkload(
+  { standIn, mode, own, used }: Seeking & { readonly standIn: StandIn },
+  strangers: Pick<StrangerReader, 'list'>,
+): Promise<Found | undefined> {
   const all = await strangers.list(standIn.resource);
   const isOwn = ({ object }: DesiredObject): boolean => all.some((each) => keyOf(each) === keyOf(object));
   if (mode === 'Auto' && own !== undefined && isOwn(own)) return undefined;
-  const found = findStandIn(all, standIn);
   const { sought } = standIn;
+  // One that is of use before one that is not.
+  const [found] = matching(all, standIn, used).sort((a, b) => rankOf(a) - rankOf(b));
   if (found === undefined) return mode === 'External' ? { objects: [], external: { sought } } : undefined;
-  return { objects: [observedObject(standIn, found)], external: { sought, problem: standIn.problem(found) } };
+  return { objects: [observedObject(standIn, found)], external: { sought, problem: standIn.problem(found, used) } };
+
+  function rankOf(live: KubeObject): number {
+    return standIn.problem(live, used) === undefined ? 0 : 1;
+  }
 }
 
-/** Of several, one that is of use; of equal ones the first by namespace and name, so that their order does not matter. */
-function findStandIn(all: readonly KubeObject[], standIn: StandIn): KubeObject | undefined {
-  const rankOf = (live: KubeObject): number => (standIn.problem(live) === undefined ? 0 : 1);
+type SeekingServer = Seeking & { readonly standIn: StandIn; readonly probe: StandInProbe };
+
+async function observeServer(seeking: SeekingServer, { strangers, probes }: Sources): Promise<Found | undefined> {
+  const { standIn, mode, own, probe } = seeking;
+  const isMine = mode === 'Auto' && own !== undefined && (await strangers.read(own)) !== undefined;
+  if (isMine) return undefined;
+  const asked: [live: KubeObject, problem: string | undefined][] = [];
+  for (const live of await candidatesOf(seeking, strangers)) {
+    const problem = await probes.problem(probe, probe.urlOf(live));
+    asked.push([live, problem]);
+    if (problem === undefined) break;
+  }
+  const [live, problem] = asked.find(([, why]) => why === undefined) ?? asked[0] ?? [];
+  const { sought } = standIn;
+  const isUsedBefore = live !== undefined && isRef(seeking.before, live);
+  if (mode === 'Auto' && problem !== undefined && !isUsedBefore) return undefined;
+  if (live === undefined) return mode === 'External' ? { objects: [], external: { sought } } : undefined;
+  const external = { sought, problem, asked: { url: probe.urlOf(live), series: probe.series } };
+  return { objects: [observedObject(standIn, live)], external };
+}
+
+/** What was used before, if it is still there; else all that may be used. */
+async function candidatesOf(
+  { standIn, before, used }: SeekingServer,
+  strangers: Sources['strangers'],
+): Promise<readonly KubeObject[]> {
+  if (before !== undefined) {
+    const { namespace, name } = before;
+    const live = await strangers.read({ resource: standIn.resource, object: { metadata: { namespace, name } } });
+    const kept = matching(live === undefined ? [] : [live], standIn, used);
+    if (kept.length > 0) return kept;
+  }
+  const { selectors = [] } = standIn;
+  const lists = await Promise.all(selectors.map((selector) => strangers.list(standIn.resource, selector)));
+  return matching(lists.flat(), standIn, used).slice(0, MOST_ASKED);
+}
+
+function isRef(ref: UsedObject | undefined, { metadata }: KubeObject): boolean {
+  return ref !== undefined && ref.name === metadata?.name && ref.namespace === metadata.namespace;
+}
+
+/** By namespace and name, so that their order does not matter. */
+function matching(all: readonly KubeObject[], standIn: StandIn, used: Seeking['used']): KubeObject[] {
   return all
-    .filter((live) => isOfOthers(live) && standIn.matches(live))
-    .sort((a, b) => rankOf(a) - rankOf(b) || (keyOf(a) < keyOf(b) ? -1 : 1))[0];
+    .filter((live) => isOfOthers(live) && standIn.matches(live, used))
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /** Whether neither a stack nor another controller of this operator has made it. One that is being deleted is gone soon. */

@@ -29,11 +29,12 @@ export class StrangerReader {
   }
 
   /**
-   * All objects of a kind in all namespaces, as the API server had them at most 5 s ago.
+   * All objects of a kind in all namespaces, or those with the labels of a selector, as the API server had them at most 5 s ago.
    *
    * @throws ApiError, TransportError
    */
-  list(resource: Resource): Promise<readonly KubeObject[]> {
-    return this.#lists.read(resourceName(resource), () => this.#client.list(resource));
+  list(resource: Resource, labelSelector?: string): Promise<readonly KubeObject[]> {
+    const options = labelSelector === undefined ? {} : { labelSelector };
+    return this.#lists.read(`${resourceName(resource)} ${labelSelector}`, () => this.#client.list(resource, options));
   }
 }

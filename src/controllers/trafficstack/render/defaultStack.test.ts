@@ -46,6 +46,15 @@ describe('the stack default', () => {
     });
   });
 
+  it('does not deploy a second time what somebody else may have made', () => {
+    const standIn = (): never => {
+      throw new Error('it is not looked for yet');
+    };
+    expect(planDefaultStack([builtIn('Prometheus', { standIn })], [])).toMatchObject({
+      stack: { spec: { components: [{ name: 'prometheus', type: 'Prometheus', mode: 'Auto' }] } },
+    });
+  });
+
   it.each<[string, readonly BuiltIn[], readonly TrafficStack[], string[]]>([
     ['without what the flags do not deploy', [EXPORTER, OFF], [], ['create', 'node-exporter']],
     [

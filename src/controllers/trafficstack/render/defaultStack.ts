@@ -1,4 +1,4 @@
-import { USER_TYPES, type BuiltInType, type ComponentType } from '../../../api/trafficstack/terms.ts';
+import { USER_TYPES, type ComponentType } from '../../../api/trafficstack/terms.ts';
 import {
   componentsIn,
   type ComponentSpec,
@@ -6,10 +6,11 @@ import {
   type TrafficStackSpec,
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
+import { DEFAULT_STACK } from '../../contract/keepers.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { DEFAULT_STACK, DEFAULT_STACK_HASH } from '../names.ts';
+import { DEFAULT_STACK_HASH } from '../names.ts';
 
 /** The stack `default` as the operator writes it. */
 export type DefaultStack = Pick<TrafficStack, 'metadata' | 'spec'>;
@@ -22,7 +23,7 @@ export type DefaultStackPlan =
 
 /**
  * Decides about the stack `default`: a component for each built-in type that the flags deploy and that no other stack names. They have no
- * settings, so those of the flags hold until people write some.
+ * settings, so those of the flags hold until people write some. One that somebody else may have made has the mode Auto.
  *
  * | the stack `default`                      | the flags deploy       | it is   |
  * |------------------------------------------|------------------------|---------|
@@ -42,16 +43,16 @@ export function planDefaultStack(
   const others = stacks.filter((each) => each !== live && each.metadata?.deletionTimestamp === undefined);
   const own = live === undefined ? [] : typesIn(live);
   const named = new Set(others.flatMap(typesIn).filter((type) => !own.includes(type)));
-  const types = builtIns
-    .filter(({ type, isDeployed, problem }) => isDeployed && problem === undefined && !named.has(type))
-    .map(({ type }) => type);
+  const types = builtIns.filter(
+    ({ type, isDeployed, problem }) => isDeployed && problem === undefined && !named.has(type),
+  );
   if (types.length === 0) return live && { do: 'delete', live };
   const stack = defaultStackOf(types);
   if (live === undefined) return { do: 'create', stack };
   return hashOf(live.spec) === hashOf(stack.spec) ? undefined : { do: 'change', stack, live };
 }
 
-function defaultStackOf(types: readonly BuiltInType[]): DefaultStack {
+function defaultStackOf(types: readonly BuiltIn[]): DefaultStack {
   const spec = { components: types.map(componentOf) };
   const annotations = { [DEFAULT_STACK_HASH]: hashOf(spec) };
   return { metadata: { name: DEFAULT_STACK, labels: { [MANAGED_BY]: OPERATOR }, annotations }, spec };
@@ -76,7 +77,8 @@ function typesIn(stack: TrafficStack): ComponentType[] {
   return componentsIn(stack).map(({ type }) => type);
 }
 
-/** With the name `node-exporter` for the type NodeExporter. */
-function componentOf(type: BuiltInType): ComponentSpec {
-  return { name: type.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase(), type };
+/** With the name `node-exporter` for the type NodeExporter. What another monitoring has already is not deployed a second time. */
+function componentOf({ type, standIn }: BuiltIn): ComponentSpec {
+  const name = type.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
+  return { name, type, ...(standIn !== undefined && { mode: 'Auto' }) };
 }

@@ -110,6 +110,7 @@ export class SimulatedCluster {
       renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
       eventReader: { read: () => Promise.resolve([]) },
       strangers: new StrangerReader({ client, clock: this.clock }),
+      probes: { problem: () => Promise.resolve(undefined) },
       stacks: { wrote: () => undefined } as unknown as Dependencies['stacks'],
       statuses: {
         newest: () => this.stack,

@@ -22,7 +22,7 @@ function passAt(minute: number, percents: Percents, received?: Percents): Snapsh
 
 let memory: PassMemory;
 beforeEach(() => {
-  memory = new PassMemory(24_000);
+  memory = new PassMemory(() => 24_000);
 });
 
 const NONE: ReadonlyMap<string, unknown> = new Map();
@@ -90,7 +90,7 @@ describe('isWindowFilling', () => {
   it('is that of the reading: receive rates were missing, or transmit rates', () => {
     memory.followOutages([RECEIVE]);
     expect(filling(passes([ALL, ALL], [ALL, NONE_AT_ALL], [ALL, ALL]))).toEqual([false, true]);
-    memory = new PassMemory(24_000);
+    memory = new PassMemory(() => 24_000);
     memory.followOutages([RECEIVE]);
     expect(filling(passes([ALL, ALL], [NONE_AT_ALL, ALL], [ALL, ALL]))).toEqual([true, false]);
   });

@@ -5,15 +5,15 @@ import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../decide/verdi
 
 /** What the passes of this process have shown beyond those that the feed keeps. A new process begins anew. */
 export class PassMemory {
-  readonly #windowMs: number;
+  readonly #windowMs: () => number;
   /** By the key of the reading: a node may have a figure for one reading and none for another. */
   #missing: ReadonlyMap<string, MissingNodes> = new Map();
   #tracked: ReadonlySet<string> = new Set();
   #outages: ReadonlyMap<string, Outages> = new Map([[DEFAULT_KEY, NO_OUTAGE]]);
   #followed: ReadonlySet<string> = new Set([DEFAULT_KEY]);
 
-  /** @param windowMs length of the rate window */
-  constructor(windowMs: number) {
+  /** @param windowMs length of the present rate window */
+  constructor(windowMs: () => number) {
     this.#windowMs = windowMs;
   }
 
@@ -42,7 +42,7 @@ export class PassMemory {
     // A reading that is new begins with what is known of the default one.
     const outagesBefore = (key: string): Outages =>
       this.#outages.get(key) ?? this.#outages.get(DEFAULT_KEY) ?? NO_OUTAGE;
-    const outages = (key: string): Outages => nextOutages(outagesBefore(key), asRead(pass, key), this.#windowMs);
+    const outages = (key: string): Outages => nextOutages(outagesBefore(key), asRead(pass, key), this.#windowMs());
     this.#outages = new Map([...this.#followed].map((key) => [key, outages(key)]));
     const next = (key: string): MissingNodes =>
       // A pass that did not evaluate the reading has a figure of no node then: it says nothing of any.
@@ -53,7 +53,7 @@ export class PassMemory {
   /** Whether the rate window of the reading in the newest pass is only partly filled after an outage. */
   isWindowFilling(newest: Snapshot | undefined, reading: Reading): boolean {
     const outages = this.#outages.get(readingKey(reading)) ?? this.#outages.get(DEFAULT_KEY) ?? NO_OUTAGE;
-    return isWindowFilling(outages, newest, this.#windowMs);
+    return isWindowFilling(outages, newest, this.#windowMs());
   }
 
   /**

@@ -99,7 +99,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     nodes: createOverlay(cacheOf(nodes), { clock }),
     passViews: new PassViews(),
     labelTimes: new LabelTimes(),
-    passMemory: new PassMemory(24_000),
+    passMemory: new PassMemory(() => 24_000),
     unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
     deployments: createOverlay(cacheOf(new Store<V1Deployment>()), { clock, includeCreated: true }),
     deploymentsRefusal: () => undefined,
