@@ -182,6 +182,8 @@ it('is removed with the stack if the flags deploy none, and one of somebody else
   await s.create('main', [exporter()]);
   await s.ready();
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  // The stack goes after its objects, and its name is needed again.
+  await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
   await i.exporterIsGone();
   await s.f.client.create(NAMESPACES, { metadata: { name: EXPORTER.namespace } });
   const labels = { app: 'theirs' };
