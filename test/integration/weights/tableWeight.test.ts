@@ -51,7 +51,10 @@ it('creates the row of the cluster with the initial weight', async () => {
   await vi.waitFor(async () => expect(await weightOfWeb()).toBe('5'), WAIT);
   // No weight is in force before external-dns has read it.
   expect(await table.row('cluster-a')).toEqual({ desired: 5 });
-  expect(await condition('BackendRead')).toMatchObject({ status: 'True', reason: 'WeightRead' });
+  // The status is written after the records.
+  await vi.waitFor(async () => {
+    expect(await condition('BackendRead')).toMatchObject({ status: 'True', reason: 'WeightRead' });
+  }, WAIT);
 });
 
 it('follows the table, and acknowledges a weight there once it is in force', async () => {
