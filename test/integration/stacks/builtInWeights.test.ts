@@ -117,8 +117,9 @@ it('is corrected if somebody changes or deletes it', async () => {
   const uid = (await weightNow()).metadata?.uid;
   await s.f.client.delete(TRAFFIC_WEIGHTS, { name: 'dns' });
   await vi.waitFor(async () => {
-    const { metadata, spec: found } = await weightNow();
-    expect([found, metadata?.uid === uid]).toEqual([spec(40), false]);
+    const { metadata, spec: found, status } = await weightNow();
+    // The stack is not ready again before the new one is in force.
+    expect([found, metadata?.uid === uid, status?.currentWeight]).toEqual([spec(40), false, 40]);
   }, WAIT);
   await s.ready();
 });

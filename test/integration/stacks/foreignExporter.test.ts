@@ -98,7 +98,8 @@ it('a node that joins is scraped, and one that leaves is not', async () => {
   await giveRoom(s.f, ['n2']);
   await s.f.client.mergePatch(NODES, { name: 'n2' }, { spec: { taints: null } }, PERSON);
   await areScraped({ [NODE]: NODE_ADDRESS, n2: NODE_ADDRESS });
-  expect((await s.component('exporter'))?.replicas).toBe(2);
+  // The stack and the measurement look at it at different times.
+  await becomes('exporter', { replicas: 2 });
   await s.f.client.delete(NODES, { name: 'n2' });
   const [pod] = await s.f.client.list(PODS, { namespace: THEIRS.namespace, fieldSelector: 'spec.nodeName=n2' });
   await s.f.client.delete(PODS, { namespace: THEIRS.namespace, name: pod?.metadata?.name ?? '' });
