@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import type { Finding } from '../../src/api/connectivitycheck/finding.ts';
 import { EVALUATIONS_PATH, type Evaluation } from '../../src/connectivity/protocol/evaluation.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { installCrd } from '../harness/customResource.ts';
@@ -14,6 +15,24 @@ const CRD = new URL('../../deploy/crds/traffic.example.com_connectivitychecks.ya
 export function installConnectivityCheckCrd(client: Client): Promise<void> {
   const crd = parse(readFileSync(CRD, 'utf8'), { version: '1.1' }) as V1CustomResourceDefinition;
   return installCrd(client, crd, CONNECTIVITY_CHECKS);
+}
+
+/** The pod network of n2 does not work, or another finding. */
+export function finding(over: Partial<Finding> = {}): Finding {
+  return {
+    class: 'PodNetwork',
+    subjects: ['n2'],
+    severity: 'Failed',
+    message: 'The pod network of n2 does not work.',
+    evidence: { affectedPairs: 4, observedPairs: 4, pairs: [], lossPercent: 100 },
+    ...over,
+  };
+}
+
+/** What the server has found of three nodes. */
+export function evaluation(findings: Finding[] = [], generation = 1, observedPairs = 12): Evaluation {
+  const counts = { nodes: 3, excludedNodes: 0, agents: 6, reportingAgents: 6, anonymousAgents: 0, affectedPairs: 0 };
+  return { generation, findings, omittedFindings: 0, counts: { ...counts, observedPairs }, excluded: [] };
 }
 
 /** The connectivity server as the operator sees it: its evaluations over HTTP. */
