@@ -67,7 +67,8 @@ it('deploys the server and the agents without a ConnectivityCheck while its CRD 
   expect((await find(DEPLOYMENTS, server))?.metadata?.annotations).not.toHaveProperty([
     'traffic.example.com/first-connectivity-check',
   ]);
-  expect(f.operator().log()).toContain('ConnectivityCheck default');
+  // It is tried after the objects are there.
+  await vi.waitFor(() => expect(f.operator().log()).toContain('ConnectivityCheck default'), WAIT);
   await installCrd(f.client, connectivityCheckCrd(), CONNECTIVITY_CHECKS);
   await vi.waitFor(async () => expect(await checks()).toEqual(['default']), WAIT);
 });
