@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
+import { PROGRESS_EVERY_MS } from '../../src/controllers/trafficwatch/act/progress.ts';
 import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
@@ -37,15 +38,20 @@ afterAll(async () => {
 });
 
 it('the status says how many nodes are labelled while the first labels are written', async () => {
+  const begin = performance.now();
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => expect(Object.keys(await f.labels(KEY))).toHaveLength(COUNT), WAIT);
   await vi.waitFor(() => expect(told.at(-1)).toEqual(['False', 'UpToDate', expect.anything()]), WAIT);
   const progress = told.filter(([, reason]) => reason === 'Applying');
-  expect(progress.map(([status]) => status)).toEqual(['True', 'True']);
+  // Two, unless the labels took longer than they do by themselves.
+  const most = Math.floor((performance.now() - begin) / PROGRESS_EVERY_MS);
+  expect(progress.length).toBeGreaterThanOrEqual(2);
+  expect(progress.length).toBeLessThanOrEqual(most);
+  expect(new Set(progress.map(([status]) => status))).toEqual(new Set(['True']));
   const done = progress.map(([, , message]) => Number(/^(\d+) of 60 nodes are labelled$/.exec(message ?? '')?.[1]));
   expect(done[0]).toBeGreaterThanOrEqual(12);
-  expect(done[1]).toBeGreaterThan(done[0]!);
-  expect(done[1]).toBeLessThan(COUNT);
+  for (const [n, count] of done.slice(1).entries()) expect(count).toBeGreaterThan(done[n]!);
+  expect(done.at(-1)).toBeLessThan(COUNT);
   // Progress that simply goes on is no news.
   expect((await f.events('web')).map(({ reason }) => reason)).not.toContain('Applying');
 });
