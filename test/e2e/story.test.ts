@@ -106,9 +106,12 @@ describe('an installed operator', () => {
     hung = await freezeLeader();
     await stopTraffic();
     await vi.waitFor(async () => expect((await labels('web')).node1).toBe('false'), within(90));
-    const events = await kubectl('events', '--for', 'trafficwatch/web');
-    expect(events).toMatch(/NodeUnfit.*node1 turned unfit/);
-    expect(events).toMatch(/NodeFit.*node1 turned fit/);
+    // An event is written after the label.
+    await vi.waitFor(async () => {
+      const events = await kubectl('events', '--for', 'trafficwatch/web');
+      expect(events).toMatch(/NodeUnfit.*node1 turned unfit/);
+      expect(events).toMatch(/NodeFit.*node1 turned fit/);
+    }, within(20));
   });
 });
 
