@@ -47,6 +47,8 @@ describe('a new node without a link speed', () => {
   it('is measured by its label in the first pass that has its rate', async () => {
     await addMachine('vm', { [LABEL]: '1000' });
     await expectNode('vm', { verdict: 'Unfit', capacity: '1Gbit', capacitySource: 'Label' });
+    // The watch may be behind.
+    await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ verdict: 'Unfit' }), WAIT);
     expect(seen.map(({ reason }) => reason)).not.toContain('NoCapacity');
     const first = seen.find(({ currentBandwidthPercent }) => currentBandwidthPercent !== '');
     expect(first).toMatchObject({ capacity: '1Gbit', capacitySource: 'Label' });
