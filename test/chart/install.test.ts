@@ -43,7 +43,7 @@ describe.each(HELMS)('a release of %s', (program) => {
   describe('with a node that is labelled and a TrafficWatch that is held', () => {
     beforeEach(async () => {
       expect(await install()).toEqual({ ok: true, text: expect.stringContaining('Check the installation:') as string });
-      await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=60s', CRD]);
+      await whenServed();
       const sample = await cluster.kubectl([
         'apply',
         '--validate=strict',
@@ -109,6 +109,7 @@ describe.each(HELMS)('a release of %s', (program) => {
   it('takes the CRD along where it is not to be kept', async () => {
     expect(await install('--set', 'crds.keep=false')).toEqual(DONE);
     expect(await exists(CRD)).toBe(true);
+    await whenServed();
     await uninstall();
     await cluster.kubectl(['wait', '--for=delete', CRD, '--timeout=60s']);
     expect(await exists(CRD)).toBe(false);
@@ -198,6 +199,11 @@ describe('deploy/', () => {
     expect(await cluster.kubectl(['delete', '--wait=false', '-k', join(DEPLOY, 'crds')])).toEqual(DONE);
   });
 });
+
+/** Until TrafficWatches are served, none is accepted, and their CRD may stay for minutes: see deleteOrder.test.ts. */
+async function whenServed(): Promise<void> {
+  await vi.waitFor(async () => expect(await cluster.kubectl(['get', 'tw'])).toEqual(DONE), WAIT);
+}
 
 /** What the Job controller writes once the pod has ended well. */
 async function completeJob(): Promise<void> {
