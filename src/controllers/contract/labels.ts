@@ -9,3 +9,10 @@ export const OPERATOR = 'traffic-operator';
 
 /** How a controller that deploys objects recognizes its own. */
 export const OWNER: Owner = { labels: { [MANAGED_BY]: OPERATOR } };
+
+/** The labels as a label selector in a request. */
+export function selectorText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+}

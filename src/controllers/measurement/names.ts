@@ -92,13 +92,6 @@ export function objectLabels(selector: Record<string, string>, image?: string): 
   };
 }
 
-/** The labels as a label selector in a request. */
-export function selectorText(labels: Record<string, string>): string {
-  return Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-}
-
 /**
  * Whether this controller created the object. A Deployment of a TrafficWatch has the same label, but also a
  * TrafficWatch as its controller.

@@ -22,6 +22,7 @@ function scene() {
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
     answers: { answer: () => ({ is: 'Pending' }) },
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
+    podReader: { read: () => Promise.resolve([]) },
     eventReader: { read: () => Promise.resolve([]) },
     strangers: { read: () => Promise.resolve(undefined), list: () => Promise.resolve([]) },
     probes: { problem: () => Promise.resolve(undefined) },

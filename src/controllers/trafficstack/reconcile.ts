@@ -31,6 +31,7 @@ import { problemOf, type Caches } from './observe/caches.ts';
 import type { Observation } from './observe/observation.ts';
 import { withEvents, type EventReader } from './observe/events.ts';
 import { observe, withStrangers, type Wanted } from './observe/observe.ts';
+import { withPods, type PodReader } from './observe/pods.ts';
 import { lastReadyRevision } from './observe/revisions.ts';
 import type { ServerProbes } from './observe/serverProbes.ts';
 import type { StrangerReader } from './observe/strangers.ts';
@@ -43,6 +44,7 @@ export interface Dependencies {
   readonly caches: Caches;
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
+  readonly podReader: Pick<PodReader, 'read'>;
   readonly eventReader: Pick<EventReader, 'read'>;
   readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
   readonly probes: Pick<ServerProbes, 'problem'>;
@@ -159,13 +161,18 @@ function lookAgainMs({ statuses }: StackPlan, { components }: Wanted): number {
 }
 
 /**
- * The plan, after a look at what is about to be created: somebody else may have an object of its name. And at Events, where nothing
- * else tells why pods are not available.
+ * The plan, after a look at what is about to be created: somebody else may have an object of its name. And at pods that are in no
+ * cache and at Events, where nothing else tells why pods are not available.
  */
-async function planFrom(observation: Observation, d: Pick<Dependencies, 'client' | 'eventReader'>): Promise<StackPlan> {
+async function planFrom(
+  observation: Observation,
+  d: Pick<Dependencies, 'client' | 'podReader' | 'eventReader'>,
+): Promise<StackPlan> {
   const plan = planStack(observation);
   const more =
-    (await withStrangers(observation, plan, d.client)) ?? (await withEvents(observation, plan, d.eventReader));
+    (await withStrangers(observation, plan, d.client)) ??
+    (await withPods(observation, plan, d.podReader)) ??
+    (await withEvents(observation, plan, d.eventReader));
   // What was found may let others go on.
   return more === undefined ? plan : planFrom(more, d);
 }

@@ -21,6 +21,7 @@ import { queriesOf } from './observe/answers/queriesOf.ts';
 import { createCaches, mayBeMissing } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
+import { PodReader } from './observe/pods.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
 import { StrangerReader } from './observe/strangers.ts';
 import { reconcile } from './reconcile.ts';
@@ -43,6 +44,7 @@ export function runStacks(
   });
   const dependencies = {
     ...{ client, caches, answers, stacks, events, clock, isLeader },
+    podReader: new PodReader({ client, clock }),
     eventReader: new EventReader({ client, clock }),
     strangers: new StrangerReader({ client, clock }),
     probes: new ServerProbes({ clock }),

@@ -40,6 +40,16 @@ describe('a client', () => {
     ]);
   });
 
+  it('reads no more than one page of a list with a limit', async () => {
+    const { client, requests } = clientAnswering(
+      { items: [{ metadata: { name: 'a' } }], metadata: { continue: 'next' } },
+      { items: [{ metadata: { name: 'b' } }] },
+    );
+
+    expect((await client.list(NODES, { limit: 1 })).map(({ metadata }) => metadata?.name)).toEqual(['a']);
+    expect(requests.map(({ query }) => query?.limit)).toEqual([1]);
+  });
+
   it('applies with its field manager and the kind of the resource', async () => {
     const { client, requests } = clientAnswering();
 

@@ -17,6 +17,8 @@ export interface ListOptions extends CallOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Reads one page of at most so many objects, and no more. Default: all objects. */
+  limit?: number;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -48,7 +50,7 @@ export interface DeleteOptions extends CallOptions {
 export interface Client {
   /** Reads one object; ApiError 404 if it does not exist. */
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
-  /** Reads all objects, in pages of 500. */
+  /** Reads all objects, in pages of 500, unless there is a limit. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
   /** Creates one object; ApiError 409 (AlreadyExists) if the name exists. */
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CreateOptions): Promise<T>;
@@ -201,16 +203,16 @@ function gate(options: CallOptions, signals: LeaderSignals, guard: () => void): 
 type Send = <R>(request: TransportRequest, options?: CallOptions) => Promise<R>;
 
 async function listPages<T extends KubeObject>(send: Send, resource: Resource<T>, options: ListOptions): Promise<T[]> {
-  const { namespace, labelSelector, fieldSelector } = options;
+  const { namespace, labelSelector, fieldSelector, limit } = options;
   const path = resourcePath(resource, { namespace });
   const found: T[] = [];
   let next: string | undefined;
   do {
-    const query = { labelSelector, fieldSelector, limit: PAGE_SIZE, continue: next };
+    const query = { labelSelector, fieldSelector, limit: limit ?? PAGE_SIZE, continue: next };
     const page: ListAnswer<T> = await send<ListAnswer<T>>({ method: 'GET', path, query }, options);
     // Items of a list lack apiVersion and kind: set them, so that callers need not handle that.
     for (const item of page.items ?? []) found.push(typed(resource, item));
-    next = page.metadata?.continue;
+    next = limit === undefined ? page.metadata?.continue : undefined;
   } while (next !== undefined && next !== '');
   return found;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { V1PolicyRule, V1ResourceQuota, V1StorageClass } from '@kubernetes/client-node';
+import type { V1PolicyRule, V1StorageClass } from '@kubernetes/client-node';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kinds.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
@@ -10,15 +10,13 @@ import { measured, seconds, sleep } from '../../harness/measured.ts';
 import { giveRoom } from '../injection/world.ts';
 import { CROWDED, faultRows, FULL, type FaultRow } from './faultTable.ts';
 import { NODE } from './kubelet.ts';
+import { makeQuota } from './quota.ts';
 import { component, LEASE_RIGHTS, startScene, WAIT, type StackScene } from './scene.ts';
 
 /** Faults of all kinds, at all places of a graph, all at once in one cluster: what waits names the one that is at fault. */
 const USER = 'stack-faults';
 const STORAGE_CLASSES: Resource<V1StorageClass> = {
   ...{ group: 'storage.k8s.io', version: 'v1', kind: 'StorageClass', plural: 'storageclasses', namespaced: false },
-};
-const QUOTAS: Resource<V1ResourceQuota> = {
-  ...{ group: '', version: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true },
 };
 const ROWS = faultRows();
 const QUIET_STACKS = 20;
@@ -38,7 +36,7 @@ beforeAll(async () => {
     await s.f.client.create(NAMESPACES, { metadata: { name } });
   await provisionNothing('nothing', 'Immediate');
   await provisionNothing('late', 'WaitForFirstConsumer');
-  await quota(FULL, { pods: '0' });
+  await makeQuota(s, FULL, { pods: '0' });
   for (const namespace of [FULL, CROWDED, 'default']) {
     const account = { namespace, name: 'default' };
     await vi.waitFor(() => s.f.client.get(SERVICE_ACCOUNTS, account), WAIT);
@@ -58,13 +56,6 @@ async function provisionNothing(name: string, volumeBindingMode: string): Promis
   await s.f.client.create(STORAGE_CLASSES, { metadata: { name }, provisioner: 'example.com/none', volumeBindingMode });
 }
 
-/** Until its controller knows what is used. */
-async function quota(namespace: string, hard: Record<string, string>): Promise<void> {
-  const ref = { namespace, name: 'none' };
-  await s.f.client.create(QUOTAS, { metadata: ref, spec: { hard } });
-  await vi.waitFor(async () => expect((await s.f.client.get(QUOTAS, ref)).status?.used).toBeDefined(), WAIT);
-}
-
 async function inject(): Promise<void> {
   const reports = (row: FaultRow): void => {
     if (row.kind.fault !== undefined) s.kubelet.faults.set(row.bad.name, row.kind.fault(row.bad.name));
@@ -78,7 +69,7 @@ async function inject(): Promise<void> {
   await inParallel(quiet, (n) => s.create(`quiet-${n}`, quietComponents(n)));
   for (const { id } of deleted) await s.ready(id);
   deleted.forEach(reports);
-  await quota(CROWDED, {
+  await makeQuota(s, CROWDED, {
     ...{ 'count/deployments.apps': '0', 'count/statefulsets.apps': '0', 'count/daemonsets.apps': '0' },
   });
   await inParallel(deleted, async ({ id, bad: { name, workload }, components }) => {

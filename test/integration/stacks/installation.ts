@@ -22,9 +22,10 @@ export class Installation {
    * Starts all but the operator, with a Deployment of the operator, which owns what the measurement deploys.
    *
    * @param user of the operator, whose requests are audited
+   * @param controllers of Kubernetes, beside those of workloads and namespaces
    */
-  static async start(user: string): Promise<Installation> {
-    const scene = await startScene(user, { controllers: ['namespace-controller'] });
+  static async start(user: string, controllers: readonly string[] = []): Promise<Installation> {
+    const scene = await startScene(user, { controllers: ['namespace-controller', ...controllers] });
     const { client } = scene.f;
     await giveRoom(scene.f, [NODE]);
     await client.mergePatch(NODES, { name: NODE }, { metadata: { labels: { 'kubernetes.io/os': 'linux' } } }, PERSON);

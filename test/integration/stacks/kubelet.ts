@@ -35,7 +35,7 @@ const PERIOD_MS = 100;
  * real controllers of Kubernetes.
  */
 export class Kubelet {
-  /** By component; of a built-in one, whose pods have no label of it, by their label `app`. */
+  /** By component; of a built-in one, whose pods have no label of it, by the name of its workload. */
   readonly faults = new Map<string, Fault>();
   /** By image, or by image and pod: `db:1 of db-0`. */
   readonly brokenImages = new Map<string, Fault>();
@@ -79,7 +79,8 @@ export class Kubelet {
     }
     const image = pod.spec?.containers[0]?.image ?? '';
     const broken = this.brokenImages.get(image) ?? this.brokenImages.get(`${image} of ${name}`);
-    const fault = this.faults.get(labels[COMPONENT_LABEL] ?? labels.app ?? '') ?? broken;
+    const of = labels[COMPONENT_LABEL] ?? labels.app ?? labels['app.kubernetes.io/name'] ?? '';
+    const fault = this.faults.get(of) ?? broken;
     if (isAsWanted(pod, fault)) return;
     const status = statusOf(pod, fault);
     await this.#client.mergePatch(PODS, ref, { status }, { fieldManager: 'kubelet', subresource: 'status' });

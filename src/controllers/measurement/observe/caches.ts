@@ -16,11 +16,11 @@ import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
 import { withPartners } from '../../contract/keepers.ts';
-import { PART_OF } from '../../contract/labels.ts';
+import { PART_OF, selectorText } from '../../contract/labels.ts';
 import { withoutStackOwner } from '../../contract/stackOwner.ts';
 import { KEPT_TYPES, keptByDefault, PARTNERS, type StackGroup } from '../decide/keepers.ts';
 import { AGENT_SERVICES } from '../decide/agentTargets.ts';
-import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS, selectorText } from '../names.ts';
+import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 
 /** The caches of the controller. */

@@ -5,9 +5,9 @@ import type { Member } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Used } from '../../contract/keepers.ts';
+import { selectorText } from '../../contract/labels.ts';
 import type { Target } from '../decide/discovery.ts';
 import { targetsOfPods } from '../decide/usedTargets.ts';
-import { selectorText } from '../names.ts';
 
 /** Until the pods are listed again although the DaemonSet says nothing new: ms. The address of a node may change. */
 const LIST_AGAIN_MS = 300_000;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
-import type { SeenEvent } from '../observe/observation.ts';
-import { at, component, NOW, observed } from '../testing/stacks.ts';
+import type { SeenEvent, StackPod } from '../observe/observation.ts';
+import { at, component, NOW, observed, pod } from '../testing/stacks.ts';
 import { askingOf } from './asking.ts';
 
 const { workload } = component('db');
@@ -18,8 +18,40 @@ it.each<[string, ComponentState, number, SeenEvent[] | undefined, boolean, numbe
   expect([questions.has('db'), rest.askAt]).toEqual([asks, askAt]);
 });
 
-it('asks for none of a component that is ready', () => {
-  const ready = observed(DB, { available: 2 });
+it.each<[string, number, StackPod[] | undefined, SeenEvent[] | undefined, [boolean, boolean, number]]>([
+  ['neither, if it has just begun', 0, undefined, undefined, [false, false, NOW + 3_000]],
+  ['its pods first', -3, undefined, undefined, [true, false, Infinity]],
+  [
+    'then Events, if none of its pods tells why',
+    -3,
+    [pod('a', { isRunning: true })],
+    undefined,
+    [false, true, Infinity],
+  ],
+  ['both again after 10 s', -3, [pod('a', { isRunning: true })], [], [false, false, NOW + 10_000]],
+  [
+    'its pods again after 10 s, if one tells why',
+    -3,
+    [pod('a', { waiting: { reason: 'ErrImagePull', message: '' } })],
+    undefined,
+    [false, false, NOW + 10_000],
+  ],
+])('asks for what is in no cache of a built-in component: %s', (_, since, pods, told, wanted) => {
+  const uid = { metadata: { namespace: 'shop', uid: 'a' } };
+  const db = {
+    ...observed(
+      DB,
+      { available: 0 },
+      pods?.map((each) => ({ ...each, ...uid })),
+    ),
+    ...{ arePodsRead: pods !== undefined, ...(told && { told }) },
+  };
+  const asking = askingOf([db], new Map([['db', { state: 'Degraded', since: at(since) }]]), NOW);
+  expect([asking.unread.has('db'), asking.questions.has('db'), asking.askAt]).toEqual(wanted);
+});
+
+it.each([undefined, false])('asks for none of a component that is ready, also of a built-in one: %s', (arePodsRead) => {
+  const ready = { ...observed(DB, { available: 2 }), ...(arePodsRead !== undefined && { arePodsRead }) };
   const asking = askingOf([ready], new Map([['db', { state: 'Ready', since: at(-60) }]]), NOW);
-  expect(asking).toEqual({ questions: new Map(), askAt: Infinity });
+  expect(asking).toEqual({ unread: new Map(), questions: new Map(), askAt: Infinity });
 });

@@ -3,7 +3,7 @@ import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts'
 import { DAEMONSETS } from '../../../runtime/client/resources.ts';
 import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { at, NOW, REVISION, stackOf } from '../testing/stacks.ts';
-import { questionOf } from './cause/cause.ts';
+import { questionOf, unreadOf } from './cause/cause.ts';
 import { planComponent } from './component.ts';
 
 /** One DaemonSet of three pods: so many that are updated, and so many that are available. */
@@ -86,5 +86,10 @@ describe('a component with two workloads', () => {
     expect(questionOf(agents(READY, [3, 2]))?.uid).toBe('uid-b');
     expect(questionOf(agents([3, 2], READY))?.uid).toBe('uid-a');
     expect(questionOf(agents(READY, READY))).toBeUndefined();
+  });
+
+  it('has the pods of that workload read', () => {
+    const unread = (a: There, b: There) => unreadOf({ ...agents(a, b), arePodsRead: false })?.metadata?.name;
+    expect([unread(READY, [3, 2]), unread([3, 2], READY), unread(READY, READY)]).toEqual(['b', 'a', undefined]);
   });
 });

@@ -54,7 +54,8 @@ export async function withEvents(
   return { ...observation, components };
 }
 
-function noneIfForbidden(error: unknown): EventsV1Event[] {
+/** For what only makes a message longer. @throws any other error */
+export function noneIfForbidden(error: unknown): never[] {
   if (isForbidden(error)) return [];
   throw error;
 }

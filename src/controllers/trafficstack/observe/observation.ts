@@ -53,6 +53,11 @@ export interface ObservedComponent extends Partial<Pick<Target, 'canRollBack' | 
   readonly spec: ComponentSpec;
   readonly objects: readonly ObservedObject[];
   readonly pods: readonly StackPod[];
+  /**
+   * Of a built-in component, whose pods have no label of the stack and so are in no cache: whether the pods of the workload that the plan
+   * asks for were read. Undefined for others.
+   */
+  readonly arePodsRead?: boolean;
   /** For the expression that decides whether it is ready. */
   readonly variables: Variables;
   /** Of the query that decides whether it is ready, if it has one. */

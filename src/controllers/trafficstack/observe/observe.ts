@@ -110,8 +110,9 @@ async function observeComponent(
   return {
     ...{ ...target, objects },
     ...(answer && { answer }),
-    // Those of a built-in component have no label of the stack, and so are in no cache.
-    pods: workload === undefined ? [] : podsOf(stack, name, workload.namespace, caches),
+    ...(workload === undefined
+      ? { pods: [], arePodsRead: false }
+      : { pods: podsOf(stack, name, workload.namespace, caches) }),
   };
 }
 

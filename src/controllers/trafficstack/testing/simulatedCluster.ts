@@ -108,6 +108,7 @@ export class SimulatedCluster {
       caches: this.#caches(),
       answers: { answer: () => ({ is: 'Pending' }) },
       renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
+      podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
       strangers: new StrangerReader({ client, clock: this.clock }),
       probes: { problem: () => Promise.resolve(undefined) },

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WorkloadKind } from '../../../../api/trafficstack/terms.ts';
 import type { SeenEvent, StackPod } from '../../observe/observation.ts';
-import { component, NOW, observed, pod } from '../../testing/stacks.ts';
-import { causeOf, questionOf } from './cause.ts';
+import { component, live, NOW, observed, pod, type There } from '../../testing/stacks.ts';
+import { causeOf, questionOf, unreadOf } from './cause.ts';
 
 const seen = (reason: string, message: string, at = 0, isWarning = true): SeenEvent => {
   return { isWarning, reason, message, at: NOW + at };
@@ -79,4 +79,37 @@ it('no Events are asked for while objects are applied, or all pods are available
   expect(questionOf(observed(db, 'none'))).toBeUndefined();
   expect(questionOf(observed(db, 'old'))).toBeUndefined();
   expect(questionOf(observed(db, { available: 2 }))).toBeUndefined();
+});
+
+describe('the pods of a built-in component, which are in no cache', () => {
+  const { workload } = component('db');
+  const db = component('db', { workload: { ...workload, kind: 'StatefulSet' } });
+  const builtIn = (there: There, arePodsRead?: boolean, pods: StackPod[] = []) => {
+    return { ...observed(db, there, pods), ...(arePodsRead !== undefined && { arePodsRead }) };
+  };
+
+  it.each<[string, There, boolean | undefined, string | undefined]>([
+    ['are read if some are not available', { available: 1 }, false, 'uid-db'],
+    ['are not read while all are available', { available: 2 }, false, undefined],
+    ['are not read while objects are applied', 'old', false, undefined],
+    ['are not read before its workload exists', 'none', false, undefined],
+    ['are not read again after they were', { available: 1 }, true, undefined],
+    ['are not read of a component whose pods are in the cache', { available: 1 }, undefined, undefined],
+  ])('%s', (_, there, arePodsRead, uidOfWorkload) => {
+    expect(unreadOf(builtIn(there, arePodsRead))?.metadata?.uid).toBe(uidOfWorkload);
+  });
+
+  it('are not read if a Deployment says that they cannot be created', () => {
+    const [object] = observed(component('db'), { available: 1 }).objects;
+    const conditions = [{ type: 'ReplicaFailure', status: 'True', message: 'exceeded quota' }];
+    const failing = { ...object!, live: live(object!.object, 1, { conditions }) };
+    expect(unreadOf({ objects: [object!], pods: [], arePodsRead: false })).toBe(object!.live);
+    expect(unreadOf({ objects: [failing], pods: [], arePodsRead: false })).toBeUndefined();
+  });
+
+  it('come before Events, which may be about one of them', () => {
+    expect(questionOf(builtIn({ available: 1 }, false))).toBeUndefined();
+    expect(questionOf(builtIn({ available: 1 }, true))?.uid).toBe('uid-db');
+    expect(questionOf(builtIn({ available: 1 }, true, [uid('a', RUNNING)]))?.uid).toBe('a');
+  });
 });

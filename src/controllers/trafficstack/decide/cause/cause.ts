@@ -1,7 +1,10 @@
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import type { ObservedComponent, Question, SeenEvent } from '../../observe/observation.ts';
 import { workloadsOf } from '../../render/kinds.ts';
-import { isOpen, worstOf, type Readiness } from '../readiness.ts';
+import { isOpen, readinessOf, worstOf, type Readiness } from '../readiness.ts';
 import { creatingPodOf, NOT_READY, podProblemOf, unreadyPodOf, type PodProblem } from './podProblem.ts';
+
+type Observed = Pick<ObservedComponent, 'objects' | 'pods' | 'arePodsRead'>;
 
 /** Why the pods of a component are not available, as far as its workload, its pods and their Events tell. */
 export function causeOf(
@@ -33,15 +36,32 @@ export function causeOf(
  * | are missing, of a StatefulSet or DaemonSet  | the workload: quota, rights, admission    | FailedCreate, if the last creation failed |
  * | are missing, of a Deployment                | nothing: its condition ReplicaFailure tells |                        |
  */
-export function questionOf({ objects, pods }: Pick<ObservedComponent, 'objects' | 'pods'>): Question | undefined {
-  const workload = worstOf(workloadsOf(objects))?.live;
-  if (workload === undefined || !objects.every(({ isCurrent }) => isCurrent) || !isOpen(workload)) return undefined;
+export function questionOf(component: Observed): Question | undefined {
+  const workload = openWorkloadOf(component);
+  if (workload === undefined || unreadOf(component) !== undefined) return undefined;
+  const { pods } = component;
   const problem = podProblemOf(pods);
   if (problem !== undefined && problem.reason !== NOT_READY) return undefined;
   const isDeployment = workload.kind === 'Deployment';
   const about = unreadyPodOf(pods) ?? creatingPodOf(pods) ?? (isDeployment ? undefined : workload);
   const { namespace = '', uid } = about?.metadata ?? {};
   return uid === undefined ? undefined : { namespace, uid };
+}
+
+/**
+ * The workload of a built-in component whose pods have to be read, since they may say why they are not available. Undefined if the
+ * workload says so itself, or nothing is missing, or they were read.
+ */
+export function unreadOf(component: Observed): KubeObject | undefined {
+  const workload = component.arePodsRead === false ? openWorkloadOf(component) : undefined;
+  return workload === undefined || readinessOf(workload).problem !== undefined ? undefined : workload;
+}
+
+/** The workload whose pods are not available, although nothing of the component is to be applied. */
+function openWorkloadOf({ objects }: Observed): KubeObject | undefined {
+  const workload = worstOf(workloadsOf(objects))?.live;
+  const areCurrent = objects.every(({ isCurrent }) => isCurrent);
+  return workload !== undefined && areCurrent && isOpen(workload) ? workload : undefined;
 }
 
 /** Before a pod can start, but for what its condition PodScheduled says. */
