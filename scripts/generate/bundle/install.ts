@@ -1,4 +1,11 @@
-import type { V1ClusterRole, V1Container, V1Deployment, V1EnvVar, V1PolicyRule } from '@kubernetes/client-node';
+import type {
+  V1ClusterRole,
+  V1Container,
+  V1Deployment,
+  V1EnvVar,
+  V1PodSecurityContext,
+  V1PolicyRule,
+} from '@kubernetes/client-node';
 import { variableName } from '../../../src/options/flagTable.ts';
 import type { Manifest } from '../../chart/helm.ts';
 
@@ -29,7 +36,11 @@ export function installStrategy(objects: readonly Manifest[], image?: string): I
   const { metadata, spec } = find(objects, 'Deployment') as V1Deployment;
   const serviceAccountName = find(objects, 'ServiceAccount').metadata.name;
   const { template } = spec!;
-  const podSpec = { ...template.spec!, containers: template.spec!.containers.map((one) => container(one, image)) };
+  const podSpec = {
+    ...template.spec!,
+    securityContext: withoutIds(template.spec!.securityContext!),
+    containers: template.spec!.containers.map((one) => container(one, image)),
+  };
   return {
     strategy: 'deployment',
     spec: {
@@ -44,6 +55,14 @@ export function installStrategy(objects: readonly Manifest[], image?: string): I
       ],
     },
   };
+}
+
+/**
+ * Without user and group IDs. OpenShift assigns those of the range of the namespace, and refuses others; a Subscription
+ * cannot remove them. Elsewhere the user of the image applies: it is a number, as runAsNonRoot requires.
+ */
+function withoutIds(context: V1PodSecurityContext): V1PodSecurityContext {
+  return { ...context, runAsUser: undefined, runAsGroup: undefined, fsGroup: undefined };
 }
 
 /**

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { V1Container, V1Deployment, V1JSONSchemaProps } from '@kubernetes/client-node';
+import type { V1Container, V1Deployment, V1JSONSchemaProps, V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { Manifest } from '../../../scripts/chart/helm.ts';
 import type { Descriptor } from '../../../scripts/generate/bundle/descriptors.ts';
 import { problems } from '../../../scripts/olm/validators.ts';
+import { fixedIds, refusals, RESTRICTED_V2 } from '../constraints.ts';
+import { withoutIds } from '../withoutIds.ts';
 import { BUNDLE, csvOf, DEPLOY, manifestsOf, read, withChangedCsv } from './files.ts';
 
 /** bundle/ as OLM reads it, by the validators of operator-framework and against deploy/. */
@@ -46,7 +48,7 @@ describe('the ClusterServiceVersion', () => {
     expect(permissions).toEqual(of('Role'));
   });
 
-  it('has the Deployment of deploy/, with its flags as variables that a Subscription can replace', () => {
+  it('has the Deployment of deploy/ without IDs, with its flags as variables that a Subscription can replace', () => {
     const { spec } = OF_DEPLOY('Deployment') as V1Deployment;
     const expected = spec!.template.spec!.containers[0]!;
     const container = containerOf(csv.spec);
@@ -63,7 +65,16 @@ describe('the ClusterServiceVersion', () => {
       const fields = { ...one, args: undefined, env: undefined };
       return [of, template.metadata, { ...template.spec, containers: [fields] }];
     };
-    expect(rest(csv.spec.install.spec.deployments[0]!.spec, container)).toEqual(rest(spec, expected));
+    expect(rest(csv.spec.install.spec.deployments[0]!.spec, container)).toEqual(withoutIds(rest(spec, expected)));
+  });
+
+  it('has a pod that restricted-v2 of OpenShift admits: it may not name IDs, which a Subscription cannot remove', () => {
+    const pod = podOf(csv.spec);
+    expect(fixedIds(pod)).toEqual([]);
+    expect(refusals(pod, RESTRICTED_V2)).toEqual([]);
+    expect(fixedIds((OF_DEPLOY('Deployment') as V1Deployment).spec!.template.spec!)).toHaveLength(3);
+    // Elsewhere nobody assigns an ID. The image has one, which is a number (image/image).
+    expect(pod.securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
   });
 
   it('has every image that the flags name', () => {
@@ -135,8 +146,12 @@ interface Crd {
   spec: { versions: [{ schema: { openAPIV3Schema: { properties: Record<'spec' | 'status', V1JSONSchemaProps> } } }] };
 }
 
+function podOf(spec: typeof csv.spec): V1PodSpec {
+  return spec.install.spec.deployments[0]!.spec!.template.spec!;
+}
+
 function containerOf(spec: typeof csv.spec): V1Container {
-  return spec.install.spec.deployments[0]!.spec!.template.spec!.containers[0]!;
+  return podOf(spec).containers[0]!;
 }
 
 /** The value of each flag, from the arguments and from the variables. */
