@@ -26,10 +26,25 @@ say() { printf '%s\n' "$*" >&2; }
 # The objects of a folder of deploy/, with the images of IMG and CATALOG_IMG. Names that begin with the namespace, such as
 # that of the namespace of node-exporter, change with it.
 manifests() { # folder
-  "$KUBECTL" kustomize "$DEPLOY/$1" | sed -E "
+  kustomized "$1" | sed -E "
     s#(image: )$NAME:.*#\1${IMG:-$NAME:$(version)}#
     s#(image: )$NAME-catalog:.*#\1${CATALOG_IMG:-$NAME-catalog:$(version)}#
     s#$DEFAULT_NAMESPACE#$NAMESPACE#g"
+}
+
+# On OpenShift with the component deploy/openshift. A kustomization names others by relative paths alone.
+kustomized() { # folder
+  if ! is_openshift; then
+    "$KUBECTL" kustomize "$DEPLOY/$1"
+    return
+  fi
+  mkdir -p "$ROOT/dist"
+  local overlay result=0
+  overlay=$(mktemp -d "$ROOT/dist/openshift.XXXXXX")
+  printf 'resources: [../../deploy/%s]\ncomponents: [../../deploy/openshift]\n' "$1" >"$overlay/kustomization.yaml"
+  "$KUBECTL" kustomize "$overlay" || result=$?
+  rm -r "$overlay"
+  return "$result"
 }
 
 version() { sed -nE 's/^  "version": "(.*)",$/\1/p' "$ROOT/package.json"; }
@@ -66,7 +81,10 @@ uninstall_crds() {
 # Whether the cluster has a CRD.
 is_installed() { [[ -n $("$KUBECTL" get "crd/$1" --ignore-not-found -o name) ]]; }
 
+is_openshift() { is_installed securitycontextconstraints.security.openshift.io; }
+
 deploy() {
+  if is_openshift; then apply openshift/constraints; fi
   apply .
   if serves_placement; then apply placement; fi
 }
@@ -75,6 +93,7 @@ undeploy() {
   cleanup
   delete .
   if serves_placement; then delete placement; fi
+  if is_openshift; then delete openshift/constraints; fi
 }
 
 olm_install() {
@@ -97,11 +116,22 @@ olm_deploy() {
     say 'OLM is not installed: make olm-install'
     return 1
   fi
+  if is_openshift; then apply openshift/constraints; fi
   apply olm
+  if is_openshift; then name_openshift; fi
   "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.installedCSV}' --timeout="$TIMEOUT" "subscription/$NAME"
   local csv
   csv=$("$KUBECTL" -n "$NAMESPACE" get "subscription/$NAME" -o jsonpath='{.status.installedCSV}')
   "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.phase}'=Succeeded --timeout="$TIMEOUT" "csv/$csv"
+}
+
+# A Subscription with variables of its own is left as it is.
+name_openshift() {
+  local variables
+  variables=$("$KUBECTL" -n "$NAMESPACE" get "subscription/$NAME" -o jsonpath='{.spec.config.env}')
+  if [[ -n $variables ]]; then return; fi
+  "$KUBECTL" -n "$NAMESPACE" patch "subscription/$NAME" --type=merge \
+    -p '{"spec":{"config":{"env":[{"name":"TRAFFIC_OPERATOR_OPENSHIFT","value":"true"}]}}}'
 }
 
 # First the Subscription, which would install the ClusterServiceVersion again. The operator must not run during the
@@ -116,6 +146,7 @@ olm_undeploy() {
   cleanup
   delete olm
   if serves_placement; then delete placement; fi
+  if is_openshift; then delete openshift/constraints; fi
 }
 
 case ${1:-} in
