@@ -33,11 +33,8 @@ export const StackReason = {
   /** An object with the name of one of the stack belongs to somebody else. */
   ForeignObject: 'ForeignObject',
   NotStalled: 'NotStalled',
-  /** The stack is being deleted. */
-  Deleting: 'Deleting',
   /** What the stack is made of cannot be read: nothing is written. */
   NotRead: 'NotRead',
-  WriteFailed: 'WriteFailed',
 } as const;
 export type StackReason = (typeof StackReason)[keyof typeof StackReason];
 

@@ -1,5 +1,5 @@
 import { TRAFFIC_STACKS } from '../../../api/trafficstack/trafficStack.ts';
-import { StackReason } from '../../../api/trafficstack/reasons.ts';
+import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { resourceName } from '../../../runtime/client/resource.ts';
@@ -22,10 +22,10 @@ export interface Writers {
 }
 
 const failureOf = createFailureOf(TRAFFIC_STACKS, {
-  forbidden: StackReason.WriteFailed,
-  refused: StackReason.WriteFailed,
-  unreachable: StackReason.WriteFailed,
-  failed: StackReason.WriteFailed,
+  forbidden: ComponentReason.WriteFailed,
+  refused: ComponentReason.WriteFailed,
+  unreachable: ComponentReason.WriteFailed,
+  failed: ComponentReason.WriteFailed,
 });
 
 /**

@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs';
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { ComponentReason, StackCondition, StackReason } from '../src/api/trafficstack/reasons.ts';
+import {
+  COMPONENT_MODES,
+  COMPONENT_STATES,
+  COMPONENT_TYPES,
+  FOREIGN_TYPES,
+  WORKLOAD_KINDS,
+} from '../src/api/trafficstack/terms.ts';
+import { createTrafficStackMetrics } from '../src/controllers/trafficstack/metrics.ts';
+
+/** The tables and names of docs/stack.md against the code. That its examples work is tested in integration/stacks/stackDoc. */
+const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const PAGE = read('docs/stack.md');
+const [INTRODUCTION = '', ...SECTIONS] = PAGE.split(/^## /m);
+const HEADINGS = SECTIONS.map((text) => text.split('\n', 1)[0]!);
+
+/** Rows of the table whose first heading is this: their cells. */
+function table(heading: string): string[][] {
+  const lines = PAGE.split('\n');
+  // A row may begin with the same word as another table.
+  const begin = lines.findIndex(
+    (line, at) => line.startsWith(`| ${heading} |`) && lines[at + 1]?.startsWith('|---') === true,
+  );
+  expect(begin, `the table ${heading}`).toBeGreaterThan(-1);
+  const rows = lines.slice(begin + 2);
+  const end = rows.findIndex((line) => !line.startsWith('|'));
+  return rows.slice(0, end).map((line) => line.slice(2, -2).split(' | '));
+}
+
+/** The words between backticks, alone. */
+const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, inner = '']) => inner);
+const firstsOf = (heading: string): string[] => table(heading).flatMap(([first = '']) => quoted(first));
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly enum?: readonly string[];
+}
+
+const CRD = parse(read('deploy/crds/traffic.example.com_trafficstacks.yaml')) as V1CustomResourceDefinition;
+const { spec: SPEC, status: STATUS } = CRD.spec.versions[0]!.schema!.openAPIV3Schema!.properties as Record<
+  string,
+  Schema
+>;
+const COMPONENT = SPEC!.properties!.components!.items!;
+const STATUS_COMPONENT = STATUS!.properties!.components!.items!;
+const fieldsOf = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {});
+
+describe('the headings', () => {
+  it('are all in the list at the top, in their order', () => {
+    const listed = [...INTRODUCTION.matchAll(/^- \[(.+?)\]/gm)].map(([, title]) => title);
+    expect(listed).toEqual(HEADINGS);
+  });
+});
+
+describe('the fields', () => {
+  it('of a component are those of the CRD', () => {
+    const named = [...firstsOf('Field of `spec.components[]`'), ...firstsOf('Field')]
+      .filter((name) => !name.startsWith('upgrade.'))
+      .map((name) => name.replace('components[].', ''));
+    const workload = fieldsOf(COMPONENT.properties!.workload).map((name) => `workload.${name}`);
+    expect(named.sort()).toEqual([...fieldsOf(COMPONENT), ...workload].sort());
+  });
+
+  it.each<[heading: string, schema: Schema | undefined]>([
+    ['`dashboards`', COMPONENT.properties!.dashboards],
+    ['`rules`', COMPONENT.properties!.rules],
+  ])('of %s are those of the CRD', (heading, schema) => {
+    expect(firstsOf(heading)).toEqual(fieldsOf(schema));
+  });
+
+  it('of upgrades are those of the CRD', () => {
+    const named = firstsOf('Field').filter((name) => name.startsWith('upgrade.'));
+    expect(named).toEqual(fieldsOf(SPEC!.properties!.upgrade).map((name) => `upgrade.${name}`));
+  });
+
+  it('of the built-in types are those of the CRD', () => {
+    const rows = table('Type').map(([type = '', , settings = '']) => [...quoted(type), ...quoted(settings)]);
+    const expected = (type: string, field: string): string[] => [
+      type,
+      field,
+      ...fieldsOf(COMPONENT.properties![field]),
+    ];
+    expect(rows).toEqual([
+      expected('NodeExporter', 'nodeExporter'),
+      expected('Prometheus', 'prometheus'),
+      expected('ConnectivityServer', 'connectivityServer'),
+      expected('ConnectivityAgents', 'connectivityAgents'),
+    ]);
+  });
+
+  it('of the status are those of the CRD', () => {
+    expect(firstsOf('Field of the status').sort()).toEqual(fieldsOf(STATUS).sort());
+    const components = table('Field of the status').find(([first]) => first === '`components`')![1]!;
+    expect(quoted(components).sort()).toEqual(fieldsOf(STATUS_COMPONENT).sort());
+  });
+
+  it.each([
+    ...fieldsOf(SPEC).map((name) => [`spec.${name}`, name] as const),
+    ...fieldsOf(SPEC!.properties!.common).map((name) => [`spec.common.${name}`, name] as const),
+    ...fieldsOf(SPEC!.properties!.highAvailability).map((name) => [`spec.highAvailability.${name}`, name] as const),
+  ])('%s is on the page', (_path, name) => {
+    // In a path between backticks, or as a key of an example.
+    expect(PAGE).toMatch(new RegExp(`\`([a-zA-Z.]+[.])?${name}([.[][^\`]*)?\`|^[- ]*${name}:`, 'm'));
+  });
+});
+
+describe('the values', () => {
+  const row = (name: string): string => table('Field of `spec.components[]`').find(([first]) => first === name)![1]!;
+
+  it.each<[field: string, values: readonly string[]]>([
+    ['`type`', COMPONENT_TYPES],
+    ['`mode`', COMPONENT_MODES],
+    ['`workload.kind`', WORKLOAD_KINDS],
+    ['`workload.volumeClaimPolicy`', COMPONENT.properties!.workload!.properties!.volumeClaimPolicy!.enum!],
+  ])('of %s are all named', (field, values) => {
+    expect(quoted(row(field)).sort()).toEqual([...values].sort());
+  });
+
+  it('of `mode` are in both tables, but for that without objects', () => {
+    const rows = PAGE.split('\n').flatMap((line) => /^\| `(Managed|External|Auto|Disabled)` \|/.exec(line)?.[1] ?? []);
+    const expected = COMPONENT_MODES.filter((mode) => mode !== 'Disabled');
+    expect(rows).toEqual([...expected, ...expected]);
+  });
+
+  it('of `mode`: the types that may be of somebody else are those of the sections about it', () => {
+    const sections = SECTIONS.filter((text) => /^(?:\| `External` \|)|with `External`, `weights`/im.test(text));
+    expect(sections).toHaveLength(FOREIGN_TYPES.length);
+  });
+});
+
+describe('the status', () => {
+  it('has the states in the order of the code', () => {
+    expect(firstsOf('State')).toEqual([...COMPONENT_STATES]);
+  });
+
+  it('has the conditions', () => {
+    expect(firstsOf('Condition')).toEqual(Object.values(StackCondition));
+  });
+
+  it('has every reason of a component', () => {
+    expect(firstsOf('Reason of a component').sort()).toEqual(Object.values(ComponentReason).sort());
+    expect(Object.values<string>(ComponentReason)).toEqual(expect.arrayContaining(firstsOf('Reason')));
+  });
+
+  it.each<[heading: string, known: readonly string[], others: readonly string[]]>([
+    ['Reason of a component', COMPONENT_STATES, ['any but `Ready`']],
+    ['Reason of a condition', Object.values(StackCondition), ['all']],
+  ])('%s: the second column names what there is', (heading, known, others) => {
+    for (const [, second = ''] of table(heading)) {
+      if (others.includes(second)) continue;
+      expect(quoted(second).length).toBeGreaterThan(0);
+      expect(known).toEqual(expect.arrayContaining(quoted(second)));
+    }
+  });
+
+  it('has every reason of a condition', () => {
+    expect(firstsOf('Reason of a condition').sort()).toEqual(Object.values(StackReason).sort());
+  });
+});
+
+describe('the metrics', () => {
+  it('are those that are registered, with their labels', async () => {
+    const registry = new Registry();
+    createTrafficStackMetrics(registry);
+    const registered = registry.getMetricsAsArray().map((metric) => {
+      const { name, labelNames } = metric as unknown as { name: string; labelNames: string[] };
+      return `${name}{${labelNames.join(', ')}}`;
+    });
+    expect(firstsOf('Metric')).toEqual(registered);
+    expect((await registry.getMetricsAsJSON()).length).toBe(registered.length);
+  });
+
+  it('and alerts on the page exist', () => {
+    const all = `${read('docs/metrics.md')}\n${read('prometheus/rules/alerts.yml')}`;
+    const named = [...PAGE.matchAll(/\b(traffic_operator_[a-z_]+|TrafficStack(?:Not|Comp|Stal)[A-Za-z]+)\b/g)];
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.map(([name]) => name).filter((name) => !all.includes(name))).toEqual([]);
+  });
+});
+
+describe('the alerts', () => {
+  interface Rule {
+    readonly alert: string;
+    readonly expr: string;
+    readonly for: string;
+  }
+  const { groups } = parse(read('prometheus/rules/alerts.yml')) as { groups: { name: string; rules: Rule[] }[] };
+  const rules = groups.find(({ name }) => name === 'stacks')!.rules;
+
+  it('are those of the rules, and say after which time', () => {
+    const rows = table('Alert').map(([alert = '', text = '']) => [
+      /\[(\w+)\]/.exec(alert)?.[1],
+      /^\d+/.exec(text)?.[0],
+    ]);
+    // TrafficStackNotReady has its time in the expression: seconds.
+    const minutes = (rule: Rule): string => {
+      const [, seconds] = /time\(\)[^>]+> (\d+)/.exec(rule.expr) ?? [];
+      return seconds === undefined ? rule.for.replace(/m$/, '') : String(Number(seconds) / 60);
+    };
+    expect(rows.sort()).toEqual(rules.map((rule) => [rule.alert, minutes(rule)]).sort());
+  });
+});
