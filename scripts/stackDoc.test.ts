@@ -16,6 +16,7 @@ import { createTrafficStackMetrics } from '../src/controllers/trafficstack/metri
 /** The tables and names of docs/stack.md against the code. That its examples work is tested in integration/stacks/stackDoc. */
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const PAGE = read('docs/stack.md');
+const PROSE = PAGE.replaceAll(/^ *```.*?^ *```$/gms, '');
 const [INTRODUCTION = '', ...SECTIONS] = PAGE.split(/^## /m);
 const HEADINGS = SECTIONS.map((text) => text.split('\n', 1)[0]!);
 
@@ -34,6 +35,8 @@ function table(heading: string): string[][] {
 
 /** The words between backticks, alone. */
 const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, inner = '']) => inner);
+/** What is between backticks at the beginning of rows. */
+const firstsIn = (text: string): string[] => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
 const firstsOf = (heading: string): string[] => table(heading).flatMap(([first = '']) => quoted(first));
 
 interface Schema {
@@ -131,6 +134,38 @@ describe('the values', () => {
   it('of `mode`: the types that may be of somebody else are those of the sections about it', () => {
     const sections = SECTIONS.filter((text) => /^(?:\| `External` \|)|with `External`, `weights`/im.test(text));
     expect(sections).toHaveLength(FOREIGN_TYPES.length);
+  });
+});
+
+describe('other names', () => {
+  it('of columns are those of the CRD', () => {
+    const { additionalPrinterColumns = [] } = CRD.spec.versions[0]!;
+    const shown = additionalPrinterColumns.filter(({ priority = 0 }) => priority === 0);
+    const expected = ['NAME', ...shown.map(({ name }) => name.toUpperCase())];
+    const headings = PAGE.split('\n').filter((line) => /^NAME .*\bMESSAGE\b/.test(line));
+    expect(headings.length).toBeGreaterThan(4);
+    for (const heading of headings) expect(heading.split(/ +/)).toEqual(expected);
+  });
+
+  it('of flags are those of the operator', () => {
+    // Of kubectl, helm and node-exporter.
+    const others = /^--(cascade|reset-then-reuse-values|type|web\.listen-address|set)$/;
+    const flags = quoted(PROSE).flatMap((text) => text.match(/(?<=^| )--[a-z.-]+/g) ?? []);
+    expect(flags).toContain('--default-stack');
+    const known = new Set(firstsIn(read('docs/flags.md')));
+    expect(flags.filter((flag) => !others.test(flag) && !known.has(flag))).toEqual([]);
+  });
+
+  it('of values are those of the chart', () => {
+    const values = parse(read('charts/traffic-operator/values.yaml')) as object;
+    const has = (path: string): boolean =>
+      path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], values) !==
+      undefined;
+    const named = quoted(PROSE).flatMap(
+      (text) => /^[\w.]+\.(?:enabled|url|secretName|default)(?==|$)/.exec(text) ?? [],
+    );
+    expect(named).toEqual(expect.arrayContaining(['stacks.enabled', 'stacks.default', 'prometheus.url']));
+    expect(named.filter((path) => !has(path))).toEqual([]);
   });
 });
 
