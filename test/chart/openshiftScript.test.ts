@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { V1Job, V1PodSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { carryOutCleanup, runClusterScript } from '../harness/clusterScript.ts';
@@ -80,6 +81,19 @@ describe('on OpenShift, with OLM', () => {
     await deploy();
     expect(JSON.parse(await variables())).toEqual([VARIABLE]);
     expect(await namesOfConstraints()).toEqual(NAMES);
+  });
+
+  const page = readFileSync(new URL('../../docs/olm.md', import.meta.url), 'utf8');
+  const examples = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => text);
+  it('that is what docs/olm.md does by hand, and the API of OLM takes each of its examples', async () => {
+    expect(examples.filter((text) => text.includes(VARIABLE.name))).toHaveLength(1);
+    const known = readFileSync(new URL('../../docs/flags.md', import.meta.url), 'utf8');
+    for (const text of examples) {
+      const args = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f-'];
+      const here = text.replaceAll('traffic-operator-system', NAMESPACE);
+      expect(await kubectl(f.controlPlane, args, here)).toContain('serverside-applied');
+      for (const [, name] of text.matchAll(/name: (TRAFFIC_OPERATOR_\w+)/g)) expect(known).toContain(`\`${name}\``);
+    }
   });
 
   it('it leaves a Subscription with variables of its own as it is', async () => {

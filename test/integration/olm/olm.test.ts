@@ -100,6 +100,9 @@ describe('with OLM', () => {
     }, WAIT);
     const { args } = await installed(f.controlPlane);
     expect(args).toEqual([`--namespace=${NAMESPACE}`, '--leader-elect']);
+    // With IDs, OpenShift would refuse the pod.
+    const context = await get('deployment/traffic-operator', '.spec.template.spec.securityContext');
+    expect(JSON.parse(context)).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     expect(await get('poddisruptionbudget/traffic-operator', '.spec.maxUnavailable')).toBe('1');
     expect(await get('service/traffic-operator-metrics', '.spec.ports[0].port')).toBe('8080');
   });
