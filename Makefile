@@ -103,7 +103,7 @@ unit: setup ## Unit tests only
 
 # The images to deploy, and the namespace; default: those of deploy/. No registry has the images.
 export IMG CATALOG_IMG NAMESPACE OLM_RELEASE
-BUNDLE_DIR = $(if $(IMG)$(NAMESPACE),dist/bundle,bundle)
+BUNDLE_DIR = $(if $(IMG)$(NAMESPACE)$(WITHOUT),dist/bundle,bundle)
 
 .PHONY: install
 install: ## Installs the CRDs into the cluster of the kubeconfig
@@ -122,9 +122,9 @@ undeploy: ## Removes what deploy has installed, the node labels, and all that th
 	scripts/cluster.sh undeploy
 
 .PHONY: bundle
-bundle: generate ## Writes bundle/ for OLM and validates it; with IMG or NAMESPACE it writes dist/bundle with them
+bundle: generate ## Writes bundle/ for OLM and validates it; with IMG, NAMESPACE or WITHOUT="stacks weights" it writes dist/bundle so
 	test/lab/build.sh opm
-	node scripts/olm/bundle.ts $(if $(IMG),--image $(IMG)) $(if $(NAMESPACE),--namespace $(NAMESPACE))
+	node scripts/olm/bundle.ts $(if $(IMG),--image $(IMG)) $(if $(NAMESPACE),--namespace $(NAMESPACE)) $(addprefix --without ,$(WITHOUT))
 
 .PHONY: catalog
 catalog: bundle ## Writes and validates dist/catalog, a file-based catalog, and its Dockerfile (BUNDLES="older newer" names other bundles)

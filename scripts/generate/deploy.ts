@@ -34,7 +34,7 @@ function isPlacementPolicy({ kind }: Manifest): boolean {
  * deletes both the operator and the CRD would wait for an operator that no longer runs.
  */
 export function deploy(): GeneratedFile[] {
-  const objects = render();
+  const objects = renderChart();
   const placement = objects.filter(isPlacementPolicy);
   const operator = operatorObjects(objects);
   const cleanup = objects.filter(isHook);
@@ -56,19 +56,17 @@ export function deploy(): GeneratedFile[] {
 }
 
 /** The objects of the operator itself, without labels and annotations of helm. */
-export function operatorObjects(objects = render()): Manifest[] {
+export function operatorObjects(objects = renderChart()): Manifest[] {
   return objects
     .filter((object) => !isHook(object) && !isPlacementPolicy(object))
     .map((object) => naming(withoutHelm(object), NAMESPACE));
 }
 
-/** What the chart renders with its default values, without CRDs. */
-function render(): Manifest[] {
+/** What the chart renders without CRDs, with its default values but for these, such as `stacks.enabled=true`. */
+export function renderChart(values: readonly string[] = []): Manifest[] {
   // Dashboards are larger than everything else, and only for clusters whose Grafana looks for them.
-  return helmTemplate(
-    ...['--kube-version', PLACEMENT_POLICY_SINCE],
-    ...['--set', 'crds.enabled=false,dashboards.enabled=false'],
-  );
+  const all = ['crds.enabled=false', 'dashboards.enabled=false', ...values];
+  return helmTemplate('--kube-version', PLACEMENT_POLICY_SINCE, '--set', all.join());
 }
 
 /** The connectivity check, with the image of the operator. */

@@ -1,25 +1,34 @@
 /**
- * Validates bundle/ with the validators of operator-framework. With another image or namespace of the operator, it first
- * writes dist/bundle with them, and validates it:
+ * Validates bundle/ with the validators of operator-framework. With another image or namespace of the operator, or
+ * without a feature, it first writes dist/bundle so, and validates it:
  *
  *   node scripts/olm/bundle.ts [--image registry.example.com/traffic-operator:0.1.0] [--namespace network]
+ *     [--without stacks] [--without weights]
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundle } from '../generate/bundle/bundle.ts';
+import { parseFeatures } from '../generate/bundle/features.ts';
 import { writeFiles } from '../generate/file.ts';
 import { problems } from './validators.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-const { values } = parseArgs({ options: { image: { type: 'string' }, namespace: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    image: { type: 'string' },
+    namespace: { type: 'string' },
+    without: { type: 'string', multiple: true },
+  },
+});
+const options = { ...values, without: parseFeatures(values.without ?? []) };
 const isOther = Object.keys(values).length > 0;
 const root = isOther ? join(ROOT, 'dist') : ROOT;
 if (isOther) {
   rmSync(join(root, 'bundle'), { recursive: true, force: true });
-  writeFiles(root, bundle(values));
+  writeFiles(root, bundle(options));
 }
 const found = problems(join(root, 'bundle'));
 for (const problem of found) console.error(problem);

@@ -6,7 +6,7 @@ const UNFOUNDED = [
   // operator-verify always prints it with --operatorhub_validate: its own option has a newer name elsewhere.
   /The \\?"operatorhub\\?" validator is deprecated/,
   // Rights name no version of an API: v1 of both kinds is not removed.
-  /removed in v1\.25\. .*Migrate the API\(s\) for ((cronjobs|endpointslices): \(\[\\?"ClusterServiceVersion\S+\.Rules\[\d+\]\\?"\]\),)+"?$/,
+  /removed in v1\.25\. .*Migrate the API\(s\) for ((cronjobs|endpointslices): \(\[(\\?"ClusterServiceVersion\S+\.Rules\[\d+\]\\?" ?)+\]\),)+"?$/,
 ];
 
 /**

@@ -1,9 +1,10 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { helmTemplate, type Manifest } from '../../chart/helm.ts';
 import { customResourceDefinitions, manifest, type GeneratedCrd } from '../crds.ts';
-import { NAMESPACE, operatorObjects } from '../deploy.ts';
+import { NAMESPACE, operatorObjects, renderChart } from '../deploy.ts';
 import type { GeneratedFile } from '../file.ts';
 import { annotations, dockerfile } from './annotations.ts';
+import { valuesWithout, type Feature } from './features.ts';
 import { clusterServiceVersion } from './csv.ts';
 import { isOfBundle } from './kinds.ts';
 import { previousVersion } from './upgrade.ts';
@@ -19,18 +20,21 @@ export interface BundleOptions {
   namespace?: string;
   /** The version that this one replaces. Default: the release before it in CHANGELOG.md; '' for none. */
   previous?: string;
+  /** Features whose CRD, rights and flag the bundle does not have. Default: none. */
+  without?: readonly Feature[];
 }
 
 /**
- * bundle/ for the Operator Lifecycle Manager: the objects of the chart with its default values, in the format of
- * https://olm.operatorframework.io/docs/tasks/creating-operator-manifests/. OLM creates the Deployment, the account and
- * the roles from the ClusterServiceVersion. What it can not create is in deploy/olm.
+ * bundle/ for the Operator Lifecycle Manager: the objects of the chart with its default values, but with stacks and
+ * weights, in the format of https://olm.operatorframework.io/docs/tasks/creating-operator-manifests/. OLM creates the
+ * Deployment, the account and the roles from the ClusterServiceVersion. What it can not create is in deploy/olm.
  */
 export function bundle(options: BundleOptions = {}): GeneratedFile[] {
-  const { version = packageJson.version, image, namespace = NAMESPACE } = options;
+  const { version = packageJson.version, image, namespace = NAMESPACE, without = [] } = options;
   const { previous = previousVersion(version) ?? '' } = options;
-  const objects = operatorObjects().map((object) => withVersion(object, version));
-  const crds = defaultCrds();
+  const values = valuesWithout(without);
+  const objects = operatorObjects(renderChart(values)).map((object) => withVersion(object, version));
+  const crds = servedCrds(values);
   const csv = clusterServiceVersion({ objects, crds, version, previous, image });
   const files = [
     file(`manifests/${packageJson.name}.clusterserviceversion.yaml`, csv),
@@ -42,9 +46,10 @@ export function bundle(options: BundleOptions = {}): GeneratedFile[] {
   return files.map(({ path, content }) => ({ path, content: content.replaceAll(NAMESPACE, namespace) }));
 }
 
-/** The CRDs that the chart installs with its default values, which are those whose kinds the default flags serve. */
-function defaultCrds(): GeneratedCrd[] {
-  const rendered = helmTemplate('--show-only', 'templates/crds/*.yaml').map(({ metadata }) => metadata.name);
+/** The CRDs that the chart installs with these values, which are those whose kinds its flags serve. */
+function servedCrds(values: readonly string[]): GeneratedCrd[] {
+  const objects = helmTemplate('--show-only', 'templates/crds/*.yaml', ...values.flatMap((value) => ['--set', value]));
+  const rendered = objects.map(({ metadata }) => metadata.name);
   return customResourceDefinitions().filter(({ crd }) => rendered.includes(crd.metadata?.name ?? ''));
 }
 

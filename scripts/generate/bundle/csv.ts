@@ -5,7 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { Manifest } from '../../chart/helm.ts';
 import type { GeneratedCrd } from '../crds.ts';
 import { NAMESPACE } from '../deploy.ts';
-import { DESCRIPTION, KINDS } from './description.ts';
+import { describe, KINDS } from './description.ts';
 import { descriptors } from './descriptors.ts';
 import { examples } from './examples.ts';
 import { installStrategy, type InstallStrategy } from './install.ts';
@@ -45,7 +45,7 @@ export function clusterServiceVersion(options: {
     },
     spec: {
       displayName: 'Traffic Operator',
-      description: DESCRIPTION,
+      description: describe(crds.map(({ kind }) => kind.resource.kind)),
       version,
       ...(previous !== '' && { replaces: csvName(previous) }),
       minKubeVersion: /\d+\.\d+\.\d+/.exec(chart.kubeVersion)![0],

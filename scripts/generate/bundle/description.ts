@@ -1,5 +1,27 @@
-/** The page of the operator in a console: Markdown. */
-export const DESCRIPTION = `Keeps workloads off nodes whose network is full.
+/** What the page says of a kind that the bundle need not have: what it does, its rights, and its flag. */
+const OPTIONAL: Readonly<Record<string, string>> = {
+  TrafficStack: `A \`TrafficStack\` brings components up in the order of their dependencies. For it, the operator may create, change and
+delete workloads, Services, ConfigMaps, PodDisruptionBudgets, ControllerRevisions and PrometheusRules, and delete pods,
+in every namespace. \`TRAFFIC_OPERATOR_STACKS\` set to \`false\` switches it off. By default, what the operator deploys is
+in the stack \`default\`.`,
+  TrafficWeight: `A \`TrafficWeight\` gives DNS records their weight, which external-dns publishes. For it, the operator may create,
+change and delete DNSEndpoints in every namespace, and read Ingresses, HTTPRoutes and the ConfigMaps of its own namespace.
+Without external-dns nothing happens. \`TRAFFIC_OPERATOR_WEIGHTS\` set to \`false\` switches it off.`,
+};
+
+/**
+ * The page of the operator in a console: Markdown.
+ *
+ * @param kinds that the bundle has
+ */
+export function describe(kinds: readonly string[]): string {
+  const texts = kinds.flatMap((kind) => OPTIONAL[kind] ?? []);
+  if (texts.length === 0) return INTRODUCTION + REST;
+  const rights = 'OLM grants these rights in any case. A bundle without them: `make bundle WITHOUT="stacks weights"`.';
+  return `${INTRODUCTION}### Stacks and weights\n\n${[...texts, rights].join('\n\n')}\n\n${REST}`;
+}
+
+const INTRODUCTION = `Keeps workloads off nodes whose network is full.
 
 The scheduler does not see how full a node's network is. This operator queries Prometheus for the bandwidth use of every
 node, decides which nodes are fit, labels them, and keeps new pods of your workloads on the fit nodes. The status of the
@@ -10,7 +32,9 @@ node, decides which nodes are fit, labels them, and keeps new pods of your workl
 Install it into \`traffic-operator-system\`: the rights name the namespaces of node-exporter and of the agents, which begin
 with that of the operator. \`make bundle NAMESPACE=<another>\` writes a bundle for another namespace.
 
-### Settings
+`;
+
+const REST = `### Settings
 
 By default the operator deploys node-exporter on every node, and a small Prometheus. Each flag is also an environment
 variable, which a Subscription sets:
@@ -24,11 +48,11 @@ variable, which a Subscription sets:
 ### What is not in the bundle
 
 OLM creates no admission policies. \`spec.targetRef\` and \`spec.podSelector\` of a TrafficWatch need that of
-\`deploy/placement\`. Weights, stacks and the connectivity server need further rights, which the chart grants.
+\`deploy/placement\`. The connectivity server needs further rights, which \`deploy/connectivity\` grants.
 
 ### Removal
 
-OLM runs nothing before it removes an operator. Delete the TrafficWatches first, or run \`deploy/cleanup\` afterwards, which
+OLM runs nothing before it removes an operator. Delete the objects of its kinds first, or run \`deploy/cleanup\` afterwards, which
 removes the labels from the nodes and everything that the operator has deployed.
 `;
 
@@ -45,6 +69,30 @@ export const KINDS: Readonly<Record<string, KindDescription>> = {
     resources: [
       { kind: 'Deployment', version: 'apps/v1', name: '' },
       { kind: 'Node', version: 'v1', name: '' },
+      { kind: 'Event', version: 'events.k8s.io/v1', name: '' },
+    ],
+  },
+  TrafficStack: {
+    description: 'Components that are brought up in the order of their dependencies, and kept running.',
+    resources: [
+      { kind: 'Deployment', version: 'apps/v1', name: '' },
+      { kind: 'StatefulSet', version: 'apps/v1', name: '' },
+      { kind: 'DaemonSet', version: 'apps/v1', name: '' },
+      { kind: 'ControllerRevision', version: 'apps/v1', name: '' },
+      { kind: 'Service', version: 'v1', name: '' },
+      { kind: 'ConfigMap', version: 'v1', name: '' },
+      { kind: 'PodDisruptionBudget', version: 'policy/v1', name: '' },
+      { kind: 'PrometheusRule', version: 'monitoring.coreos.com/v1', name: '' },
+      { kind: 'TrafficWeight', version: 'traffic.example.com/v1alpha1', name: '' },
+      { kind: 'Event', version: 'events.k8s.io/v1', name: '' },
+    ],
+  },
+  TrafficWeight: {
+    description: 'The part of this cluster in the traffic of several, as the weight of its DNS records.',
+    resources: [
+      { kind: 'DNSEndpoint', version: 'externaldns.k8s.io/v1alpha1', name: '' },
+      { kind: 'Ingress', version: 'networking.k8s.io/v1', name: '' },
+      { kind: 'HTTPRoute', version: 'gateway.networking.k8s.io/v1', name: '' },
       { kind: 'Event', version: 'events.k8s.io/v1', name: '' },
     ],
   },

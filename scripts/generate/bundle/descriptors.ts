@@ -10,15 +10,19 @@ export interface Descriptor {
 }
 
 /** Fields with the schema of a kind of Kubernetes, whose own fields are not described here. */
-const FOREIGN = ['deployment', 'podTemplate'];
+const FOREIGN = ['deployment', 'podTemplate', 'volumeClaimTemplates'];
 const UI = 'urn:alm:descriptor:com.tectonic.ui';
 const CONDITIONS = 'urn:alm:descriptor:io.kubernetes.conditions';
 /** Words that are not written as the algorithm would. */
 const WORDS: Readonly<Record<string, string>> = {
   api: 'API',
   dns: 'DNS',
+  dynamodb: 'DynamoDB',
+  http: 'HTTP',
   id: 'ID',
+  ids: 'IDs',
   mtu: 'MTU',
+  ttl: 'TTL',
   urls: 'URLs',
 };
 

@@ -1,20 +1,22 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { V1Container, V1Deployment, V1JSONSchemaProps, V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { Manifest } from '../../../scripts/chart/helm.ts';
 import type { Descriptor } from '../../../scripts/generate/bundle/descriptors.ts';
+import { operatorObjects, renderChart } from '../../../scripts/generate/deploy.ts';
 import { problems } from '../../../scripts/olm/validators.ts';
 import { fixedIds, refusals, RESTRICTED_V2 } from '../constraints.ts';
 import { withoutIds } from '../withoutIds.ts';
 import { BUNDLE, csvOf, DEPLOY, manifestsOf, read, withChangedCsv } from './files.ts';
 
-/** bundle/ as OLM reads it, by the validators of operator-framework and against deploy/. */
+/** bundle/ as OLM reads it, by the validators of operator-framework and against the chart with stacks and weights. */
 const csv = csvOf(BUNDLE);
-const deployed = read(join(DEPLOY, 'operator.yaml'));
-const OF_DEPLOY = (kind: string): Manifest => deployed.find((object) => object.kind === kind)!;
+const rendered = operatorObjects(renderChart(['stacks.enabled=true', 'weights.enabled=true']));
+const ofChart = (kind: string): Manifest => rendered.find((object) => object.kind === kind)!;
 /** Fields with the schema of a kind of Kubernetes. */
-const FOREIGN = ['deployment', 'podTemplate'];
+const FOREIGN = ['deployment', 'podTemplate', 'volumeClaimTemplates'];
 
 describe('the validators of operator-framework', () => {
   it('find nothing in the bundle, not even a warning', () => {
@@ -35,21 +37,26 @@ describe('the validators of operator-framework', () => {
       /resource requests/,
     ],
     ['an unknown category', ({ metadata }) => (metadata.annotations.categories = 'Traffic'), /Traffic/],
+    [
+      'more than fits into a ConfigMap, compressed',
+      ({ spec }) => (spec.description = randomBytes(1 << 20).toString('base64')),
+      /maximum bundle compressed size with gzip size exceeded/,
+    ],
   ])('find %s', (_what, change, message) => {
     withChangedCsv(change, (directory) => expect(problems(directory).join('\n')).toMatch(message));
   });
 });
 
 describe('the ClusterServiceVersion', () => {
-  it('has the rights of deploy/, and no others', () => {
+  it('has the rights of the chart, and no others', () => {
     const { clusterPermissions, permissions } = csv.spec.install.spec;
-    const of = (kind: string): object[] => [{ serviceAccountName: 'traffic-operator', rules: OF_DEPLOY(kind).rules }];
+    const of = (kind: string): object[] => [{ serviceAccountName: 'traffic-operator', rules: ofChart(kind).rules }];
     expect(clusterPermissions).toEqual(of('ClusterRole'));
     expect(permissions).toEqual(of('Role'));
   });
 
-  it('has the Deployment of deploy/ without IDs, with its flags as variables that a Subscription can replace', () => {
-    const { spec } = OF_DEPLOY('Deployment') as V1Deployment;
+  it('has the Deployment of the chart without IDs, with its flags as variables that a Subscription can replace', () => {
+    const { spec } = ofChart('Deployment') as V1Deployment;
     const expected = spec!.template.spec!.containers[0]!;
     const container = containerOf(csv.spec);
     expect(flagsOf(container)).toEqual(flagsOf(expected));
@@ -72,7 +79,7 @@ describe('the ClusterServiceVersion', () => {
     const pod = podOf(csv.spec);
     expect(fixedIds(pod)).toEqual([]);
     expect(refusals(pod, RESTRICTED_V2)).toEqual([]);
-    expect(fixedIds((OF_DEPLOY('Deployment') as V1Deployment).spec!.template.spec!)).toHaveLength(3);
+    expect(fixedIds((ofChart('Deployment') as V1Deployment).spec!.template.spec!)).toHaveLength(3);
     // Elsewhere nobody assigns an ID. The image has one, which is a number (image/image).
     expect(pod.securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
   });
@@ -113,20 +120,24 @@ describe('the ClusterServiceVersion', () => {
   });
 });
 
-it('the objects that OLM can not create are in deploy/olm, and each object of deploy/ is in one of both', () => {
+it('the objects that OLM can not create are in deploy/olm, and each object of the chart is in one of both', () => {
   const kinds = (objects: Manifest[]): string[] => objects.map(({ kind }) => kind).sort();
   const ofCsv = ['ClusterRole', 'ClusterRoleBinding', 'Deployment', 'Role', 'RoleBinding', 'ServiceAccount'];
   const ofBundle = manifestsOf(BUNDLE).filter(({ kind }) => !/^(ClusterServiceVersion|CustomResource)/.test(kind));
   const policies = read(join(DEPLOY, 'olm', 'policies.yaml'));
   expect(kinds(ofBundle)).toEqual(['PodDisruptionBudget', 'Service']);
-  expect([...kinds(ofBundle), ...kinds(policies), ...ofCsv].sort()).toEqual(kinds(deployed));
+  expect([...kinds(ofBundle), ...kinds(policies), ...ofCsv].sort()).toEqual(kinds(rendered));
   expect(ofBundle.map(({ metadata }) => metadata.namespace)).toEqual([undefined, undefined]);
 });
 
-it('the CRDs are those that the chart installs by default', () => {
+it('the CRDs are those of deploy/, of all kinds of the operator', () => {
   const crds = manifestsOf(BUNDLE).filter(({ kind }) => kind === 'CustomResourceDefinition');
   const names = crds.map(({ metadata }) => metadata.name).sort();
-  expect(names).toEqual(['connectivitychecks.traffic.example.com', 'trafficwatches.traffic.example.com']);
+  expect(names).toEqual(
+    ['connectivitychecks', 'trafficstacks', 'trafficwatches', 'trafficweights'].map(
+      (one) => `${one}.traffic.example.com`,
+    ),
+  );
   for (const name of names) {
     const [plural, ...group] = name.split('.');
     const file = join(DEPLOY, 'crds', `${group.join('.')}_${plural!}.yaml`);

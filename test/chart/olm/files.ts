@@ -16,6 +16,7 @@ export interface Csv {
   metadata: { name: string; annotations: Record<string, string> };
   spec: {
     version: string;
+    description: string;
     replaces?: string;
     relatedImages: { name: string; image: string }[];
     installModes: { type: string; supported: boolean }[];

@@ -14,6 +14,7 @@ import { startFakeKubelet } from './fakeKubelet.ts';
 import { deployWithOlm, installed, NAMESPACE } from './installed.ts';
 import { allObjects, field, kubectl, kubeconfigOf } from '../../harness/kubectl.ts';
 import { startOlm, type OlmPlane } from './olmPlane.ts';
+import { openShop, type Shop } from './shop.ts';
 
 /**
  * The bundle with the real OLM on a real API server: from the catalog to the ClusterServiceVersion, the upgrade to the
@@ -32,6 +33,7 @@ const PASSES = 8;
 let f: Fixture;
 let olm: OlmPlane;
 let endKubelet: () => Promise<void>;
+let shop: Shop;
 let directory: string;
 /** What was in the cluster before, OLM included. */
 let before: string[];
@@ -116,7 +118,14 @@ describe('with OLM', () => {
     }, WAIT);
   });
 
+  it('a TrafficStack and a TrafficWeight work', async () => {
+    shop = await openShop(f.client, f.controlPlane);
+    const weight = await field(f.controlPlane, ['trafficweight/dns'], '.status.currentWeight');
+    expect(weight).toBe('75');
+  });
+
   it('an upgrade to the next bundle flips no label', async () => {
+    const ofShop = await shop.versions();
     const versions = await f.nodeVersions();
     const running = await field(f.controlPlane, ['deployment/web'], '.metadata.generation');
     const next = { version: NEXT, previous: packageJson.version, image: `traffic-operator:${NEXT}` };
@@ -135,6 +144,7 @@ describe('with OLM', () => {
     expect(await f.nodeVersions()).toEqual(versions);
     expect(await f.labels(UNFIT)).toEqual(LABELS);
     expect(await field(f.controlPlane, ['deployment/web'], '.metadata.generation')).toBe(running);
+    expect(await shop.versions()).toEqual(ofShop);
 
     // It is at work all the same.
     f.exporter.setPercent('n1', 1);
@@ -147,8 +157,11 @@ describe('with OLM', () => {
     await startInstalled('');
     await vi.waitFor(async () => {
       expect(await get('deployment/prometheus', '.metadata.name')).toBe('prometheus');
+      const components = await field(f.controlPlane, ['trafficstack/default'], '.spec.components[*].name');
+      expect(components).toBe('node-exporter prometheus');
       expect(await f.labels(UNFIT)).not.toEqual({});
     }, WAIT);
+    await shop.remove();
     await endInstalled();
 
     await Promise.all([runClusterScript(f.controlPlane, 'olm-undeploy'), carryOutCleanup(f.controlPlane)]);
