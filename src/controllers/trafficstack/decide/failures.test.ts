@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
-import { at, component, stackOf } from '../testing/stacks.ts';
+import { at, component, NOW, stackOf } from '../testing/stacks.ts';
 import { withFailures } from './failures.ts';
 
 const status = (name: string, over: Partial<ComponentStatus> = {}): ComponentStatus => {
@@ -20,10 +20,14 @@ const applying = (name: string) => status(name, { state: 'Progressing', reason: 
 const workloads = new Map(['slow', 'db', 'api', 'web'].map((name) => [name, `Deployment shop/${name}`]));
 const FAILURE = { reason: 'WriteFailed', message: 'Deployment shop/db: may not be patched' };
 const STACK = stackOf([component('db')]);
+const DAYS = 3 * 24 * 3_600;
+/** After a reconcile whose write of db failed. @param stack as it was before */
+const afterFailure = (statuses: readonly ComponentStatus[], stack = STACK) =>
+  withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], { stack, now: NOW });
 
 it('components that wait name the write that failed, along the chain', () => {
   const statuses = [applying('db'), waits('api', ['db']), waits('web', ['api'])];
-  const after = withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], STACK);
+  const after = afterFailure(statuses);
   const observed = `Progressing: ${FAILURE.message}`;
   const waitingOn = { component: 'db', what: 'Deployment shop/db', observed, since: at(0) };
   expect(after).toMatchObject([
@@ -35,12 +39,19 @@ it('components that wait name the write that failed, along the chain', () => {
 
 it('a component that only needs time is not the root beside one whose write failed', () => {
   const statuses = [applying('slow'), applying('db'), waits('web', ['slow', 'db'], 'slow')];
-  const after = withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], STACK);
+  const after = afterFailure(statuses);
   expect(after.at(-1)?.waitingOn?.component).toBe('db');
 });
 
-it('one that was ready is Degraded, and others stay as they are', () => {
-  const statuses = [status('db'), status('web'), waits('api', ['slow'], 'slow')];
-  const after = withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], STACK);
-  expect(after).toEqual([{ ...status('db'), state: 'Degraded', ...FAILURE }, ...statuses.slice(1)]);
+it('one that was ready is Degraded since now, and others stay as they are', () => {
+  const ready = status('db', { since: at(-DAYS) });
+  const statuses = [ready, status('web'), waits('api', ['slow'], 'slow')];
+  const after = afterFailure(statuses, stackOf([component('db')], { components: [ready] }));
+  expect(after).toEqual([{ ...ready, state: 'Degraded', since: at(0), ...FAILURE }, ...statuses.slice(1)]);
+});
+
+it('it is Degraded since the first failure while writes go on to fail', () => {
+  const before = status('db', { state: 'Degraded', since: at(-60), ...FAILURE });
+  const [after] = afterFailure([status('db')], stackOf([component('db')], { components: [before] }));
+  expect(after).toMatchObject({ state: 'Degraded', since: at(-60) });
 });

@@ -1,5 +1,6 @@
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import type { StackPlan } from './plan.ts';
@@ -13,11 +14,15 @@ export interface ComponentFailure extends Failure {
   readonly component: string;
 }
 
-/** The statuses of a plan after its writes: a component says which of its writes failed, and those that wait for it do, too. */
+/**
+ * The statuses of a plan after its writes: a component says which of its writes failed, and those that wait for it do, too.
+ *
+ * @param now ms since 1970
+ */
 export function withFailures(
   { statuses, workloads }: Pick<StackPlan, 'statuses' | 'workloads'>,
   failures: readonly ComponentFailure[],
-  { status: prior }: TrafficStack,
+  { stack: { status: prior }, now }: { readonly stack: TrafficStack; readonly now: number },
 ): readonly ComponentStatus[] {
   if (failures.length === 0) return statuses;
   const before = new Map<string, Blocker>();
@@ -25,7 +30,7 @@ export function withFailures(
     const { name } = status;
     const failure = failures.find(({ component }) => component === name);
     const old = prior?.components?.find((each) => each.name === name);
-    const after = failure === undefined ? waitingAgain(status, before) : withFailure(status, failure, old);
+    const after = failure === undefined ? waitingAgain(status, before) : withFailure(status, failure, { prior: old, now });
     before.set(name, { status: after, what: workloads.get(name) ?? '' });
     return after;
   });
@@ -35,11 +40,11 @@ export function withFailures(
 function withFailure(
   status: ComponentStatus,
   { message }: ComponentFailure,
-  prior: ComponentStatus | undefined,
+  { prior, now }: { readonly prior: ComponentStatus | undefined; readonly now: number },
 ): ComponentStatus {
   const failed = { reason: ComponentReason.WriteFailed, message: cut(message, LONGEST_MESSAGE) };
   if (status.state !== 'Ready') return { ...status, ...failed };
-  return { ...status, ...failed, state: 'Degraded', since: prior?.state === 'Degraded' ? prior.since : status.since };
+  return { ...status, ...failed, state: 'Degraded', since: prior?.state === 'Degraded' ? prior.since : metaTime(now) };
 }
 
 function waitingAgain(status: ComponentStatus, before: ReadonlyMap<string, Blocker>): ComponentStatus {

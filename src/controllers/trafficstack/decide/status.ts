@@ -20,7 +20,7 @@ export function statusOf(
   plan: Pick<StackPlan, 'statuses' | 'workloads' | 'inventory'>,
   { failures, now }: { readonly failures: readonly ComponentFailure[]; readonly now: number },
 ): TrafficStackStatus {
-  const components = withFailures(plan, failures, stack);
+  const components = withFailures(plan, failures, { stack, now });
   const isReady = ({ state }: ComponentStatus): boolean => state === 'Ready';
   const wanted = components.filter(({ state }) => state !== 'Removing');
   const summary = `${wanted.filter(isReady).length}/${wanted.length}`;
