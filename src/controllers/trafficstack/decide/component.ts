@@ -235,7 +235,8 @@ function figuresText(workload: ObservedObject): string {
   const { condition }: Partial<Readiness> = workload.live === undefined ? {} : readinessOf(workload.live);
   if (condition !== undefined) return `${idOf(workload)}: ${condition.message}`;
   const { desired = 0, available = 0 } = podsOfAll([workload]) ?? {};
-  return `${idOf(workload)}: ${available} of ${desired} pods are available`;
+  const isNowhere = desired === 0 && workload.resource.kind === 'DaemonSet';
+  return `${idOf(workload)}: ${available} of ${desired} pods are available${isNowhere ? ': no node is selected' : ''}`;
 }
 
 /** The state of a component whose pods are available, or whose weight is in force. @param seen that, for people */

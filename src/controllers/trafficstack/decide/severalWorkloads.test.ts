@@ -7,15 +7,16 @@ import { questionOf, unreadOf } from './cause/cause.ts';
 import { planComponent } from './component.ts';
 
 /** One DaemonSet of three pods: so many that are updated, and so many that are available. */
-type There = readonly [updated: number, available: number] | 'missing' | 'other' | 'no status';
+type There = readonly [updated: number, available: number] | 'missing' | 'other' | 'no status' | 'no node';
 const READY: There = [3, 3];
+const NO_PODS = { desiredNumberScheduled: 0, updatedNumberScheduled: 0, numberAvailable: 0 };
 
 function daemonSet(name: string, there: There): ObservedObject {
   const object = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace: 'shop', name } };
   const [updatedNumberScheduled, numberAvailable] = typeof there === 'string' ? READY : there;
   const status = {
     ...(there !== 'no status' && { observedGeneration: 1 }),
-    ...{ desiredNumberScheduled: 3, updatedNumberScheduled, numberAvailable },
+    ...(there === 'no node' ? NO_PODS : { desiredNumberScheduled: 3, updatedNumberScheduled, numberAvailable }),
   };
   const live = { ...object, metadata: { ...object.metadata, uid: `uid-${name}`, generation: 1 }, status };
   const known = there === 'other' ? { ...live, metadata: { ...live.metadata, labels: { app: 'theirs' } } } : live;
@@ -80,6 +81,12 @@ describe('a component with two workloads', () => {
     ['more pods than before, as after a node has joined: it is Progressing', 4, 'Progressing'],
   ])('was ready, with %s', (_, replicas, state) => {
     expect(plan(agents(READY, [3, 2]), { replicas }).status.state).toBe(state);
+  });
+
+  it('is Ready without pods if no node is selected, as for kubectl rollout status, and says so', () => {
+    const { state, message, replicas } = plan(agents('no node', READY)).status;
+    const none = `${A}: 0 of 0 pods are available: no node is selected`;
+    expect({ state, message, replicas }).toEqual({ state: 'Ready', message: `${none}; ${text('b', 3)}`, replicas: 3 });
   });
 
   it('has Events asked about the workload that is not ready', () => {
