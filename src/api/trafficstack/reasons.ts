@@ -70,5 +70,7 @@ export const ComponentReason = {
   ForeignObject: 'ForeignObject',
   WriteFailed: 'WriteFailed',
   NotInSpec: 'NotInSpec',
+  /** The spec is invalid, or something cannot be read: the conditions of the stack say why. */
+  NotDecided: 'NotDecided',
 } as const;
 export type ComponentReason = (typeof ComponentReason)[keyof typeof ComponentReason];

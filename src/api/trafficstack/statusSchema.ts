@@ -19,6 +19,20 @@ const waitingOn = z
   .optional()
   .meta({ description: 'What has to happen first, if the component waits.' });
 
+const lastDecided = z
+  .object({
+    state: text('Its state.'),
+    reason: text('Why, in one CamelCase word.'),
+    message: text('The same for people.'),
+    since: time('Since when it was in that state.'),
+    replicas: int32('Pods that there should be.'),
+  })
+  .optional()
+  .meta({
+    description:
+      'What was decided last. Set while nothing is decided, since the spec is invalid or something cannot be read.',
+  });
+
 const reference = z.object({ kind: text('Kind.'), namespace: text('Namespace.'), name: text('Name.') });
 
 const uses = reference
@@ -54,6 +68,7 @@ const component = z
       description: 'The same, if it was ready with this revision and is Ready, Degraded or Unknown since.',
     }),
     rolledBackFrom: rolledBackFromSchema,
+    lastDecided,
   })
   .meta({ description: 'The state of one component.' });
 

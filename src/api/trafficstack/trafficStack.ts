@@ -233,7 +233,12 @@ export interface ComponentStatus {
   readyRevision?: string;
   /** Set while the objects are those of the last ready revision in place of those of the spec. */
   rolledBackFrom?: RolledBackFrom;
+  /** Set while nothing is decided: what was decided last. Its deadline, and what was ready or has failed, go on from there. */
+  lastDecided?: LastDecided;
 }
+
+/** What was decided of a component before something kept all from being decided. */
+export type LastDecided = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'since' | 'replicas'>;
 
 /** A revision that missed its deadline. */
 export interface RolledBackFrom {

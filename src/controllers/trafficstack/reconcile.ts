@@ -21,7 +21,7 @@ import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { act, type Writers } from './act/act.ts';
 import { orderComponents } from './decide/graph.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
-import { statusOf, undecidedStatus } from './decide/status.ts';
+import { asDecidedLast, statusOf, undecidedStatus } from './decide/status.ts';
 import { targetOf } from './decide/upgrade/target.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
@@ -102,7 +102,7 @@ export async function reconcile(
     await reportUndecided(d, stack, wanted.why, signal);
     return undefined;
   }
-  return apply(d, stack, wanted, signal);
+  return apply(d, asDecidedLast(stack), wanted, signal);
 }
 
 /** For a stack that is being deleted. */

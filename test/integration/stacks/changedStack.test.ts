@@ -22,6 +22,8 @@ const state = async (name: string) => (await s.component(name))?.state;
 
 it('says what is wrong with the dependencies, and touches nothing', async () => {
   const before = await s.workloads();
+  const ready = (await s.stack()).status?.components;
+  const written = s.writes().length;
   await s.change('main', [WEB, API, AGENT]);
   await vi.waitFor(async () => {
     const message = 'api depends on db, which is no component of the stack';
@@ -33,8 +35,17 @@ it('says what is wrong with the dependencies, and touches nothing', async () => 
     expect(await s.condition('Stalled')).toMatchObject({ status: 'True', message });
   }, WAIT);
   expect(await s.workloads()).toEqual(before);
+  const { summary, components } = (await s.stack()).status!;
+  expect(summary).toBe('0/4');
+  expect(components?.map((each) => each.state)).toEqual(Array(4).fill('Unknown'));
+  expect(components?.map(({ message }) => message)).toContain(
+    'nothing is decided (InvalidDependencies); it was Ready: StatefulSet default/db: 2 of 2 pods are available',
+  );
   await s.change('main', ALL);
   await s.ready();
+  // Nothing begins anew.
+  expect((await s.stack()).status?.components).toEqual(ready);
+  expect(s.writes().slice(written)).toEqual([]);
 });
 
 it('fails a component at its deadline with the reason, and goes on with the others', async () => {

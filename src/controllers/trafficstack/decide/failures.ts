@@ -30,7 +30,8 @@ export function withFailures(
     const { name } = status;
     const failure = failures.find(({ component }) => component === name);
     const old = prior?.components?.find((each) => each.name === name);
-    const after = failure === undefined ? waitingAgain(status, before) : withFailure(status, failure, { prior: old, now });
+    const after =
+      failure === undefined ? waitingAgain(status, before) : withFailure(status, failure, { prior: old, now });
     before.set(name, { status: after, what: workloads.get(name) ?? '' });
     return after;
   });

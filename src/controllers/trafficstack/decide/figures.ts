@@ -33,23 +33,12 @@ export interface ComponentFigures {
   readonly root?: string | undefined;
 }
 
-/**
- * The figures of a status.
- *
- * While nothing can be decided, the status keeps the components as they were. Their states may be over by now, so each is Unknown
- * since then, without pods.
- */
+/** The figures of a status. */
 export function figuresOf({ components = [], conditions }: TrafficStackStatus): StackFigures {
-  const degraded = findCondition(conditions, StackCondition.Degraded);
-  const undecidedSince = degraded?.status === 'Unknown' ? seconds(degraded.lastTransitionTime) : undefined;
   return {
     ...known('ready', findCondition(conditions, StackCondition.Ready)),
     ...known('stalled', findCondition(conditions, StackCondition.Stalled)),
-    components: components.map((component) =>
-      undecidedSince === undefined
-        ? componentFigures(component)
-        : { name: component.name, state: 'Unknown', since: undecidedSince },
-    ),
+    components: components.map(componentFigures),
   };
 }
 

@@ -1,6 +1,11 @@
 import { ComponentReason, StackCondition as Type, StackReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
-import type { ComponentStatus, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  ComponentStatus,
+  LastDecided,
+  TrafficStack,
+  TrafficStackStatus,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
@@ -12,6 +17,8 @@ type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 /** Characters of a condition's message. */
 const LONGEST_MESSAGE = 1_024;
 const IN_PROGRESS: ReadonlySet<ComponentState> = new Set(['Waiting', 'Progressing', 'Unknown', 'Removing']);
+/** What a component has only while it is observed. */
+const OBSERVED: ReadonlySet<string> = new Set(['blockedBy', 'waitingOn', 'replicas', 'readyReplicas']);
 const DEGRADED: ReadonlySet<ComponentState> = new Set(['Degraded', 'Failed']);
 
 /** The status after a reconcile. @param now ms since 1970 */
@@ -33,7 +40,12 @@ export function statusOf(
   };
 }
 
-/** The status if nothing could be decided: the components stay as they are. @param now ms since 1970 */
+/**
+ * The status if nothing could be decided. What a component was may be over by now, so each is Unknown since then, and keeps what was
+ * decided last.
+ *
+ * @param now ms since 1970
+ */
 export function undecidedStatus(stack: TrafficStack, why: Failure, now: number): TrafficStackStatus {
   const isStalled = why.reason !== Reason.NotRead;
   const states: Record<Type, State> = {
@@ -42,7 +54,41 @@ export function undecidedStatus(stack: TrafficStack, why: Failure, now: number):
     Degraded: { status: 'Unknown', ...why },
     Stalled: isStalled ? { status: 'True', ...why } : { status: 'Unknown', ...why },
   };
-  return { ...stack.status, ...observedGeneration(stack), conditions: conditionsOf(stack, states, now) };
+  const components = stack.status?.components?.map((each) => undecided(each, why, now));
+  return {
+    ...stack.status,
+    ...observedGeneration(stack),
+    ...(components && { components, summary: `0/${components.filter(isWanted).length}` }),
+    conditions: conditionsOf(stack, states, now),
+  };
+}
+
+function undecided(status: ComponentStatus, { reason }: Failure, now: number): ComponentStatus {
+  const { name, type, lastDecided = lastOf(status), since } = status;
+  const kept = Object.entries(status).filter(([key]) => !OBSERVED.has(key));
+  return {
+    ...{ ...Object.fromEntries(kept), name, type },
+    ...{ state: 'Unknown', reason: ComponentReason.NotDecided },
+    message: `nothing is decided (${reason}); it was ${lastDecided.state}: ${lastDecided.message}`,
+    since: status.lastDecided === undefined ? metaTime(now) : since,
+    lastDecided,
+  };
+}
+
+function lastOf({ state, reason, message, since, replicas }: ComponentStatus): LastDecided {
+  return { state, reason, message, since, ...(replicas !== undefined && { replicas }) };
+}
+
+function isWanted({ state, lastDecided }: ComponentStatus): boolean {
+  return (lastDecided?.state ?? state) !== 'Removing';
+}
+
+/** The stack with the states of its components as they were decided last: deadlines and rollbacks go on from there. */
+export function asDecidedLast(stack: TrafficStack): TrafficStack {
+  const { status } = stack;
+  if (status?.components?.every(({ lastDecided }) => lastDecided === undefined) ?? true) return stack;
+  const components = status?.components?.map(({ lastDecided, ...each }) => ({ ...each, ...lastDecided }));
+  return { ...stack, status: { ...status, ...(components && { components }) } };
 }
 
 function statesOf(components: readonly ComponentStatus[], summary: string): Record<Type, State> {
