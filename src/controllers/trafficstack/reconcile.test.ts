@@ -18,7 +18,7 @@ function scene() {
   const now = { stack: stack as TrafficStack | undefined, isLeader: true };
   const d: Dependencies = {
     client: {} as Dependencies['client'],
-    applierOf: () => ({ apply: () => Promise.reject(new Error('nothing is to be applied')) }),
+    writers: {} as Dependencies['writers'],
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
     answers: { answer: () => ({ is: 'Pending' }) },
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),

@@ -10,7 +10,7 @@ import {
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { IncompleteError } from '../../runtime/client/errors.ts';
+import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
@@ -18,7 +18,8 @@ import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runt
 import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
-import { act, type Writers } from './act/act.ts';
+import { act, writtenBy, type Writers } from './act/act.ts';
+import type { Writing } from './decide/failures.ts';
 import { orderComponents } from './decide/graph.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { asDecidedLast, statusOf, undecidedStatus } from './decide/status.ts';
@@ -40,7 +41,7 @@ import type { StrangerReader } from './observe/strangers.ts';
 export interface Dependencies {
   /** Gated on leadership. */
   readonly client: Client;
-  readonly applierOf: Writers['applierOf'];
+  readonly writers: Writers;
   readonly caches: Caches;
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
@@ -64,6 +65,8 @@ const FOREIGN_AGAIN_MS = 15_000;
 const EXTERNAL_AGAIN_MS = 10_000;
 /** The same for a server: that it does not answer is known after the timeout of a probe, and is to be told within 10 s. */
 const SERVER_AGAIN_MS = 5_000;
+/** Until what was not written in time is planned anew. */
+const GO_ON_MS = 1_000;
 /** Corrects what others have changed without an event. */
 const LOOK_AGAIN_MS = 300_000;
 
@@ -71,10 +74,10 @@ const LOOK_AGAIN_MS = 300_000;
 const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: new Set([StackReason.InProgress]) };
 
 /**
- * Reconciles one TrafficStack: observe, decide, act, report. Level-based: the triggering event does not matter.
+ * Reconciles one TrafficStack: observe, decide, report what is seen, act, report what has failed. Level-based: the triggering event does not matter.
  *
  * @param key the name of the TrafficStack
- * @throws IncompleteError if a write failed, after the status says so; WaitingError if somebody else wrote the object meanwhile;
+ * @throws IncompleteError, RetryError if a write failed, after the status says so; WaitingError if somebody else wrote the object meanwhile;
  *   ApiError, TransportError
  */
 export async function reconcile(
@@ -140,12 +143,26 @@ async function apply(
     await removeFinalizer(d.client, TRAFFIC_STACKS, found, FINALIZER, FIELD_MANAGER);
     return undefined;
   }
-  const stack = await remember(d, found, plan, signal);
-  const failures = await act(plan, { ...d, signal });
-  const status = statusOf(stack, plan, { failures, now: d.clock.now() });
-  await reportStatus(d, stack, status, signal);
-  if (failures.length > 0) throw new IncompleteError(failures);
-  const untilDeadline = Math.max(0, Math.min(plan.deadlineAt, plan.askAt) - d.clock.now());
+  await announce(d, found, plan, signal);
+  const { failures, open } = await act(plan, found, d.writers, signal);
+  // Its time may have passed by now, and the status has to say what has failed.
+  const stack = asDecidedLast(d.statuses.newest(found.metadata?.name ?? '') ?? found);
+  await reportStatus(d, stack, statusOf(stack, plan, { failures, open, now: d.clock.now() }));
+  return nextLook(d, { plan, wanted, failures, open });
+}
+
+/** @throws IncompleteError, RetryError if a write has failed */
+function nextLook(
+  { clock }: Pick<Dependencies, 'clock'>,
+  { plan, wanted, failures, open }: Writing & { readonly plan: StackPlan; readonly wanted: Wanted },
+): ReconcileResult {
+  if (failures.length > 0) {
+    const failure = new IncompleteError(failures);
+    // What has not been tried waits for no backoff.
+    throw open.size === 0 ? failure : new RetryError(failure.message, GO_ON_MS, { cause: failure });
+  }
+  if (open.size > 0) return { requeueAfterMs: GO_ON_MS };
+  const untilDeadline = Math.max(0, Math.min(plan.deadlineAt, plan.askAt) - clock.now());
   return { requeueAfterMs: Math.min(lookAgainMs(plan, wanted), untilDeadline) };
 }
 
@@ -177,37 +194,29 @@ async function planFrom(
   return more === undefined ? plan : planFrom(more, d);
 }
 
-/** Stores what is about to be created, and keeps the stack until that is gone. */
-async function remember(
-  { client, stacks, statuses }: Dependencies,
-  found: TrafficStack,
-  plan: StackPlan,
-  signal?: AbortSignal,
-): Promise<TrafficStack> {
-  if (plan.apply.length === 0) return found;
+/**
+ * Before anything is written: stores what is about to be created, keeps the stack until that is gone, and says what is seen. A write may
+ * hang, and the status must not wait for it.
+ */
+async function announce(d: Dependencies, found: TrafficStack, plan: StackPlan, signal?: AbortSignal): Promise<void> {
+  if (plan.apply.length > 0 && !hasFinalizer(found, FINALIZER)) {
+    d.stacks.wrote(await addFinalizer(d.client, TRAFFIC_STACKS, found, FINALIZER, FIELD_MANAGER));
+  }
+  const status = statusOf(found, plan, { failures: [], open: writtenBy(plan), now: d.clock.now() });
   const known = found.status?.inventory ?? [];
   const isKnown = plan.inventory.every((entry) => known.some((other) => hasAll(other, entry)));
-  let stack = found;
-  if (!hasFinalizer(stack, FINALIZER)) {
-    stack = await addFinalizer(client, TRAFFIC_STACKS, stack, FINALIZER, FIELD_MANAGER);
-    stacks.wrote(stack);
+  try {
+    await reportStatus(d, found, status, signal);
+  } catch (error) {
+    // What exists is corrected also while the status cannot be written. The report after that says so.
+    if (!isKnown) throw error;
   }
-  if (isKnown) return stack;
-  const inventory = union(known, plan.inventory);
-  await statuses.write(stack, { ...stack.status, inventory }, signal === undefined ? {} : { signal });
-  return statuses.newest(stack.metadata?.name ?? '') ?? stack;
 }
 
 function hasAll(entry: InventoryEntry, { component, dependsOn, objects }: InventoryEntry): boolean {
   const known = new Set(entry.objects.map((ref) => JSON.stringify(ref)));
   const hasObjects = objects.every((ref) => known.has(JSON.stringify(ref)));
   return entry.component === component && hasObjects && dependsOn.every((name) => entry.dependsOn.includes(name));
-}
-
-/** An object that the spec has no more stays until it is gone. */
-function union(known: readonly InventoryEntry[], planned: readonly InventoryEntry[]): InventoryEntry[] {
-  const others = known.filter(({ component }) => !planned.some((entry) => entry.component === component));
-  return [...planned, ...others];
 }
 
 function reportUndecided(d: Dependencies, stack: TrafficStack, why: Failure, signal?: AbortSignal): Promise<void> {

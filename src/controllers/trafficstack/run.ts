@@ -3,6 +3,7 @@ import { askValuesOf } from '../../prometheus/askValues.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { sameSpec } from '../../runtime/controller/sameSpec.ts';
@@ -13,6 +14,7 @@ import type { ControllerContext } from '../contract/context.ts';
 import { DEFAULT_STACK } from '../contract/keepers.ts';
 import type { RunningController } from '../contract/module.ts';
 import type { Writers } from './act/act.ts';
+import { limitWrites } from './act/limitWrites.ts';
 import { makeDefaultStack } from './act/makeDefaultStack.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
@@ -24,8 +26,14 @@ import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts'
 import { PodReader } from './observe/pods.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
 import { StrangerReader } from './observe/strangers.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, type Dependencies } from './reconcile.ts';
+import { reconcileDefault } from './reconcileDefault.ts';
 import { Renderings } from './renderings.ts';
+
+/** Stacks are independent, and mostly wait for the API server: one whose writes hang must not keep the others. */
+const WORKERS = 16;
+/** Writes of objects in flight, of all stacks: the transport sends 16 calls at once. */
+const WRITES_AT_ONCE = 12;
 
 /** Connects the controller of TrafficStacks with what it observes. */
 export function runStacks(
@@ -35,6 +43,7 @@ export function runStacks(
   hasDefault: boolean,
 ): RunningController {
   const { client, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
+  const writer = limitWrites(client, WRITES_AT_ONCE);
   const stacks = createOverlay(cache, { clock });
   const caches = createCaches(context);
   const answers = new AnswerFeed({
@@ -42,13 +51,13 @@ export function runStacks(
     queries: () => queriesOf(cache.lister.list()),
     onChange: (name) => controller.queue.add(name),
   });
-  const dependencies = {
+  const dependencies: Dependencies = {
     ...{ client, caches, answers, stacks, events, clock, isLeader },
     podReader: new PodReader({ client, clock }),
     eventReader: new EventReader({ client, clock }),
     strangers: new StrangerReader({ client, clock }),
     probes: new ServerProbes({ clock }),
-    applierOf: appliersOf(context),
+    writers: { client: writer, applierOf: appliersOf(context, writer), caches, applying: new Set(), clock },
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),
     renderings: new Renderings({
@@ -58,11 +67,12 @@ export function runStacks(
   };
   const controller = new Controller({
     name: 'trafficstack',
-    async reconcile(key, signal) {
-      if (hasDefault && key === DEFAULT_STACK && isLeader()) await makeDefaultStack(client, cache, context.builtIns);
-      return reconcile(dependencies, key, signal);
+    reconcile(key, signal) {
+      const work = () => reconcile(dependencies, key, signal);
+      if (!hasDefault || key !== DEFAULT_STACK || !isLeader()) return work();
+      return reconcileDefault(() => makeDefaultStack(client, cache, context.builtIns), work);
     },
-    ...{ logger, clock },
+    ...{ logger, clock, workers: WORKERS },
     metrics: metrics.controller,
   });
   const enqueue = (which: (stack: TrafficStack) => boolean): void => {
@@ -98,7 +108,7 @@ export function runStacks(
 }
 
 /** An applier for each field manager that objects of stacks have. */
-function appliersOf({ client, builtIns, logger, clock }: ControllerContext): Writers['applierOf'] {
+function appliersOf({ builtIns, logger, clock }: ControllerContext, client: Client): Writers['applierOf'] {
   const managers = new Set([FIELD_MANAGER, ...builtIns.flatMap(({ fieldManager }) => fieldManager ?? [])]);
   const appliers = new Map(
     [...managers].map((fieldManager) => [fieldManager, new Applier({ client, fieldManager, logger, clock })]),

@@ -1,5 +1,5 @@
 import type { Applier } from '../apply/apply.ts';
-import type { Client } from '../client/client.ts';
+import type { CallOptions, Client } from '../client/client.ts';
 import { NotLeaderError } from '../client/errors.ts';
 import { keyOf, refOfKey } from '../client/resource.ts';
 import { idOf } from './member.ts';
@@ -40,9 +40,14 @@ export async function carryOut(plan: Plan, { applier, client }: Tools): Promise<
  *
  * @throws ApiError, TransportError, NotLeaderError
  */
-export async function remove(client: Client, { member, live }: Observed<Member>): Promise<void> {
+export async function remove(
+  client: Client,
+  { member, live }: Observed<Member>,
+  options: CallOptions = {},
+): Promise<void> {
   const uid = live?.metadata?.uid;
   await client.delete(member.resource, refOfKey(keyOf(member.object)), {
+    ...options,
     propagationPolicy: 'Background',
     ...(uid === undefined ? {} : { preconditions: { uid } }),
   });

@@ -1,15 +1,18 @@
-import { TRAFFIC_STACKS } from '../../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
-import { resourceName } from '../../../runtime/client/resource.ts';
-import { ApiError, isInvalid, isNotFound } from '../../../runtime/client/errors.ts';
+import { keyOf, resourceName } from '../../../runtime/client/resource.ts';
+import { ApiError, isInvalid, isNotFound, WaitingError } from '../../../runtime/client/errors.ts';
+import { forEachAtOnce } from '../../../runtime/controller/forEachAtOnce.ts';
 import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
 import type { PlannedObject, StackPlan } from '../decide/plan.ts';
-import type { ComponentFailure } from '../decide/failures.ts';
+import type { ComponentFailure, Writing } from '../decide/failures.ts';
 import { isUnserved, overlayOf, type Caches } from '../observe/caches.ts';
+import { mayApply } from '../render/objects.ts';
 
 /** What writes. */
 export interface Writers {
@@ -18,8 +21,19 @@ export interface Writers {
   /** What applies an object, with its field manager. */
   readonly applierOf: (object: Pick<PlannedObject, 'fieldManager'>) => Pick<Applier, 'apply'>;
   readonly caches: Caches;
-  readonly signal?: AbortSignal | undefined;
+  /** Ids of objects that are being applied, of all stacks: two of them may want the same one. */
+  readonly applying: Set<string>;
+  readonly clock: Pick<Clock, 'monotonic' | 'setTimeout'>;
 }
+
+/** Components that are written at once. */
+const AT_ONCE = 8;
+/** No write begins later than this, ms: what is left is planned anew, with what is seen by then. */
+const BEGIN_WITHIN_MS = 5_000;
+/** A write without an answer counts as failed then, ms: as long as an attempt of the transport, and a webhook by default. */
+const ANSWER_WITHIN_MS = 10_000;
+/** ms */
+const OVERTAKEN_AGAIN_MS = 1_000;
 
 const failureOf = createFailureOf(TRAFFIC_STACKS, {
   forbidden: ComponentReason.WriteFailed,
@@ -28,42 +42,118 @@ const failureOf = createFailureOf(TRAFFIC_STACKS, {
   failed: ComponentReason.WriteFailed,
 });
 
+/** A write of a component. */
+interface Step {
+  readonly component: string;
+  readonly member: Member;
+  readonly write: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The components of which a plan writes or deletes an object. */
+export function writtenBy({ apply, store, remove: removed }: Writes): ReadonlySet<string> {
+  return new Set([...apply, ...store, ...removed].map(({ component }) => component));
+}
+
+type Writes = Pick<StackPlan, 'apply' | 'store' | 'remove'>;
+
 /**
- * Writes what a plan says, in its order. After a failure the other objects of that component are left out; other components are
- * written.
+ * Writes what a plan says: of each component in its order, several components at once. After a failure the other objects of that
+ * component are left out; other components are written. A write that hangs keeps the rest for 10 s at most: components that have not
+ * been written by then are left `open`. So are all that are not finished when `signal` is aborted, which is no failure of theirs.
  *
- * @throws NotLeaderError; WaitingError if somebody else wrote the stack meanwhile
+ * @throws NotLeaderError; WaitingError if somebody else wrote the stack, or an object of it, meanwhile
  */
 export async function act(
-  plan: Pick<StackPlan, 'apply' | 'store' | 'remove'>,
+  plan: Writes,
+  stack: TrafficStack,
   writers: Writers,
-): Promise<ComponentFailure[]> {
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Writing> {
   const failures: ComponentFailure[] = [];
-  const attempt = async (component: string, member: Member, write: () => Promise<void>): Promise<void> => {
-    if (failures.some((failure) => failure.component === component)) return;
-    writers.signal?.throwIfAborted();
-    try {
-      await write();
-    } catch (error) {
-      const what = idOf(member);
-      const missing = isUnserved(writers.caches, member.resource) ? resourceName(member.resource) : undefined;
-      failures.push({ component, ...failureOf(what, error), ...detailOf(what, error, missing) });
+  const open = new Set(writtenBy(plan));
+  const thrown: unknown[] = [];
+  const { clock, caches } = writers;
+  const lastBegin = clock.monotonic() + BEGIN_WITHIN_MS;
+  const late = new AbortController();
+  const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
+  const ended = AbortSignal.any([signal, late.signal]);
+  const mayBegin = (): boolean => thrown.length === 0 && !ended.aborted && clock.monotonic() <= lastBegin;
+  await forEachAtOnce(inOrder(plan, stack, writers), AT_ONCE, async ([component, steps]) => {
+    for (const { member, write } of steps) {
+      if (!mayBegin()) return;
+      try {
+        await write(ended);
+      } catch (error) {
+        if (signal.aborted) return;
+        // The others go on, and have ended before the next reconcile.
+        const failure = failureUnlessThrown(member, error, { caches, thrown });
+        if (failure === undefined) return;
+        failures.push({ component, ...failure });
+        break;
+      }
     }
-  };
-  for (const planned of [...plan.apply, ...plan.store]) {
-    await attempt(planned.component, planned, async () => {
-      const { resource, object, live } = planned;
-      const { signal } = writers;
-      const call = { takesNothingOver: true, createsByApply: true, ...(signal && { signal }) };
-      const { object: answer, written } = await writers.applierOf(planned).apply(resource, object, live, call);
-      if (written) overlayOf(writers.caches, resource).wrote(answer);
-    });
+    open.delete(component);
+  });
+  timer.cancel();
+  if (thrown.length > 0) throw thrown[0];
+  return { failures, open };
+}
+
+function failureUnlessThrown(
+  member: Member,
+  error: unknown,
+  { caches, thrown }: { readonly caches: Caches; readonly thrown: unknown[] },
+) {
+  const what = idOf(member);
+  const missing = isUnserved(caches, member.resource) ? resourceName(member.resource) : undefined;
+  try {
+    return { ...failureOf(what, error), ...detailOf(what, error, missing) };
+  } catch (other) {
+    thrown.push(other);
+    return undefined;
   }
-  for (const { component, resource, live } of plan.remove) {
+}
+
+/** The writes by component: first those that did not fail the last time, so that some that hang do not keep the others for ever. */
+function inOrder(plan: Writes, stack: TrafficStack, writers: Writers): [string, Step[]][] {
+  const { client } = writers;
+  const applied = [...plan.apply, ...plan.store].map((planned): Step => {
+    const write = (signal: AbortSignal) => apply(planned, stack, writers, signal);
+    return { component: planned.component, member: planned, write };
+  });
+  const removed = plan.remove.map(({ component, resource, live }): Step => {
     const member = { resource, object: live };
-    await attempt(component, member, () => remove(writers.client, { member, live }));
+    return { component, member, write: (signal) => remove(client, { member, live }, { signal }) };
+  });
+  const failed = new Set(
+    stack.status?.components?.flatMap(({ name, reason }) => (reason === ComponentReason.WriteFailed ? [name] : [])),
+  );
+  const byComponent = [...Map.groupBy([...applied, ...removed], ({ component }) => component)];
+  return byComponent.toSorted(([a], [b]) => Number(failed.has(a)) - Number(failed.has(b)));
+}
+
+/** @throws WaitingError if another stack has written the object since it was observed, or is about to: both apply as one field manager */
+async function apply(
+  planned: PlannedObject,
+  stack: TrafficStack,
+  writers: Writers,
+  signal: AbortSignal,
+): Promise<void> {
+  const { resource, object, live, fieldManager } = planned;
+  const id = idOf(planned);
+  const overlay = overlayOf(writers.caches, resource);
+  const isFree = mayApply({ fieldManager, live: overlay.get(keyOf(object)) }, stack);
+  if (!isFree || writers.applying.has(id)) {
+    throw new WaitingError('Overtaken', `another stack has written ${id} first`, OVERTAKEN_AGAIN_MS);
   }
-  return failures;
+  writers.applying.add(id);
+  try {
+    const call = { takesNothingOver: true, createsByApply: true, signal };
+    const { object: answer, written } = await writers.applierOf(planned).apply(resource, object, live, call);
+    if (written) overlay.wrote(answer);
+  } finally {
+    writers.applying.delete(id);
+  }
 }
 
 /**

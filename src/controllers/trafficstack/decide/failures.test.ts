@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
-import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
+import { describe, expect, it } from 'vitest';
+import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { at, component, NOW, stackOf } from '../testing/stacks.ts';
 import { withFailures } from './failures.ts';
+import type { StackPlan } from './plan.ts';
 
 const status = (name: string, over: Partial<ComponentStatus> = {}): ComponentStatus => {
   return { name, type: 'Workload', state: 'Ready', reason: 'X', message: 'm', since: at(0), ...over };
@@ -23,7 +25,11 @@ const STACK = stackOf([component('db')]);
 const DAYS = 3 * 24 * 3_600;
 /** After a reconcile whose write of db failed. @param stack as it was before */
 const afterFailure = (statuses: readonly ComponentStatus[], stack = STACK) =>
-  withFailures({ statuses, workloads }, [{ component: 'db', ...FAILURE }], { stack, now: NOW });
+  withFailures(
+    { statuses, workloads, store: [] },
+    { failures: [{ component: 'db', ...FAILURE }], open: new Set() },
+    { stack, now: NOW },
+  );
 
 it('components that wait name the write that failed, along the chain', () => {
   const statuses = [applying('db'), waits('api', ['db']), waits('web', ['api'])];
@@ -54,4 +60,44 @@ it('it is Degraded since the first failure while writes go on to fail', () => {
   const before = status('db', { state: 'Degraded', since: at(-60), ...FAILURE });
   const [after] = afterFailure([status('db')], stackOf([component('db')], { components: [before] }));
   expect(after).toMatchObject({ state: 'Degraded', since: at(-60) });
+});
+
+describe('while its writes have not ended', () => {
+  const before = (over: Partial<ComponentStatus>) => stackOf([component('db')], { components: [status('db', over)] });
+  const during = (now: ComponentStatus, stack: TrafficStack, store: StackPlan['store'] = []) =>
+    withFailures(
+      { statuses: [now, waits('api', ['db'])], workloads, store },
+      { failures: [], open: new Set(['db']) },
+      { stack, now: NOW },
+    );
+  const revision = (over: object = {}) => {
+    return { component: 'db', resource: CONTROLLER_REVISIONS, object: {}, live: undefined, ...over };
+  };
+
+  it('a component whose write failed stays so, and what waits for it goes on to name that', () => {
+    const failed = before({ state: 'Progressing', ...FAILURE, since: at(-60), revision: '1' });
+    const [db, api] = during({ ...applying('db'), revision: '1' }, failed);
+    expect(db).toEqual(failed.status?.components?.[0]);
+    expect(api?.waitingOn?.observed).toBe(`Progressing: ${FAILURE.message}`);
+  });
+
+  it('with another spec it is as it is planned', () => {
+    const failed = before({ state: 'Progressing', ...FAILURE, revision: '1' });
+    const now = { ...applying('db'), revision: '2' };
+    expect(during(now, failed)[0]).toEqual(now);
+  });
+
+  it('it does not count as ready before what can be restored is stored', () => {
+    const starting = before({ state: 'Progressing', reason: 'RollingOut', since: at(-60) });
+    expect(during(status('db'), starting, [revision()])[0]).toEqual(starting.status?.components?.[0]);
+    expect(during(status('db'), starting, [revision({ live: {} })])[0]).toEqual(status('db'));
+    expect(during(status('db'), stackOf([component('db')]), [revision()])[0]).toEqual(status('db'));
+  });
+
+  it('a message is not cut in another way than before them', () => {
+    const long = { ...waits('api', ['db']), message: 'shortened' };
+    const plan = { statuses: [applying('db'), long], workloads, store: [] };
+    const open = new Set(['db', 'api']);
+    expect(withFailures(plan, { failures: [], open }, { stack: STACK, now: NOW })).toEqual(plan.statuses);
+  });
 });

@@ -14,27 +14,48 @@ export interface ComponentFailure extends Failure {
   readonly component: string;
 }
 
+/** How far the writes of a plan are. */
+export interface Writing {
+  readonly failures: readonly ComponentFailure[];
+  /** Components whose writes have not ended. */
+  readonly open: ReadonlySet<string>;
+}
+
 /**
- * The statuses of a plan after its writes: a component says which of its writes failed, and those that wait for it do, too.
+ * The statuses of a plan before its writes, and after them: a component says which of its writes failed, and those that wait for it do,
+ * too. While its writes have not ended, a component stays as it was in two cases:
+ *
+ * | a component whose writes have not ended                | why it stays as it was                     |
+ * |--------------------------------------------------------|--------------------------------------------|
+ * | one of them failed the last time, with the same spec   | it may fail again: no change back and forth |
+ * | its revision is to be stored                           | what was ready last can be restored: it counts as ready when it is stored |
  *
  * @param now ms since 1970
  */
 export function withFailures(
-  { statuses, workloads }: Pick<StackPlan, 'statuses' | 'workloads'>,
-  failures: readonly ComponentFailure[],
+  { statuses, workloads, store }: Pick<StackPlan, 'statuses' | 'workloads' | 'store'>,
+  { failures, open }: Writing,
   { stack: { status: prior }, now }: { readonly stack: TrafficStack; readonly now: number },
 ): readonly ComponentStatus[] {
-  if (failures.length === 0) return statuses;
+  const toStore = new Set(store.filter(({ live }) => live === undefined).map(({ component }) => component));
   const before = new Map<string, Blocker>();
+  let isSame = true;
   return statuses.map((status) => {
     const { name } = status;
     const failure = failures.find(({ component }) => component === name);
     const old = prior?.components?.find((each) => each.name === name);
-    const after =
-      failure === undefined ? waitingAgain(status, before) : withFailure(status, failure, { prior: old, now });
+    const stays = open.has(name) && old !== undefined && (toStore.has(name) || isFailure(old, status));
+    const own = failure === undefined ? status : withFailure(status, failure, { prior: old, now });
+    const seen = stays ? old : own;
+    isSame &&= seen === status;
+    const after = isSame || seen !== status ? seen : waitingAgain(status, before);
     before.set(name, { status: after, what: workloads.get(name) ?? '' });
     return after;
   });
+}
+
+function isFailure({ reason, revision }: ComponentStatus, status: ComponentStatus): boolean {
+  return reason === ComponentReason.WriteFailed && revision === status.revision;
 }
 
 /** One that was ready is not as asked for while a write fails. */

@@ -12,7 +12,11 @@ const status = (name: string, over: Partial<ComponentStatus> = {}): ComponentSta
   ...over,
 });
 const decided = (...statuses: ComponentStatus[]): TrafficStackStatus =>
-  statusOf(stackOf([]), { statuses, workloads: new Map(), inventory: [] }, { failures: [], now: NOW });
+  statusOf(
+    stackOf([]),
+    { statuses, workloads: new Map(), store: [], inventory: [] },
+    { failures: [], open: new Set(), now: NOW },
+  );
 const READY = { name: 'db', state: 'Ready', since: SECONDS - 60, desired: 2, available: 2 };
 
 describe('the figures of a status', () => {

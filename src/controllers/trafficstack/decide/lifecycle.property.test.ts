@@ -66,21 +66,16 @@ class Simulation {
     this.#components = [];
   }
 
-  /** One reconcile. @param writes how many writes succeed before the operator is killed; Infinity: all, and it reports */
+  /** One reconcile. @param writes how many writes succeed before the operator is killed */
   reconcile(writes = Infinity): void {
     const plan = this.#plan();
     let left = writes;
     const may = (): boolean => left-- > 0;
     if (!may()) return;
-    // As reconcile.ts: what is about to be created is stored first, together with what is known.
-    const known = this.#status.inventory ?? [];
-    const names = new Set(plan.inventory.map((entry) => entry.component));
-    const inventory = [...plan.inventory, ...known.filter((entry) => !names.has(entry.component))];
-    if (plan.apply.length > 0) this.#status = { ...this.#status, inventory };
+    // As reconcile.ts: the status is written first, with what is about to be created.
+    this.#status = { observedGeneration: 2, components: [...plan.statuses], inventory: [...plan.inventory] };
     for (const { component: name, isCurrent } of plan.apply) if (!isCurrent && may()) this.#apply(name);
     for (const { component: name } of plan.remove) if (may()) this.#remove(name);
-    if (!may()) return;
-    this.#status = { observedGeneration: 2, components: [...plan.statuses], inventory: [...plan.inventory] };
   }
 
   #plan(): StackPlan {

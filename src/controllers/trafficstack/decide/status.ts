@@ -9,7 +9,7 @@ import type {
 import { metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
-import { withFailures, type ComponentFailure } from './failures.ts';
+import { withFailures, type Writing } from './failures.ts';
 import type { StackPlan } from './plan.ts';
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -21,13 +21,13 @@ const IN_PROGRESS: ReadonlySet<ComponentState> = new Set(['Waiting', 'Progressin
 const OBSERVED: ReadonlySet<string> = new Set(['blockedBy', 'waitingOn', 'replicas', 'readyReplicas']);
 const DEGRADED: ReadonlySet<ComponentState> = new Set(['Degraded', 'Failed']);
 
-/** The status after a reconcile. @param now ms since 1970 */
+/** The status before the writes of a plan, and after them. @param now ms since 1970 */
 export function statusOf(
   stack: TrafficStack,
-  plan: Pick<StackPlan, 'statuses' | 'workloads' | 'inventory'>,
-  { failures, now }: { readonly failures: readonly ComponentFailure[]; readonly now: number },
+  plan: Pick<StackPlan, 'statuses' | 'workloads' | 'store' | 'inventory'>,
+  { now, ...writing }: Writing & { readonly now: number },
 ): TrafficStackStatus {
-  const components = withFailures(plan, failures, { stack, now });
+  const components = withFailures(plan, writing, { stack, now });
   const isReady = ({ state }: ComponentStatus): boolean => state === 'Ready';
   const wanted = components.filter(({ state }) => state !== 'Removing');
   const summary = `${wanted.filter(isReady).length}/${wanted.length}`;

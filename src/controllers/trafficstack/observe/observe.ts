@@ -4,6 +4,7 @@ import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/app
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
+import { forEachAtOnce } from '../../../runtime/controller/forEachAtOnce.ts';
 import { idFor, idOf } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import { usesOf } from '../decide/external.ts';
@@ -19,6 +20,9 @@ import { podIndexOf } from './stackPod.ts';
 import { observeStandIn } from './standIn.ts';
 import type { ServerProbes } from './serverProbes.ts';
 import type { StrangerReader } from './strangers.ts';
+
+/** A new stack may have hundreds of objects, and its status is written after them. */
+const READS_AT_ONCE = 8;
 
 /** What a stack should be. */
 export interface Wanted {
@@ -137,10 +141,11 @@ export async function withStrangers(
   client: Client,
 ): Promise<Observation | undefined> {
   const found = new Map<string, KubeObject>();
-  for (const planned of apply.filter(({ live }) => live === undefined)) {
+  const missing = apply.filter(({ live }) => live === undefined);
+  await forEachAtOnce(missing, READS_AT_ONCE, async (planned) => {
     const live = await readLive(client, planned);
     if (live !== undefined) found.set(idOf(planned), live);
-  }
+  });
   if (found.size === 0) return undefined;
   const components = observation.components.map((component) => ({
     ...component,

@@ -6,20 +6,23 @@ const KEPT_MS = 5_000;
 /** What was read of the API server in the last 5 s, so that each object is read at most once in that time. */
 export class RecentReads<T> {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #known = new Map<string, { readonly at: number; readonly value: T }>();
+  readonly #known = new Map<string, { readonly at: number; readonly value: Promise<T> }>();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  /** What was read for a key, by `load` if that is too long ago. What `load` throws is not kept. */
-  async read(key: string, load: () => Promise<T>): Promise<T> {
+  /** What was read for a key, by `load` if that is too long ago; calls at the same time share one. What `load` throws is not kept. */
+  read(key: string, load: () => Promise<T>): Promise<T> {
     const now = this.#clock.now();
     for (const [other, { at }] of this.#known) if (now - at >= KEPT_MS) this.#known.delete(other);
     const known = this.#known.get(key);
     if (known !== undefined) return known.value;
-    const value = await load();
-    this.#known.set(key, { at: now, value });
-    return value;
+    const read = { at: now, value: load() };
+    this.#known.set(key, read);
+    read.value.catch(() => {
+      if (this.#known.get(key) === read) this.#known.delete(key);
+    });
+    return read.value;
   }
 }

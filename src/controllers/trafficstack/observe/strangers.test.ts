@@ -54,3 +54,9 @@ it('a failure is not kept', async () => {
   answers.delete('db');
   expect(await reader.read(of('db'))).toBeUndefined();
 });
+
+it('stacks that ask at the same time share a read', async () => {
+  const { asked, reader, of } = scene();
+  await Promise.all([reader.read(of('db')), reader.read(of('db')), reader.list(DEPLOYMENTS), reader.list(DEPLOYMENTS)]);
+  expect(asked).toEqual(['deployments db', 'all deployments']);
+});

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { ComponentSpec, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
@@ -102,10 +103,11 @@ export class SimulatedCluster {
       mergePatch: () => Promise.resolve().then(() => this.#release()),
     } as unknown as Client;
     const applier = new Applier({ client, fieldManager: 'x', logger: this.#logger });
+    const caches = this.#caches();
     return {
       client,
-      applierOf: () => applier,
-      caches: this.#caches(),
+      caches,
+      writers: { client, applierOf: () => applier, caches, applying: new Set(), clock: this.clock },
       answers: { answer: () => ({ is: 'Pending' }) },
       renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
       podReader: { read: () => Promise.resolve([]) },
@@ -164,6 +166,7 @@ export class SimulatedCluster {
   }
 
   #report(status: TrafficStackStatus): boolean {
+    if (isDeepStrictEqual(status, this.stack?.status)) return false;
     this.#write();
     if (this.stack !== undefined) this.stack = { ...this.stack, status };
     return true;

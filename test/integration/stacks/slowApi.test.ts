@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { V1ValidatingWebhookConfiguration } from '@kubernetes/client-node';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Resource } from '../../../src/runtime/client/resource.ts';
+import { DEPLOYMENTS, NAMESPACES } from '../../../src/runtime/client/resources.ts';
+import { audited, writesOf } from '../../harness/audit.ts';
+import { measured, seconds, sleep, until } from '../../harness/measured.ts';
+import { component, startScene, WAIT, type StackScene } from './scene.ts';
+
+/** An admission webhook that never answers: what it is not asked about goes on, and the status says what hangs. */
+const USER = 'stack-slow';
+const HANGING = 'hanging';
+const WEBHOOKS: Resource<V1ValidatingWebhookConfiguration> = {
+  ...{ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingWebhookConfiguration' },
+  ...{ plural: 'validatingwebhookconfigurations', namespaced: false },
+};
+/** More than a reconcile writes at once. */
+const STUCK = Array.from({ length: 10 }, (_, n) => `stuck-${n}`);
+let s: StackScene;
+let webhook: Server;
+let asked = 0;
+
+beforeAll(async () => {
+  s = await startScene(USER);
+  await s.f.client.create(NAMESPACES, { metadata: { name: HANGING } });
+  await hang();
+  await s.startOperator();
+});
+afterAll(async () => {
+  await s.stop();
+  webhook.closeAllConnections();
+  webhook.close();
+});
+
+/** Until the API server asks the webhook about Deployments of a namespace. */
+async function hang(): Promise<void> {
+  const { directory } = s.f.controlPlane;
+  const [cert, key, ca] = ['apiserver.crt', 'apiserver.key', 'ca.crt'].map((name) =>
+    readFileSync(`${directory}/${name}`),
+  );
+  webhook = createServer({ cert, key }, () => void (asked += 1));
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
+  const { port } = webhook.address() as AddressInfo;
+  await s.f.client.create(WEBHOOKS, {
+    metadata: { name: HANGING },
+    webhooks: [
+      {
+        name: 'hanging.example.com',
+        clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: ca!.toString('base64') },
+        rules: [{ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'], operations: ['CREATE'] }],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': HANGING } },
+        ...{ timeoutSeconds: 30, failurePolicy: 'Fail', sideEffects: 'None', admissionReviewVersions: ['v1'] },
+      },
+    ],
+  });
+  const { podTemplate: template } = component('probe').workload;
+  const spec = { selector: { matchLabels: { a: 'b' } }, template: { ...template!, metadata: { labels: { a: 'b' } } } };
+  const probe = { metadata: { namespace: HANGING, name: 'probe' }, spec };
+  await until('the webhook is asked', async () => {
+    const how = { fieldManager: 'person', dryRun: true, signal: AbortSignal.timeout(500) };
+    await s.f.client.apply(DEPLOYMENTS, probe, how).catch(() => undefined);
+    return asked > 0;
+  });
+}
+
+const stuck = (name: string) => component(name, { workload: { namespace: HANGING } });
+const statusWrites = () =>
+  writesOf(s.f.controlPlane, USER).filter(({ resource }) => resource === 'trafficstacks').length;
+
+/** How long something takes, at most so many milliseconds. */
+async function took(what: string, timeout: number, check: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  await vi.waitFor(check, { timeout, interval: 100 });
+  measured(`${what} after ${seconds(performance.now() - began)}`);
+}
+
+it('shows all components at once, and another stack goes on', async () => {
+  await s.create('main', [
+    ...STUCK.map(stuck),
+    component('free'),
+    component('next', { dependsOn: ['free'] }),
+    component('behind', { dependsOn: ['stuck-0'] }),
+  ]);
+  await took('the status of a stack whose writes hang is there', 5_000, async () => {
+    expect((await s.stack()).status?.components).toHaveLength(STUCK.length + 3);
+  });
+  await s.create('other', [component('other-a'), component('other-b', { dependsOn: ['other-a'] })]);
+  await took('another stack is ready', 10_000, async () => {
+    expect(await s.condition('Ready', 'other')).toMatchObject({ status: 'True' });
+  });
+});
+
+it('names each write that hangs, and the components beside them get ready', async () => {
+  await took('each write that hangs is named, and components beside them are ready', 45_000, async () => {
+    const { components = [] } = (await s.stack()).status ?? {};
+    const of = (name: string) => components.find((each) => each.name === name);
+    for (const name of STUCK) {
+      const message = `Deployment ${HANGING}/${name}: no answer from the API server`;
+      expect(of(name)).toMatchObject({ state: 'Progressing', reason: 'WriteFailed', message });
+    }
+    expect([of('free')?.state, of('next')?.state]).toEqual(['Ready', 'Ready']);
+    expect(of('behind')).toMatchObject({ state: 'Waiting', waitingOn: { component: 'stuck-0' } });
+  });
+});
+
+it('goes on to observe, and writes the status only when it changes', async () => {
+  s.kubelet.faults.set('next', { reason: 'CrashLoopBackOff', message: 'back-off' });
+  await took('another fault is named', 20_000, async () => {
+    expect(await s.component('next')).toMatchObject({ state: 'Degraded', reason: 'CrashLoopBackOff' });
+  });
+  s.kubelet.faults.delete('next');
+  await vi.waitFor(async () => expect((await s.component('next'))?.state).toBe('Ready'), WAIT);
+  await sleep(12_000);
+  const [writes, calls] = [statusWrites(), asked];
+  await sleep(25_000);
+  expect(asked).toBeGreaterThan(calls);
+  expect(statusWrites()).toBe(writes);
+});
+
+it('is ready when the webhook is gone', async () => {
+  await s.f.client.delete(WEBHOOKS, { name: HANGING });
+  await s.ready();
+});
+
+it('shows 50 components that are created at once in the first seconds', async () => {
+  await s.create(
+    'large',
+    Array.from({ length: 50 }, (_, n) =>
+      component(`large-${n}`, { workload: { services: [{ ports: [{ port: 80 }] }] } }),
+    ),
+  );
+  await took('the status of a stack of 50 components is there', 15_000, async () => {
+    expect((await s.stack('large')).status?.components).toHaveLength(50);
+  });
+  await s.ready('large');
+  const writes = audited(s.f.controlPlane).filter(({ user, verb, resource, name }) => {
+    return user === USER && verb === 'patch' && resource !== 'trafficstacks' && name.startsWith('large');
+  });
+  expect(writes[0]?.resource).toBe('trafficstacks/status');
+});
