@@ -3,7 +3,7 @@ import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, resourceName } from '../../../runtime/client/resource.ts';
-import { ApiError, isInvalid, isNotFound, WaitingError } from '../../../runtime/client/errors.ts';
+import { ApiError, isInvalid, isNotFound, TransportError, WaitingError } from '../../../runtime/client/errors.ts';
 import { forEachAtOnce } from '../../../runtime/controller/forEachAtOnce.ts';
 import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
@@ -84,7 +84,7 @@ export async function act(
       try {
         await write(ended);
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted || (late.signal.aborted && isUnsent(error))) return;
         // The others go on, and have ended before the next reconcile.
         const failure = failureUnlessThrown(member, error, { caches, thrown });
         if (failure === undefined) return;
@@ -97,6 +97,11 @@ export async function act(
   timer.cancel();
   if (thrown.length > 0) throw thrown[0];
   return { failures, open };
+}
+
+/** Whether others were before it until its time was over. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof TransportError && error.unsent;
 }
 
 function failureUnlessThrown(
