@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
+import { Sightings } from './observe/answers/sightings.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
 import { at, component, stackOf } from './testing/stacks.ts';
@@ -20,7 +21,8 @@ function scene() {
     client: {} as Dependencies['client'],
     writers: {} as Dependencies['writers'],
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
-    answers: { answer: () => ({ is: 'Pending' }) },
+    answers: { answer: () => ({ is: 'Pending' }), askAgain: () => undefined },
+    sightings: new Sightings(new FakeClock()),
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
     podReader: { read: () => Promise.resolve([]) },
     eventReader: { read: () => Promise.resolve([]) },

@@ -27,6 +27,7 @@ import { targetOf } from './decide/upgrade/target.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import type { AnswerFeed } from './observe/answers/answerFeed.ts';
+import type { Sightings } from './observe/answers/sightings.ts';
 import type { Renderings } from './renderings.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
 import type { Observation } from './observe/observation.ts';
@@ -43,7 +44,8 @@ export interface Dependencies {
   readonly client: Client;
   readonly writers: Writers;
   readonly caches: Caches;
-  readonly answers: Pick<AnswerFeed, 'answer'>;
+  readonly answers: Pick<AnswerFeed, 'answer' | 'askAgain'>;
+  readonly sightings: Pick<Sightings, 'of' | 'record' | 'forget'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
   readonly podReader: Pick<PodReader, 'read'>;
   readonly eventReader: Pick<EventReader, 'read'>;
@@ -53,7 +55,7 @@ export interface Dependencies {
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly metrics: TrafficStackMetrics;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly isLeader: () => boolean;
 }
 
@@ -92,6 +94,7 @@ export async function reconcile(
   }
   if (stack === undefined || !d.isLeader()) {
     d.metrics.forget(key);
+    d.sightings.forget(key);
     return undefined;
   }
   const problem = problemOf(d.caches);
@@ -139,6 +142,7 @@ async function apply(
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
   const plan = await planFrom(await observe(found, wanted, d, d.clock.now()), d);
+  keepTimes(d, found, plan);
   if (found.metadata?.deletionTimestamp !== undefined && plan.inventory.length === 0) {
     await removeFinalizer(d.client, TRAFFIC_STACKS, found, FINALIZER, FIELD_MANAGER);
     return undefined;
@@ -164,6 +168,13 @@ function nextLook(
   if (open.size > 0) return { requeueAfterMs: GO_ON_MS };
   const untilDeadline = Math.max(0, Math.min(plan.deadlineAt, plan.askAt) - clock.now());
   return { requeueAfterMs: Math.min(lookAgainMs(plan, wanted), untilDeadline) };
+}
+
+/** Before anything is written, so that what is changed now is not seen as it was before. */
+function keepTimes({ sightings, answers, clock }: Dependencies, { metadata }: TrafficStack, plan: StackPlan): void {
+  sightings.record(metadata?.name ?? '', plan.facts);
+  const now = clock.monotonic();
+  for (const [query, since] of plan.askAgain) answers.askAgain(query, Math.min(since, now));
 }
 
 function lookAgainMs({ statuses }: StackPlan, { components }: Wanted): number {

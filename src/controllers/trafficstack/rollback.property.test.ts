@@ -8,15 +8,27 @@ import { imageIn, SimulatedCluster } from './testing/simulatedCluster.ts';
 
 const COUNT = 4;
 /** Reconciles without a kill, after which everything has to be as it should be. */
-const CALM = 16;
+const CALM = 24;
 const DEADLINE_MS = 60_000;
 
-/** A component whose version is in its image and in a file. */
+/** A version works, or its pods do not start, or they do and make the query of their component false. */
+type Kind = 'works' | 'broken' | 'harmful';
+const imageFor = (n: number, number: number, kind: Kind): string =>
+  `c${n}:${number}${kind === 'works' ? '' : `-${kind}`}`;
+
+/** A component whose version is in its image and in a file. Its query is its name. */
 function component(n: number, dependsOn: readonly string[], image: string): ComponentSpec {
   const podTemplate = { spec: { containers: [{ name: 'main', image }] } };
   const config = [{ name: 'etc', mountPath: '/etc/app', files: { image } }];
   const workload = { kind: 'Deployment' as const, namespace: 'shop', replicas: 2, podTemplate, config };
-  return { name: `c${n}`, type: 'Workload', dependsOn: [...dependsOn], deadline: '60s', workload };
+  return {
+    name: `c${n}`,
+    type: 'Workload',
+    dependsOn: [...dependsOn],
+    deadline: '60s',
+    ready: { query: `c${n}` },
+    workload,
+  };
 }
 
 /** A life of a stack whose versions work or do not. */
@@ -24,7 +36,9 @@ class Life {
   readonly cluster: SimulatedCluster;
   readonly violations: string[] = [];
   readonly #edges: readonly (readonly string[])[];
-  readonly #versions = Array.from({ length: COUNT }, () => ({ number: 1, works: true }));
+  readonly #versions: { number: number; kind: Kind }[] = Array.from({ length: COUNT }, () => {
+    return { number: 1, kind: 'works' };
+  });
   /** The version with which each component was ready last, and its objects as they were applied, by component. */
   readonly #ready = new Map<string, { readonly number: number; readonly objects?: readonly string[] }>();
 
@@ -35,17 +49,19 @@ class Life {
     this.#edges = edges;
     this.cluster = new SimulatedCluster(this.#components());
     this.cluster.onApply = (object) => this.#check(object);
+    this.cluster.isTrue = (name) =>
+      !(this.cluster.imageOf(name)?.endsWith('-harmful') && this.cluster.isAvailable(name));
   }
 
-  /** Another version, which works or does not. */
-  upgrade(n: number, works: boolean): void {
+  /** Another version. */
+  upgrade(n: number, kind: Kind): void {
     const state = this.cluster.status.components?.find(({ name }) => name === `c${n}`)?.state;
     if (state !== 'Ready') this.#changedAgain.add(`c${n}`);
-    this.#versions[n] = { number: (this.#versions[n]?.number ?? 0) + 1, works };
+    this.#versions[n] = { number: (this.#versions[n]?.number ?? 0) + 1, kind };
     this.cluster.change(this.#components());
   }
 
-  /** The pods of a component start, if its image works. */
+  /** The pods of a component start, if its image can. */
   start(n: number): void {
     if (!this.cluster.imageOf(`c${n}`)?.endsWith('-broken')) this.cluster.turn(`c${n}`, true);
   }
@@ -81,19 +97,20 @@ class Life {
     for (let round = 0; round < CALM; round += 1) {
       await this.reconcile();
       for (let n = 0; n < COUNT; n += 1) this.start(n);
+      this.cluster.ask();
       this.cluster.clock.jump(round % 3 === 0 ? DEADLINE_MS : 0);
     }
   }
 
   /** What is not as it should be after a calm time. */
   faults(): string[] {
-    return this.#versions.flatMap(({ works, number }, n) => {
+    return this.#versions.flatMap(({ kind, number }, n) => {
       const name = `c${n}`;
       const last = this.#ready.get(name);
       const status = this.cluster.status.components?.find((each) => each.name === name);
       const image = this.cluster.imageOf(name);
       const found = `${name} is ${status?.state} ${status?.reason} with ${image}`;
-      if (status?.state === 'Ready') return works && image === `c${n}:${number}` ? [] : [found];
+      if (status?.state === 'Ready') return kind === 'works' && image === `c${n}:${number}` ? [] : [found];
       if (last === undefined) return [];
       // The version before has no deadline any more, and the new one waits.
       if (status?.state === 'Waiting' && this.#changedAgain.has(name)) return [];
@@ -113,9 +130,7 @@ class Life {
   }
 
   #components(): ComponentSpec[] {
-    return this.#versions.map(({ number, works }, n) =>
-      component(n, this.#edges[n] ?? [], `c${n}:${number}${works ? '' : '-broken'}`),
-    );
+    return this.#versions.map(({ number, kind }, n) => component(n, this.#edges[n] ?? [], imageFor(n, number, kind)));
   }
 
   /** Another version begins only after all that it depends on is as asked for. */
@@ -153,10 +168,12 @@ function numberIn(image = ''): number {
 const graph = fc
   .array(fc.array(fc.nat(COUNT - 1), { maxLength: 3, size: 'max' }), { minLength: COUNT, maxLength: COUNT })
   .map((edges) => edges.map((before, n) => [...new Set(before.filter((m) => m < n).map((m) => `c${m}`))]));
+const kind = fc.constantFrom<Kind>('works', 'broken', 'harmful');
 const step = fc.oneof(
   fc.record({ kind: fc.constant('start' as const), of: fc.nat(COUNT - 1) }),
   fc.record({ kind: fc.constant('fail' as const), of: fc.nat(COUNT - 1) }),
-  fc.record({ kind: fc.constant('upgrade' as const), of: fc.nat(COUNT - 1), works: fc.boolean() }),
+  fc.record({ kind: fc.constant('upgrade' as const), of: fc.nat(COUNT - 1), version: kind }),
+  fc.record({ kind: fc.constant('ask' as const), isDue: fc.boolean() }),
   fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(2 * DEADLINE_MS) }),
   fc.record({ kind: fc.constant('reconcile' as const), writes: fc.nat(5) }),
   fc.constant({ kind: 'reconcile' as const, writes: Infinity }),
@@ -168,17 +185,22 @@ const NO_EDGES: string[][] = Array.from({ length: COUNT }, () => []);
 /** The operator is killed when it has stored that a version is ready, and has not said so. */
 const KILLED_AFTER_STORE: Step[] = [
   { kind: 'calm' },
-  { kind: 'upgrade', of: 2, works: true },
-  { kind: 'reconcile', writes: 3 },
+  { kind: 'upgrade', of: 2, version: 'works' },
+  { kind: 'reconcile', writes: 4 },
   { kind: 'start', of: 2 },
+  { kind: 'reconcile', writes: Infinity },
+  { kind: 'ask', isDue: false },
   { kind: 'reconcile', writes: 2 },
-  { kind: 'upgrade', of: 2, works: false },
+  { kind: 'upgrade', of: 2, version: 'broken' },
 ];
+/** The query was true of the version before. */
+const HARMFUL_AFTER_ANSWER: Step[] = [{ kind: 'calm' }, { kind: 'upgrade', of: 0, version: 'harmful' }];
 
 async function take(life: Life, next: Step): Promise<void> {
   if (next.kind === 'start') life.start(next.of);
   else if (next.kind === 'fail') life.fail(next.of);
-  else if (next.kind === 'upgrade') life.upgrade(next.of, next.works);
+  else if (next.kind === 'upgrade') life.upgrade(next.of, next.version);
+  else if (next.kind === 'ask') life.cluster.ask(next.isDue);
   else if (next.kind === 'wait') life.cluster.clock.jump(next.ms);
   else if (next.kind === 'calm') await life.calm();
   else await life.reconcile(next.writes);
@@ -191,7 +213,7 @@ it('a failed upgrade ends with the last ready version, in order, and leaves noth
       for (const next of steps) await take(life, next);
       await life.calm();
       expect(life.faults()).toEqual([]);
-      for (let n = 0; n < COUNT; n += 1) life.upgrade(n, true);
+      for (let n = 0; n < COUNT; n += 1) life.upgrade(n, 'works');
       await life.calm();
       expect(life.cluster.status.components?.map(({ state }) => state)).toEqual(Array(COUNT).fill('Ready'));
       expect(life.faults()).toEqual([]);
@@ -205,6 +227,12 @@ it('a failed upgrade ends with the last ready version, in order, and leaves noth
       expect([...life.cluster.objects.keys()]).toEqual([]);
       expect(life.violations).toEqual([]);
     }),
-    { numRuns: 80, examples: [[NO_EDGES, KILLED_AFTER_STORE]] },
+    {
+      numRuns: 80,
+      examples: [
+        [NO_EDGES, KILLED_AFTER_STORE],
+        [NO_EDGES, HARMFUL_AFTER_ANSWER],
+      ],
+    },
   );
 }, 120_000);

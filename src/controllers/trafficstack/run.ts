@@ -20,6 +20,7 @@ import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
 import { queriesOf } from './observe/answers/queriesOf.ts';
+import { Sightings } from './observe/answers/sightings.ts';
 import { createCaches, mayBeMissing } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
@@ -57,6 +58,7 @@ export function runStacks(
     eventReader: new EventReader({ client, clock }),
     strangers: new StrangerReader({ client, clock }),
     probes: new ServerProbes({ clock }),
+    sightings: new Sightings(clock),
     writers: { client: writer, applierOf: appliersOf(context, writer), caches, applying: new Set(), clock },
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),

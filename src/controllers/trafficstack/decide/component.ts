@@ -8,7 +8,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
-import type { Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import type { AskAgain, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
@@ -16,6 +16,7 @@ import { isExternal, isOfOthers, missingState, priorOf, usesOf } from './externa
 import { podsOfAll, readinessOf, worstOf, type Readiness } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
+import { readyAnswer } from './upgrade/freshness.ts';
 import { holdAtGate } from './upgrade/gate.ts';
 import { beginRollback, lostState, restoredState } from './upgrade/rollback.ts';
 import { planStore, type StorePlan } from './upgrade/store.ts';
@@ -27,13 +28,19 @@ export interface PlannedComponent extends Blocker, Omit<StorePlan, 'note'> {
   readonly apply: readonly ObservedObject[];
   /** When it fails if nothing changes, ms since 1970; undefined if it does not. */
   readonly deadlineAt?: number;
+  /** Whether all its pods are available, so that only `ready` may keep it from being ready. */
+  readonly isAvailable: boolean;
+  /** What it waits for an answer to. */
+  readonly again?: AskAgain | undefined;
 }
 
 /** The state of a component, without its name and time. */
-type Decided = Pick<ComponentStatus, 'state' | 'reason' | 'message'> & Partial<ComponentStatus>;
+type Decided = Pick<ComponentStatus, 'state' | 'reason' | 'message'> &
+  Partial<ComponentStatus> &
+  Partial<Pick<PlannedComponent, 'isAvailable' | 'again'>>;
 
 /** What surrounds a component. */
-export interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate' | 'now'> {
+export interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate' | 'seen' | 'now'> {
   /** The components that it depends on, as decided already, by name. */
   readonly before: ReadonlyMap<string, Blocker>;
 }
@@ -73,7 +80,11 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
 export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
   const { stack, now } = around;
   const prior = priorOf(component, stack);
-  const { decided, apply } = decide(component, around, prior);
+  const wasInForce = prior?.state === 'Ready' && wasReady(component, prior);
+  const answer = readyAnswer(component, { wasReady: wasInForce, seen: around.seen });
+  const asked = answer === undefined ? component : { ...component, answer };
+  const { decided: present, apply } = decide(asked, around, prior);
+  const { isAvailable = false, again, ...decided } = present;
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
   const ready = readyRevisionOf(held, component, prior);
@@ -94,8 +105,9 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     ...(held.mode === undefined && component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
   const what = whatOf(component);
-  if (status.mode === 'External') return { what, apply, status, ...(hasDeadline && { deadlineAt }) };
-  return { what, apply, ...finish(component, status, { stack, now, deadlineAt }) };
+  const common = { what, apply, isAvailable, again };
+  if (status.mode === 'External') return { ...common, status, ...(hasDeadline && { deadlineAt }) };
+  return { ...common, ...finish(isAvailable ? asked : component, status, { stack, now, deadlineAt }) };
 }
 
 /** What is stored and deleted of it, and when it is looked at again: at its deadline, and at once if a rollback begins. */
@@ -103,7 +115,7 @@ function finish(
   component: ObservedComponent,
   status: ComponentStatus,
   { stack, now, deadlineAt }: Pick<Surroundings, 'stack' | 'now'> & { readonly deadlineAt: number },
-): Omit<PlannedComponent, 'what' | 'apply'> {
+): Pick<PlannedComponent, 'status' | 'drop' | 'store' | 'deadlineAt'> {
   const broken = brokenPodsOf(component);
   if (component.rolledBackFrom !== undefined) return { status, drop: broken };
   const decided = beginRollback(component, status);
@@ -245,10 +257,12 @@ function expected(
   prior: ComponentStatus | undefined,
   seen: Pick<ComponentStatus, 'reason' | 'message'>,
 ): Decided {
+  const isAvailable = true;
   const unmet = unmetBy(component, wasReady(component, prior) && prior?.state === 'Ready');
-  if (unmet === undefined) return { state: 'Ready', ...seen };
+  if (unmet === undefined) return { state: 'Ready', ...seen, isAvailable };
+  const { message, again } = unmet;
   const state = unmet.state ?? (wasReady(component, prior) ? 'Degraded' : 'Progressing');
-  return { state, reason: Reason.NotReadyYet, message: `${seen.message}; ${unmet.message}` };
+  return { state, reason: Reason.NotReadyYet, message: `${seen.message}; ${message}`, isAvailable, again };
 }
 
 /**

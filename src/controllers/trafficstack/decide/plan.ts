@@ -1,5 +1,5 @@
 import type { ComponentStatus, InventoryEntry, InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
-import type { LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import type { Facts, LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { isOfStack } from '../render/objects.ts';
@@ -8,6 +8,7 @@ import { askingOf, type Asking } from './asking.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
 import { isOfOthers } from './external.ts';
 import { planRemoval } from './removal.ts';
+import { askAgainOf, factsOf } from './upgrade/freshness.ts';
 
 /** An object to be applied, and the component that it is of. */
 export interface PlannedObject extends Pick<ObservedObject, 'resource' | 'object' | 'live' | 'fieldManager'> {
@@ -29,6 +30,10 @@ export interface StackPlan extends Asking {
   readonly inventory: readonly InventoryEntry[];
   /** When the first deadline passes, ms since 1970; Infinity if none runs. */
   readonly deadlineAt: number;
+  /** What is seen of the components. */
+  readonly facts: Facts;
+  /** Queries whose last answers do not count, with the time from which on they do. */
+  readonly askAgain: ReadonlyMap<string, number>;
 }
 
 /** Decides about all components of a stack. Its spec has been checked: see graph.ts. */
@@ -53,6 +58,7 @@ export function planStack(observation: Observation): StackPlan {
       [...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name))), ...removal.inventory],
       observation,
     ),
+    ...{ facts: factsOf(all), askAgain: askAgainOf(all) },
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
     ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), observation.now),
   };

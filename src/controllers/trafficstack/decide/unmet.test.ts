@@ -1,17 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import type { ReadySpec } from '../../../api/trafficstack/trafficStack.ts';
-import type { Answer } from '../observe/observation.ts';
-import { at, component, NOW, observed, REVISION, stackOf } from '../testing/stacks.ts';
+import type { Answer, Seen } from '../observe/observation.ts';
+import { answered, at, component, NOW, observed, REVISION, seenSince, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
 
 const QUERY: ReadySpec = { query: 'up{job="web"} == 1' };
-/** The state of a component whose pods are all available. */
-function stateOf(ready: ReadySpec, answer?: Answer, prior?: 'Ready' | 'Degraded', revision = REVISION) {
+const TRUE = answered({ is: 'True' });
+const FALSE = answered({ is: 'False', message: 'gives no series' });
+const NONE = answered({ is: 'Unknown', message: 'refused' });
+/** Its pods are available since its query was asked. */
+const SINCE_THEN = seenSince(0, 'web');
+
+interface Scene {
+  readonly answer?: Answer;
+  readonly prior?: 'Ready' | 'Degraded';
+  readonly revision?: string;
+  readonly seen?: Seen | undefined;
+}
+
+/** What is decided about a component whose pods are all available. */
+function planned(ready: ReadySpec, scene: Scene) {
+  const { answer, prior, revision = REVISION } = scene;
+  const seen = 'seen' in scene ? scene.seen : SINCE_THEN;
   const spec = component('web', { ready });
   const before = { name: 'web', type: 'Workload', reason: 'x', message: '', since: at(-60), replicas: 2 } as const;
   const stack = stackOf([spec], prior && { components: [{ ...before, state: prior, revision }] });
-  const seen = { ...observed(spec, { available: 2 }, [], stack), ...(answer && { answer }) };
-  const { state, reason, message } = planComponent(seen, { stack, before: new Map(), left: [], now: NOW }).status;
+  const web = { ...observed(spec, { available: 2 }, [], stack), ...(answer && { answer }) };
+  return planComponent(web, { stack, before: new Map(), left: [], seen, now: NOW });
+}
+function stateOf(ready: ReadySpec, scene: Scene = {}): string {
+  const { state, reason, message } = planned(ready, scene).status;
   return `${state} ${reason}: ${message}`;
 }
 const AVAILABLE = 'Deployment shop/web: 2 of 2 pods are available';
@@ -39,8 +57,8 @@ describe('an expression', () => {
   });
 
   it('that is not true any more makes a ready component degraded', () => {
-    expect(stateOf({ expression: 'false' }, undefined, 'Ready')).toMatch(/^Degraded NotReadyYet/);
-    expect(stateOf({ expression: 'false' }, undefined, 'Degraded')).toMatch(/^Degraded NotReadyYet/);
+    expect(stateOf({ expression: 'false' }, { prior: 'Ready' })).toMatch(/^Degraded NotReadyYet/);
+    expect(stateOf({ expression: 'false' }, { prior: 'Degraded' })).toMatch(/^Degraded NotReadyYet/);
   });
 });
 
@@ -50,38 +68,58 @@ it('a component that was ready is not new after its query had no answer: it has 
   let now = NOW;
   const after = (seconds: number, answer: Answer, available = 2) => {
     now += seconds * 1_000;
-    const seen = { ...observed(spec, { available }, [], stack), answer };
-    const { status, deadlineAt } = planComponent(seen, { stack, before: new Map(), left: [], now });
+    const web = { ...observed(spec, { available }, [], stack), answer };
+    const around = { stack, before: new Map(), left: [], seen: SINCE_THEN, now };
+    const { status, deadlineAt } = planComponent(web, around);
     stack = stackOf([spec], { components: [status] });
     return `${status.state} ${status.readyRevision ?? ''} ${deadlineAt ?? ''}`.trim();
   };
-  expect(after(0, { is: 'True' })).toBe('Ready r1');
-  expect(after(9, { is: 'Unknown', message: 'refused' })).toBe('Unknown r1');
-  expect(after(3_600, { is: 'Unknown', message: 'refused' })).toBe('Unknown r1');
-  expect(after(1, { is: 'False', message: 'gives 0' })).toBe('Degraded r1');
+  expect(after(0, TRUE)).toBe('Ready r1');
+  expect(after(9, NONE)).toBe('Unknown r1');
+  expect(after(3_600, NONE)).toBe('Unknown r1');
+  expect(after(1, FALSE)).toBe('Degraded r1');
   expect(after(1, { is: 'Pending' })).toBe('Unknown r1');
-  expect(after(1, { is: 'True' }, 1)).toBe('Degraded r1');
+  expect(after(1, TRUE, 1)).toBe('Degraded r1');
 });
 
 describe('a query', () => {
   it.each<[string, Answer, string]>([
-    ['is true', { is: 'True' }, 'Ready AllAvailable'],
-    ['is false', { is: 'False', message: 'gives no series' }, 'Progressing NotReadyYet'],
-    ['has no answer', { is: 'Unknown', message: 'refused' }, 'Unknown NotReadyYet'],
+    ['is true', TRUE, 'Ready AllAvailable'],
+    ['is false', FALSE, 'Progressing NotReadyYet'],
+    ['has no answer', NONE, 'Unknown NotReadyYet'],
     ['is not asked yet', { is: 'Pending' }, 'Unknown NotReadyYet'],
   ])('that %s', (_, answer, state) => {
-    expect(stateOf(QUERY, answer)).toMatch(new RegExp(`^${state}: `));
+    expect(stateOf(QUERY, { answer })).toMatch(new RegExp(`^${state}: `));
   });
 
   it('that is false is told with what it gives', () => {
-    expect(stateOf(QUERY, { is: 'False', message: 'gives no series' })).toBe(
+    expect(stateOf(QUERY, { answer: FALSE })).toBe(
       `Progressing NotReadyYet: ${AVAILABLE}; ready.query "up{job="web"} == 1" gives no series`,
     );
   });
 
   it('that is not asked yet, as after a restart, leaves a ready component ready, unless its spec has changed', () => {
-    expect(stateOf(QUERY, { is: 'Pending' }, 'Ready')).toMatch(/^Ready/);
-    expect(stateOf(QUERY, { is: 'Pending' }, 'Ready', 'older')).toMatch(/^Unknown/);
-    expect(stateOf(QUERY, { is: 'Unknown', message: 'refused' }, 'Ready')).toMatch(/^Unknown/);
+    const answer: Answer = { is: 'Pending' };
+    expect(stateOf(QUERY, { answer, prior: 'Ready' })).toMatch(/^Ready/);
+    expect(stateOf(QUERY, { answer, prior: 'Ready', revision: 'older' })).toMatch(/^Unknown/);
+    expect(stateOf(QUERY, { answer: NONE, prior: 'Ready' })).toMatch(/^Unknown/);
+  });
+
+  it.each<[string, Answer, Seen | undefined, number]>([
+    ['pods became available', answered({ is: 'True' }, 3), seenSince(4, 'web'), 4],
+    ['pods became available, also if it is false', answered({ is: 'False', message: '' }, 3), seenSince(4, 'web'), 4],
+    ['pods are seen as available for the first time', TRUE, undefined, Infinity],
+  ])('that was sent before its %s does not count, and is asked again', (_, answer, seen, since) => {
+    expect(stateOf(QUERY, { answer, seen })).toBe(
+      `Unknown NotReadyYet: ${AVAILABLE}; ready.query "up{job="web"} == 1" is asked again`,
+    );
+    const revision = 'older';
+    expect(stateOf(QUERY, { answer, seen, prior: 'Ready', revision })).toMatch(/^Unknown .*is asked again$/);
+    expect(planned(QUERY, { answer, seen })).toMatchObject({ isAvailable: true, again: { ...QUERY, since } });
+  });
+
+  it('that was sent at any time counts for a component that is ready with this spec', () => {
+    expect(stateOf(QUERY, { answer: TRUE, seen: undefined, prior: 'Ready' })).toMatch(/^Ready/);
+    expect(stateOf(QUERY, { answer: FALSE, seen: undefined, prior: 'Ready' })).toMatch(/^Degraded/);
   });
 });

@@ -1,13 +1,15 @@
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import { evaluate } from '../expression/expression.ts';
-import type { Answer, ObservedComponent } from '../observe/observation.ts';
+import type { Answer, AskAgain, ObservedComponent } from '../observe/observation.ts';
 
 /** Why a component whose pods are available is not ready. */
 export interface Unmet {
   /** Unknown if the query has no answer. Undefined: as for pods that are not available. */
   readonly state?: ComponentState;
   readonly message: string;
+  /** Its query, if the last answer does not count. */
+  readonly again?: AskAgain;
 }
 
 /** Characters of an expression that a message repeats. */
@@ -38,17 +40,21 @@ function unmetExpression({ spec, objects, variables }: ObservedComponent): Unmet
 function unmetQuery({ spec, answer }: ObservedComponent, wasReady: boolean): Unmet | undefined {
   const query = spec.ready?.query;
   if (query === undefined || answer === undefined) return undefined;
-  const what = `ready.query ${quoted(query)}`;
-  return unmetAnswer(answer, what, wasReady);
+  return unmetAnswer({ query, answer }, 'ready.query', wasReady);
 }
 
 /**
  * What a query does not say yet; undefined if it is true.
  *
- * @param what the query, for messages
+ * @param field that has the query, for messages
  * @param wasTrue whether it was true before: then it counts as true until it is asked
  */
-export function unmetAnswer(answer: Answer, what: string, wasTrue: boolean): Unmet | undefined {
+export function unmetAnswer(
+  { query, answer }: { readonly query: string; readonly answer: Answer },
+  field: string,
+  wasTrue: boolean,
+): Unmet | undefined {
+  const what = `${field} ${quoted(query)}`;
   switch (answer.is) {
     case 'True':
       return undefined;
@@ -57,8 +63,13 @@ export function unmetAnswer(answer: Answer, what: string, wasTrue: boolean): Unm
     case 'Unknown':
       return { state: 'Unknown', message: `${what}: ${answer.message}` };
     case 'Pending':
-      return wasTrue ? undefined : { state: 'Unknown', message: `${what} is not answered yet` };
+      return wasTrue ? undefined : { state: 'Unknown', ...pending(query, answer, what) };
   }
+}
+
+function pending(query: string, { since }: { readonly since?: number }, what: string): Omit<Unmet, 'state'> {
+  if (since === undefined) return { message: `${what} is not answered yet` };
+  return { message: `${what} is asked again`, again: { query, since } };
 }
 
 /** An expression or a query in quotation marks, cut to be part of a message. */

@@ -103,14 +103,48 @@ export interface SeenEvent {
 }
 
 /** What a query says. */
-export type Answer =
-  /** It is not asked yet. */
-  | { readonly is: 'Pending' }
+export type Verdict =
   | { readonly is: 'True' }
   /** @property message what it gives */
   | { readonly is: 'False'; readonly message: string }
   /** @property message why there is no answer */
   | { readonly is: 'Unknown'; readonly message: string };
+
+/** The last answer to a query. Times are those of the monotonic clock of this process, ms. */
+export type Answer =
+  /**
+   * It is not asked yet.
+   *
+   * @property since of an answer that does not count, since its query was sent before this time
+   */
+  | { readonly is: 'Pending'; readonly since?: number }
+  /** @property askedAt when its query was sent */
+  | (Verdict & { readonly askedAt: number });
+
+/** A query whose last answer does not count. */
+export interface AskAgain {
+  readonly query: string;
+  /** When it has to be sent at the earliest. Infinity: later than now. */
+  readonly since: number;
+}
+
+/** What is seen of components now, by name. */
+export interface Facts {
+  /** Those whose pods are available. */
+  readonly available: ReadonlyMap<string, string>;
+  /** State and revision of those that are not being changed. */
+  readonly settled: ReadonlyMap<string, string>;
+}
+
+/** What is seen of a component, and since when. */
+export interface Sighting {
+  readonly as: string;
+  /** By the monotonic clock of this process, ms. */
+  readonly at: number;
+}
+
+/** Facts with their times, as of the reconcile before. */
+export type Seen = { readonly [K in keyof Facts]: ReadonlyMap<string, Sighting> };
 
 /** An object of the inventory that exists, and that its component does not have any more. */
 export interface LeftObject {
@@ -135,6 +169,8 @@ export interface Observation {
   readonly unread?: readonly InventoryEntry[];
   /** Undefined if the stack has none. */
   readonly gate?: Gate | undefined;
+  /** Since when its components are what they are. Undefined: this process sees them for the first time. */
+  readonly seen?: Seen | undefined;
   /** Components of the inventory that have pods. */
   readonly withPods: ReadonlySet<string>;
   /** ms since 1970 */

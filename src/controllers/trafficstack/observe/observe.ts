@@ -14,6 +14,7 @@ import { resourceOfKind } from '../render/kinds.ts';
 import { isOfStack, type DesiredObject } from '../render/objects.ts';
 import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
 import type { AnswerFeed } from './answers/answerFeed.ts';
+import type { Sightings } from './answers/sightings.ts';
 import { COMPONENT_LABEL } from '../names.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
@@ -39,6 +40,7 @@ export interface Observed {
   readonly probes: Pick<ServerProbes, 'problem'>;
   /** Of the queries that decide whether a component is ready, and may be changed. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
+  readonly sightings: Pick<Sightings, 'of'>;
 }
 
 /**
@@ -59,7 +61,7 @@ export async function observe(
   const hasPods = ({ component, objects }: InventoryEntry): boolean =>
     objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
   return {
-    ...{ stack, components: found, now },
+    ...{ stack, components: found, now, seen: observed.sightings.of(stack.metadata?.name ?? '') },
     ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
     left: await leftOf(stack, found, { caches, client }),
     unread: unreadOf(stack, caches),
@@ -71,7 +73,7 @@ export async function observe(
 async function observeComponents(
   stack: TrafficStack,
   components: readonly Target[],
-  where: Omit<Observed, 'client'>,
+  where: Omit<Observed, 'client' | 'sightings'>,
 ): Promise<ObservedComponent[]> {
   const found = new Map<Target, ObservedComponent>();
   const used = new Set<ComponentType>();
@@ -93,7 +95,7 @@ async function observeComponent(
     probes,
     answers,
     used,
-  }: Omit<Observed, 'client'> & { readonly used: ReadonlySet<ComponentType> },
+  }: Omit<Observed, 'client' | 'sightings'> & { readonly used: ReadonlySet<ComponentType> },
 ): Promise<ObservedComponent> {
   const { name, mode, ready = {}, workload } = target.spec;
   const answer = ready.query === undefined ? undefined : answers.answer(ready.query);

@@ -10,7 +10,9 @@ import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { createTrafficStackMetrics } from '../metrics.ts';
 import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
+import { Sightings } from '../observe/answers/sightings.ts';
 import type { Caches } from '../observe/caches.ts';
+import type { Answer } from '../observe/observation.ts';
 import { StrangerReader } from '../observe/strangers.ts';
 import { reconcile, type Dependencies } from '../reconcile.ts';
 import { Renderings } from '../renderings.ts';
@@ -29,6 +31,8 @@ export class SimulatedCluster {
   lookAgainMs: number | undefined;
   /** Called before an object is written. */
   onApply: (object: KubeObject) => void = () => undefined;
+  /** What Prometheus says now about a query. */
+  isTrue: (query: string) => boolean = () => true;
   readonly clock = new FakeClock();
   readonly #metrics = createTrafficStackMetrics(new Registry());
   readonly #logger = createLogger('silent');
@@ -36,6 +40,11 @@ export class SimulatedCluster {
   /** Writes until the operator is killed. */
   #left = Infinity;
   #uids = 0;
+  /** Each look at the monotonic clock is later than the one before. ms */
+  #ticks = 0;
+  /** By query; those of this operator, as its sightings. */
+  #answers = new Map<string, { answer: Answer; neededSince: number }>();
+  #sightings = new Sightings({ monotonic: () => this.#tick() });
 
   constructor(components: readonly ComponentSpec[]) {
     const stack = stackOf(components);
@@ -77,13 +86,35 @@ export class SimulatedCluster {
     this.objects.set(id, withStatus(found, isAvailable));
   }
 
-  /** One reconcile of an operator that has just started. @param writes until it is killed @returns whether it was not killed */
+  /** What an AnswerFeed does at a tick: it asks what is new, and what is to be asked again. @param isDue whether it asks all */
+  ask(isDue = false): void {
+    for (const [query, asked] of this.#answers) {
+      const { answer, neededSince } = asked;
+      if (!isDue && answer.is !== 'Pending' && answer.askedAt >= neededSince) continue;
+      const verdict = this.isTrue(query) ? { is: 'True' as const } : { is: 'False' as const, message: 'gives 0' };
+      asked.answer = { ...verdict, askedAt: this.#tick() };
+    }
+  }
+
+  #tick(): number {
+    return (this.#ticks += 1);
+  }
+
+  #asked(query: string) {
+    const asked = this.#answers.get(query) ?? { answer: { is: 'Pending' }, neededSince: 0 };
+    this.#answers.set(query, asked);
+    return asked;
+  }
+
+  /** One reconcile. After one that was killed, it is that of an operator that has just started. @param writes until it is killed @returns whether it was not killed */
   async reconcile(writes = Infinity): Promise<boolean> {
     this.#left = writes;
     try {
       this.lookAgainMs = (await reconcile(this.#dependencies(), 'main'))?.requeueAfterMs;
     } catch (error) {
       if (this.#left >= 0) throw error;
+      this.#answers.clear();
+      this.#sightings.forget('main');
     }
     return this.#left >= 0;
   }
@@ -108,7 +139,11 @@ export class SimulatedCluster {
       client,
       caches,
       writers: { client, applierOf: () => applier, caches, applying: new Set(), clock: this.clock },
-      answers: { answer: () => ({ is: 'Pending' }) },
+      answers: {
+        answer: (query) => this.#asked(query).answer,
+        askAgain: (query, since) => void (this.#asked(query).neededSince = since),
+      },
+      sightings: this.#sightings,
       renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
       podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
@@ -122,7 +157,7 @@ export class SimulatedCluster {
       },
       events: { event: () => undefined },
       metrics: this.#metrics,
-      clock: this.clock,
+      clock: { now: () => this.clock.now(), monotonic: () => this.#tick() },
       isLeader: () => true,
     };
   }

@@ -6,7 +6,7 @@ import type {
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { renderStack, type RenderedComponent } from '../render/stack.ts';
-import type { ObservedComponent, StackPod } from '../observe/observation.ts';
+import type { Answer, ObservedComponent, Seen, StackPod, Verdict } from '../observe/observation.ts';
 
 /** 2026-01-01T00:00:00Z, ms since 1970. */
 export const NOW = Date.UTC(2026, 0, 1);
@@ -68,6 +68,15 @@ export function observed(
     isCurrent: typeof there === 'object',
   }));
   return { spec, objects, pods, variables, revision: REVISION };
+}
+
+/** The answer to a query that was sent at this time of the monotonic clock. */
+export const answered = (verdict: Verdict, askedAt = 0): Answer => ({ ...verdict, askedAt });
+
+/** Of a component whose pods are available since this time of the monotonic clock, and which is Ready since then. */
+export function seenSince(time: number, ...names: readonly string[]): Seen {
+  const since = (as: string) => new Map(names.map((name) => [name, { as, at: time }]));
+  return { available: since(''), settled: since(`Ready ${REVISION}`) };
 }
 
 /** A pod whose container waits for this reason, or runs. */

@@ -8,8 +8,8 @@ import type {
 } from '../../../../api/trafficstack/trafficStack.ts';
 import type { Blocker } from '../waiting.ts';
 import { controllerRevisionOf, storedIn, type StoredRevision } from '../../render/storedRevision.ts';
-import type { Answer, ObservedComponent } from '../../observe/observation.ts';
-import { at, component, live, NOW, pod, rendered, stackOf } from '../../testing/stacks.ts';
+import type { Answer, ObservedComponent, Seen } from '../../observe/observation.ts';
+import { answered, at, component, live, NOW, pod, rendered, seenSince, stackOf } from '../../testing/stacks.ts';
 import { planComponent } from '../component.ts';
 import { targetOf } from './target.ts';
 
@@ -52,6 +52,8 @@ interface Scene {
   readonly stored?: StoredRevision | undefined;
   readonly upgrade?: UpgradeSpec;
   readonly answer?: Answer;
+  /** Default: its pods are available since its query was asked. */
+  readonly seen?: Seen | undefined;
   /** Of the objects that the component should have now. */
   readonly isCurrent?: boolean;
   readonly available?: number;
@@ -77,6 +79,7 @@ function plan(scene: Scene) {
     stack,
     left: [],
     before: new Map([['db', db]]),
+    seen: scene.seen ?? seenSince(0, 'web'),
     now: NOW,
   });
   return { ...status, applies: apply.map(({ object }) => imageIn(object)), deadlineAt };
@@ -122,8 +125,13 @@ describe('a changed component that misses its deadline', () => {
       state: 'Failed',
       reason: 'DeadlineExceeded',
     });
-    expect(plan({ ...scene, answer: { is: 'False', message: 'gives 0' } })).toMatchObject({ reason: 'RollingBack' });
-    expect(plan({ ...scene, answer: { is: 'True' } })).toMatchObject({ state: 'Ready' });
+    const isFalse = answered({ is: 'False', message: 'gives 0' });
+    expect(plan({ ...scene, answer: isFalse })).toMatchObject({ reason: 'RollingBack' });
+    expect(plan({ ...scene, answer: answered({ is: 'True' }) })).toMatchObject({ state: 'Ready' });
+    // Until it is asked about these pods.
+    const late = { ...scene, answer: isFalse, seen: seenSince(1, 'web') };
+    expect(plan(late)).toMatchObject({ state: 'Failed', reason: 'DeadlineExceeded' });
+    expect(plan({ ...late, available: 1 })).toMatchObject({ reason: 'RollingBack' });
   });
 
   it('is also if its objects could not be written', () => {

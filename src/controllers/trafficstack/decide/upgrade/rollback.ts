@@ -15,7 +15,7 @@ type Told = Pick<ComponentStatus, 'state' | 'reason' | 'message'>;
  * |------------------------------------------------------|----------|
  * | was never ready, or cannot be rolled back            | no       |
  * | was ready with this very revision, or these very objects | no   |
- * | has a query that is not asked yet, as after a restart | not yet |
+ * | has a query that is not asked yet, as after a restart, or since its pods are available | not yet |
  * | was ready with another revision                      | yes      |
  */
 export function beginRollback(component: ObservedComponent, status: ComponentStatus): ComponentStatus {

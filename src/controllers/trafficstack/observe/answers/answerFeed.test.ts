@@ -37,13 +37,13 @@ describe('the feed of answers', () => {
   it('asks every 10 s, and tells changes only, to all stacks of a query', async () => {
     expect(feed.answer(UP)).toEqual({ is: 'Pending' });
     await advance(0);
-    expect(feed.answer(UP)).toEqual({ is: 'True' });
+    expect(feed.answer(UP)).toEqual({ is: 'True', askedAt: clock.monotonic() });
     expect(changes).toEqual(['main', 'other']);
     await advance(35_000);
     expect([asked.length, changes.length]).toEqual([4, 2]);
     values = [];
     await advance(10_000);
-    expect(feed.answer(UP)).toEqual({ is: 'False', message: 'gives no series' });
+    expect(feed.answer(UP)).toMatchObject({ is: 'False', message: 'gives no series' });
     expect(changes).toEqual(['main', 'other', 'main', 'other']);
   });
 
@@ -54,14 +54,14 @@ describe('the feed of answers', () => {
   ])('judges series: %s', async (_, given, answer) => {
     values = given;
     await advance(0);
-    expect(feed.answer(UP)).toEqual(answer);
+    expect(feed.answer(UP)).toMatchObject(answer);
   });
 
   it('has no answer while Prometheus does not answer', async () => {
     await advance(0);
     values = new Error('Prometheus did not answer');
     await advance(11_000);
-    expect(feed.answer(UP)).toEqual({ is: 'Unknown', message: 'Prometheus did not answer' });
+    expect(feed.answer(UP)).toMatchObject({ is: 'Unknown', message: 'Prometheus did not answer' });
   });
 
   it('forgets the answer to a query that nobody has, and of a leader that is none any more', async () => {
@@ -86,9 +86,9 @@ describe('the feed of answers', () => {
     await advance(0);
     values = undefined;
     await advance(10_000);
-    expect(feed.answer(UP)).toEqual({ is: 'True' });
+    expect(feed.answer(UP)).toMatchObject({ is: 'True' });
     await advance(16_000);
-    expect(feed.answer(UP)).toEqual({ is: 'Unknown', message: 'no complete answer within 15 s' });
+    expect(feed.answer(UP)).toMatchObject({ is: 'Unknown', message: 'no complete answer within 15 s' });
   });
 
   it('tells a stack that has got the query while it was asked', async () => {
@@ -97,5 +97,37 @@ describe('the feed of answers', () => {
     queries = new Map([[UP, new Set(['late'])]]);
     await advance(16_000);
     expect(changes).toEqual(['late']);
+  });
+
+  it('asks again at once for somebody who needs a newer answer, and tells it also if it says the same', async () => {
+    await advance(0);
+    await advance(2_000);
+    feed.askAgain(UP, clock.monotonic());
+    await advance(500);
+    expect(feed.answer(UP)).toEqual({ is: 'True', askedAt: clock.monotonic() });
+    expect([asked.length, changes.length]).toEqual([2, 4]);
+    // The next one is 10 s later, and no news.
+    await advance(9_500);
+    expect(asked.length).toBe(2);
+    await advance(500);
+    expect([asked.length, changes.length]).toEqual([3, 4]);
+  });
+
+  it('does not ask again for an answer that is new enough, nor a query that nobody has', async () => {
+    await advance(0);
+    feed.askAgain(UP, clock.monotonic());
+    feed.askAgain('other', clock.monotonic());
+    await advance(9_500);
+    expect([asked, changes.length]).toEqual([[UP], 2]);
+  });
+
+  it('asks again after an answer that was on its way when a newer one was needed', async () => {
+    values = undefined;
+    await advance(0);
+    feed.askAgain(UP, clock.monotonic() + 1);
+    values = [1];
+    await advance(15_500);
+    expect(asked.length).toBe(2);
+    expect(feed.answer(UP)).toMatchObject({ is: 'True' });
   });
 });

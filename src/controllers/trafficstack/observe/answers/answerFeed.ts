@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AskValues } from '../../../../prometheus/askValues.ts';
 import { within } from '../../../../prometheus/deadline.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
-import type { Answer } from '../observation.ts';
+import type { Answer, Verdict } from '../observation.ts';
 import { judge } from './judge.ts';
 
 /** Milliseconds from an answer until the query is sent again. */
@@ -25,14 +25,20 @@ export interface AnswerFeedOptions {
   readonly onChange: (stack: string) => void;
 }
 
+/** Times are those of the monotonic clock. */
 interface Asked {
   answer: Answer;
   isBeingAsked: boolean;
-  /** When it is asked again, by the monotonic clock. */
+  /** When it is asked again. */
   dueAt: number;
+  /** An answer to what was sent before is of no use to somebody, who waits for a newer one. */
+  neededSince: number;
 }
 
-/** Asks the queries that decide whether components are ready, again and again, and keeps the last answers. */
+/**
+ * Asks the queries that decide whether components are ready and may be changed, again and again, and keeps the last answers. An answer
+ * that does not count for somebody is asked for again at the next tick.
+ */
 export class AnswerFeed {
   readonly #options: AnswerFeedOptions;
   readonly #asked = new Map<string, Asked>();
@@ -44,6 +50,12 @@ export class AnswerFeed {
   /** The last answer to a query. */
   answer(query: string): Answer {
     return this.#asked.get(query)?.answer ?? { is: 'Pending' };
+  }
+
+  /** Asks again soon if the last answer is to a query that was sent before `since`, by the monotonic clock. */
+  askAgain(query: string, since: number): void {
+    const asked = this.#asked.get(query);
+    if (asked !== undefined) asked.neededSince = Math.max(asked.neededSince, since);
   }
 
   /** Asks until `stop` is aborted. Never rejects. */
@@ -65,7 +77,7 @@ export class AnswerFeed {
     for (const query of this.#asked.keys()) if (!wanted.has(query)) this.#asked.delete(query);
     for (const query of wanted.keys()) {
       if (this.#asked.has(query)) continue;
-      this.#asked.set(query, { answer: { is: 'Pending' }, isBeingAsked: false, dueAt: 0 });
+      this.#asked.set(query, { answer: { is: 'Pending' }, isBeingAsked: false, dueAt: 0, neededSince: -Infinity });
     }
   }
 
@@ -75,22 +87,27 @@ export class AnswerFeed {
     const all = [...this.#asked];
     const busy = all.filter(([, { isBeingAsked }]) => isBeingAsked).length;
     return all
-      .filter(([, { isBeingAsked, dueAt }]) => !isBeingAsked && dueAt <= now)
+      .filter(([, asked]) => !asked.isBeingAsked && (asked.dueAt <= now || isTooOld(asked)))
       .sort(([, a], [, b]) => a.dueAt - b.dueAt)
       .slice(0, Math.max(0, AT_ONCE - busy));
   }
 
   async #ask(query: string, asked: Asked, stop: AbortSignal): Promise<void> {
     asked.isBeingAsked = true;
-    const answer = await this.#answerTo(query, stop);
+    const askedAt = this.#options.clock.monotonic();
+    const verdict = await this.#verdictOn(query, stop);
     asked.isBeingAsked = false;
     asked.dueAt = this.#options.clock.monotonic() + PERIOD_MS;
-    if (stop.aborted || isDeepStrictEqual(asked.answer, answer)) return;
-    asked.answer = answer;
+    if (stop.aborted) return;
+    const { answer: last } = asked;
+    const wasTooOld = isTooOld(asked);
+    asked.answer = { ...verdict, askedAt };
+    const isWaitedFor = wasTooOld && !isTooOld(asked);
+    if (!isWaitedFor && isDeepStrictEqual(asked.answer, { ...last, askedAt })) return;
     for (const stack of this.#wanted().get(query) ?? []) this.#options.onChange(stack);
   }
 
-  async #answerTo(query: string, stop: AbortSignal): Promise<Answer> {
+  async #verdictOn(query: string, stop: AbortSignal): Promise<Verdict> {
     const { ask, clock } = this.#options;
     try {
       const values = await within({ clock, timeoutMs: TIMEOUT_MS, stopped: stop }, ({ signal }) => ask(query, signal));
@@ -99,4 +116,8 @@ export class AnswerFeed {
       return { is: 'Unknown', message: error instanceof Error ? error.message : String(error) };
     }
   }
+}
+
+function isTooOld({ answer, neededSince }: Asked): boolean {
+  return answer.is !== 'Pending' && answer.askedAt < neededSince;
 }
