@@ -60,6 +60,14 @@ it('has no series after the replica has lost the Lease, and has them again when 
   expect(await series()).not.toEqual([]);
 });
 
+it('is seen anew by a replica that has lost the Lease and leads again', async () => {
+  const { d, now } = scene();
+  d.sightings.record('main', { available: new Map([['db', '']]), settled: new Map() });
+  now.isLeader = false;
+  await reconcile(d, 'main');
+  expect(d.sightings.of('main').available.size).toBe(0);
+});
+
 it('has no series when it is gone', async () => {
   const { d, now, series } = scene();
   await reconcile(d, 'main');

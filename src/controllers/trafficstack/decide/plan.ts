@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { askingOf, type Asking } from './asking.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
 import { isOfOthers } from './external.ts';
-import { planRemoval } from './removal.ts';
+import { planRemoval } from './removal/removal.ts';
 import { askAgainOf, factsOf } from './upgrade/freshness.ts';
 
 /** An object to be applied, and the component that it is of. */
@@ -47,7 +47,10 @@ export function planStack(observation: Observation): StackPlan {
   const settled = new Set(
     components.filter((each) => isSettled(each, observation, planned)).map(({ spec }) => spec.name),
   );
-  const removal = planRemoval(observation, (name) => settled.has(name));
+  const removal = planRemoval(observation, {
+    isSettled: (name) => settled.has(name),
+    isReady: (name) => planned.get(name)?.status.state === 'Ready',
+  });
   return {
     apply: all.flatMap(({ status, apply }) => apply.map((object) => ({ ...object, component: status.name }))),
     store: all.flatMap(({ status, store }) => (store === undefined ? [] : [{ ...store, component: status.name }])),

@@ -1,0 +1,75 @@
+import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
+import type { ComponentStatus, InventoryEntry } from '../../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
+import { idOf } from '../../../../runtime/objectSet/member.ts';
+import type { LeftObject, Observation } from '../../observe/observation.ts';
+import { Holders, type Decided } from './holders.ts';
+
+/** What is to be removed. */
+export interface Removal {
+  /** Deleted now. Those that are being deleted already are left out. */
+  readonly remove: readonly LeftObject[];
+  /** Of components that are not in the spec any more, and are not gone yet. */
+  readonly statuses: readonly ComponentStatus[];
+  /** The inventory of what stays or is not gone yet, without what the spec has. */
+  readonly inventory: readonly InventoryEntry[];
+}
+
+/**
+ * Decides what is removed of the inventory.
+ *
+ * | a component of the inventory                    | what happens                               |
+ * |-------------------------------------------------|--------------------------------------------|
+ * | is in the spec                                  | its objects that the spec has no more are deleted when it is ready with the new ones |
+ * | is not, and another one that exists depends on it, or did until it is ready | nothing: it waits |
+ * | is not, and nothing depends on it               | its objects are deleted                    |
+ * | is not, and what depended on it waits for its removal, as after another name of the component | its objects are deleted |
+ * | has no object and no pod any more               | it leaves the inventory                    |
+ */
+export function planRemoval({ stack, components, left, withPods, now }: Observation, decided: Decided): Removal {
+  const inSpec = new Set(components.map(({ spec }) => spec.name));
+  const entries = stack.status?.inventory ?? [];
+  const gone = entries.filter(({ component }) => !inSpec.has(component));
+  const there = gone.filter(({ component }) => withPods.has(component) || objectsOf(left, component).length > 0);
+  const holders = new Holders({ stack, components }, there, decided);
+  const held = new Map(entries.map(({ component }) => [component, holders.of(component)]));
+  const free = left.filter(({ component }) => (held.get(component) ?? []).length === 0);
+  return {
+    remove: free.filter(({ live }) => !isBeingDeleted(live)),
+    statuses: there.map(({ component }) => {
+      const [holder] = held.get(component) ?? [];
+      const reason = holder !== undefined && inSpec.has(holder) ? HELD_BY_SPEC : HELD_BY_GONE;
+      return statusOf(component, { stack, left, now, wait: holder && `waits for ${holder}, ${reason}` });
+    }),
+    inventory: there,
+  };
+}
+
+const HELD_BY_SPEC = 'which depended on it and is not ready yet';
+const HELD_BY_GONE = 'which depends on it and is not gone yet';
+
+function isBeingDeleted({ metadata }: KubeObject): boolean {
+  return metadata?.deletionTimestamp !== undefined;
+}
+
+function objectsOf(left: readonly LeftObject[], component: string): LeftObject[] {
+  return left.filter((each) => each.component === component);
+}
+
+/** @param wait what keeps its objects from being deleted */
+function statusOf(
+  component: string,
+  { stack, left, wait, now }: Pick<Observation, 'stack' | 'left' | 'now'> & { readonly wait: string | undefined },
+): ComponentStatus {
+  const prior = stack.status?.components?.find(({ name }) => name === component);
+  const objects = objectsOf(left, component);
+  const isKept = objects.some(({ live }) => !isBeingDeleted(live));
+  const names = objects.map(({ resource, live }) => idOf({ resource, object: live }));
+  const what = names.length === 0 ? 'its pods are ending' : `being deleted: ${names.join(', ')}`;
+  return {
+    ...{ name: component, type: prior?.type ?? 'Workload', state: 'Removing', reason: Reason.NotInSpec },
+    message: isKept && wait !== undefined ? wait : what,
+    since: prior?.state === 'Removing' ? prior.since : metaTime(now),
+  };
+}
