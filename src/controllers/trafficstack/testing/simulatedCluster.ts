@@ -33,6 +33,8 @@ export class SimulatedCluster {
   onApply: (object: KubeObject) => void = () => undefined;
   /** What Prometheus says now about a query. */
   isTrue: (query: string) => boolean = () => true;
+  /** Why the status cannot be written. */
+  statusRefusal: Error | undefined;
   readonly clock = new FakeClock();
   readonly #metrics = createTrafficStackMetrics(new Registry());
   readonly #logger = createLogger('silent');
@@ -202,6 +204,7 @@ export class SimulatedCluster {
 
   #report(status: TrafficStackStatus): boolean {
     if (isDeepStrictEqual(status, this.stack?.status)) return false;
+    if (this.statusRefusal !== undefined) throw this.statusRefusal;
     this.#write();
     if (this.stack !== undefined) this.stack = { ...this.stack, status };
     return true;
