@@ -244,11 +244,14 @@ function unready(reason: string, message: string, was: boolean): Decided {
 
 /** What is observed of an object whose status is of its generation. */
 function figuresText(workload: ObservedObject): string {
-  const { condition }: Partial<Readiness> = workload.live === undefined ? {} : readinessOf(workload.live);
+  const { live } = workload;
+  const { condition, desired = 0, available = 0, updated }: Partial<Readiness> = live ? readinessOf(live) : {};
   if (condition !== undefined) return `${idOf(workload)}: ${condition.message}`;
-  const { desired = 0, available = 0 } = podsOfAll([workload]) ?? {};
   const isNowhere = desired === 0 && workload.resource.kind === 'DaemonSet';
-  return `${idOf(workload)}: ${available} of ${desired} pods are available${isNowhere ? ': no node is selected' : ''}`;
+  // Enough are available: without this, the message would not say why it is not ready.
+  const ofUpdate = updated === undefined || available < desired ? '' : `, ${updated.pods} of ${updated.of} updated`;
+  const why = isNowhere ? ': no node is selected' : ofUpdate;
+  return `${idOf(workload)}: ${available} of ${desired} pods are available${why}`;
 }
 
 /** The state of a component whose pods are available, or whose weight is in force. @param seen that, for people */

@@ -7,17 +7,21 @@ const workload = (kind: string, status: object | undefined, replicas?: number): 
 const counts = (replicas: number, updatedReplicas: number, availableReplicas: number, observedGeneration = 3) => {
   return { replicas, updatedReplicas, availableReplicas, observedGeneration };
 };
+const rollingOut = (available: number, [pods, of]: readonly [number, number]) => {
+  return { phase: 'RollingOut', desired: 2, available, updated: { pods, of } };
+};
 
 describe.each(['Deployment', 'StatefulSet'])('a %s', (kind) => {
   it.each([
     ['without a status', undefined, { phase: 'StatusMissing' }],
     ['with an empty status', {}, { phase: 'StatusMissing' }],
     ['with the status of an older generation', counts(2, 2, 2, 2), { phase: 'StatusMissing' }],
-    ['with too few updated pods', counts(1, 1, 1), { phase: 'RollingOut', desired: 2, available: 1 }],
-    ['with pods of an older generation', counts(3, 2, 3), { phase: 'RollingOut', desired: 2, available: 3 }],
+    ['with too few updated pods', counts(1, 1, 1), rollingOut(1, [1, 2])],
+    ['with a pod that ends, and is still available', counts(2, 1, 2), rollingOut(2, [1, 2])],
+    ['with pods of an older generation', counts(3, 2, 3), rollingOut(3, [2, 3])],
     ['with pods that are not available', counts(2, 2, 1), { phase: 'Unavailable', desired: 2, available: 1 }],
     ['with all pods', counts(2, 2, 2), { phase: 'Ready', desired: 2, available: 2 }],
-    ['whose zero counts are left out', { observedGeneration: 3 }, { phase: 'RollingOut', desired: 2, available: 0 }],
+    ['whose zero counts are left out', { observedGeneration: 3 }, rollingOut(0, [0, 2])],
   ])('%s', (_, status, readiness) => {
     expect(readinessOf(workload(kind, status, 2))).toEqual(readiness);
   });

@@ -22,6 +22,8 @@ export interface Readiness {
   /** Pods that there should be; undefined without a status, and for a TrafficWeight. */
   readonly desired?: number;
   readonly available?: number;
+  /** Pods of the present template, of all that there are or should be, while that is why it is not ready. */
+  readonly updated?: { readonly pods: number; readonly of: number };
   /** Why no pods can be created, if the controller of Kubernetes says so. */
   readonly problem?: string;
 }
@@ -65,7 +67,9 @@ export function readinessOf(live: KubeObject, isOfOthers = false): Readiness {
   )?.message;
   const figures = { desired, available, ...(problem !== undefined && { problem }) };
   const kept = isOfOthers ? keptOf(live, desired) : 0;
-  if (updated < desired - kept || total > updated + kept) return { phase: 'RollingOut', ...figures };
+  if (updated < desired - kept || total > updated + kept) {
+    return { phase: 'RollingOut', ...figures, updated: { pods: updated, of: Math.max(desired, total) } };
+  }
   return { phase: available < desired ? 'Unavailable' : 'Ready', ...figures };
 }
 

@@ -55,7 +55,15 @@ describe('a component with two workloads', () => {
     ['is ready if both are', READY, READY, 'Ready', `${text('a', 3)}; ${text('b', 3)}`, A, 6],
     ['is as the first one is, if that is not ready', [3, 2], READY, 'Progressing', text('a', 2), A, 5],
     ['is as the last one is, if that is not ready', READY, [3, 1], 'Progressing', text('b', 1), B, 4],
-    ['is as the one that is further from ready: pods are replaced', [3, 0], [2, 3], 'Progressing', text('b', 3), B, 3],
+    [
+      'is as the one that is further from ready: pods are replaced',
+      [3, 0],
+      [2, 3],
+      'Progressing',
+      `${text('b', 3)}, 2 of 3 updated`,
+      B,
+      3,
+    ],
     ['is as the first one, if both are the same', [3, 1], [3, 2], 'Progressing', text('a', 1), A, 3],
     [
       'is Unknown if one has no status, without a sum',
