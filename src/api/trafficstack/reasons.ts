@@ -57,6 +57,8 @@ export const ComponentReason = {
   /** All its objects are as desired, and none of them has a status, such as a ConfigMap. */
   AllApplied: 'AllApplied',
   PodsUnavailable: 'PodsUnavailable',
+  /** Somebody has deleted its workload, which exists until its pods have ended. */
+  BeingDeleted: 'BeingDeleted',
   /** Its pods are available, and `ready.expression` or `ready.query` is not true. */
   NotReadyYet: 'NotReadyYet',
   StatusMissing: 'StatusMissing',

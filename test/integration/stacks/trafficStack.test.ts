@@ -95,6 +95,27 @@ it('corrects what others change or delete', async () => {
   await s.ready();
 });
 
+it('names a workload that is being deleted as long as that lasts, and makes it anew', async () => {
+  const web = { namespace: 'default', name: 'web' };
+  const { metadata } = await s.f.client.mergePatch(
+    DEPLOYMENTS,
+    web,
+    { metadata: { finalizers: ['example.com/held'] } },
+    PERSON,
+  );
+  await s.f.client.delete(DEPLOYMENTS, web);
+  await vi.waitFor(async () => {
+    expect(await s.component('web')).toMatchObject({
+      ...{ state: 'Degraded', reason: 'BeingDeleted', message: 'Deployment default/web is being deleted' },
+    });
+  }, WAIT);
+  await s.f.client.mergePatch(DEPLOYMENTS, web, { metadata: { finalizers: null } }, PERSON);
+  await vi.waitFor(async () => {
+    expect((await s.f.client.get(DEPLOYMENTS, web)).metadata?.uid).not.toBe(metadata?.uid);
+  }, WAIT);
+  await s.ready();
+});
+
 it('is degraded while pods of a component that was ready are not available', async () => {
   s.kubelet.faults.set('api', { reason: 'CrashLoopBackOff', message: 'back-off restarting' });
   await vi.waitFor(async () => {

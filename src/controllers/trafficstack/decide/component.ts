@@ -65,6 +65,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | differ from the spec, and the gate is closed (see gate.ts) | yes | Waiting (WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, and none has a status   | any  | Ready (AllApplied)                        | yes |
+ * | are current, one is being deleted    | any  | Degraded if it was ready with this spec, else Progressing (BeingDeleted) | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
  * | are current, a TrafficWeight is not ready | any | Degraded if it was ready with this spec, and its weight is not only on its way; else Progressing | yes |
  * | are current, pods are replaced or not available | any | Degraded if it was ready with this spec and as many pods, else Progressing | yes |
@@ -207,6 +208,9 @@ function running(component: ObservedComponent, prior: ComponentStatus | undefine
   const worst = worstOf(workloads);
   if (worst?.live === undefined) throw new Error('the workload of a component is current, and does not exist');
   const readiness = readinessOf(worst.live, ofOthers);
+  if (readiness.phase === 'Ending') {
+    return unready(Reason.BeingDeleted, `${idOf(worst)} is being deleted`, wasReady(component, prior));
+  }
   if (readiness.phase === 'StatusMissing') {
     const message = `${idOf(worst)} has no status of its generation yet`;
     return { state: 'Unknown', reason: Reason.StatusMissing, message };
@@ -237,7 +241,7 @@ function applied(component: ObservedComponent, prior: ComponentStatus | undefine
   });
 }
 
-/** The state of a component whose TrafficWeight is not ready. Each weight that its backend asks for is on its way for a moment. */
+/** The state of a component whose TrafficWeight is not ready, or whose workload is being deleted. Each weight that its backend asks for is on its way for a moment. */
 function unready(reason: string, message: string, was: boolean): Decided {
   return { state: was && !IN_PROGRESS_REASONS.has(reason) ? 'Degraded' : 'Progressing', reason, message };
 }

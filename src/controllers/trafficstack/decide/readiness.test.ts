@@ -65,6 +65,17 @@ it.each<[string, object, string, string]>([
   expect(readinessOf(theirs).phase).toBe('RollingOut');
 });
 
+it.each(['Deployment', 'StatefulSet', 'DaemonSet'])(
+  'a %s that is being deleted is not ready, as its status is',
+  (kind) => {
+    const ofDaemons = { desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 };
+    const live = workload(kind, { ...counts(2, 2, 2), ...ofDaemons }, 2);
+    expect(readinessOf(live).phase).toBe('Ready');
+    const metadata = { ...live.metadata, deletionTimestamp: new Date() };
+    expect(readinessOf({ ...live, metadata })).toEqual({ phase: 'Ending' });
+  },
+);
+
 it('tells why no pods can be created', () => {
   const conditions = [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }];
   const live = workload('Deployment', { ...counts(0, 0, 0), conditions }, 2);

@@ -8,6 +8,8 @@ import type { ObservedObject } from '../observe/observation.ts';
 /** How far the pods of a workload are, or a TrafficWeight is. */
 export interface Readiness {
   readonly phase:
+    /** It is being deleted: it exists until what it controls, or whoever has a finalizer on it, is done. Its status may be an old one. */
+    | 'Ending'
     /** Its controller has not reported on this generation of the object. */
     | 'StatusMissing'
     /** Pods of this generation are missing, or pods of an older one are left. */
@@ -41,6 +43,7 @@ interface Counts {
  *
  * | the status                                   | phase         |
  * |----------------------------------------------|---------------|
+ * | of an object that is being deleted           | Ending        |
  * | missing, or of an older generation           | StatusMissing |
  * | fewer updated pods than desired, or old ones left | RollingOut |
  * | fewer available pods than desired            | Unavailable   |
@@ -54,6 +57,7 @@ interface Counts {
  *   partition that somebody sets would let the next wave begin.
  */
 export function readinessOf(live: KubeObject, isOfOthers = false): Readiness {
+  if (live.metadata?.deletionTimestamp !== undefined) return { phase: 'Ending' };
   const { status } = live as V1Deployment;
   const generation = live.metadata?.generation ?? 0;
   if (status?.observedGeneration === undefined || status.observedGeneration < generation) {
@@ -82,7 +86,14 @@ function readinessOfWeight({ status }: TrafficWeight, generation: number): Readi
 type Workload = Pick<ObservedObject, 'live' | 'isCurrent'>;
 
 /** From the worst. */
-const PHASES: readonly Readiness['phase'][] = ['StatusMissing', 'RollingOut', 'Unavailable', 'NotReady', 'Ready'];
+const PHASES: readonly Readiness['phase'][] = [
+  'Ending',
+  'StatusMissing',
+  'RollingOut',
+  'Unavailable',
+  'NotReady',
+  'Ready',
+];
 
 /**
  * The workload that is furthest from being ready, which stands for its component: one that does not exist, then one that is not as asked
