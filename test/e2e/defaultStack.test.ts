@@ -5,10 +5,13 @@ import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { helmInstall, helmUninstall, helmUpgrade, NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
+import { StackWatch } from '../scenario/stackWatch.ts';
+import { deleteObject, idOfRef } from '../scenario/workloads.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
 /** The stack `default`, on real pods: an installation moves into it, out of it, and begins with it. */
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
+const EXPORTER = { kind: 'DaemonSet', namespace: EXPORTER_NAMESPACE, name: 'node-exporter' };
 const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
@@ -19,7 +22,6 @@ beforeAll(async () => {
 afterAll(leaveLab);
 
 const stack = () => getObject<TrafficStack>('trafficstack', 'default');
-const exporter = async () => (await stack()).status?.components?.find(({ name }) => name === 'node-exporter');
 const isReady = async (): Promise<void> => {
   const { metadata, status } = await stack();
   expect(status?.observedGeneration).toBe(metadata?.generation);
@@ -63,12 +65,16 @@ it('takes over what an installation without stacks runs, and no pod restarts', a
 
 it('names a component that somebody deletes within 10 s, and heals it', async () => {
   failureReport();
-  const before = await exporter();
+  const watch = await StackWatch.start('default');
   const begin = performance.now();
-  await kubectl('delete', 'daemonset', 'node-exporter', '-n', EXPORTER_NAMESPACE, '--wait=false');
-  // It may be made anew before anybody looks; the time of its state tells that it was gone.
-  await vi.waitFor(async () => expect((await exporter())?.since).not.toBe(before?.since), within(10));
-  measured(`the deleted component was named after ${seconds(performance.now() - begin)}`);
+  await deleteObject(EXPORTER);
+  const named = await watch.named('node-exporter', begin);
+  expect(named.status).toMatchObject({
+    ...{ state: 'Progressing', reason: 'Applying', message: `to create: ${idOfRef(EXPORTER)}` },
+  });
+  measured(`the deleted component was named after ${seconds(named.at - begin)}`);
+  await watch.healed('node-exporter', named);
+  await watch.stop();
   await vi.waitFor(isReady, within(60));
 });
 

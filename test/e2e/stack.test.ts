@@ -6,11 +6,14 @@ import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { helmInstall, operatorLogs } from '../scenario/install.ts';
 import { getObject, inCluster, kubectl } from '../scenario/kubectl.ts';
+import { StackWatch } from '../scenario/stackWatch.ts';
+import { deletePods, idOfRef, podsOf } from '../scenario/workloads.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
 /** The stack of deploy/samples, whose containers exit unless what they depend on answers. */
 const SAMPLE = new URL('../../deploy/samples/trafficstack.yaml', import.meta.url);
 const NAMESPACE = 'shop';
+const API = { kind: 'Deployment', namespace: NAMESPACE, name: 'api' };
 const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
@@ -46,14 +49,20 @@ it('comes up in order after one kubectl apply, and no container ends for want of
   expect(Math.max(...startOf(all, 'api'))).toBeLessThanOrEqual(Math.min(...startOf(all, 'web')));
 });
 
-it('names a component that is killed within 10 s, and is ready again', async () => {
+it('names a component whose pods are deleted within 10 s, and is ready again', async () => {
   failureReport();
-  const before = await state('api');
+  const watch = await StackWatch.start('shop');
+  const before = await podsOf(API);
   const begin = performance.now();
-  await kubectl('delete', 'pods', '-n', NAMESPACE, '-l', 'traffic.example.com/component=api', '--wait=false');
-  // Its pods may be back before anybody looks; the time of its state tells that it was not ready.
-  await vi.waitFor(async () => expect((await state('api'))?.since).not.toBe(before?.since), within(10));
-  measured(`the killed component was named after ${seconds(performance.now() - begin)}`);
+  await deletePods(before);
+  const named = await watch.named('api', begin);
+  expect(named.status).toMatchObject({ state: 'Degraded', reason: expect.stringMatching(/^[A-Z]\w+$/) as unknown });
+  expect(named.status.message).toMatch(`${idOfRef(API)}: `);
+  measured(`the component was named after ${seconds(named.at - begin)}`);
+  await watch.healed('api', named);
+  // What depends on it goes on running, and is Ready all the time.
+  expect(new Set(watch.of('web').map(({ status }) => status.state))).toEqual(new Set(['Ready']));
+  await watch.stop();
   await vi.waitFor(isReady, within(90));
 });
 

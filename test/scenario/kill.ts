@@ -29,6 +29,11 @@ export function freezeContainer(containerId: string): void {
   for (const pid of containerPids(containerId)) process.kill(pid, 'SIGSTOP');
 }
 
+/** Sends SIGKILL to every process of a container. The kubelet starts it again. */
+export function killContainer(containerId: string): void {
+  containerPids(containerId).forEach(end);
+}
+
 /**
  * Allocates all the memory that a container may have. The kernel then kills the container's process, because the kubelet
  * has set its OOM score high.
