@@ -5,6 +5,7 @@ import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { getObject, inCluster } from '../../scenario/kubectl.ts';
 
 const SAMPLE = new URL('../../../deploy/samples/opensdn.yaml', import.meta.url);
+const IMAGE = 'busybox:1.36';
 export const NAMESPACE = 'contrail';
 export const STACK = 'opensdn';
 const COMPONENT = 'traffic.example.com/component';
@@ -23,9 +24,15 @@ export const EXPECTED: Readonly<Record<string, readonly [pods: number, container
   'zookeeper1-zookeeper-statefulset': [3, 1],
 };
 
+/** The sample. @param tag of its image @throws Error if the sample has another image than it had */
+export function withTag(manifest: string, tag: string): string {
+  if (!manifest.includes(IMAGE)) throw new Error(`the sample has no image ${IMAGE}`);
+  return manifest.replaceAll(IMAGE, `busybox:${tag}`);
+}
+
 /** Applies the sample. @param tag of its image */
 export async function applyOpenSdn(tag: string): Promise<void> {
-  const manifest = (await readFile(SAMPLE, 'utf8')).replace('busybox:1.36', `busybox:${tag}`);
+  const manifest = withTag(await readFile(SAMPLE, 'utf8'), tag);
   await inCluster('kubectl', ['apply', '--validate=strict', '-f', '-'], manifest);
 }
 
@@ -64,6 +71,17 @@ export function restartsOf(all: readonly V1Pod[]): string[] {
   );
 }
 
+/** Pods that an upgrade did not replace: those of before, and those with a container of another tag. */
+export function notReplaced(all: readonly V1Pod[], before: readonly V1Pod[], tag: string): string[] {
+  const old = new Set(before.map(({ metadata }) => metadata?.uid));
+  return all
+    .filter(
+      ({ metadata, spec }) =>
+        old.has(metadata?.uid) || spec?.containers.some(({ image }) => !image?.endsWith(`/busybox:${tag}`)),
+    )
+    .map(({ metadata }) => metadata?.name ?? '');
+}
+
 /** Components whose first pod is older than the last one of a component that they depend on, one sentence each. */
 export function disorderIn({ spec }: TrafficStack, all: readonly V1Pod[]): string[] {
   const created = (component: string): number[] =>
@@ -75,6 +93,26 @@ export function disorderIn({ spec }: TrafficStack, all: readonly V1Pod[]): strin
       Math.min(...created(name)) < Math.max(...created(dependency)) ? [`${name} began before ${dependency}`] : [],
     ),
   );
+}
+
+/**
+ * Whether the removal of the stack has come as far as it can while a node is off: the components that no other one needs have pods on
+ * that node alone.
+ */
+export function isHeldBy(node: string, { spec }: TrafficStack, all: readonly V1Pod[]): boolean {
+  const needed = new Set(spec.components.flatMap(({ dependsOn = [] }) => dependsOn));
+  const last = all.filter(({ metadata }) => !needed.has(metadata?.labels?.[COMPONENT] ?? ''));
+  return last.length > 0 && last.every((pod) => pod.spec?.nodeName === node);
+}
+
+/** Components that end, or are gone, before one that depends on them is gone, one sentence each. */
+export function removalDisorderIn({ spec }: TrafficStack, all: readonly V1Pod[]): string[] {
+  const of = (component: string) => all.filter(({ metadata }) => metadata?.labels?.[COMPONENT] === component);
+  const ends = (component: string): boolean =>
+    of(component).every(({ metadata }) => metadata?.deletionTimestamp !== undefined);
+  return spec.components
+    .filter(({ name }) => of(name).length > 0)
+    .flatMap(({ name, dependsOn = [] }) => dependsOn.filter(ends).map((each) => `${each} ended before ${name}`));
 }
 
 /** What a component is doing, for one line. */

@@ -1,0 +1,42 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
+import { getObject, kubectl } from './kubectl.ts';
+
+/** What each namespace has, of Kubernetes. */
+const OF_EACH_NAMESPACE = ['ConfigMap kube-root-ca.crt', 'ServiceAccount default'];
+
+/** A stack that may be gone. */
+export async function stackIfAny(name: string): Promise<TrafficStack | undefined> {
+  const { items } = await getObject<{ items: TrafficStack[] }>('trafficstacks');
+  return items.find(({ metadata }) => metadata?.name === name);
+}
+
+/**
+ * What is left of a stack that was removed: itself, objects of any kind with its label in any namespace, and all in a namespace that only
+ * the stack has used. Without Events.
+ */
+export async function leftovers(name: string, namespace: string): Promise<string[]> {
+  const [all, namespaced] = await Promise.all([kinds(), kinds('--namespaced=true')]);
+  const [labelled, own, stack] = await Promise.all([
+    objects(all, '--all-namespaces', '-l', `traffic.example.com/stack=${name}`),
+    objects(namespaced, '-n', namespace),
+    stackIfAny(name),
+  ]);
+  const found = own.filter(({ kind, metadata }) => !OF_EACH_NAMESPACE.includes(`${kind} ${metadata?.name}`));
+  return [...new Set([...(stack === undefined ? [] : [stack]), ...labelled, ...found].map(nameOf))];
+}
+
+/** Of the kinds that can be listed. */
+async function kinds(...flags: string[]): Promise<string> {
+  const names = (await kubectl('api-resources', '--verbs=list', '-o', 'name', ...flags)).trim().split('\n');
+  return names.filter((name) => !/^events(\.|$)/.test(name)).join(',');
+}
+
+async function objects(of: string, ...flags: string[]): Promise<KubernetesObject[]> {
+  return (await getObject<{ items: KubernetesObject[] }>(of, ...flags)).items;
+}
+
+function nameOf({ kind = '', metadata }: KubernetesObject): string {
+  const prefix = metadata?.namespace === undefined ? '' : `${metadata.namespace}/`;
+  return `${kind} ${prefix}${metadata?.name ?? ''}`;
+}
