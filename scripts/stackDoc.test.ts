@@ -125,10 +125,10 @@ describe('the values', () => {
     expect(quoted(row(field)).sort()).toEqual([...values].sort());
   });
 
-  it('of `mode` are in both tables, but for that without objects', () => {
+  it('of `mode` are in the three tables, but for that without objects', () => {
     const rows = PAGE.split('\n').flatMap((line) => /^\| `(Managed|External|Auto|Disabled)` \|/.exec(line)?.[1] ?? []);
     const expected = COMPONENT_MODES.filter((mode) => mode !== 'Disabled');
-    expect(rows).toEqual([...expected, ...expected]);
+    expect(rows).toEqual([...expected, ...expected, ...expected]);
   });
 
   it('of `mode`: the types that may be of somebody else are those of the sections about it', () => {
@@ -149,7 +149,7 @@ describe('other names', () => {
 
   it('of flags are those of the operator', () => {
     // Of kubectl, helm and node-exporter.
-    const others = /^--(cascade|reset-then-reuse-values|type|web\.listen-address|set)$/;
+    const others = /^--(cascade|force|reset-then-reuse-values|type|web\.listen-address|set)$/;
     const flags = quoted(PROSE).flatMap((text) => text.match(/(?<=^| )--[a-z.-]+/g) ?? []);
     expect(flags).toContain('--default-stack');
     const known = new Set(firstsIn(read('docs/flags.md')));

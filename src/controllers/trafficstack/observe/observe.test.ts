@@ -35,6 +35,7 @@ it.each([
       list: ({ kind }) => Promise.resolve([object(kind === 'Service' ? 'prom' : 'exporter')]),
     },
     probes: { problem: () => Promise.resolve(problem) },
+    sightings: { of: () => ({ available: new Map(), settled: new Map() }) },
   } as Partial<Observed> as Observed;
   const components = [target('exporter', 'NodeExporter', EXPORTER), target('metrics', 'Prometheus', PROMETHEUS)];
   const seen = await observe(stackOf([]), { components, upgrade: {} }, where, NOW);
