@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { V1Deployment, V1Node } from '@kubernetes/client-node';
+import type { V1Deployment } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { uidOf } from '../../dashboards/dashboard.ts';

@@ -1,10 +1,8 @@
-import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import { durationMs } from '../../../api/durationSchema.ts';
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { IN_PROGRESS_REASONS } from '../../../api/trafficweight/reasons.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { cut } from '../../../runtime/status/cut.ts';
@@ -13,7 +11,7 @@ import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply } from '../render/objects.ts';
 import { causeOf } from './cause/cause.ts';
 import { isExternal, isOfOthers, missingState, priorOf, usesOf } from './external.ts';
-import { podsOfAll, readinessOf, worstOf, type Readiness } from './readiness.ts';
+import { podsOfAll, readinessOf, worstOf } from './readiness.ts';
 import { unmetBy } from './unmet.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
 import { readyAnswer } from './upgrade/freshness.ts';
@@ -21,6 +19,7 @@ import { holdAtGate } from './upgrade/gate.ts';
 import { beginRollback, lostState, restoredState } from './upgrade/rollback.ts';
 import { planStore, type StorePlan } from './upgrade/store.ts';
 import { waitFor, type Blocker } from './waiting.ts';
+import { figuresOf, figuresText, versionOf } from './workloadFigures.ts';
 
 /** What is decided about one component. */
 export interface PlannedComponent extends Blocker, Omit<StorePlan, 'note'> {
@@ -44,9 +43,6 @@ export interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate
   /** The components that it depends on, as decided already, by name. */
   readonly before: ReadonlyMap<string, Blocker>;
 }
-
-/** What runs pods, or not: a TrafficWeight has no template. */
-type Workload = KubeObject & { readonly spec?: Partial<V1DeploymentSpec> };
 
 /** Characters of a message: it may quote one of a kubelet. */
 const LONGEST_MESSAGE = 512;
@@ -246,18 +242,6 @@ function unready(reason: string, message: string, was: boolean): Decided {
   return { state: was && !IN_PROGRESS_REASONS.has(reason) ? 'Degraded' : 'Progressing', reason, message };
 }
 
-/** What is observed of an object whose status is of its generation. */
-function figuresText(workload: ObservedObject): string {
-  const { live } = workload;
-  const { condition, desired = 0, available = 0, updated }: Partial<Readiness> = live ? readinessOf(live) : {};
-  if (condition !== undefined) return `${idOf(workload)}: ${condition.message}`;
-  const isNowhere = desired === 0 && workload.resource.kind === 'DaemonSet';
-  // Enough are available: without this, the message would not say why it is not ready.
-  const ofUpdate = updated === undefined || available < desired ? '' : `, ${updated.pods} of ${updated.of} updated`;
-  const why = isNowhere ? ': no node is selected' : ofUpdate;
-  return `${idOf(workload)}: ${available} of ${desired} pods are available${why}`;
-}
-
 /** The state of a component whose pods are available, or whose weight is in force. @param seen that, for people */
 function expected(
   component: ObservedComponent,
@@ -331,17 +315,4 @@ function sinceOf(
   if (prior === undefined) return metaTime(now);
   const goesOn = STARTING.has(prior.state) && STARTING.has(state) && prior.revision === revision;
   return goesOn || (prior.state === state && !STARTING.has(state)) ? prior.since : metaTime(now);
-}
-
-function figuresOf({ objects }: ObservedComponent): Partial<ComponentStatus> {
-  const workloads = workloadsOf(objects);
-  const pods = workloads.length === 0 ? undefined : podsOfAll(workloads);
-  return pods === undefined ? {} : { replicas: pods.desired, readyReplicas: pods.available };
-}
-
-function versionOf({ objects }: ObservedComponent, { mode }: Decided): Pick<ComponentStatus, 'version'> {
-  const { object, live } = objects.at(-1) ?? {};
-  const workload: Workload | undefined = mode === 'External' ? live : object;
-  const image = workload?.spec?.template?.spec?.containers[0]?.image;
-  return image === undefined ? {} : { version: image };
 }
