@@ -25,6 +25,7 @@ import { createCaches, mayBeMissing } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
 import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
 import { PodReader } from './observe/pods.ts';
+import { RecentReads } from './observe/recentReads.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
 import { StrangerReader } from './observe/strangers.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
@@ -59,7 +60,14 @@ export function runStacks(
     strangers: new StrangerReader({ client, clock }),
     probes: new ServerProbes({ clock }),
     sightings: new Sightings(clock),
-    writers: { client: writer, applierOf: appliersOf(context, writer), caches, applying: new Set(), clock },
+    writers: {
+      client: writer,
+      applierOf: appliersOf(context, writer),
+      caches,
+      applying: new Set(),
+      deletions: new RecentReads(clock),
+      clock,
+    },
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),
     renderings: new Renderings({

@@ -6,6 +6,7 @@ import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import type { PlannedObject } from '../decide/plan.ts';
 import type { Caches } from '../observe/caches.ts';
+import { RecentReads } from '../observe/recentReads.ts';
 import { at, component, rendered, stackOf } from '../testing/stacks.ts';
 import { act, type Writers } from './act.ts';
 
@@ -45,7 +46,7 @@ beforeEach(() => {
     client: { delete: (_: unknown, ref: { name: string }, call: Call) => remove(ref, call) } as never,
     applierOf: () => ({ apply }) as never,
     caches: { kinds: [{ resource: DEPLOYMENTS, overlay, informer: {} }] } as unknown as Caches,
-    ...{ applying: new Set(), clock },
+    ...{ applying: new Set(), deletions: new RecentReads(clock), clock },
   };
 });
 
@@ -183,4 +184,19 @@ describe('two stacks that want one object', () => {
     ]);
     expect(begun).toEqual(['c0']);
   });
+});
+
+it('deletes an object once, although a cache that is late has it still, and again if that has failed', async () => {
+  const leaving = (name: string, uid: string) => {
+    const live = { kind: 'Deployment', metadata: { namespace: 'shop', name, uid } };
+    return { apply: [], store: [], remove: [{ component: name, resource: DEPLOYMENTS, live }] };
+  };
+  await act(leaving('a', '1'), stackOf([]), writers);
+  await act(leaving('a', '1'), stackOf([]), writers);
+  await act(leaving('a', '2'), stackOf([]), writers);
+  expect(begun).toEqual(['delete a', 'delete a']);
+  fates.set('b', () => Promise.reject(new Error('no')));
+  await act(leaving('b', '3'), stackOf([]), writers);
+  await act(leaving('b', '3'), stackOf([]), writers);
+  expect(begun.slice(2)).toEqual(['delete b', 'delete b']);
 });

@@ -12,6 +12,7 @@ import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
 import type { PlannedObject, StackPlan } from '../decide/plan.ts';
 import type { ComponentFailure, Writing } from '../decide/failures.ts';
 import { isUnserved, overlayOf, type Caches } from '../observe/caches.ts';
+import type { RecentReads } from '../observe/recentReads.ts';
 import { mayApply } from '../render/objects.ts';
 
 /** What writes. */
@@ -23,6 +24,8 @@ export interface Writers {
   readonly caches: Caches;
   /** Ids of objects that are being applied, of all stacks: two of them may want the same one. */
   readonly applying: Set<string>;
+  /** Deletions by uid. A cache that is late has an object that was deleted a moment ago. */
+  readonly deletions: Pick<RecentReads<void>, 'read'>;
   readonly clock: Pick<Clock, 'monotonic' | 'setTimeout'>;
 }
 
@@ -121,14 +124,16 @@ function failureUnlessThrown(
 
 /** The writes by component: first those that did not fail the last time, so that some that hang do not keep the others for ever. */
 function inOrder(plan: Writes, stack: TrafficStack, writers: Writers): [string, Step[]][] {
-  const { client } = writers;
+  const { client, deletions } = writers;
   const applied = [...plan.apply, ...plan.store].map((planned): Step => {
     const write = (signal: AbortSignal) => apply(planned, stack, writers, signal);
     return { component: planned.component, member: planned, write };
   });
   const removed = plan.remove.map(({ component, resource, live }): Step => {
     const member = { resource, object: live };
-    return { component, member, write: (signal) => remove(client, { member, live }, { signal }) };
+    const { uid = idOf(member) } = live.metadata ?? {};
+    const write = (signal: AbortSignal) => deletions.read(uid, () => remove(client, { member, live }, { signal }));
+    return { component, member, write };
   });
   const failed = new Set(
     stack.status?.components?.flatMap(({ name, reason }) => (reason === ComponentReason.WriteFailed ? [name] : [])),

@@ -13,6 +13,7 @@ import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
 import { Sightings } from '../observe/answers/sightings.ts';
 import type { Caches } from '../observe/caches.ts';
 import type { Answer } from '../observe/observation.ts';
+import { RecentReads } from '../observe/recentReads.ts';
 import { StrangerReader } from '../observe/strangers.ts';
 import { reconcile, type Dependencies } from '../reconcile.ts';
 import { Renderings } from '../renderings.ts';
@@ -140,7 +141,10 @@ export class SimulatedCluster {
     return {
       client,
       caches,
-      writers: { client, applierOf: () => applier, caches, applying: new Set(), clock: this.clock },
+      writers: {
+        ...{ client, applierOf: () => applier, caches, applying: new Set(), clock: this.clock },
+        deletions: new RecentReads(this.clock),
+      },
       answers: {
         answer: (query) => this.#asked(query).answer,
         askAgain: (query, since) => void (this.#asked(query).neededSince = since),
