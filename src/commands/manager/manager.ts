@@ -18,6 +18,7 @@ import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts'
 import { systemClock } from '../../runtime/process/clock.ts';
 import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
 import { createUsageMetrics } from '../../usage/pass/metrics.ts';
+import type { UsageQuery } from '../../usage/pass/queries.ts';
 import { createElection, type Election } from '../election.ts';
 import { createLeaderClient } from '../leaderClient.ts';
 import { LEASE_NAME } from '../lease.ts';
@@ -75,13 +76,24 @@ function createFeed(
   return createUsageFeed({
     endpoint: options.endpoint,
     client,
-    query: () => (usedUrl() === undefined ? options.query : options.otherQuery),
+    query: queryOf(options, usedUrl),
     intervalMs: options.intervalMs,
     nodes: knownNodes(nodes),
     clock: systemClock,
     logger,
     metrics: createUsageMetrics(metrics.registry),
   });
+}
+
+/** Another object for each Prometheus, so that nothing of one counts for another. */
+function queryOf({ query, otherQuery }: Process['options'], usedUrl: () => string | undefined): () => UsageQuery {
+  let other: { readonly url: string; readonly query: UsageQuery } | undefined;
+  return () => {
+    const url = usedUrl();
+    if (url === undefined) return query;
+    if (other?.url !== url) other = { url, query: { ...otherQuery } };
+    return other.query;
+  };
 }
 
 /** What the controllers share. Their client rejects writes while this replica does not lead. */

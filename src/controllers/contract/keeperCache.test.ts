@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ComponentSpec, TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
 import { ApiError } from '../../runtime/client/errors.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
 import { createKeeperCache } from './keeperCache.ts';
 
 const TYPES = { server: 'ConnectivityServer' } as const;
@@ -37,6 +38,16 @@ describe('what stacks ask of a controller', () => {
     expect(cache.keepers()).toEqual(keepers);
     expect(cache.settled).toBe(settled);
     expect(cache.refusals()).toHaveLength(refusals);
+  });
+
+  it('is not for ever the stack default, which may not be creatable', async () => {
+    const clock = new FakeClock();
+    const cache = createKeeperCache(informer({}).stacks, TYPES, [], { byDefault: new Set(['server'] as const), clock });
+    expect(cache.keepers()?.server.isKept).toBe(true);
+    await clock.advance(59_000);
+    expect(cache.keepers()?.server.isKept).toBe(true);
+    await clock.advance(1_000);
+    expect(cache.keepers()?.server.isKept).toBe(false);
   });
 
   it('is told when it changes, and not with each report of a stack', () => {

@@ -3,8 +3,18 @@ import type { Informer } from '../../runtime/cache/informer.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import type { Member } from '../../runtime/objectSet/member.ts';
 import { isKnown, refusalOf } from '../../runtime/objectSet/watch.ts';
+import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { keepersOf, type Keepers, type KeptTypes } from './keepers.ts';
+
+/** How long the stack `default` is waited for, ms. If it cannot be created by then, the controller deploys what it would have. */
+const AWAITED_MS = 60_000;
+
+interface Awaiting<G extends string> {
+  /** See keepersOf. */
+  readonly byDefault?: ReadonlySet<G>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
 
 /** What the TrafficStacks of the cluster ask of a controller. */
 export interface KeeperCache<G extends string> {
@@ -21,19 +31,23 @@ export interface KeeperCache<G extends string> {
 /**
  * @param stacks the shared informer; undefined if stacks are switched off
  * @param members all objects of the groups
- * @param byDefault see keepersOf
  */
 export function createKeeperCache<G extends string>(
   stacks: Informer<TrafficStack> | undefined,
   types: KeptTypes<G>,
   members: readonly Member[],
-  byDefault?: ReadonlySet<G>,
+  { byDefault, clock }: Awaiting<G> = { clock: systemClock },
 ): KeeperCache<G> {
   if (stacks === undefined) {
     const keepers = keepersOf(types, [], members);
     return { settled: true, refusals: () => [], keepers: () => keepers, subscribe: () => undefined };
   }
-  const listed = (): Keepers<G> => keepersOf(types, stacks.lister.list(), members, byDefault);
+  let knownSince: number | undefined;
+  const listed = (): Keepers<G> => {
+    knownSince ??= clock.monotonic();
+    const isOver = clock.monotonic() - knownSince >= AWAITED_MS;
+    return keepersOf(types, stacks.lister.list(), members, isOver ? undefined : byDefault);
+  };
   return {
     get settled() {
       return stacks.synced || stacks.refusal !== undefined;

@@ -2,6 +2,7 @@ import type { BuiltInType } from '../../api/trafficstack/terms.ts';
 import {
   componentsIn,
   type ComponentSpec,
+  type InventoryEntry,
   type TrafficStack,
   type UsedObject,
 } from '../../api/trafficstack/trafficStack.ts';
@@ -52,22 +53,32 @@ export function keepersOf<G extends string>(
   members: readonly Member[],
   byDefault: ReadonlySet<G> = new Set(),
 ): Keepers<G> {
-  const isDefaultMissing = !stacks.some(({ metadata }) => metadata?.name === DEFAULT_STACK);
   const asking = stacks.filter(isStaying);
+  // One that is being deleted is made anew.
+  const isDefaultMissing = !asking.some(({ metadata }) => metadata?.name === DEFAULT_STACK);
   const asked = (group: G): Asked => {
     const ids = new Set(members.filter((each) => each.group === group).map(idOf));
     const modes = asking.flatMap((stack) => modesOf(stack, types[group]));
     const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled' && mode !== 'External');
-    const used = usedBy(asking, types[group]);
+    const used = usedBy(stacks, types[group]);
     const isAwaited = isOn === undefined && isDefaultMissing && byDefault.has(group);
     return { isOn, used, isKept: isOn === true || isAwaited || stacks.some((stack) => holdsOneOf(stack, ids)) };
   };
   return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
 }
 
-/** What stacks use of somebody else in place of a type; undefined if none does. */
+/** What stacks use of somebody else in place of a type; undefined if none does, or if one has its own, which goes first. */
 export function usedBy(stacks: readonly TrafficStack[], type: BuiltInType): Used | undefined {
+  if (stacks.some((stack) => hasOwn(stack, type))) return undefined;
   return stacks.filter(isStaying).flatMap((stack) => usedIn(stack, type))[0];
+}
+
+/** Whether a stack has objects of a type, or is about to make some. */
+function hasOwn(stack: TrafficStack, type: BuiltInType): boolean {
+  const isManaged = isStaying(stack) && modesOf(stack, type).includes('Managed');
+  const names = new Set(componentsIn(stack).flatMap((each) => (each.type === type ? [each.name] : [])));
+  const holds = ({ component, objects }: InventoryEntry): boolean => names.has(component) && objects.length > 0;
+  return isManaged || stack.status?.inventory?.some(holds) === true;
 }
 
 function isStaying({ metadata }: TrafficStack): boolean {

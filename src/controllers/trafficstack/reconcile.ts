@@ -4,6 +4,7 @@ import {
   TRAFFIC_STACKS,
   type ComponentStatus,
   type InventoryEntry,
+  type InventoryObject,
   type TrafficStack,
   type TrafficStackStatus,
 } from '../../api/trafficstack/trafficStack.ts';
@@ -14,6 +15,7 @@ import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
+import { idFor } from '../../runtime/objectSet/member.ts';
 import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/status/conditionEvents.ts';
 import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
@@ -150,7 +152,9 @@ async function apply(
   await announce(d, found, plan, signal);
   const { failures, open } = await act(plan, found, d.writers, signal);
   // Its time may have passed by now, and the status has to say what has failed.
-  const stack = asDecidedLast(d.statuses.newest(found.metadata?.name ?? '') ?? found);
+  // The plan is of the spec that was found: a newer one has its own generation.
+  const { status } = d.statuses.newest(found.metadata?.name ?? '') ?? found;
+  const stack = asDecidedLast({ ...found, ...(status && { status }) });
   await reportStatus(d, stack, statusOf(stack, plan, { failures, open, now: d.clock.now() }));
   return nextLook(d, { plan, wanted, failures, open });
 }
@@ -225,8 +229,10 @@ async function announce(d: Dependencies, found: TrafficStack, plan: StackPlan, s
 }
 
 function hasAll(entry: InventoryEntry, { component, dependsOn, objects }: InventoryEntry): boolean {
-  const known = new Set(entry.objects.map((ref) => JSON.stringify(ref)));
-  const hasObjects = objects.every((ref) => known.has(JSON.stringify(ref)));
+  // The API server orders the fields of an object in its own way.
+  const idOfRef = ({ kind, ...ref }: InventoryObject): string => idFor({ kind }, ref);
+  const known = new Set(entry.objects.map(idOfRef));
+  const hasObjects = objects.every((ref) => known.has(idOfRef(ref)));
   return entry.component === component && hasObjects && dependsOn.every((name) => entry.dependsOn.includes(name));
 }
 

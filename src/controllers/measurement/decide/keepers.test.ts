@@ -107,6 +107,11 @@ describe('the stack default', () => {
     expect(kept([], OPTIONS)).toEqual([]);
   });
 
+  it('is waited for while it is being deleted, since it is made anew', () => {
+    const leaving = { ...DEFAULT, metadata: { ...DEFAULT.metadata, deletionTimestamp: new Date(0) } };
+    expect(kept([leaving])).toEqual(['exporter', 'prometheus']);
+  });
+
   it('is not waited for when it is there, nor for what another stack has', () => {
     expect(kept([DEFAULT])).toEqual([]);
     expect(kept([stack([exporter({ mode: 'External' })])])).toEqual(['prometheus']);
@@ -135,6 +140,17 @@ describe('what is used in place of an exporter', () => {
     ['is none while there is none', [using({}, false, false)], undefined],
     ['is none of a component that has another name now', [using({ name: 'y' })], undefined],
     ['is none of a stack that goes', [using({}, true)], undefined],
+    ['is none if another stack has its own', [using(), stack([exporter()])], undefined],
+    [
+      'is none until its own is gone',
+      [
+        {
+          ...using(),
+          status: { ...using().status, inventory: [{ component: 'x', dependsOn: [], objects: [DAEMON_SET] }] },
+        },
+      ],
+      undefined,
+    ],
   ])('%s', (_, stacks, used) => {
     expect(keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS)).exporter.used).toEqual(used);
   });

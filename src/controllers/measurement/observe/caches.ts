@@ -1,6 +1,6 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import type { Clock } from '../../../runtime/process/clock.ts';
+import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
 import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions, ReflectorMetrics } from '../../../runtime/cache/informer.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
@@ -74,7 +74,10 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
   const shared = { ...given, onRefusal: () => onRefusal() };
   const members = allComponents(options);
   const components = watchMembers(members, shared);
-  const keepers = createKeeperCache(stacks, KEPT_TYPES, members, keptByDefault(options));
+  const keepers = createKeeperCache(stacks, KEPT_TYPES, members, {
+    byDefault: keptByDefault(options),
+    clock: given.clock ?? systemClock,
+  });
   const nodeMaps = targetComponents(options, NODE_TARGETS);
   const agentMaps = targetComponents(options, AGENT_TARGETS);
   const targets = watchMembers(nodeMaps, shared);

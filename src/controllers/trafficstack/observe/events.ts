@@ -1,6 +1,6 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import type { Client } from '../../../runtime/client/client.ts';
-import { isForbidden } from '../../../runtime/client/errors.ts';
+import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
 import { EVENTS } from '../../../runtime/client/resources.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StackPlan } from '../decide/plan.ts';
@@ -16,20 +16,18 @@ export class EventReader {
   /** By uid. */
   readonly #recent: RecentReads<readonly SeenEvent[]>;
 
-  constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'now'> }) {
+  constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'monotonic'> }) {
     this.#client = client;
     this.#recent = new RecentReads(clock);
   }
 
   /**
-   * The Events about an object; none if they may not be read, which only makes a message shorter.
-   *
-   * @throws ApiError, TransportError
+   * The Events about an object; none if they cannot be read, which only makes a message shorter.
    */
   read({ namespace, uid }: Question): Promise<readonly SeenEvent[]> {
     return this.#recent.read(uid, async () => {
       const fieldSelector = `regarding.uid=${uid}`;
-      const events = await this.#client.list(EVENTS, { namespace, fieldSelector }).catch(noneIfForbidden);
+      const events = await this.#client.list(EVENTS, { namespace, fieldSelector }).catch(noneIfUnread);
       return events.map(trimEvent);
     });
   }
@@ -37,8 +35,6 @@ export class EventReader {
 
 /**
  * The observation with the Events that the plan asks for. Undefined if it asks for none.
- *
- * @throws ApiError, TransportError
  */
 export async function withEvents(
   observation: Observation,
@@ -54,9 +50,9 @@ export async function withEvents(
   return { ...observation, components };
 }
 
-/** For what only makes a message longer. @throws any other error */
-export function noneIfForbidden(error: unknown): never[] {
-  if (isForbidden(error)) return [];
+/** For what only makes a message longer: that it cannot be read keeps nothing from being decided. @throws any error of this program */
+export function noneIfUnread(error: unknown): never[] {
+  if (error instanceof ApiError || error instanceof TransportError) return [];
   throw error;
 }
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, ComponentStatus, InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { DAEMONSETS, SERVICES } from '../../../runtime/client/resources.ts';
+import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
 import type { Target } from '../decide/upgrade/target.ts';
-import { NOW, REVISION, stackOf } from '../testing/stacks.ts';
+import { at, NOW, REVISION, stackOf } from '../testing/stacks.ts';
 import { observe, type Observed } from './observe.ts';
 
 const object = (name: string): KubeObject => ({ metadata: { namespace: 'monitoring', name } });
@@ -40,4 +40,66 @@ it.each([
   const components = [target('exporter', 'NodeExporter', EXPORTER), target('metrics', 'Prometheus', PROMETHEUS)];
   const seen = await observe(stackOf([]), { components, upgrade: {} }, where, NOW);
   expect(seen.components.map(({ objects }) => objects[0]?.live?.metadata?.name)).toEqual(found);
+});
+
+const OWN = [SERVICES, DEPLOYMENTS].map((resource) => {
+  return { resource, object: { kind: resource.kind, metadata: { namespace: 'op', name: 'prometheus' } } };
+});
+interface Before {
+  /** Kinds of its objects that exist. */
+  readonly present?: readonly string[];
+  readonly inventory?: readonly InventoryEntry[];
+  readonly status?: Partial<ComponentStatus>;
+}
+
+/** What a Prometheus with Auto uses beside `other` and `prom`, which both answer. */
+async function usedWithAuto({ present = [], inventory = [], status }: Before) {
+  const cached = (kind: string) => ({ get: () => (present.includes(kind) ? object('prometheus') : undefined) });
+  const where = {
+    caches: {
+      kinds: OWN.map(({ resource }) => ({ resource, overlay: cached(resource.kind) })),
+      pods: { lister: { byIndex: () => [] } },
+    },
+    strangers: {
+      read: ({ object: sought }: { object: KubeObject }) =>
+        Promise.resolve(sought.metadata?.name === 'prom' ? object('prom') : undefined),
+      list: () => Promise.resolve([object('other'), object('prom')]),
+    },
+    probes: { problem: () => Promise.resolve(undefined) },
+    sightings: { of: () => ({ available: new Map(), settled: new Map() }) },
+  } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
+  const { spec, ...rest } = target('metrics', 'Prometheus', PROMETHEUS);
+  const known = { name: 'metrics', type: 'Prometheus', state: 'Ready', reason: '', message: '', since: at(0) } as const;
+  const stack = stackOf([], {
+    ...(status && { components: [{ ...known, ...status }] }),
+    inventory: [...inventory],
+  });
+  const components = [{ ...rest, spec: { ...spec, mode: 'Auto' as const }, objects: OWN }];
+  const seen = await observe(
+    { ...stack, metadata: { ...stack.metadata, deletionTimestamp: new Date(0) } },
+    { components, upgrade: {} },
+    where,
+    NOW,
+  );
+  const [component] = seen.components;
+  return component?.external === undefined ? 'its own' : component.objects[0]?.live?.metadata?.name;
+}
+
+const USES = { kind: 'Service', namespace: 'monitoring', name: 'prom', url: 'http://prom' };
+it.each<[string, Before, string]>([
+  ['nothing is there yet', {}, 'other'],
+  ['its Deployment was deleted', { present: ['Service'] }, 'its own'],
+  [
+    'all was deleted',
+    {
+      inventory: [
+        { component: 'metrics', dependsOn: [], objects: [{ kind: 'Deployment', namespace: 'op', name: 'prometheus' }] },
+      ],
+    },
+    'its own',
+  ],
+  ['one was used until now', { status: { uses: USES, readyRevision: REVISION } }, 'prom'],
+  ['one was named, and has never answered', { status: { uses: USES, state: 'Progressing' } }, 'other'],
+])('with Auto, the own Prometheus is kept, or another one used: %s', async (_, before, is) => {
+  expect(await usedWithAuto(before)).toBe(is);
 });

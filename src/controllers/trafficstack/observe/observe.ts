@@ -100,8 +100,13 @@ async function observeComponent(
   const { name, mode, ready = {}, workload } = target.spec;
   const answer = ready.query === undefined ? undefined : answers.answer(ready.query);
   const own = desiredObjects.at(-1);
-  const isOwn = own !== undefined && cachedIn(caches, own) !== undefined;
-  const before = stack.status?.components?.find((each) => each.name === name)?.uses;
+  // One object of several may have been deleted by somebody: what is left of it, or is in the inventory, is the stack's.
+  const isOwn =
+    own !== undefined &&
+    (desiredObjects.some((each) => cachedIn(caches, each) !== undefined) || isInInventory(stack, name));
+  const prior = stack.status?.components?.find((each) => each.name === name);
+  // One that has never answered with this spec is not preferred to others.
+  const before = prior?.readyRevision === undefined ? undefined : prior.uses;
   const seeking = { standIn, mode, own, before, used };
   const external = isOwn ? undefined : await observeStandIn(seeking, { strangers, probes });
   if (external !== undefined) return { ...target, ...external, pods: [], ...(answer && { answer }) };
@@ -120,6 +125,10 @@ async function observeComponent(
       ? { pods: [], arePodsRead: false }
       : { pods: podsOf(stack, name, workload.namespace, caches) }),
   };
+}
+
+function isInInventory({ status }: TrafficStack, name: string): boolean {
+  return status?.inventory?.some(({ component, objects }) => component === name && objects.length > 0) === true;
 }
 
 function podsOf(

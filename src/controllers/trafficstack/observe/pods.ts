@@ -5,7 +5,7 @@ import { PODS } from '../../../runtime/client/resources.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { selectorText } from '../../contract/labels.ts';
 import type { StackPlan } from '../decide/plan.ts';
-import { noneIfForbidden } from './events.ts';
+import { noneIfUnread } from './events.ts';
 import type { Observation, StackPod } from './observation.ts';
 import { RecentReads } from './recentReads.ts';
 import { trimPod } from './stackPod.ts';
@@ -24,16 +24,14 @@ export class PodReader {
   /** By the uid and the generation of the workload: pods of an older spec say nothing about the present one. */
   readonly #recent: RecentReads<readonly StackPod[]>;
 
-  constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'now'> }) {
+  constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'monotonic'> }) {
     this.#client = client;
     this.#recent = new RecentReads(clock);
   }
 
   /**
    * The pods of a Deployment, StatefulSet or DaemonSet. Of more than 500 only the first 500 by name, and 500 of those that do not run yet.
-   * None if they may not be read, which only makes a message shorter.
-   *
-   * @throws ApiError, TransportError
+   * None if they cannot be read, which only makes a message shorter.
    */
   read(workload: KubeObject): Promise<readonly StackPod[]> {
     const { uid, generation } = workload.metadata ?? {};
@@ -54,14 +52,12 @@ export class PodReader {
         ...(fieldSelector !== undefined && { fieldSelector }),
         limit: LIMIT,
       })
-      .catch(noneIfForbidden);
+      .catch(noneIfUnread);
   }
 }
 
 /**
  * The observation with the pods that the plan asks for. Undefined if it asks for none.
- *
- * @throws ApiError, TransportError
  */
 export async function withPods(
   observation: Observation,

@@ -3,18 +3,18 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 /** ms: while its pods begin, a stack is reconciled several times in a second. Less than the time until anything is looked at again. */
 const KEPT_MS = 5_000;
 
-/** What was read of the API server in the last 5 s, so that each object is read at most once in that time. */
+/** What calls gave in the last 5 s, such as reads of the API server, so that each is made at most once in that time. */
 export class RecentReads<T> {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #known = new Map<string, { readonly at: number; readonly value: Promise<T> }>();
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
   /** What was read for a key, by `load` if that is too long ago; calls at the same time share one. What `load` throws is not kept. */
   read(key: string, load: () => Promise<T>): Promise<T> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     for (const [other, { at }] of this.#known) if (now - at >= KEPT_MS) this.#known.delete(other);
     const known = this.#known.get(key);
     if (known !== undefined) return known.value;

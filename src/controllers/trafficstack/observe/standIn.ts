@@ -85,12 +85,10 @@ async function observeServer(seeking: SeekingServer, { strangers, probes }: Sour
   const { standIn, mode, own, probe } = seeking;
   const isMine = mode === 'Auto' && own !== undefined && (await strangers.read(own)) !== undefined;
   if (isMine) return undefined;
-  const asked: [live: KubeObject, problem: string | undefined][] = [];
-  for (const live of await candidatesOf(seeking, strangers)) {
-    const problem = await probes.problem(probe, probe.urlOf(live));
-    asked.push([live, problem]);
-    if (problem === undefined) break;
-  }
+  const candidates = await candidatesOf(seeking, strangers);
+  // At once, since one that does not answer takes seconds.
+  const problems = await Promise.all(candidates.map((live) => probes.problem(probe, probe.urlOf(live))));
+  const asked = candidates.map((live, index) => [live, problems[index]] as const);
   const [live, problem] = asked.find(([, why]) => why === undefined) ?? asked[0] ?? [];
   const { sought } = standIn;
   const isUsedBefore = live !== undefined && isRef(seeking.before, live);

@@ -13,7 +13,7 @@ export class StrangerReader {
   /** By resource. */
   readonly #lists: RecentReads<readonly KubeObject[]>;
 
-  constructor({ client, clock }: { readonly client: Client; readonly clock: Pick<Clock, 'now'> }) {
+  constructor({ client, clock }: { readonly client: Client; readonly clock: Pick<Clock, 'monotonic'> }) {
     this.#client = client;
     this.#recent = new RecentReads(clock);
     this.#lists = new RecentReads(clock);

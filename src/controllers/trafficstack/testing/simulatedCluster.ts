@@ -210,7 +210,8 @@ export class SimulatedCluster {
     if (isDeepStrictEqual(status, this.stack?.status)) return false;
     if (this.statusRefusal !== undefined) throw this.statusRefusal;
     this.#write();
-    if (this.stack !== undefined) this.stack = { ...this.stack, status };
+    // The API server orders fields by their names.
+    if (this.stack !== undefined) this.stack = { ...this.stack, status: ordered(status) };
     return true;
   }
 }
@@ -224,4 +225,13 @@ function withStatus(object: KubeObject, isAvailable: boolean): KubeObject {
 /** Of the first container. */
 export function imageIn(object: KubeObject): string {
   return (object as V1Deployment).spec?.template.spec?.containers[0]?.image ?? '';
+}
+
+/** With the fields of all objects in the order of their names. */
+function ordered<T>(value: T): T {
+  const sorted = (_: string, field: unknown): unknown =>
+    field === null || typeof field !== 'object' || Array.isArray(field)
+      ? field
+      : Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.parse(JSON.stringify(value, sorted)) as T;
 }
