@@ -10,6 +10,7 @@ import {
   nodeAddresses,
   OTHER_PROMETHEUS,
   otherMonitoringReady,
+  otherMonitoringScrapes,
 } from '../scenario/monitoring.ts';
 import { ask } from '../scenario/prometheus.ts';
 import { applyWatch, nodeRows } from '../scenario/watch.ts';
@@ -27,6 +28,7 @@ beforeAll(async () => {
   await enterLab();
   await installOtherMonitoring(await nodeAddresses(), 9100);
   await otherMonitoringReady();
+  await otherMonitoringScrapes(NODES.length);
 });
 afterAll(leaveLab);
 

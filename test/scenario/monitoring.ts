@@ -1,4 +1,5 @@
 import type { V1Node } from '@kubernetes/client-node';
+import { until } from '../harness/measured.ts';
 import { applyObjects, getObject, kubectl } from './kubectl.ts';
 
 /** A monitoring that does not belong to the operator: node-exporters, and a Prometheus that scrapes them by address. */
@@ -76,6 +77,18 @@ export async function installOtherMonitoring(addresses: readonly string[], port 
     exporter(port),
     prometheus(),
   ]);
+}
+
+/** Waits until that Prometheus has series of all exporters: it is ready before its first scrape. */
+export async function otherMonitoringScrapes(nodes: number): Promise<void> {
+  const query = new URLSearchParams({ query: 'count(count by (instance) (node_network_transmit_bytes_total))' });
+  const path = `/api/v1/namespaces/${NAMESPACE}/services/prometheus:9090/proxy/api/v1/query?${query.toString()}`;
+  await until('the other monitoring has scraped all nodes', async () => {
+    const { data } = JSON.parse(await kubectl('get', '--raw', path)) as {
+      data: { result: { value: [number, string] }[] };
+    };
+    return data.result[0]?.value[1] === `${nodes}`;
+  });
 }
 
 /** The addresses of all nodes. */
