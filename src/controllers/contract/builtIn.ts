@@ -15,13 +15,11 @@ export interface BuiltInObject {
  */
 export interface StandIn {
   readonly resource: Resource;
-  /** Selectors of labels that it may have; undefined: any labels. */
-  readonly selectors?: readonly string[];
   /** What is looked for, such as `a DaemonSet with hostNetwork and the port 9100`. */
   readonly sought: string;
   /** @param used the types of which the stack uses what somebody else has made */
   matches(live: KubeObject, used: ReadonlySet<ComponentType>): boolean;
-  /** Why one that matches is of no use: a sentence without its subject. */
+  /** Why one that matches is of no use, as its object shows: a sentence without its subject. */
   problem(live: KubeObject, used: ReadonlySet<ComponentType>): string | undefined;
   /** For a Prometheus. Undefined: what matches is of use without being asked. */
   readonly probe?: StandInProbe;
@@ -29,6 +27,8 @@ export interface StandIn {
 
 /** What a Prometheus must answer to be of use. */
 export interface StandInProbe {
+  /** Selectors of the labels of its Service: it has those of one of them. */
+  readonly selectors: readonly string[];
   /** Where it is asked. */
   urlOf(live: KubeObject): string;
   /** PromQL that must give a series. */

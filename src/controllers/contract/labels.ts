@@ -1,3 +1,5 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { Owner } from '../../runtime/objectSet/owner.ts';
 
 /** `app.kubernetes.io/part-of` of all objects of the operator, including those of the chart. */
@@ -15,4 +17,16 @@ export function selectorText(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
+}
+
+/**
+ * What lists the pods with the labels of a Deployment, StatefulSet or DaemonSet. Its selector may have expressions, too: what else they
+ * leave out, the owner of a pod tells.
+ */
+export function podsSelectedBy(workload: KubeObject): { readonly namespace?: string; readonly labelSelector: string } {
+  const { metadata, spec } = workload as V1Deployment;
+  return {
+    ...(metadata?.namespace !== undefined && { namespace: metadata.namespace }),
+    labelSelector: selectorText(spec?.selector.matchLabels ?? {}),
+  };
 }

@@ -21,11 +21,12 @@ const STANDARD_PORT = 9090;
  */
 export const FOREIGN_PROMETHEUS: StandIn = {
   resource: SERVICES,
-  selectors: SELECTORS,
   sought: 'a Service of prometheus-operator or of the helm chart prometheus',
   matches: (live) => portOf(live) !== undefined,
+  // Its object shows nothing: the probe tells.
   problem: () => undefined,
   probe: {
+    selectors: SELECTORS,
     query: 'count(node_network_transmit_bytes_total) > 0',
     series: 'series of node-exporter',
     urlOf: (live) => `http://${live.metadata?.name}.${live.metadata?.namespace}.svc:${portOf(live)}`,

@@ -10,11 +10,10 @@ export const KEPT_TYPES = {
 export type StackGroup = keyof typeof KEPT_TYPES;
 
 /** The groups that the operator puts into the stack `default`. */
-export function keptByDefault({ defaultStack, exporter, prometheus }: MeasurementOptions): ReadonlySet<StackGroup> {
-  const groups: StackGroup[] = [];
-  if (defaultStack && exporter.enabled) groups.push('exporter');
-  if (defaultStack && prometheus.enabled) groups.push('prometheus');
-  return new Set(groups);
+export function keptByDefault(options: MeasurementOptions): ReadonlySet<StackGroup> {
+  if (!options.defaultStack) return new Set();
+  const off = switchedOff(options);
+  return new Set((Object.keys(KEPT_TYPES) as StackGroup[]).filter((group) => !off.has(group)));
 }
 
 /** The groups that are switched off. The namespace and the claim are there for as long as somebody has the rest. */

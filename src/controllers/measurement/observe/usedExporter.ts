@@ -5,7 +5,7 @@ import type { Member } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Used } from '../../contract/keepers.ts';
-import { selectorText } from '../../contract/labels.ts';
+import { podsSelectedBy } from '../../contract/labels.ts';
 import type { Target } from '../decide/discovery.ts';
 import { targetsOfPods } from '../decide/usedTargets.ts';
 
@@ -58,13 +58,10 @@ export class UsedExporter {
     this.#known = { version, at: now, targets: targetsOfPods(await this.#podsOf(daemonSet), port) };
   }
 
-  /** Its selector may have expressions, too: what else they leave out, the owner does. */
-  async #podsOf({ metadata, spec }: V1DaemonSet): Promise<V1Pod[]> {
-    const pods = await this.#o.client.list(PODS, {
-      ...(metadata?.namespace !== undefined && { namespace: metadata.namespace }),
-      labelSelector: selectorText(spec?.selector.matchLabels ?? {}),
-    });
-    return pods.filter((pod) => pod.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid) === true);
+  async #podsOf(daemonSet: V1DaemonSet): Promise<V1Pod[]> {
+    const pods = await this.#o.client.list(PODS, podsSelectedBy(daemonSet));
+    const uid = daemonSet.metadata?.uid;
+    return pods.filter((pod) => pod.metadata?.ownerReferences?.some((owner) => owner.uid === uid) === true);
   }
 }
 

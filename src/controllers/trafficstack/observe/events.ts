@@ -4,7 +4,7 @@ import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
 import { EVENTS } from '../../../runtime/client/resources.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StackPlan } from '../decide/plan.ts';
-import type { Observation, Question, SeenEvent } from './observation.ts';
+import type { Observation, ObservedComponent, Question, SeenEvent } from './observation.ts';
 import { RecentReads } from './recentReads.ts';
 
 /**
@@ -33,19 +33,26 @@ export class EventReader {
   }
 }
 
-/**
- * The observation with the Events that the plan asks for. Undefined if it asks for none.
- */
+/** The observation with the Events that the plan asks for. Undefined if it asks for none. */
 export async function withEvents(
   observation: Observation,
   { questions }: Pick<StackPlan, 'questions'>,
   reader: Pick<EventReader, 'read'>,
 ): Promise<Observation | undefined> {
-  if (questions.size === 0) return undefined;
+  return withAnswers(observation, questions, async (question) => ({ told: await reader.read(question) }));
+}
+
+/** The observation with what is read for the components that something is asked about. Undefined if nothing is. */
+export async function withAnswers<Q>(
+  observation: Observation,
+  asked: ReadonlyMap<string, Q>,
+  read: (about: Q) => Promise<Partial<ObservedComponent>>,
+): Promise<Observation | undefined> {
+  if (asked.size === 0) return undefined;
   const components = [];
   for (const component of observation.components) {
-    const question = questions.get(component.spec.name);
-    components.push(question === undefined ? component : { ...component, told: await reader.read(question) });
+    const about = asked.get(component.spec.name);
+    components.push(about === undefined ? component : { ...component, ...(await read(about)) });
   }
   return { ...observation, components };
 }

@@ -9,9 +9,8 @@ import { observe, type Observed } from './observe.ts';
 
 const object = (name: string): KubeObject => ({ metadata: { namespace: 'monitoring', name } });
 const PROMETHEUS: StandIn = {
-  ...{ resource: SERVICES, selectors: ['a=1'], sought: 'a Prometheus' },
-  ...{ matches: () => true, problem: () => undefined },
-  probe: { query: 'up', series: 'series', urlOf: () => 'http://prom' },
+  ...{ resource: SERVICES, sought: 'a Prometheus', matches: () => true, problem: () => undefined },
+  probe: { selectors: ['a=1'], query: 'up', series: 'series', urlOf: () => 'http://prom' },
 };
 /** One that is found only beside a Prometheus of somebody else. */
 const EXPORTER: StandIn = {

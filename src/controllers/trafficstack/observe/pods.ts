@@ -1,11 +1,11 @@
-import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
+import type { V1Pod } from '@kubernetes/client-node';
 import type { Client } from '../../../runtime/client/client.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import { selectorText } from '../../contract/labels.ts';
+import { podsSelectedBy } from '../../contract/labels.ts';
 import type { StackPlan } from '../decide/plan.ts';
-import { noneIfUnread } from './events.ts';
+import { noneIfUnread, withAnswers } from './events.ts';
 import type { Observation, StackPod } from './observation.ts';
 import { RecentReads } from './recentReads.ts';
 import { trimPod } from './stackPod.ts';
@@ -44,11 +44,9 @@ export class PodReader {
   }
 
   #list(workload: KubeObject, fieldSelector?: string): Promise<V1Pod[]> {
-    const { metadata, spec } = workload as V1Deployment;
     return this.#client
       .list(PODS, {
-        ...(metadata?.namespace !== undefined && { namespace: metadata.namespace }),
-        labelSelector: selectorText(spec?.selector.matchLabels ?? {}),
+        ...podsSelectedBy(workload),
         ...(fieldSelector !== undefined && { fieldSelector }),
         limit: LIMIT,
       })
@@ -56,22 +54,15 @@ export class PodReader {
   }
 }
 
-/**
- * The observation with the pods that the plan asks for. Undefined if it asks for none.
- */
+/** The observation with the pods that the plan asks for. Undefined if it asks for none. */
 export async function withPods(
   observation: Observation,
   { unread }: Pick<StackPlan, 'unread'>,
   reader: Pick<PodReader, 'read'>,
 ): Promise<Observation | undefined> {
-  if (unread.size === 0) return undefined;
-  const components = [];
-  for (const component of observation.components) {
-    const workload = unread.get(component.spec.name);
-    const read = workload && { pods: await reader.read(workload), arePodsRead: true };
-    components.push({ ...component, ...read });
-  }
-  return { ...observation, components };
+  return withAnswers(observation, unread, async (workload) => ({
+    ...{ pods: await reader.read(workload), arePodsRead: true },
+  }));
 }
 
 /**

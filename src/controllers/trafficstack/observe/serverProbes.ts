@@ -29,7 +29,7 @@ export class ServerProbes {
   }
 
   /** Why it is of no use: a sentence without its subject. Undefined if it is. Never rejects. */
-  problem({ query, series }: Omit<StandInProbe, 'urlOf'>, url: string): Promise<string | undefined> {
+  problem({ query, series }: Pick<StandInProbe, 'query' | 'series'>, url: string): Promise<string | undefined> {
     return this.#recent.read(`${url} ${query}`, async () => {
       try {
         const limits = { clock: this.#clock, timeoutMs: TIMEOUT_MS, stopped: NEVER };

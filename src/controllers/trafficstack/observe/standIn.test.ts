@@ -85,11 +85,15 @@ describe('a built-in component', () => {
 
 const PROMETHEUS: StandIn = {
   resource: SERVICES,
-  selectors: ['a=1', 'b=1'],
   sought: 'a Prometheus',
   matches: ({ metadata }) => metadata?.name !== 'other',
   problem: () => undefined,
-  probe: { query: 'up', series: 'series', urlOf: ({ metadata }) => `http://${metadata?.name}` },
+  probe: {
+    selectors: ['a=1', 'b=1'],
+    query: 'up',
+    series: 'series',
+    urlOf: ({ metadata }) => `http://${metadata?.name}`,
+  },
 };
 const server = (name: string, over: KubeObject['metadata'] = {}): KubeObject => ({
   metadata: { namespace: 'monitoring', name, ...over },

@@ -69,14 +69,11 @@ async function observeWorkload(
   const isOwn = ({ object }: DesiredObject): boolean => all.some((each) => keyOf(each) === keyOf(object));
   if (mode === 'Auto' && own !== undefined && isOwn(own)) return undefined;
   const { sought } = standIn;
-  // One that is of use before one that is not.
-  const [found] = matching(all, standIn, used).sort((a, b) => rankOf(a) - rankOf(b));
+  const problemOf = (live: KubeObject): string | undefined => standIn.problem(live, used);
+  const candidates = matching(all, standIn, used);
+  const found = candidates.find((live) => problemOf(live) === undefined) ?? candidates[0];
   if (found === undefined) return mode === 'External' ? { objects: [], external: { sought } } : undefined;
-  return { objects: [observedObject(standIn, found)], external: { sought, problem: standIn.problem(found, used) } };
-
-  function rankOf(live: KubeObject): number {
-    return standIn.problem(live, used) === undefined ? 0 : 1;
-  }
+  return { objects: [observedObject(standIn, found)], external: { sought, problem: problemOf(found) } };
 }
 
 type SeekingServer = Seeking & { readonly standIn: StandIn; readonly probe: StandInProbe };
@@ -91,7 +88,8 @@ async function observeServer(seeking: SeekingServer, { strangers, probes }: Sour
   const asked = candidates.map((live, index) => [live, problems[index]] as const);
   const [live, problem] = asked.find(([, why]) => why === undefined) ?? asked[0] ?? [];
   const { sought } = standIn;
-  const isUsedBefore = live !== undefined && isRef(seeking.before, live);
+  const isUsedBefore =
+    live !== undefined && seeking.before !== undefined && keyOf(live) === keyOf(refOf(seeking.before));
   if (mode === 'Auto' && problem !== undefined && !isUsedBefore) return undefined;
   if (live === undefined) return mode === 'External' ? { objects: [], external: { sought } } : undefined;
   const external = { sought, problem, asked: { url: probe.urlOf(live), series: probe.series } };
@@ -100,22 +98,20 @@ async function observeServer(seeking: SeekingServer, { strangers, probes }: Sour
 
 /** What was used before, if it is still there; else all that may be used. */
 async function candidatesOf(
-  { standIn, before, used }: SeekingServer,
+  { standIn, probe, before, used }: SeekingServer,
   strangers: Sources['strangers'],
 ): Promise<readonly KubeObject[]> {
   if (before !== undefined) {
-    const { namespace, name } = before;
-    const live = await strangers.read({ resource: standIn.resource, object: { metadata: { namespace, name } } });
+    const live = await strangers.read({ resource: standIn.resource, object: refOf(before) });
     const kept = matching(live === undefined ? [] : [live], standIn, used);
     if (kept.length > 0) return kept;
   }
-  const { selectors = [] } = standIn;
-  const lists = await Promise.all(selectors.map((selector) => strangers.list(standIn.resource, selector)));
+  const lists = await Promise.all(probe.selectors.map((selector) => strangers.list(standIn.resource, selector)));
   return matching(lists.flat(), standIn, used).slice(0, MOST_ASKED);
 }
 
-function isRef(ref: UsedObject | undefined, { metadata }: KubeObject): boolean {
-  return ref !== undefined && ref.name === metadata?.name && ref.namespace === metadata.namespace;
+function refOf({ namespace, name }: UsedObject): KubeObject {
+  return { metadata: { namespace, name } };
 }
 
 /** By namespace and name, so that their order does not matter. */
