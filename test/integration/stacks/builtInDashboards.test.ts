@@ -26,8 +26,7 @@ const boards = (over: Partial<ComponentSpec> = {}): ComponentSpec => ({
   ...{ name: 'boards', type: 'Dashboards', dependsOn: ['db'], dashboards: { namespace: 'default' } },
   ...over,
 });
-const becomes = (wanted: object) =>
-  vi.waitFor(async () => expect(await s.component('boards')).toMatchObject(wanted), WAIT);
+const becomes = (wanted: object) => s.becomes('boards', wanted);
 const maps = async (namespace = 'default'): Promise<V1ConfigMap[]> => {
   const all = await s.f.client.list<V1ConfigMap>(CONFIG_MAPS, { namespace });
   return all.filter(({ metadata }) => metadata?.name?.startsWith(nameOf('')));

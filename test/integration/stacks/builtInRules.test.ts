@@ -36,8 +36,7 @@ const rules = (over: Partial<ComponentSpec> = {}): ComponentSpec => ({
   ...over,
 });
 const now = () => s.f.client.get(PROMETHEUS_RULES, REF) as Promise<PrometheusRule>;
-const becomes = (wanted: object) =>
-  vi.waitFor(async () => expect(await s.component('rules')).toMatchObject(wanted), WAIT);
+const becomes = (wanted: object) => s.becomes('rules', wanted);
 const writes = (): string[] =>
   writesOf(s.f.controlPlane, USER).flatMap(({ verb, resource, name, code }) =>
     /^(prometheusrules|deployments)$/.test(resource) && code < 300 ? [`${verb} ${resource}/${name}`] : [],

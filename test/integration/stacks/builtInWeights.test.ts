@@ -45,8 +45,6 @@ const web2 = component('web', { dependsOn: ['dns'], image: 'web:2' });
 
 const weightNow = (name = 'dns'): Promise<TrafficWeight> => s.f.client.get(TRAFFIC_WEIGHTS, { name });
 const weightIsGone = (name = 'dns') => vi.waitFor(() => expect(weightNow(name)).rejects.toSatisfy(isNotFound), WAIT);
-const becomes = (name: string, wanted: object) =>
-  vi.waitFor(async () => expect(await s.component(name)).toMatchObject(wanted), WAIT);
 const inventory = async () => (await s.stack()).status?.inventory?.map((entry) => entry.component);
 const records = () => ingresses.weights('shop');
 /** What the operator wrote to TrafficWeights and workloads, after so many writes. */
@@ -60,7 +58,7 @@ const all = () =>
 it('is created when all that it depends on is ready', async () => {
   s.kubelet.faults.set('db', { reason: 'CrashLoopBackOff', message: 'back-off restarting' });
   await s.create('main', [web, dns(spec(75, { acknowledge: 'Observed' })), db]);
-  await becomes('dns', { state: 'Waiting', waitingOn: { component: 'db' } });
+  await s.becomes('dns', { state: 'Waiting', waitingOn: { component: 'db' } });
   await expect(weightNow()).rejects.toSatisfy(isNotFound);
   s.kubelet.faults.delete('db');
   await vi.waitFor(async () => {
@@ -74,8 +72,8 @@ it('is created when all that it depends on is ready', async () => {
 it('is as its condition Ready says, which others wait for by name', async () => {
   const message =
     'TrafficWeight dns: external-dns has not read 1 of 1 DNSEndpoints as they are, the first default/shop.';
-  await becomes('dns', { state: 'Progressing', reason: 'NotObservedYet', message });
-  await becomes('web', {
+  await s.becomes('dns', { state: 'Progressing', reason: 'NotObservedYet', message });
+  await s.becomes('web', {
     ...{ state: 'Waiting', blockedBy: ['dns'] },
     waitingOn: { component: 'dns', what: 'TrafficWeight dns', observed: `Progressing: ${message}` },
   });
@@ -129,7 +127,7 @@ it('is Degraded while an Ingress cannot have its records, and what depends on it
   const endpoints = [{ dnsName: 'x.example.org', recordType: 'A', targets: ['192.0.2.9'] }];
   await s.f.client.create(DNS_ENDPOINTS, { metadata: { name: 'api', namespace: 'default' }, spec: { endpoints } });
   await ingresses.deploy('api');
-  await becomes('dns', { state: 'Degraded', reason: 'ForeignDNSEndpoint' });
+  await s.becomes('dns', { state: 'Degraded', reason: 'ForeignDNSEndpoint' });
   expect((await s.component('dns'))?.message).toContain('DNSEndpoint default/api');
   expect(await s.component('web')).toMatchObject({ state: 'Ready' });
   await ingresses.delete('api');
@@ -144,7 +142,7 @@ it('of somebody else is refused, or used as it is', async () => {
     db,
     dns(undefined, { name: 'theirs', mode: 'External', dependsOn: [] }),
   ]);
-  await becomes('theirs', {
+  await s.becomes('theirs', {
     ...{ state: 'Progressing', reason: 'ExternalMissing', mode: 'External' },
     message: 'TrafficWeight theirs does not exist: with the mode External, somebody else makes it',
   });
@@ -158,7 +156,7 @@ it('of somebody else is refused, or used as it is', async () => {
     message: 'TrafficWeight theirs: The weight 7 is in force.',
   });
   await s.change('main', [web2, dns(spec(40)), db, dns(spec(8), { name: 'theirs', dependsOn: [] })]);
-  await becomes('theirs', {
+  await s.becomes('theirs', {
     ...{ state: 'Failed', reason: 'ForeignObject' },
     message: 'TrafficWeight theirs exists and is not of this stack: it is left as it is',
   });

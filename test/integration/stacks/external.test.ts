@@ -39,8 +39,6 @@ const theirs = (replicas = 2) => {
 };
 const uid = async () => (await s.f.client.get(DEPLOYMENTS, DB)).metadata?.uid;
 const writesTo = (name: string) => s.writes().filter((write) => write.endsWith(`/${name}`));
-const becomes = (name: string, wanted: object) =>
-  vi.waitFor(async () => expect(await s.component(name)).toMatchObject(wanted), WAIT);
 const gone = () => vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
 
 it('a component without a template is rejected, unless it is External', async () => {
@@ -50,8 +48,8 @@ it('a component without a template is rejected, unless it is External', async ()
 
 it('a workload that does not exist yet is the root of what waits for it', async () => {
   await s.create('main', [API, EXTERNAL]);
-  await becomes('db', { mode: 'External', state: 'Progressing', reason: 'ExternalMissing' });
-  await becomes('api', {
+  await s.becomes('db', { mode: 'External', state: 'Progressing', reason: 'ExternalMissing' });
+  await s.becomes('api', {
     state: 'Waiting',
     waitingOn: { component: 'db', what: 'Deployment default/db' },
   });
@@ -60,7 +58,7 @@ it('a workload that does not exist yet is the root of what waits for it', async 
 
 it('it is ready by the same rules, and is not written', async () => {
   await theirs(1);
-  await becomes('db', { reason: 'NotReadyYet', readyReplicas: 1, version: 'theirs:7' });
+  await s.becomes('db', { reason: 'NotReadyYet', readyReplicas: 1, version: 'theirs:7' });
   await s.f.client.mergePatch(DEPLOYMENTS, DB, { spec: { replicas: 2 } }, PERSON);
   await s.ready();
   expect(await s.component('db')).toMatchObject({ mode: 'External', state: 'Ready', readyReplicas: 2 });
@@ -70,7 +68,7 @@ it('it is ready by the same rules, and is not written', async () => {
 it('it is Degraded when somebody deletes it, and what depends on it goes on', async () => {
   const since = writesTo('api').length;
   await s.f.client.delete(DEPLOYMENTS, DB);
-  await becomes('db', { state: 'Degraded', reason: 'ExternalMissing' });
+  await s.becomes('db', { state: 'Degraded', reason: 'ExternalMissing' });
   expect(await s.component('api')).toMatchObject({ state: 'Ready' });
   expect(writesTo('api')).toHaveLength(since);
 });
@@ -85,7 +83,7 @@ it('with Auto, one that is missing is made, and stays the stack’s', async () =
 
 it('one of the stack that is External now is written no more, keeps its files, and goes with the stack', async () => {
   await s.change('main', [{ ...API, mode: 'External' }, AUTO]);
-  await becomes('api', { mode: 'External', state: 'Ready' });
+  await s.becomes('api', { mode: 'External', state: 'Ready' });
   const api = { ...DB, name: 'api' };
   await s.f.client.mergePatch(
     DEPLOYMENTS,
@@ -94,7 +92,7 @@ it('one of the stack that is External now is written no more, keeps its files, a
     PERSON,
   );
   await s.restartOperator();
-  await becomes('api', { mode: 'External', state: 'Ready' });
+  await s.becomes('api', { mode: 'External', state: 'Ready' });
   expect((await s.f.client.get(DEPLOYMENTS, api)).spec?.template.metadata?.annotations).toEqual({ a: 'b' });
   expect((await files()).length).toBe(1);
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });

@@ -48,8 +48,6 @@ const install = () => {
   });
 };
 const theirs = (): Promise<V1DaemonSet> => s.f.client.get(DAEMONSETS, THEIRS);
-const becomes = (name: string, wanted: object) =>
-  vi.waitFor(async () => expect(await s.component(name)).toMatchObject(wanted), WAIT);
 /** What the Prometheus of the operator scrapes, by node. */
 const areScraped = (wanted: Record<string, string>) =>
   vi.waitFor(async () => {
@@ -65,11 +63,11 @@ it('the operator’s own gives the port up, and the component waits for one', as
   await areScraped({ [NODE]: POD_ADDRESS });
   await s.create('main', [metrics, exporter('External')]);
   await i.exporterIsGone();
-  await becomes('exporter', {
+  await s.becomes('exporter', {
     ...{ mode: 'External', state: 'Progressing', reason: 'ExternalMissing' },
     message: `${SOUGHT} does not exist: with the mode External, somebody else makes it`,
   });
-  await becomes('metrics', { state: 'Waiting', waitingOn: { component: 'exporter', what: SOUGHT } });
+  await s.becomes('metrics', { state: 'Waiting', waitingOn: { component: 'exporter', what: SOUGHT } });
 });
 
 it('one that is there is used: it is named, scraped and not written', async () => {
@@ -99,7 +97,7 @@ it('a node that joins is scraped, and one that leaves is not', async () => {
   await s.f.client.mergePatch(NODES, { name: 'n2' }, { spec: { taints: null } }, PERSON);
   await areScraped({ [NODE]: NODE_ADDRESS, n2: NODE_ADDRESS });
   // The stack and the measurement look at it at different times.
-  await becomes('exporter', { replicas: 2 });
+  await s.becomes('exporter', { replicas: 2 });
   await s.f.client.delete(NODES, { name: 'n2' });
   const [pod] = await s.f.client.list(PODS, { namespace: THEIRS.namespace, fieldSelector: 'spec.nodeName=n2' });
   await s.f.client.delete(PODS, { namespace: THEIRS.namespace, name: pod?.metadata?.name ?? '' });
@@ -115,7 +113,7 @@ it('one that only clients with a token may scrape is of no use', async () => {
       PERSON,
     );
   await patch('https');
-  await becomes('exporter', { state: 'Degraded', reason: 'ExternalUnusable' });
+  await s.becomes('exporter', { state: 'Degraded', reason: 'ExternalUnusable' });
   expect((await s.component('exporter'))?.message).toMatch(/^DaemonSet monitoring\/node-exporter serves the port 9100/);
   await areScraped({});
   await patch('http-metrics');
@@ -132,7 +130,7 @@ it('a restart changes nothing', async () => {
 
 it('when it is gone, the component is Degraded; with Auto, the stack makes its own and keeps it', async () => {
   await s.f.client.delete(DAEMONSETS, THEIRS);
-  await becomes('exporter', { state: 'Degraded', reason: 'ExternalMissing' });
+  await s.becomes('exporter', { state: 'Degraded', reason: 'ExternalMissing' });
   await areScraped({});
   await s.change('main', [metrics, exporter('Auto')]);
   await s.ready();

@@ -45,8 +45,6 @@ const installExporter = () => {
     },
   });
 };
-const becomes = (name: string, wanted: object, stack = 'main') =>
-  vi.waitFor(async () => expect(await s.component(name, stack)).toMatchObject(wanted), WAIT);
 const requests = (verb: string) =>
   audited(s.f.controlPlane).filter((each) => each.user === USER && each.verb === verb && each.resource === 'services');
 
@@ -73,7 +71,7 @@ it('with External, it is named, and asked in place of that of the operator, whic
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
   await vi.waitFor(() => expect(s.stack('default')).rejects.toSatisfy(isNotFound), WAIT);
   await s.create('main', metrics('External'));
-  await becomes('metrics', {
+  await s.becomes('metrics', {
     ...{
       mode: 'External',
       state: 'Progressing',
@@ -86,7 +84,7 @@ it('with External, it is named, and asked in place of that of the operator, whic
   });
   await vi.waitFor(() => expect(i.deployment()).rejects.toSatisfy(isNotFound), WAIT);
   // Whatever else asks, asks it, too.
-  await becomes('asks', { message: expect.stringContaining(`cannot connect to ${URL}`) as string });
+  await s.becomes('asks', { message: expect.stringContaining(`cannot connect to ${URL}`) as string });
 });
 
 it('while none answers, all that may be used are looked for: two requests in 5 s', async () => {
@@ -99,12 +97,12 @@ it('while none answers, all that may be used are looked for: two requests in 5 s
 
 it('one that is gone is missed; with Auto, the stack makes its own then', async () => {
   await s.f.client.delete(SERVICES, THEIRS);
-  await becomes('metrics', {
+  await s.becomes('metrics', {
     ...{ state: 'Progressing', reason: 'ExternalMissing' },
     message: `${SOUGHT} does not exist: with the mode External, somebody else makes it`,
   });
   expect((await s.component('metrics'))?.uses).toBeUndefined();
   await s.change('main', metrics('Auto'));
-  await becomes('metrics', { state: 'Ready', reason: 'AllAvailable' });
+  await s.becomes('metrics', { state: 'Ready', reason: 'AllAvailable' });
   await i.deployment();
 });

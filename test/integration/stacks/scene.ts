@@ -38,6 +38,8 @@ export interface StackScene {
   restartOperator(): Promise<void>;
   stack(name?: string): Promise<TrafficStack>;
   component(name: string, stack?: string): Promise<ComponentStatus | undefined>;
+  /** Until a component has this in its status. */
+  becomes(name: string, wanted: object, stack?: string): Promise<void>;
   condition(type: string, stack?: string): Promise<Condition | undefined>;
   create(name: string, components: readonly ComponentSpec[]): Promise<unknown>;
   /** Until the stack is ready, with its present spec. */
@@ -93,6 +95,8 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
   await f.client.mergePatch(NODES, { name: NODE }, { spec: { taints: null } }, PERSON);
   const kubelet = new Kubelet(f.controlPlane);
   const stack = (name = 'main'): Promise<TrafficStack> => f.client.get(TRAFFIC_STACKS, { name });
+  const statusOf = async (name: string, of?: string) =>
+    (await stack(of)).status?.components?.find((each) => each.name === name);
   const condition = async (type: string, of?: string) => findCondition((await stack(of)).status?.conditions, type);
   const writes = (): string[] =>
     writesOf(f.controlPlane, user).flatMap(({ verb, resource, name }) =>
@@ -102,7 +106,7 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
     await f.startOperator(['--stacks', ...args], { kubeconfig });
   };
   return {
-    ...{ f, kubelet, kubeconfig, stack, condition, writes },
+    ...{ f, kubelet, kubeconfig, stack, component: statusOf, condition, writes },
     ready: (name) =>
       vi.waitFor(async () => {
         const { metadata, status } = await stack(name);
@@ -124,7 +128,7 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
       await f.stopOperator();
       await startOperator();
     },
-    component: async (name, of) => (await stack(of)).status?.components?.find((each) => each.name === name),
+    becomes: (name, wanted, of) => vi.waitFor(async () => expect(await statusOf(name, of)).toMatchObject(wanted), WAIT),
     create: (name, components) =>
       f.client.create(TRAFFIC_STACKS, { metadata: { name }, spec: { components: [...components] } }),
     change: (name, components) => f.client.mergePatch(TRAFFIC_STACKS, { name }, { spec: { components } }, PERSON),
