@@ -38,6 +38,15 @@ describe('trimNode', () => {
     });
   });
 
+  it.each([
+    ['True', undefined],
+    ['False', Date.parse('2026-01-02T00:00:00Z')],
+    ['Unknown', Date.parse('2026-01-02T00:00:00Z')],
+  ])('keeps since when a Node is not Ready: its condition is %s', (status, since) => {
+    const ready = { type: 'Ready', status, lastTransitionTime: new Date('2026-01-02T00:00:00Z') };
+    expect(trimNode('mine')({ ...full, status: { conditions: [ready] } } as object).notReadySince).toBe(since);
+  });
+
   it('shares one object among nodes with equal labels and owners, and no others', () => {
     const trim = trimNode('mine');
     const [one, unfit, other, foreign] = ['false', 'true', 'false', 'true'].map((value, n) => {

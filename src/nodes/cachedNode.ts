@@ -2,7 +2,7 @@ import type { V1ManagedFieldsEntry, V1Node } from '@kubernetes/client-node';
 import type { KubeObject } from '../runtime/client/resource.ts';
 import { Interner } from '../runtime/process/interner.ts';
 import { LabelSets, valueIn, type LabelSet } from './labelSets.ts';
-import { whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
+import { stateOf, whyNeverMeasured, type NotMeasurable } from './notMeasurable.ts';
 import { createCapacityReader, type StatedCapacity } from './statedCapacity.ts';
 
 /** Suffix of the label keys that the operator writes on nodes: `<prefix>.traffic.example.com/unfit`. */
@@ -35,6 +35,8 @@ export interface CachedNode extends KubeObject {
   addresses: readonly string[];
   /** Why the node cannot be measured according to its labels. Absent on most nodes. Nodes share the objects. */
   neverMeasured?: NotMeasurable;
+  /** Since when the Node is not Ready, ms since the epoch. Absent while it is Ready, and if only metadata is watched. */
+  notReadySince?: number;
 }
 
 /** Shared by nodes without such labels, which are most nodes of a cluster at first. */
@@ -132,6 +134,7 @@ export function trimNode(
     const capacity = capacityOf(node);
     const labels = unfitLabelsOf(all, values);
     const neverMeasured = whyNeverMeasured(all);
+    const { notReadySince } = stateOf(node);
     const shared = labelled.share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) });
     const writtenAt = shared.ownedKeys.length === 0 ? undefined : writtenAtOf(node, fieldManager);
     return {
@@ -145,6 +148,7 @@ export function trimNode(
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
       ...(neverMeasured === undefined ? {} : { neverMeasured }),
+      ...(notReadySince === undefined ? {} : { notReadySince }),
     };
   };
 }

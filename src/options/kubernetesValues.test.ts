@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { prometheusDuration } from '../runtime/process/duration.ts';
 import * as kubernetes from './kubernetesValues.ts';
 import type { ValueType } from './values.ts';
 
@@ -77,5 +78,5 @@ describe("values in Prometheus' notation", () => {
     ['8Gi', undefined],
   ])('reads the size %s', (text, value) => expect(read(kubernetes.retentionSize, text)).toBe(value));
 
-  it('are converted to milliseconds', () => expect(kubernetes.prometheusDuration('1w1d1h1m1s')).toBe(694_861_000));
+  it('are converted to milliseconds', () => expect(prometheusDuration('1w1d1h1m1s')).toBe(694_861_000));
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { quantityOf } from '../runtime/apply/quantity.ts';
+import { prometheusDuration } from '../runtime/process/duration.ts';
 import { valueType, type ValueType } from './values.ts';
 
 /** Resource requests and limits of a container: Kubernetes quantities by resource name. */
@@ -80,17 +81,6 @@ export const retention = valueType(
 export const retentionSize = valueType('size', "a size in Prometheus' notation such as 512MB or 8GB", (text) =>
   /^[1-9]\d*(KB|MB|GB|TB)$/.test(text) ? text : undefined,
 );
-
-const DAY_MS = 86_400_000;
-/** Year, week, day, hour, minute, second in milliseconds: the order that Prometheus requires. */
-const PROMETHEUS_UNITS = [365 * DAY_MS, 7 * DAY_MS, DAY_MS, 3_600_000, 60_000, 1000];
-
-/** Parses a duration in Prometheus' notation, such as '1d12h', to milliseconds. Undefined if it is invalid. */
-export function prometheusDuration(text: string): number | undefined {
-  const match = /^(?=\d)(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text);
-  const numbers: (string | undefined)[] | undefined = match?.slice(1);
-  return numbers?.reduce((sum, number = '0', index) => sum + Number(number) * (PROMETHEUS_UNITS[index] ?? 0), 0);
-}
 
 function fromJson<T>(text: string, schema: z.ZodType<T>): T | undefined {
   try {

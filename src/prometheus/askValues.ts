@@ -1,4 +1,4 @@
-import type { PrometheusClient } from './prometheusClient.ts';
+import type { InstantQuery, PrometheusClient } from './prometheusClient.ts';
 
 /**
  * Asks for the value of each series that a query gives. What no sample can be read of counts as NaN.
@@ -7,21 +7,46 @@ import type { PrometheusClient } from './prometheusClient.ts';
  */
 export type AskValues = (expression: string, signal: AbortSignal) => Promise<readonly number[]>;
 
+/** The labels of a series, with `__name__` if the query keeps it. */
+export type SeriesLabels = Readonly<Record<string, string>>;
+
+/**
+ * Asks for the labels of each series that a query gives.
+ *
+ * @throws as AskValues
+ */
+export type AskLabels = (expression: string, signal: AbortSignal) => Promise<readonly SeriesLabels[]>;
+
+type Asking = Pick<PrometheusClient, 'query'>;
+
 /** Milliseconds that the server has for a query. */
 const TIMEOUT_MS = 10_000;
 
 /** Asks this Prometheus. */
-export function askValuesOf(client: Pick<PrometheusClient, 'query'>): AskValues {
-  return async (expression, signal) => {
-    const values: number[] = [];
-    const visit = (series: unknown): void => {
-      values.push(valueOf(series));
-    };
-    const { warnings } = await client.query({ expression, visitor: { visit }, signal, timeoutMs: TIMEOUT_MS });
-    // The answer may lack series, such as those of one store of Thanos.
-    if (warnings[0] !== undefined) throw new Error(`Prometheus warns: ${warnings[0]}`);
-    return values;
-  };
+export function askValuesOf(client: Asking): AskValues {
+  return (expression, signal) => ask(client, { expression, signal }, valueOf);
+}
+
+/** Asks this Prometheus. */
+export function askLabelsOf(client: Asking): AskLabels {
+  return (expression, signal) => ask(client, { expression, signal }, labelsOf);
+}
+
+async function ask<T>(
+  client: Asking,
+  query: Pick<InstantQuery, 'expression' | 'signal'>,
+  read: (series: unknown) => T,
+): Promise<T[]> {
+  const found: T[] = [];
+  const visit = (series: unknown): void => void found.push(read(series));
+  const { warnings } = await client.query({ ...query, visitor: { visit }, timeoutMs: TIMEOUT_MS });
+  // The answer may lack series, such as those of one store of Thanos.
+  if (warnings[0] !== undefined) throw new Error(`Prometheus warns: ${warnings[0]}`);
+  return found;
+}
+
+function labelsOf(series: unknown): SeriesLabels {
+  return ((series ?? {}) as { metric?: SeriesLabels }).metric ?? {};
 }
 
 /** The value of an element of a vector: `{metric, value: [time, text]}`. */

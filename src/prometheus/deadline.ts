@@ -12,18 +12,18 @@ export interface Deadline {
 const ENDED = new PrometheusError('Deadline', 'the answer is no longer needed');
 
 /**
- * Runs the work for at most `timeoutMs`. Then aborts its signal and rejects with PrometheusError Deadline. If `stopped`
- * is aborted, does the same with the reason of `stopped`. Does not wait for work that ignores its signal.
+ * Runs the work for at most `timeoutMs`. Then aborts its signal and rejects with PrometheusError Deadline. If `stopped` is
+ * given and aborted, does the same with the reason of `stopped`. Does not wait for work that ignores its signal.
  */
 export async function within<T>(
-  { clock, timeoutMs, stopped }: { clock: Clock; timeoutMs: number; stopped: AbortSignal },
+  { clock, timeoutMs, stopped }: { clock: Pick<Clock, 'setTimeout'>; timeoutMs: number; stopped?: AbortSignal },
   work: (deadline: Deadline) => Promise<T>,
 ): Promise<T> {
   const timeout = new AbortController();
   const timer = clock.setTimeout(() => {
     timeout.abort(new PrometheusError('Deadline', `no complete answer within ${timeoutMs / 1000} s`));
   }, timeoutMs);
-  const signal = AbortSignal.any([timeout.signal, stopped]);
+  const signal = AbortSignal.any(stopped === undefined ? [timeout.signal] : [timeout.signal, stopped]);
   try {
     return await orAborted(work({ signal, timeoutMs }), signal);
   } finally {

@@ -6,6 +6,8 @@ import { isObject } from './mergePatch.ts';
  * Annotation with a hash of the last applied object, so that the removal of a desired field is detected as a change.
  */
 export const APPLIED_HASH_ANNOTATION = 'traffic.example.com/applied-hash';
+/** In place of the hash in an object that this operator has created, and not applied yet. */
+export const NOT_APPLIED_YET = 'not-applied-yet';
 
 /**
  * Hash of a desired object. It does not depend on the order of keys, and changes if a field is added, changed or

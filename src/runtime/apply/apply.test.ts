@@ -130,6 +130,19 @@ describe('Applier', () => {
     expect((await applier.apply(DEPLOYMENTS, desired, drifted)).written).toBe(true);
   });
 
+  it('tells drift before it corrects it, and no change of the desired object', async () => {
+    const told: (readonly string[])[] = [];
+    const onDrift = (paths: readonly string[]) => Promise.resolve(void told.push(paths));
+    const { object } = await applier.apply(DEPLOYMENTS, desired, undefined, { onDrift });
+    await applier.apply(DEPLOYMENTS, desired, object, { onDrift });
+    const other = edited(desired, (o) => (o.spec!.replicas = 7));
+    await applier.apply(DEPLOYMENTS, other, object, { onDrift });
+    expect(told).toEqual([]);
+    const drifted = answer(edited(object, (o) => (o.spec!.replicas = 5)));
+    await applier.apply(DEPLOYMENTS, desired, drifted, { onDrift });
+    expect(told).toEqual([['.spec.replicas']]);
+  });
+
   it('ignores fields of others', async () => {
     const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     const shared = answer(edited(object, (o) => (o.spec!.paused = true)));

@@ -1,13 +1,13 @@
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../process/clock.ts';
-import { APPLIED_HASH_ANNOTATION, appliedHash, withAnnotations } from './appliedHash.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET, withAnnotations } from './appliedHash.ts';
 import { differences } from './difference.ts';
 import { ApiError, WaitingError } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
 import { Refusals } from './refusals.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../client/resource.ts';
 
-export { APPLIED_HASH_ANNOTATION, appliedHash } from './appliedHash.ts';
+export { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET } from './appliedHash.ts';
 export { isSubset } from './difference.ts';
 
 /** Maximum of remembered objects. The oldest are forgotten, which costs at most one unnecessary apply each. */
@@ -29,6 +29,12 @@ export interface ApplierOptions {
 export interface ApplyCall<T> {
   /** Called right before an apply to an existing object, for example to correct field ownership. */
   prepare?: (found: T) => Promise<void>;
+  /**
+   * Called right before an apply that corrects what others have changed: the live object has the hash of the desired one.
+   *
+   * @param paths of the values that differ, as `differences` says them
+   */
+  onDrift?: (paths: readonly string[]) => Promise<void>;
   /**
    * Never takes over an object that another client created after `live` was read: creates an absent object with POST,
    * and applies with the uid of the object. If another client was first, throws WaitingError, and the next reconcile
@@ -109,10 +115,12 @@ export class Applier {
     if (live !== undefined && this.#isDone(key, hash, live, found)) {
       return { written: false, object: live };
     }
-    const send = (): Promise<T> =>
-      call.takesNothingOver === true
+    const send = async (): Promise<T> => {
+      if (live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash) await call.onDrift?.(found.map(pathOf));
+      return call.takesNothingOver === true
         ? this.#sendToOwn(resource, { desired, stamped }, live, call)
         : this.#send(resource, stamped, live, call);
+    };
     const object = await this.#unlessRefused(key, hash, live, send);
     this.#remember(key, hash, live, object, stamped);
     const what = live === undefined ? 'created' : 'applied';
@@ -140,8 +148,9 @@ export class Applier {
     try {
       if (live === undefined && call.createsByApply === true)
         return await this.#client.apply(resource, stamped, options);
-      // Create without the hash: if the apply does not follow, the next reconcile detects that it is missing.
-      const found = live ?? (await this.#client.create(resource, desired, options));
+      // Create without the hash: if the apply does not follow, the next reconcile detects that, and that the object is ours.
+      const created = () => this.#client.create(resource, stamp(desired, NOT_APPLIED_YET), options);
+      const found = live ?? (await created());
       return await this.#send(resource, withUid(stamped, found), found, call);
     } catch (error) {
       if (!isOvertaken(error)) throw error;

@@ -1,6 +1,6 @@
 import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { claim, hasField, release, takeOver } from './managedFields.ts';
+import { claim, hasField, heldBy, managersOf, release, takeOver } from './managedFields.ts';
 
 const OWNER = { manager: 'ours', apiVersion: 'apps/v1' };
 const entry = (manager: string, operation: string, fieldsV1: object, subresource?: string): V1ManagedFieldsEntry => ({
@@ -81,5 +81,52 @@ describe('hasField', () => {
     [false, ['f:status', 'f:replicas']],
   ])('%s for %j', (expected, path) => {
     expect(hasField(entry('a', 'Apply', spec({ 'f:replicas': {} })), path)).toBe(expected);
+  });
+});
+
+describe('heldBy', () => {
+  const containers = {
+    'k:{"name":"web"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } },
+  };
+  const labels = { 'f:labels': { '.': {}, 'f:app.kubernetes.io/name': {} } };
+  const fields = [
+    entry('ours', 'Apply', {
+      'f:spec': { 'f:paused': {}, 'f:template': { 'f:spec': { 'f:containers': containers } } },
+    }),
+    entry('person', 'Update', { 'f:metadata': labels, 'f:spec': { 'f:tolerations': {} } }),
+    entry('autoscaler', 'Update', spec({ 'f:replicas': {} }), 'scale'),
+    entry('controller', 'Update', spec({ 'f:replicas': {} }), 'status'),
+    entry('nobody', 'Update', {}),
+  ];
+
+  it.each([
+    ['.spec.template.spec.containers[web].image', ['ours']],
+    ['.spec.template.spec.containers[web].ports[80/TCP].name', ['ours']],
+    ['.spec.template.spec.containers[web]', ['ours']],
+    ['.spec.template.spec.containers[other].image', []],
+    ['.spec.template.spec.containers[web].imagePullPolicy', []],
+    ['.metadata.labels.app.kubernetes.io/name', ['person']],
+    ['.metadata.labels.app.kubernetes.io/named', []],
+    ['.metadata.labels.other', []],
+    // An atomic list.
+    ['.spec.tolerations[0].key', ['person']],
+    ['.spec.replicas', ['autoscaler']],
+    ['.spec', ['autoscaler', 'ours', 'person']],
+  ])('%s is of %j', (path, managers) => {
+    expect(heldBy(fields, path)).toEqual(managers);
+  });
+});
+
+describe('managersOf', () => {
+  const content = entry('b', 'Update', spec({ 'f:replicas': {} }));
+  const labels = entry('a', 'Update', { 'f:metadata': {} });
+  const status = entry('c', 'Update', { 'f:status': {} }, 'status');
+
+  it.each([
+    [['b'], [labels, content, content, status]],
+    [['a'], [labels, status]],
+    [[], [status]],
+  ])('%j has written the content, or else the metadata', (managers, fields) => {
+    expect(managersOf(fields)).toEqual(managers);
   });
 });

@@ -4,7 +4,7 @@ import { isObject } from './mergePatch.ts';
 /**
  * Functions that change the field ownership in `metadata.managedFields`
  * (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management). They are pure. Write the result
- * like client-go's csaupgrade: with a patch of metadata.managedFields that contains the resourceVersion that was read.
+ * with `ownersPatch`.
  *
  * A set of fields is a tree: `{"f:spec": {"f:replicas": {}}}`. An empty object marks an owned field. The key "." marks
  * an owned field that also has owned children.
@@ -23,6 +23,8 @@ export interface Owner {
   apiVersion: string;
 }
 
+const NO_CONTENT: ReadonlySet<string> = new Set(['f:metadata', 'f:status']);
+
 /** True for the entry of the manager's server-side applies to the main resource. */
 export function isAppliedBy(entry: V1ManagedFieldsEntry, manager: string): boolean {
   return entry.manager === manager && entry.operation === 'Apply' && isMain(entry);
@@ -36,6 +38,43 @@ export function isUpdate(entry: V1ManagedFieldsEntry): boolean {
 /** True if the entry contains the field or a part of it. */
 export function hasField(entry: V1ManagedFieldsEntry, path: FieldPath): boolean {
   return find(setOf(entry), path) !== undefined;
+}
+
+/** Who has written the content of an object, sorted: any field but metadata and status. Who has written metadata, if nobody has. */
+export function managersOf(fields: ManagedFields): string[] {
+  const main = fields.filter(isMain);
+  const ofContent = main.filter((entry) => Object.keys(setOf(entry)).some((step) => !NO_CONTENT.has(step)));
+  const found = ofContent.length > 0 ? ofContent : main;
+  return [...new Set(found.flatMap(({ manager }) => manager ?? []))].sort();
+}
+
+/**
+ * The managers that have a field or a part of it, sorted. A status has others.
+ *
+ * @param path as `differences` says it: `.spec.template.spec.containers[web].image`
+ */
+export function heldBy(fields: ManagedFields, path: string): string[] {
+  const found = fields.filter((entry) => entry.subresource !== 'status' && !isEmpty(setOf(entry)));
+  return [
+    ...new Set(found.filter((entry) => holds(setOf(entry), path)).flatMap(({ manager }) => manager ?? [])),
+  ].sort();
+}
+
+/** A set without steps is a field that is owned as a whole. */
+function holds(set: FieldSet, path: string): boolean {
+  if (path === '' || isEmpty(set)) return true;
+  return Object.entries(set).some(([step, inner]) => {
+    const text = textOf(step);
+    const rest = path.slice(text.length);
+    return text !== '' && path.startsWith(text) && /^($|[.[])/.test(rest) && holds(toSet(inner), rest);
+  });
+}
+
+/** A step in a path of `differences`: `f:spec` is `.spec`, and `k:{"name":"web"}` is `[web]`. Empty for others. */
+function textOf(step: string): string {
+  if (step.startsWith('f:')) return `.${step.slice(2)}`;
+  if (!step.startsWith('k:')) return '';
+  return `[${Object.values(JSON.parse(step.slice(2)) as Record<string, unknown>).join('/')}]`;
 }
 
 /**

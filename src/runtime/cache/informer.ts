@@ -54,6 +54,8 @@ export interface InformerOptions<T extends KubeObject> {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
+  /** Minimum duration of a watch until it is renewed, seconds; the maximum is twice this. Default: 300. */
+  leastWatchSeconds?: number | undefined;
   /** Requests only metadata: objects then have apiVersion, kind and metadata, with the kind of the resource. */
   metadataOnly?: boolean | undefined;
   /**
@@ -72,6 +74,11 @@ export interface InformerOptions<T extends KubeObject> {
 /** Creates an informer. It sends no request before `run`. */
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
   return new StoreInformer(options);
+}
+
+/** Whether the cache is filled and current: one whose watch was refused may have changed since. */
+export function isKnown({ synced, refusal }: Pick<Informer<KubeObject>, 'synced' | 'refusal'>): boolean {
+  return synced && refusal === undefined;
 }
 
 /** A transform that drops managedFields, often half of an object. */

@@ -92,6 +92,20 @@ describe('a client', () => {
     expect(requests.map(({ accept }) => accept)).toEqual([metadata, undefined]);
   });
 
+  it('sends the operations of a JSON patch', async () => {
+    const { client, requests } = clientAnswering();
+    const operations = [{ op: 'remove', path: '/spec/x' }] as const;
+
+    await client.jsonPatch(NODES, { name: 'n' }, operations, { fieldManager: 'me' });
+
+    expect(requests[0]).toMatchObject({
+      path: '/api/v1/nodes/n',
+      contentType: 'application/json-patch+json',
+      query: { fieldManager: 'me' },
+      body: operations,
+    });
+  });
+
   it('creates in the namespace of the object', async () => {
     const { client, requests } = clientAnswering();
 
@@ -116,6 +130,7 @@ describe('a client for the leader', () => {
     ['create', (client) => client.create(NODES, {})],
     ['apply', (client) => client.apply(NODES, { metadata: { name: 'n' } }, { fieldManager: 'me' })],
     ['mergePatch', (client) => client.mergePatch(NODES, { name: 'n' }, {}, { fieldManager: 'me' })],
+    ['jsonPatch', (client) => client.jsonPatch(NODES, { name: 'n' }, [], { fieldManager: 'me' })],
     ['delete', (client) => client.delete(NODES, { name: 'n' })],
   ];
 

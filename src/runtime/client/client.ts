@@ -41,6 +41,15 @@ export interface MergePatchOptions extends CallOptions {
   metadataOnly?: boolean;
 }
 
+/** An operation of a JSON patch (RFC 6902). Paths are JSON pointers. */
+export type JsonPatchOperation =
+  | { readonly op: 'test' | 'add'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+export interface JsonPatchOptions extends CallOptions {
+  fieldManager: string;
+}
+
 export interface DeleteOptions extends CallOptions {
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   preconditions?: { uid?: string; resourceVersion?: string };
@@ -62,6 +71,13 @@ export interface Client {
     ref: ObjectRef,
     patch: unknown,
     options: MergePatchOptions,
+  ): Promise<T>;
+  /** JSON patch (RFC 6902): all operations or none; ApiError 422 if a test fails. */
+  jsonPatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    operations: readonly JsonPatchOperation[],
+    options: JsonPatchOptions,
   ): Promise<T>;
   /** Deletes one object. Succeeds if the object does not exist. */
   delete<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
@@ -120,6 +136,17 @@ export function createClient(transport: Transport): Client {
         },
         options,
       ),
+    jsonPatch: (resource, ref, operations, options) =>
+      send(
+        {
+          method: 'PATCH',
+          path: resourcePath(resource, ref),
+          query: { fieldManager: options.fieldManager },
+          contentType: 'application/json-patch+json',
+          body: operations,
+        },
+        options,
+      ),
     delete: (resource, ref, options) => deleteOne(send, resource, ref, options ?? {}),
   };
 }
@@ -148,6 +175,8 @@ export function leaderOnly(client: Client, leadership: WriteGate): Client {
     apply: (resource, object, options) => write(guard, () => client.apply(resource, object, gated(options))),
     mergePatch: (resource, ref, patch, options) =>
       write(guard, () => client.mergePatch(resource, ref, patch, gated(options))),
+    jsonPatch: (resource, ref, operations, options) =>
+      write(guard, () => client.jsonPatch(resource, ref, operations, gated(options))),
     delete: (resource, ref, options) => write(guard, () => client.delete(resource, ref, gated(options ?? {}))),
   };
 }

@@ -100,6 +100,30 @@ describe('connections', () => {
     expect(metrics.opened.sort()).toEqual(['call', 'lease', 'watch']);
   });
 
+  it('are one more for each hundred watches, which a server allows on one connection, until these end', async () => {
+    const server = await serve((request, reply) => {
+      if (request.query.has('watch')) reply.open().write('\n');
+      else ok(reply);
+    });
+    const transport = transportTo(server);
+    const ends = Array.from({ length: 250 }, () => new AbortController());
+    const open = (signal: AbortSignal) => transport.stream({ ...WATCH, signal });
+
+    const streams = await Promise.all(ends.map(({ signal }) => open(signal)));
+
+    expect(server.open).toBe(3);
+    for (const end of ends.slice(0, 240)) end.abort();
+    const ended = streams.slice(0, 240).map((stream) => drain(stream).catch(() => undefined));
+    await Promise.all(ended);
+    const last = new AbortController();
+    ends.push(last);
+    await open(last.signal);
+    await vi.waitFor(() => expect(server.open).toBe(2));
+    for (const end of ends) end.abort();
+    await transport.close();
+    expect(server.connections).toBe(3);
+  });
+
   it('are each replaced by one connection after they break', async () => {
     const server = await serve((_, reply) => ok(reply));
     const transport = transportTo(server);

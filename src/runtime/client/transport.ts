@@ -7,7 +7,7 @@ import { Credentials } from './credentials/credentials.ts';
 import { describeRequest } from './transport/describe.ts';
 import { InFlight } from './transport/inFlight.ts';
 import type { Release } from './transport/inFlight.ts';
-import { Lane } from './transport/lane.ts';
+import { Lane, WatchLanes } from './transport/lane.ts';
 import { LinkedAbort } from './transport/linkedAbort.ts';
 import { Reachability } from './transport/reachability.ts';
 import { retryPause } from './transport/retry.ts';
@@ -53,13 +53,14 @@ type Send<R> = (attempt: Attempt) => Promise<R>;
 
 /**
  * Uses three connections: one for watches, one for calls, one for the Lease. A burst of calls or a large initial list
- * therefore does not delay a renewal of the Lease.
+ * therefore does not delay a renewal of the Lease. More than 100 watches have further connections.
  */
 class UndiciTransport implements Transport {
   readonly #options: TransportOptions;
   readonly #clock: Clock;
   readonly #basePath: string;
-  readonly #lanes: Record<ConnectionLane, Lane>;
+  readonly #lanes: Record<'call' | 'lease', Lane>;
+  readonly #watchLanes: WatchLanes;
   readonly #credentials: Credentials;
   readonly #inFlight: InFlight;
   readonly #reachability: Reachability;
@@ -70,11 +71,8 @@ class UndiciTransport implements Transport {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#basePath = basePath;
-    this.#lanes = {
-      watch: this.#createLane('watch', origin),
-      call: this.#createLane('call', origin),
-      lease: this.#createLane('lease', origin),
-    };
+    this.#lanes = { call: this.#createLane('call', origin), lease: this.#createLane('lease', origin) };
+    this.#watchLanes = new WatchLanes(() => this.#createLane('watch', origin));
     this.#inFlight = new InFlight(options.maxInFlight ?? MAX_IN_FLIGHT);
     this.#credentials = new Credentials({
       kubeConfig: options.kubeConfig,
@@ -118,7 +116,7 @@ class UndiciTransport implements Transport {
     this.#credentials.close();
     this.#reachability.close();
     const error = new Error('shutdown');
-    await Promise.all(Object.values(this.#lanes).map((lane) => lane.close(error)));
+    await Promise.all(this.#allLanes.map((lane) => lane.close(error)));
   }
 
   get #attemptTimeoutMs(): number {
@@ -211,11 +209,15 @@ class UndiciTransport implements Transport {
 
   /**
    * The connection for a call. While calls finish on a connection with replaced certificates, new calls do not wait:
-   * they share the new connection of the watches, so that there are at most three connections.
+   * they share the new connection of the watches, so that there is no further connection.
    */
   #laneFor(name: ConnectionLane): Lane {
-    const { call, watch } = this.#lanes;
-    return name === 'call' && call.isDraining ? watch : this.#lanes[name];
+    const isOfWatches = name === 'watch' || (name === 'call' && this.#lanes.call.isDraining);
+    return isOfWatches ? this.#watchLanes.next() : this.#lanes[name];
+  }
+
+  get #allLanes(): readonly Lane[] {
+    return [...this.#watchLanes.all, ...Object.values(this.#lanes)];
   }
 
   #createLane(name: ConnectionLane, origin: string): Lane {
@@ -232,11 +234,11 @@ class UndiciTransport implements Transport {
   }
 
   #rotate(): void {
-    for (const lane of Object.values(this.#lanes)) lane.rotate();
+    for (const lane of this.#allLanes) lane.rotate();
   }
 
   #redial(): void {
     const error = new Error('connection attempt replaced: the server responds on another connection');
-    for (const lane of Object.values(this.#lanes)) lane.replaceStuckDial(STUCK_DIAL_MS, error);
+    for (const lane of this.#allLanes) lane.replaceStuckDial(STUCK_DIAL_MS, error);
   }
 }

@@ -13,6 +13,7 @@ describe('countingWrites', () => {
     create: vi.fn().mockResolvedValue({}),
     apply: vi.fn().mockResolvedValue({}),
     mergePatch: vi.fn().mockResolvedValue({ metadata: ref }),
+    jsonPatch: vi.fn().mockResolvedValue({ metadata: ref }),
     delete: vi.fn().mockResolvedValue(undefined),
   };
 
@@ -25,10 +26,12 @@ describe('countingWrites', () => {
     await client.apply(NODES, {}, options);
     await client.apply(NODES, {}, { ...options, dryRun: true });
     expect(await client.mergePatch(NODES, ref, {}, options)).toEqual({ metadata: ref });
+    expect(await client.jsonPatch(NODES, ref, [], options)).toEqual({ metadata: ref });
     await client.delete(NODES, ref);
     expect(wrote.mock.calls.map(([kind, verb]) => `${kind} ${verb}`)).toEqual([
       'Node create',
       'Node apply',
+      'Node patch',
       'Node patch',
       'Node delete',
     ]);

@@ -27,6 +27,8 @@ export function countingWrites(client: Client, metrics: WriteMetrics): Client {
         : counted(resource, 'apply', client.apply(resource, object, options)),
     mergePatch: (resource, ref, patch, options) =>
       counted(resource, 'patch', client.mergePatch(resource, ref, patch, options)),
+    jsonPatch: (resource, ref, operations, options) =>
+      counted(resource, 'patch', client.jsonPatch(resource, ref, operations, options)),
     delete: (resource, ref, options) => counted(resource, 'delete', client.delete(resource, ref, options)),
   };
 }

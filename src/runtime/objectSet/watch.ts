@@ -1,4 +1,4 @@
-import { createInformer, withoutManagedFields } from '../cache/informer.ts';
+import { createInformer, isKnown, withoutManagedFields } from '../cache/informer.ts';
 import type { Informer, InformerOptions } from '../cache/informer.ts';
 import { keyOf } from '../client/resource.ts';
 import type { KubeObject } from '../client/resource.ts';
@@ -49,11 +49,6 @@ export function watchMembers<G extends string>(members: readonly Member<G>[], op
         .flatMap(({ member, informer }) => refusalOf(idOf(member), informer)),
     groupOf: (informer) => watched.find((each) => each.informer === informer)?.member.group,
   };
-}
-
-/** Whether the cache is filled and current: one whose watch was refused may have changed since. */
-export function isKnown({ synced, refusal }: Pick<Informer<KubeObject>, 'synced' | 'refusal'>): boolean {
-  return synced && refusal === undefined;
 }
 
 /**

@@ -55,7 +55,7 @@ describe('a conflict', () => {
       expect.objectContaining({
         reason: 'Conflict',
         retryAfterMs: 1_000,
-        message: 'the Gadget was written by somebody else',
+        message: 'the Gadget was written by another client',
       }),
     );
   });

@@ -26,7 +26,7 @@ export interface FailureReasons {
 export function rethrowOvertaken(error: unknown, resource: Resource): void {
   if (!(error instanceof ApiError) || !isConflict(error) || error.reason !== 'Conflict') return;
   if (!error.path.includes(`/${resource.plural}/`)) return;
-  const message = `the ${resource.kind} was written by somebody else`;
+  const message = `the ${resource.kind} was written by another client`;
   throw new WaitingError(error.reason, message, OVERTAKEN_RETRY_MS, { cause: error });
 }
 

@@ -138,7 +138,7 @@ export class DynamoDbBackend implements WeightBackend {
     return names.filter((name) => name !== this.#options.clusterName);
   }
 
-  /** A page of the table; undefined without the right to it, as with the policy of the original. */
+  /** A page of the table; undefined without the right to it. */
   async #scan(
     start: Record<string, AttributeValue> | undefined,
     signal: AbortSignal,

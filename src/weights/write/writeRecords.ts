@@ -58,7 +58,7 @@ export async function writeRecords(
   const { failures, overtaken } = outcome;
   const [one] = overtaken;
   if (one === undefined || failures.size > 0) return failures;
-  throw new WaitingError('Conflict', `DNSEndpoint ${one} was written by somebody else`, OVERTAKEN_RETRY_MS);
+  throw new WaitingError('Conflict', `DNSEndpoint ${one} was written by another client`, OVERTAKEN_RETRY_MS);
 }
 
 interface Write {

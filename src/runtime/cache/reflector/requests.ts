@@ -10,17 +10,19 @@ export interface Selection {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   metadataOnly?: boolean | undefined;
+  /** The server ends a watch after one to two times this, seconds. */
+  leastWatchSeconds?: number | undefined;
 }
 
-/** client-go's minimum; the server ends a watch after one to two times this. */
-const SHORTEST_WATCH_S = 300;
+/** client-go's minimum, seconds. */
+const LEAST_WATCH_S = 300;
 /** Objects per page, as in client-go. */
 const PAGE_SIZE = 500;
 
 /** A watch that starts at `version`. */
 export function watchRequest(selection: Selection, version: string): TransportRequest {
   const request = baseRequest(selection, 'PartialObjectMetadata');
-  const query = { ...request.query, ...watchQuery(), resourceVersion: version };
+  const query = { ...request.query, ...watchQuery(selection), resourceVersion: version };
   return { ...request, query };
 }
 
@@ -28,7 +30,7 @@ export function watchRequest(selection: Selection, version: string): TransportRe
 export function watchListRequest(selection: Selection): TransportRequest {
   const request = baseRequest(selection, 'PartialObjectMetadata');
   const initial = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', resourceVersion: '' };
-  return { ...request, query: { ...request.query, ...watchQuery(), ...initial } };
+  return { ...request, query: { ...request.query, ...watchQuery(selection), ...initial } };
 }
 
 /** One page of a list; without `next` the first. The transport does not retry it: the reflector has its own backoff. */
@@ -61,7 +63,7 @@ function baseRequest(
   };
 }
 
-function watchQuery(): Record<string, string | number | boolean> {
-  const timeoutSeconds = Math.round(SHORTEST_WATCH_S * (1 + Math.random()));
+function watchQuery({ leastWatchSeconds = LEAST_WATCH_S }: Selection): Record<string, string | number | boolean> {
+  const timeoutSeconds = Math.round(leastWatchSeconds * (1 + Math.random()));
   return { watch: true, allowWatchBookmarks: true, timeoutSeconds };
 }

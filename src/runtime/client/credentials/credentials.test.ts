@@ -47,7 +47,7 @@ async function serve(handler: Handler, options?: LocalServerOptions): Promise<Lo
 }
 
 function transportWith(kubeConfig: KubeConfig, options: Partial<TransportOptions> = {}): Transport {
-  const transport = createTransport({ kubeConfig, logger, credentialsIntervalMs, callTimeoutMs: 1_500, ...options });
+  const transport = createTransport({ kubeConfig, logger, credentialsIntervalMs, ...options });
   cleanUps.push(() => transport.close());
   return transport;
 }

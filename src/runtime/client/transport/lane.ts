@@ -81,6 +81,16 @@ export class Lane {
     }
   }
 
+  /** True if a further request would wait for one of those in progress. */
+  get isFull(): boolean {
+    return this.#inProgress >= MAX_STREAMS;
+  }
+
+  /** True if no request is in progress. */
+  get isIdle(): boolean {
+    return this.#inProgress === 0;
+  }
+
   /** Bytes received so far over all connections of this lane. An unchanged number means silence. */
   get bytesReceived(): number {
     return this.#connections.bytesReceived;
@@ -139,6 +149,11 @@ export class Lane {
     });
   }
 
+  /** A pool opens a connection for each watch, so its number does not matter. */
+  get #inProgress(): number {
+    return this.#dispatcher instanceof Client ? this.#dispatcher.stats.size : 0;
+  }
+
   #isBusy(dispatcher: Dispatcher): dispatcher is Client {
     return this.#options.name !== 'watch' && dispatcher instanceof Client && dispatcher.stats.size > 0;
   }
@@ -157,6 +172,38 @@ export class Lane {
     this.#dispatcher = undefined;
     // Pending requests reject by themselves; the result of closing is irrelevant.
     if (old !== undefined) end(old).catch(() => undefined);
+  }
+}
+
+/** One connection for watches, and one more for each hundred of them. The first stays; another one is closed when its watches have ended. */
+export class WatchLanes {
+  readonly #create: () => Lane;
+  #lanes: readonly [Lane, ...Lane[]];
+
+  constructor(create: () => Lane) {
+    this.#create = create;
+    this.#lanes = [create()];
+  }
+
+  get all(): readonly Lane[] {
+    return this.#lanes;
+  }
+
+  /** One with room for a watch. */
+  next(): Lane {
+    const free = this.#lanes.find((lane) => !lane.isFull);
+    if (free === undefined) this.#lanes = [...this.#lanes, this.#create()];
+    const next = free ?? this.#lanes.at(-1) ?? this.#lanes[0];
+    this.#closeIdle(next);
+    return next;
+  }
+
+  #closeIdle(next: Lane): void {
+    const [first, ...others] = this.#lanes;
+    const idle = others.filter((lane) => lane !== next && lane.isIdle);
+    if (idle.length === 0) return;
+    this.#lanes = [first, ...others.filter((lane) => !idle.includes(lane))];
+    for (const lane of idle) lane.close(new Error('not needed any more')).catch(() => undefined);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { V1ConfigMap, V1Deployment } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../../client/client.ts';
+import type { Client, JsonPatchOperation } from '../../client/client.ts';
 import { CONFIG_MAPS, DEPLOYMENTS } from '../../client/resources.ts';
 
 const ours = { fieldManager: 'ours' };
@@ -117,6 +117,46 @@ export function apiContract(clientOf: () => Client): void {
 
     it('of what is not there is refused', async () => {
       await expect(patch(ref(), { data: {} })).rejects.toMatchObject({ status: 404, reason: 'NotFound' });
+    });
+  });
+
+  describe('a JSON patch', () => {
+    const patch = (at: ReturnType<typeof ref>, ...operations: readonly JsonPatchOperation[]) =>
+      clientOf().jsonPatch(CONFIG_MAPS, at, operations, ours);
+
+    it('changes the field owners that it tests, and keeps those of others', async () => {
+      const at = ref();
+      await clientOf().create(CONFIG_MAPS, configMap(at, { a: '1' }), ours);
+      const { metadata } = await clientOf().mergePatch(CONFIG_MAPS, at, { data: { b: '2' } }, theirs);
+      const { managedFields = [], uid } = metadata ?? {};
+      const n = managedFields.findIndex(({ manager }) => manager === 'ours');
+      await apply(at, { c: '3' }, { fieldManager: 'meanwhile' });
+      const now = (await get(at)).metadata?.managedFields ?? [];
+      const place = `/metadata/managedFields/${now.findIndex(({ manager }) => manager === 'ours')}`;
+      // Whatever was written since does not count.
+      const after = await patch(
+        at,
+        ...[{ op: 'test', path: '/metadata/uid', value: uid } as const],
+        ...[{ op: 'test', path: place, value: managedFields[n] } as const, { op: 'remove', path: place } as const],
+        { op: 'add', path: '/metadata/managedFields/-', value: { ...managedFields[n], operation: 'Apply' } },
+      );
+      const owners = (after.metadata?.managedFields ?? []).map(({ manager, operation }) => `${manager} ${operation}`);
+      expect(owners.sort()).toEqual(['meanwhile Apply', 'ours Apply', 'theirs Update']);
+    });
+
+    it.each([
+      ['a value that is another one', { op: 'test', path: '/data/a', value: '2' }],
+      ['a field that is not there', { op: 'remove', path: '/data/x' }],
+    ] as const)('is refused as a whole for %s', async (_, operation) => {
+      const at = ref();
+      await apply(at, { a: '1' }, ours);
+      const refused = patch(at, { op: 'add', path: '/data/b', value: '2' }, operation);
+      await expect(refused).rejects.toMatchObject({ status: 422 });
+      expect((await get(at)).data).toEqual({ a: '1' });
+    });
+
+    it('of what is not there is refused', async () => {
+      await expect(patch(ref())).rejects.toMatchObject({ status: 404, reason: 'NotFound' });
     });
   });
 

@@ -5,6 +5,8 @@ import type {
   Client,
   CreateOptions,
   DeleteOptions,
+  JsonPatchOperation,
+  JsonPatchOptions,
   ListOptions,
   MergePatchOptions,
 } from '../../client/client.ts';
@@ -14,6 +16,7 @@ import type { KubeObject, ObjectRef, Resource } from '../../client/resource.ts';
 import { NODES } from '../../client/resources.ts';
 import { lineOf, refusal, type Call } from './call.ts';
 import { matches } from './selector.ts';
+import { applyJsonPatch, PatchFailure } from './jsonPatch.ts';
 import { applied, FieldConflict, patched, updated } from './writes.ts';
 import type { Writer } from './fieldOwners.ts';
 
@@ -57,6 +60,7 @@ export class FakeApi implements Client {
     this.create = this.create.bind(this);
     this.apply = this.apply.bind(this);
     this.mergePatch = this.mergePatch.bind(this);
+    this.jsonPatch = this.jsonPatch.bind(this);
     this.delete = this.delete.bind(this);
   }
 
@@ -136,6 +140,20 @@ export class FakeApi implements Client {
     });
   }
 
+  jsonPatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    operations: readonly JsonPatchOperation[],
+    { fieldManager, ...options }: JsonPatchOptions,
+  ): Promise<T> {
+    const call: Call = { verb: 'patch', resource, what: resource.kind, ...ref, body: operations, options };
+    return this.#answer(call, () => {
+      const current = this.#existing(call);
+      const after = unlessFailed(call, () => applyJsonPatch(current, operations));
+      return this.#store(call, updated(current, after, writerOf(resource, 'Update', fieldManager))) as T;
+    });
+  }
+
   delete(resource: Resource, ref: ObjectRef, options?: DeleteOptions): Promise<void> {
     const call: Call = { verb: 'delete', resource, what: resource.kind, ...ref, options };
     return this.#answer(call, () => {
@@ -204,6 +222,14 @@ function conflictsOf<R>(call: Call, make: () => R): R {
     const causes = [{ reason: 'FieldManagerConflict', message: `conflict with "${manager}"`, field }];
     const { status, method, path } = refusal(call, 409, 'Conflict');
     throw new ApiError({ status, reason: 'Conflict', detail: message, method, path, causes });
+  }
+}
+
+function unlessFailed<R>(call: Call, make: () => R): R {
+  try {
+    return make();
+  } catch (error) {
+    throw error instanceof PatchFailure ? refusal(call, 422, 'Invalid', error.message) : error;
   }
 }
 
