@@ -3,6 +3,8 @@ import { readDuration } from '../runtime/process/duration.ts';
 
 /** A duration in Go's notation with the units ms, s, m and h. Five digits keep the sum within Go's range. */
 const PATTERN = String.raw`^([0-9]{1,5}([.][0-9]{1,3})?(ms|s|m|h))+$`;
+/** The same without fractions and ms, which always gives whole seconds. */
+const WHOLE_SECONDS = '^([0-9]{1,5}(s|m|h))+$';
 const MAX_LENGTH = 32;
 
 /** The shortest and the longest duration that a field takes. */
@@ -11,12 +13,19 @@ export interface DurationBounds {
   readonly most: string;
   /** Examples within the bounds, for messages. */
   readonly examples: string;
+  /** Whether it must be in whole seconds. Default: false. */
+  readonly inSeconds?: boolean;
 }
 
 const SECOND_TO_DAY: DurationBounds = { least: '1s', most: '24h', examples: '"90s", "5m" or "1h30m"' };
 
-function isAllowed(text: string, { least, most }: DurationBounds): boolean {
-  const ms = new RegExp(PATTERN).test(text) ? readDuration(text) : undefined;
+function patternOf({ inSeconds = false }: DurationBounds): string {
+  return inSeconds ? WHOLE_SECONDS : PATTERN;
+}
+
+function isAllowed(text: string, bounds: DurationBounds): boolean {
+  const { least, most } = bounds;
+  const ms = new RegExp(patternOf(bounds)).test(text) ? readDuration(text) : undefined;
   return ms !== undefined && ms >= durationMs(least) && ms <= durationMs(most);
 }
 
@@ -25,11 +34,11 @@ function isAllowed(text: string, { least, most }: DurationBounds): boolean {
  * @param description the form and the bounds are added to it, since `kubectl explain` shows no rules
  */
 export function durationSchema(description: string, bounds: DurationBounds = SECOND_TO_DAY) {
-  const { least, most, examples } = bounds;
-  const form = `a duration from "${least}" to "${most}", such as ${examples}`;
+  const { least, most, examples, inSeconds = false } = bounds;
+  const form = `a duration ${inSeconds ? 'in whole seconds ' : ''}from "${least}" to "${most}", such as ${examples}`;
   const message = `must be ${form}`;
   const rule =
-    `self.matches('${PATTERN}') && ` +
+    `self.matches('${patternOf(bounds)}') && ` +
     `duration(self) >= duration('${least}') && duration(self) <= duration('${most}')`;
   return z
     .string()

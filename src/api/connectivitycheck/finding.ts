@@ -6,12 +6,12 @@ import type { Plane } from './terms.ts';
  * | class | subject | meaning |
  * |---|---|---|
  * | Node | node | both planes of the node, or its kubelet |
- * | PodNetwork | node | the pod network of the node; its host network works |
- * | HostNetwork | node | the host network of the node; its pod network works |
+ * | PodNetwork | node, or `cluster` | the pod network of the node, or of all nodes; the host network works |
+ * | HostNetwork | node, or `cluster` | the host network of the node, or of all nodes; the pod network works |
  * | Link | `a -> b`, or `a <-> b` | packets between two nodes that both reach others |
  * | Zone | zone, or `a <-> b` | everything between a zone and the others, or between two zones |
  * | DNS | node, or `cluster` | the DNS of the cluster, for one node or for all |
- * | MTU | node, link or `cluster` | small packets pass and large ones vanish |
+ * | MTU | node, link, zone or `cluster` | small packets pass and large ones vanish |
  * | APIServer | node, or `cluster` | the Service of the API server, for one node or for all |
  * | Server | `server` | the connectivity server does not answer the operator |
  * | Server | `reports` | nearly no agent reports to the connectivity server, although the network works |

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { HostAndPort } from '../../options/connectivityValues.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { NameLookup } from '../../runtime/process/nameLookup.ts';
+import { readTextFile } from '../../runtime/process/textFile.ts';
 import type { Assignment } from '../protocol/measurement.ts';
 import { ASSIGNMENT_LIMIT_BYTES, readAssignment } from './assignment.ts';
 import type { SentReport } from './collect.ts';
@@ -154,7 +154,7 @@ export class ReportSender {
     const { tokenFile, logger } = this.#o;
     if (tokenFile === undefined) return undefined;
     try {
-      const token = (await readFile(tokenFile, 'utf8')).trim();
+      const token = (await readTextFile(tokenFile)).trim();
       if (/^[\x21-\x7e]+$/.test(token)) return token;
       logger.warn({ file: tokenFile }, 'the report is sent without a token: the file has none');
     } catch (error) {
@@ -173,7 +173,7 @@ export class ReportSender {
     this.#agent =
       serverCaFile === undefined
         ? new HttpAgent(kept)
-        : new HttpsAgent({ ...kept, ca: await readFile(serverCaFile, 'utf8'), maxCachedSessions: 0 });
+        : new HttpsAgent({ ...kept, ca: await readTextFile(serverCaFile), maxCachedSessions: 0 });
     return this.#agent;
   }
 }

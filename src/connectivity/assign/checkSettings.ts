@@ -44,8 +44,17 @@ export function combined(checks: readonly CheckSettings[]): Omit<Assignment, 'pe
     // An interval below a second is one: the reports of agents are in whole seconds.
     ...(checks.length > 0 && { intervalSeconds: Math.ceil(shortestMs(checks) / 1_000) }),
     probes: { dns: has('dns'), apiServer: has('apiServer'), mtu: has('mtu') },
-    urls: [...new Set(checks.flatMap(({ urls }) => urls))].slice(0, MOST_ASSIGNED_URLS),
+    urls: urlsOf(checks).requested,
   };
+}
+
+/** The URLs of several checks, each once: those that an agent requests, and those beyond what it may request. In the order of the checks. */
+export function urlsOf(checks: readonly CheckSettings[]): {
+  readonly requested: readonly string[];
+  readonly leftOut: readonly string[];
+} {
+  const urls = [...new Set(checks.flatMap(({ urls: each }) => each))];
+  return { requested: urls.slice(0, MOST_ASSIGNED_URLS), leftOut: urls.slice(MOST_ASSIGNED_URLS) };
 }
 
 /** Of at least one check, ms. */

@@ -5,6 +5,8 @@ import { seeded } from './testing/random.ts';
 import { clusterOf, type SimFault } from './testing/simCluster.ts';
 import { BEGINS, ENDS, INTERVAL, timeline } from './testing/timeline.ts';
 
+/** No measure of speed: alone, the longest takes 70 s, and several times as long on a machine in other use. */
+const LONG_MS = 600_000;
 /** Clusters above this size take long, and have more observers, so they are easier. */
 const MOST_NODES = 16;
 /** From the evaluation to the status, on average: the operator asks every 5 s, and the server evaluates once a second. */
@@ -33,33 +35,37 @@ function outcomeOf(seed: number) {
 
 const share = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
-it('names nothing else while a fault comes and goes, and is in time', () => {
-  const outcomes = Array.from({ length: 400 }, (_, seed) => outcomeOf(seed + 1)).filter((one) => one !== undefined);
-  const misled = outcomes.filter(({ wrong }) => wrong.length > 0);
-  const late = outcomes.filter(({ foundAfter }) => foundAfter > LIMIT);
-  const long = outcomes.filter(({ clearedAfter }) => clearedAfter > LIMIT);
-  const middle = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
-  console.log(
-    [
-      `${outcomes.length} faults, ${outcomes.filter(({ fault }) => isOfOneFamily(fault)).length} of one address family, interval ${INTERVAL} s`,
-      `something else was named for a moment: ${share(misled.length, outcomes.length)}`,
-      `found after ${middle(outcomes.map((one) => one.foundAfter))} s (median), later than ${LIMIT} s: ${share(late.length, outcomes.length)}`,
-      `cleared after ${middle(outcomes.map((one) => one.clearedAfter))} s (median), later than ${LIMIT} s: ${share(long.length, outcomes.length)}`,
-    ].join('\n'),
-  );
-  if (process.env.SHOW_WRONG !== undefined) {
-    for (const { wrong, fault, ...one } of [...misled, ...late, ...long].slice(0, 40)) {
-      console.log(JSON.stringify(one), JSON.stringify(fault));
-      for (const { second, found } of wrong.slice(0, 6))
-        console.log('  ', second - BEGINS, second - ENDS, found.join('; '));
+it(
+  'names nothing else while a fault comes and goes, and is in time',
+  () => {
+    const outcomes = Array.from({ length: 400 }, (_, seed) => outcomeOf(seed + 1)).filter((one) => one !== undefined);
+    const misled = outcomes.filter(({ wrong }) => wrong.length > 0);
+    const late = outcomes.filter(({ foundAfter }) => foundAfter > LIMIT);
+    const long = outcomes.filter(({ clearedAfter }) => clearedAfter > LIMIT);
+    const middle = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
+    console.log(
+      [
+        `${outcomes.length} faults, ${outcomes.filter(({ fault }) => isOfOneFamily(fault)).length} of one address family, interval ${INTERVAL} s`,
+        `something else was named for a moment: ${share(misled.length, outcomes.length)}`,
+        `found after ${middle(outcomes.map((one) => one.foundAfter))} s (median), later than ${LIMIT} s: ${share(late.length, outcomes.length)}`,
+        `cleared after ${middle(outcomes.map((one) => one.clearedAfter))} s (median), later than ${LIMIT} s: ${share(long.length, outcomes.length)}`,
+      ].join('\n'),
+    );
+    if (process.env.SHOW_WRONG !== undefined) {
+      for (const { wrong, fault, ...one } of [...misled, ...late, ...long].slice(0, 40)) {
+        console.log(JSON.stringify(one), JSON.stringify(fault));
+        for (const { second, found } of wrong.slice(0, 6))
+          console.log('  ', second - BEGINS, second - ENDS, found.join('; '));
+      }
     }
-  }
-  expect(outcomes.length).toBeGreaterThan(200);
-  expect(outcomes.filter(({ fault }) => isOfOneFamily(fault)).length).toBeGreaterThan(20);
-  expect(misled.length / outcomes.length).toBeLessThanOrEqual(0.02);
-  expect(late.length / outcomes.length).toBeLessThanOrEqual(0.02);
-  expect(long.length / outcomes.length).toBeLessThanOrEqual(0.02);
-}, 120_000);
+    expect(outcomes.length).toBeGreaterThan(200);
+    expect(outcomes.filter(({ fault }) => isOfOneFamily(fault)).length).toBeGreaterThan(20);
+    expect(misled.length / outcomes.length).toBeLessThanOrEqual(0.02);
+    expect(late.length / outcomes.length).toBeLessThanOrEqual(0.02);
+    expect(long.length / outcomes.length).toBeLessThanOrEqual(0.02);
+  },
+  LONG_MS,
+);
 
 const ONE_FAMILY: SimFault = { at: 'cluster', does: 'cut', families: ['IPv6'] };
 
@@ -104,7 +110,7 @@ it.each<[string, SimFault]>([
     const places = wrong.flatMap(({ others }) => others.map(placeOf));
     expect(places.filter((place) => place !== placeOf(expected(fault)))).toEqual([]);
   },
-  60_000,
+  LONG_MS,
 );
 
 it('names no agent that is late when the large packets that its reports need pass again', () => {

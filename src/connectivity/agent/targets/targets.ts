@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Assignment, TargetResult } from '../../protocol/measurement.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
+import { readTextFile } from '../../../runtime/process/textFile.ts';
 import { clusterDns } from './dnsMessage.ts';
 import { probeDnsTcp, probeDnsUdp } from './dnsProbe.ts';
 import { requestOnce, type Trust } from '../http/httpRequest.ts';
@@ -53,7 +53,7 @@ export class Targets {
   }
 
   async #dns(timeoutMs: number, signal: AbortSignal): Promise<TargetResult[]> {
-    const file = await readFile(RESOLV_CONF, 'utf8').catch(() => '');
+    const file = await readTextFile(RESOLV_CONF).catch(() => '');
     const dns = clusterDns(file);
     if (dns === undefined || isIP(dns.server) === 0) return [];
     const o = { timeoutMs, clock: this.#o.clock, signal };
@@ -76,7 +76,7 @@ export class Targets {
     const { apiCaFile, logger } = this.#o;
     if (apiCaFile === undefined) return { ca: [], rejectUnauthorized: false };
     try {
-      return { ca: await readFile(apiCaFile, 'utf8') };
+      return { ca: await readTextFile(apiCaFile) };
     } catch (error) {
       logger.warn({ err: error }, 'the API server is not probed: cannot read --api-ca-file');
       return undefined;

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import { readTextFile } from '../../../runtime/process/textFile.ts';
 
 /** The MTU of the interface that has a local address; undefined if it cannot be read. */
 export async function interfaceMtu(localAddress: string): Promise<number | undefined> {
@@ -14,7 +14,7 @@ export async function interfaceMtu(localAddress: string): Promise<number | undef
 
 async function mtuOf(name: string): Promise<number | undefined> {
   try {
-    const mtu = Number(await readFile(`/sys/class/net/${name}/mtu`, 'utf8'));
+    const mtu = Number(await readTextFile(`/sys/class/net/${name}/mtu`));
     return Number.isInteger(mtu) && mtu > 0 ? mtu : undefined;
   } catch {
     return undefined;

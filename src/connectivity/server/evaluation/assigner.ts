@@ -3,6 +3,7 @@ import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { planAssignments, type AssignmentPlan, type ReducedPeers } from '../../assign/assignments.ts';
+import { leftOutUrls } from '../../assign/leftOutUrls.ts';
 import { KeptLinks } from '../../assign/keptLinks.ts';
 import { familyOf, type Family } from '../../localise/pairs/families.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
@@ -38,6 +39,8 @@ export class Assigner {
   readonly #links = new KeptLinks();
   /** Checks with fewer peers than they ask for, as they were logged. */
   #logged = '';
+  /** The URLs that are left out, as they were logged. */
+  #loggedUrls = '';
 
   constructor(options: AssignerOptions) {
     this.#o = options;
@@ -81,6 +84,7 @@ export class Assigner {
     const plan = planAssignments({ nodes: roster.nodes, checks: roster.checks, canAnswer, now: clock.now() });
     this.#links.forget((from, to, plane) => plan.isChecked(from, to, plane) && isJudged(from) && isJudged(to));
     this.#log(plan.reduced);
+    this.#logUrls(roster);
     return { ...plan, roster, at };
   }
 
@@ -105,6 +109,16 @@ export class Assigner {
     this.#logged = checks;
     for (const each of reduced)
       this.#o.logger.warn(each, 'checks of the same nodes ask for more peers than agents probe');
+  }
+
+  /** Once, as long as they are the same URLs. */
+  #logUrls(roster: Roster): void {
+    const leftOut = leftOutUrls(roster);
+    const urls = leftOut === undefined ? '' : `${leftOut.count} ${leftOut.urls.join()} ${leftOut.checks.join()}`;
+    if (urls === this.#loggedUrls) return;
+    this.#loggedUrls = urls;
+    if (leftOut === undefined) return;
+    this.#o.logger.warn(leftOut, 'checks of the same nodes ask for more URLs than agents request: these are left out');
   }
 }
 

@@ -8,6 +8,7 @@ import { isLinux, type ClusterNode } from './clusterNode.ts';
 export interface Roster {
   /** Linux nodes, by name. */
   readonly nodes: readonly ClusterNode[];
+  /** By name, so that what an agent is to do does not depend on when a check was seen first. */
   readonly checks: readonly CheckSettings[];
   /** One of each node and plane. */
   readonly agents: readonly AgentPod[];
@@ -38,7 +39,7 @@ export function rosterOf(
   }
   return {
     nodes: nodes.filter(isLinux),
-    checks: checks.map(settingsOf),
+    checks: checks.map(settingsOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
     agents: [...places.Pod.values(), ...places.Host.values()],
     agentOf: (node, plane) => places[plane].get(node),
     isContested,
