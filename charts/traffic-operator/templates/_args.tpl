@@ -83,7 +83,11 @@
 - --node-exporter={{ .Values.nodeExporter.enabled }}
 {{- end }}
 - --node-exporter-image={{ .Values.nodeExporter.image }}
-- --node-exporter-port={{ .Values.nodeExporter.port }}
+{{- $port := toString .Values.nodeExporter.port }}
+{{- if eq $port "auto" }}
+{{- $port = ternary "9890" "9100" (eq (include "traffic-operator.openshift" .) "true") }}
+{{- end }}
+- --node-exporter-port={{ $port }}
 {{- with .Values.nodeExporter.priorityClassName }}
 - --node-exporter-priority-class={{ . }}
 {{- end }}

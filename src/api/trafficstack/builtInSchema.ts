@@ -1,7 +1,10 @@
+import { RE2JS } from 're2js';
 import * as z from 'zod';
+import { durationSchema } from '../durationSchema.ts';
 import { patternSchema } from '../patternSchema.ts';
 import { namespaceSelectorSchema, specSchema as weightSpecSchema } from '../trafficweight/specSchema.ts';
 import { labelsSchema, tolerationsSchema } from './placementSchema.ts';
+import { SERVICE_TYPES } from './terms.ts';
 import type { NodeExporterSpec } from './trafficStack.ts';
 import { isObject, LABEL, LARGEST_PORT } from './workloadSchema.ts';
 
@@ -9,57 +12,97 @@ const LONGEST_IMAGE = 512;
 /** Of the namespaceSelector. The API server multiplies the cost of its rules by the number of components that a stack may have. */
 const SELECTOR_LIMITS = { requirements: 5, values: 25 };
 
-const image = z
+/** In a report interval, a server and its agents agree. The bounds are those of the flag. */
+const reportInterval = durationSchema(
+  'Time between two reports of an agent until a ConnectivityCheck sets it. Default: that of the operator.',
+  { least: '2s', most: '24h', examples: '"15s" or "1m"', inSeconds: true },
+);
+/** Enough for the default of the operator several times over. */
+const LONGEST_PATTERN = 1_024;
+const PATTERN_MESSAGE = `must be a regular expression in the syntax of RE2, of 1 to ${LONGEST_PATTERN} characters`;
+
+export const image = z
   .string()
   .min(1)
   .max(LONGEST_IMAGE)
   .optional()
   .meta({ description: 'Image. Default: that of the operator.' });
-const priorityClassName = z
+export const priorityClassName = z
   .string()
   .min(1)
   .optional()
-  .meta({ description: 'Priority of the pods. Default: that of the operator.' });
-const resources = z.custom<NonNullable<NodeExporterSpec['resources']>>(isObject, 'must be an object').optional().meta({
-  'x-pod-template': 'spec.containers.items.resources',
-  description: 'Requests and limits of the container. They replace those of the operator.',
-});
+  .meta({ description: 'Priority of the pods. Default: that of common, or else of the operator.' });
+export const resources = z
+  .custom<NonNullable<NodeExporterSpec['resources']>>(isObject, 'must be an object')
+  .optional()
+  .meta({
+    'x-pod-template': 'spec.containers.items.resources',
+    description: 'Requests and limits of the container. They replace those of the operator.',
+  });
+
+const port = (description: string) =>
+  z
+    .int()
+    .min(1)
+    .max(LARGEST_PORT)
+    .optional()
+    .meta({ format: 'int32', description: `${description}, free on every node. Default: that of the operator.` });
+
+/** The API server checks only the length: CEL cannot compile a pattern. */
+const ignoredDevices = z
+  .string()
+  .min(1, PATTERN_MESSAGE)
+  .max(LONGEST_PATTERN, PATTERN_MESSAGE)
+  .refine(isPattern, PATTERN_MESSAGE)
+  .optional()
+  .meta({
+    description:
+      'Devices whose whole name matches are not read. A regular expression in the syntax of RE2. It replaces that of the operator.',
+  });
+
+function isPattern(text: string): boolean {
+  try {
+    RE2JS.compile(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Schema of `spec.components[].nodeExporter`. */
 export const nodeExporterSchema = z
   .object({
     image,
-    port: z
-      .int()
-      .min(1)
-      .max(LARGEST_PORT)
-      .optional()
-      .meta({ format: 'int32', description: 'TCP port, free on every node. Default: that of the operator.' }),
+    port: port('TCP port'),
     priorityClassName,
     resources,
+    ignoredDevices,
   })
   .optional()
   .meta({ description: 'Settings of the type NodeExporter. What is absent is as the flags of the operator say.' });
-
-/** Schema of `spec.components[].prometheus`. */
-export const prometheusSchema = z
-  .object({
-    image,
-    priorityClassName,
-    nodeSelector: labelsSchema('Labels of the nodes that Prometheus may run on. They replace those of the operator.'),
-    tolerations: tolerationsSchema('Taints that Prometheus tolerates. They replace those of the operator.'),
-    resources,
-  })
-  .optional()
-  .meta({ description: 'Settings of the type Prometheus. What is absent is as the flags of the operator say.' });
 
 /** Schema of `spec.components[].connectivityServer`. */
 export const connectivityServerSchema = z
   .object({
     priorityClassName,
-    nodeSelector: labelsSchema('Labels of the nodes that the server may run on. They replace those of the operator.'),
-    tolerations: tolerationsSchema('Taints that the server tolerates. They replace those of the operator.'),
+    nodeSelector: labelsSchema(
+      'Labels of the nodes that the server may run on. They replace those of common, or of the operator.',
+    ),
+    tolerations: tolerationsSchema(
+      'Taints that the server tolerates. They replace those of common, or of the operator.',
+    ),
     resources,
+    reportInterval,
+    serviceType: z
+      .enum(SERVICE_TYPES)
+      .optional()
+      .meta({
+        description: `Type of its Service: ${SERVICE_TYPES.join(', ')}. Default: that of the operator.`,
+      }),
+    allowAnonymous: z.boolean().optional().meta({
+      description:
+        'Whether reports without a token are accepted, such as those of the original agents. Default: as the operator.',
+    }),
   })
   .optional()
   .meta({
@@ -72,6 +115,8 @@ export const connectivityAgentsSchema = z
     priorityClassName,
     nodeSelector: labelsSchema('Labels of the nodes that run agents. They replace those of the operator.'),
     resources,
+    reportInterval,
+    peerPort: port('TCP and UDP port on which the agents answer each other'),
   })
   .optional()
   .meta({

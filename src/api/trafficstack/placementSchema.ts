@@ -11,7 +11,7 @@ const LABEL_KEY = {
   longest: 317,
 };
 /** A subdomain of DNS, RFC 1123, as Kubernetes has it for most names. */
-const OBJECT_NAME = {
+export const OBJECT_NAME = {
   pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$',
   message: 'must be 1 to 253 lower-case letters, digits, "-" and ".", such as "registry"',
   longest: 253,
@@ -59,7 +59,10 @@ export const commonSchema = z
       }),
   })
   .optional()
-  .meta({ description: 'What the pods of all components of the type Workload have.' });
+  .meta({
+    description:
+      'What the pods of all components have that do not say it themselves. A NodeExporter and ConnectivityAgents have only imagePullSecrets and priorityClassName of it, a Prometheus and a ConnectivityServer all but logLevel.',
+  });
 
 /** Schema of `spec.highAvailability`. */
 export const highAvailabilitySchema = z

@@ -38,6 +38,26 @@ export const StackReason = {
 } as const;
 export type StackReason = (typeof StackReason)[keyof typeof StackReason];
 
+/** Reasons of Events besides those of conditions. */
+export const StackEvent = {
+  /** Somebody has changed the stack `default`, which says something else than the flags. */
+  FlagsIgnored: 'FlagsIgnored',
+  /** Another field manager had changed a field that the stack sets. */
+  DriftCorrected: 'DriftCorrected',
+  /** A component begins to wait: the note names the root cause, the gate, or what somebody else has to make. */
+  ComponentWaiting: 'ComponentWaiting',
+  /** The objects of a component are created or changed: the note names the first one. */
+  ComponentStarted: 'ComponentStarted',
+  /** A component is ready with this revision for the first time. */
+  ComponentReady: 'ComponentReady',
+  /** A component that was Failed or Degraded is Ready. */
+  ComponentRecovered: 'ComponentRecovered',
+  /** The last ready revision of a component is being restored in place of one that has failed. */
+  ComponentRollingBack: 'ComponentRollingBack',
+  /** The same, and the pods of that revision are available. */
+  ComponentRolledBack: 'ComponentRolledBack',
+} as const;
+
 /** Reasons of the state of a component, besides those of its pods, such as ImagePullBackOff. */
 export const ComponentReason = {
   WaitingForDependencies: 'WaitingForDependencies',
@@ -45,6 +65,10 @@ export const ComponentReason = {
   WaitingForRemoval: 'WaitingForRemoval',
   /** What it depends on is ready, and `upgrade.query` is not true: a change of it has not begun. */
   WaitingForGate: 'WaitingForGate',
+  /** What it depends on is ready, and a change of an earlier wave has not ended: a change of it has not begun. */
+  WaitingForWave: 'WaitingForWave',
+  /** The same, and the change of the earlier wave has failed. */
+  UpgradeStopped: 'UpgradeStopped',
   /** The workload that somebody else should make does not exist. */
   ExternalMissing: 'ExternalMissing',
   /** What somebody else has made exists, and cannot do what the component is for. */
@@ -72,7 +96,7 @@ export const ComponentReason = {
   ForeignObject: 'ForeignObject',
   WriteFailed: 'WriteFailed',
   NotInSpec: 'NotInSpec',
-  /** The spec is invalid, or something cannot be read: the conditions of the stack say why. */
+  /** It is not looked at yet; or the spec is invalid, or something cannot be read: the conditions of the stack say why. */
   NotDecided: 'NotDecided',
 } as const;
 export type ComponentReason = (typeof ComponentReason)[keyof typeof ComponentReason];

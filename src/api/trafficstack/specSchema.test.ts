@@ -121,6 +121,64 @@ it.each<[string, object[], RegExp | undefined]>([
     /at most one component may have the type Dashboards/,
   ],
   ['no other type has rules', [{ type: 'Dashboards', rules: {} }], /rules: only the type Rules has it/],
+  [
+    'a Prometheus has its samples',
+    [
+      {
+        type: 'Prometheus',
+        prometheus: {
+          ...{ scrapeInterval: '1m30s', retention: '1y2w3d4h5m6s', retentionSize: '8GB' },
+          storage: { size: '1.5Gi', storageClassName: 'fast.ssd' },
+        },
+      },
+    ],
+    undefined,
+  ],
+  ['or a claim', [{ type: 'Prometheus', prometheus: { storage: { existingClaim: 'mine' } } }], undefined],
+  ['or none', [{ type: 'Prometheus', prometheus: { storage: {} } }], undefined],
+  ...Object.entries({
+    'scrapeInterval is "121s"': { scrapeInterval: '121s' },
+    'scrapeInterval is "1.5s"': { scrapeInterval: '1.5s' },
+    'retention is "119m"': { retention: '119m' },
+    'retention is "2"': { retention: '2' },
+    'retention is "1h1d"': { retention: '1h1d' },
+    'retentionSize is "8Gi"': { retentionSize: '8Gi' },
+    'storage.size is "1023Mi"': { storage: { size: '1023Mi' } },
+    'storage.size is "big"': { storage: { size: 'big' } },
+    'storage.storageClassName is "A"': { storage: { size: '1Gi', storageClassName: 'A' } },
+    'needs size, since': { storage: { storageClassName: 'fast' } },
+    'one volume, one claim': { storage: { size: '1Gi', existingClaim: 'mine' } },
+  }).map(([message, prometheus]): [string, object[], RegExp] => [
+    `a setting of Prometheus is refused: ${message}`,
+    [{ type: 'Prometheus', prometheus }],
+    new RegExp(message),
+  ]),
+  [
+    'the server and the agents have how they talk',
+    [
+      {
+        type: 'ConnectivityServer',
+        connectivityServer: { reportInterval: '2s', serviceType: 'NodePort', allowAnonymous: true },
+      },
+      { type: 'ConnectivityAgents', connectivityAgents: { reportInterval: '24h', peerPort: 9082 } },
+    ],
+    undefined,
+  ],
+  [
+    'the type of a Service is one of two',
+    [{ type: 'ConnectivityServer', connectivityServer: { serviceType: 'LoadBalancer' } }],
+    /serviceType is "LoadBalancer".*ClusterIP.*NodePort/,
+  ],
+  [
+    'an interval is two seconds at least',
+    [{ type: 'ConnectivityAgents', connectivityAgents: { reportInterval: '1s' } }],
+    /reportInterval is "1s": must be a duration in whole seconds from "2s" to "24h"/,
+  ],
+  [
+    'the ignored devices are a pattern',
+    [{ type: 'NodeExporter', nodeExporter: { ignoredDevices: 'veth(' } }],
+    /ignoredDevices is "veth\(": must be a regular expression in the syntax of RE2/,
+  ],
   ['a port is one', [{ type: 'NodeExporter', nodeExporter: { port: 0 } }], /nodeExporter\.port is 0/],
 ])('%s', (_, components, message) => {
   const problems = problemsOf(...components);

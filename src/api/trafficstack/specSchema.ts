@@ -6,13 +6,13 @@ import {
   connectivityServerSchema,
   dashboardsSchema,
   nodeExporterSchema,
-  prometheusSchema,
   rulesSchema,
   weightsSchema,
 } from './builtInSchema.ts';
 import { checkRules, COMPONENT_RULES, COMPONENTS_RULES, crdRules } from './componentRules.ts';
 import { commonSchema, highAvailabilitySchema } from './placementSchema.ts';
 import { COMPONENT_MODES, COMPONENT_TYPES, DEFAULT_DEADLINE } from './terms.ts';
+import { prometheusSchema } from './prometheusSchema.ts';
 import { upgradeSchema } from './upgradeSchema.ts';
 import { LABEL, workloadSchema } from './workloadSchema.ts';
 

@@ -12,9 +12,9 @@ const names = (description: string) =>
 const waitingOn = z
   .object({
     component: text('The component at the root of the chain.'),
-    what: text('Its object, such as "StatefulSet shop/db".'),
+    what: text('Its object, such as "StatefulSet shop/db", or the field that keeps it from being changed.'),
     observed: text('What was observed there.'),
-    since: time('Since when that component is in its state.'),
+    since: time('Since when that is so.'),
   })
   .optional()
   .meta({ description: 'What has to happen first, if the component waits.' });
@@ -38,7 +38,10 @@ const reference = z.object({ kind: text('Kind.'), namespace: text('Namespace.'),
 const uses = reference
   .extend({ url: text('Of a Prometheus: where the operator asks it.').optional() })
   .optional()
-  .meta({ description: 'The workload or Service of somebody else that a built-in component uses.' });
+  .meta({
+    description:
+      'The workload or Service of somebody else that a built-in component uses. Of a node-exporter that no workload runs: the first Node that has it.',
+  });
 
 const component = z
   .object({
@@ -53,7 +56,9 @@ const component = z
     reason: text('Why, in one CamelCase word.'),
     message: text('The same for people.'),
     since: time('When the state last changed.'),
-    blockedBy: names('The components that it depends on and that are not ready.'),
+    blockedBy: names(
+      'The components that it waits for: that it depends on, of an earlier wave of an upgrade, or that are being removed.',
+    ),
     waitingOn,
     replicas: int32('Pods that there should be.'),
     readyReplicas: int32('Pods of these that are available.'),
@@ -66,6 +71,12 @@ const component = z
     }),
     readyRevision: z.string().optional().meta({
       description: 'The same, if it was ready with this revision and is Ready, Degraded or Unknown since.',
+    }),
+    lastReadyRevision: z.string().optional().meta({
+      description: 'The revision with which it was ready last, while it is not ready with the present one.',
+    }),
+    unreadyRevision: z.string().optional().meta({
+      description: 'The revision that was applied last, if it was never ready with it.',
     }),
     rolledBackFrom: rolledBackFromSchema,
     lastDecided,

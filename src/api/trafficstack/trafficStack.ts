@@ -8,7 +8,15 @@ import type {
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { TrafficWeightSpec } from '../trafficweight/trafficWeight.ts';
-import type { ClaimPolicy, ComponentMode, ComponentState, ComponentType, LogLevel, WorkloadKind } from './terms.ts';
+import type {
+  ClaimPolicy,
+  ComponentMode,
+  ComponentState,
+  ComponentType,
+  LogLevel,
+  ServiceType,
+  WorkloadKind,
+} from './terms.ts';
 
 /** What users ask for. */
 export interface TrafficStackSpec {
@@ -102,6 +110,8 @@ export interface NodeExporterSpec {
   image?: string | undefined;
   /** TCP port on the nodes. */
   port?: number | undefined;
+  /** Regular expression of RE2. Devices whose whole name matches are not read. */
+  ignoredDevices?: string | undefined;
   priorityClassName?: string | undefined;
   /** They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
@@ -115,6 +125,24 @@ export interface PrometheusSpec {
   tolerations?: V1Toleration[] | undefined;
   /** They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
+  /** A duration in whole seconds. */
+  scrapeInterval?: string | undefined;
+  /** How long samples are kept: a duration of Prometheus. */
+  retention?: string | undefined;
+  /** Of the blocks on disk: a size of Prometheus. Default with `storage`: half of its size, or 1GB without one. */
+  retentionSize?: string | undefined;
+  /** It replaces that of the flags as a whole. */
+  storage?: PrometheusStorage | undefined;
+}
+
+/** The volume for samples. Without `size` and `existingClaim`: an emptyDir. */
+export interface PrometheusStorage {
+  /** Of a claim that the operator creates: a quantity. */
+  size?: string | undefined;
+  /** Of that claim. Default: that of the cluster. */
+  storageClassName?: string | undefined;
+  /** Name of a claim in the namespace of the operator, which it never writes. */
+  existingClaim?: string | undefined;
 }
 
 /** What is special about the server of the connectivity check. What is absent is as the flags of the operator say. */
@@ -124,6 +152,11 @@ export interface ConnectivityServerSpec {
   tolerations?: V1Toleration[] | undefined;
   /** They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
+  /** Until a ConnectivityCheck says another one. A duration in whole seconds. */
+  reportInterval?: string | undefined;
+  serviceType?: ServiceType | undefined;
+  /** Whether reports without a token are accepted. */
+  allowAnonymous?: boolean | undefined;
 }
 
 /** What is special about the agents of the connectivity check. What is absent is as the flags of the operator say. */
@@ -132,6 +165,10 @@ export interface ConnectivityAgentsSpec {
   nodeSelector?: Record<string, string> | undefined;
   /** Of each agent. They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
+  /** Until a ConnectivityCheck says another one. A duration in whole seconds. */
+  reportInterval?: string | undefined;
+  /** TCP and UDP port on the nodes. */
+  peerPort?: number | undefined;
 }
 
 /** What is special about the ConfigMaps with dashboards of Grafana. */
@@ -212,7 +249,7 @@ export interface ComponentStatus {
   type: ComponentType;
   /** Set if its workload is somebody else's. */
   mode?: 'External';
-  /** The workload or Service of somebody else that a built-in component uses. */
+  /** The workload or Service of somebody else that a built-in component uses, or the first Node with a node-exporter that no workload runs. */
   uses?: UsedObject;
   state: ComponentState;
   /** CamelCase. */
@@ -220,7 +257,7 @@ export interface ComponentStatus {
   message: string;
   /** When `state` last changed; RFC 3339. */
   since: string;
-  /** The components that it depends on and that are not ready. */
+  /** The components that it waits for: that it depends on, of an earlier wave of an upgrade, or that are being removed. */
   blockedBy?: string[];
   waitingOn?: WaitingOn;
   replicas?: number;
@@ -231,6 +268,10 @@ export interface ComponentStatus {
   revision?: string;
   /** The same, if it was ready with this revision and is Ready, Degraded or Unknown since. */
   readyRevision?: string;
+  /** The revision with which it was ready last, while it is not ready with the present one. */
+  lastReadyRevision?: string;
+  /** The revision that was applied last, if it was never ready with it. */
+  unreadyRevision?: string;
   /** Set while the objects are those of the last ready revision in place of those of the spec. */
   rolledBackFrom?: RolledBackFrom;
   /** Set while nothing is decided: what was decided last. Its deadline, and what was ready or has failed, go on from there. */

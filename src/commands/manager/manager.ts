@@ -18,12 +18,12 @@ import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts'
 import { systemClock } from '../../runtime/process/clock.ts';
 import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
 import { createUsageMetrics } from '../../usage/pass/metrics.ts';
-import type { UsageQuery } from '../../usage/pass/queries.ts';
 import { createElection, type Election } from '../election.ts';
 import { createLeaderClient } from '../leaderClient.ts';
 import { LEASE_NAME } from '../lease.ts';
 import { createServers } from '../servers.ts';
 import type { ManagerOptions, Process } from './options.ts';
+import { usageQuery, type Running } from './usageQuery.ts';
 
 const COMPONENT = 'traffic.example.com/traffic-operator';
 
@@ -37,6 +37,7 @@ function createNodes(
     metrics: metrics.reflector,
     trim,
     // Series of the operator's own Prometheus have the node's name. Those of another, which a stack may use, may have only an address.
+    // And that a node is not Ready tells why the pods of a stack are not available.
     withAddresses: !options.hasOwnPrometheus || options.flags.stacks,
   });
 }
@@ -71,29 +72,18 @@ function createFeed(
   { options, metrics, logger }: Process,
   nodes: Informer<CachedNode>,
   client: PrometheusClient,
-  usedUrl: () => string | undefined,
+  running: Running,
 ): UsageFeed {
   return createUsageFeed({
     endpoint: options.endpoint,
     client,
-    query: queryOf(options, usedUrl),
+    query: usageQuery(options, running),
     intervalMs: options.intervalMs,
     nodes: knownNodes(nodes),
     clock: systemClock,
     logger,
     metrics: createUsageMetrics(metrics.registry),
   });
-}
-
-/** Another object for each Prometheus, so that nothing of one counts for another. */
-function queryOf({ query, otherQuery }: Process['options'], usedUrl: () => string | undefined): () => UsageQuery {
-  let other: { readonly url: string; readonly query: UsageQuery } | undefined;
-  return () => {
-    const url = usedUrl();
-    if (url === undefined) return query;
-    if (other?.url !== url) other = { url, query: { ...otherQuery } };
-    return other.query;
-  };
 }
 
 /** What the controllers share. Their client rejects writes while this replica does not lead. */
@@ -117,7 +107,10 @@ function createContext(
     stacks,
     builtIns: controllers.flatMap(({ builtIns }) => builtIns?.(options.flags) ?? []),
     unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
-    feed: createFeed(process, nodes, prometheus, usedUrl),
+    feed: createFeed(process, nodes, prometheus, {
+      usedUrl,
+      scrapeIntervalSeconds: () => measuring.scrapeIntervalSeconds(),
+    }),
     prometheus,
     measuring,
     podName: options.podName,

@@ -97,6 +97,8 @@ describe('managerOptions', () => {
 
   it('has a longer window for a Prometheus that a stack uses', () => {
     const { query, otherQuery } = options(['--stacks', '--device-exclude=lo']);
+    expect(options(['--scrape-interval=6s']).queryAt(30)).toEqual(options(['--scrape-interval=30s']).query);
+    expect(options(['--window=3m']).queryAt(30)).toMatchObject({ windowSeconds: 180, scrapeIntervalSeconds: 30 });
     expect(otherQuery).toEqual({ ...query, windowSeconds: 120, scrapeIntervalSeconds: undefined });
     expect(options(['--window=90s']).otherQuery.windowSeconds).toBe(90);
   });

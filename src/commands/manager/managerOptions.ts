@@ -31,6 +31,7 @@ export function managerOptions(
     metricsServer: metricsServerOf(flags),
     endpoint: endpointOf(flags),
     query: queryOf(flags, flags.prometheusUrl === undefined),
+    queryAt: (seconds) => queryOf({ ...flags, scrapeInterval: seconds * 1000 }, true),
     otherQuery: queryOf(flags, false),
     capacityLabel: flags.capacityLabel,
     intervalMs: flags.interval,

@@ -18,6 +18,8 @@ export interface ManagerOptions {
   readonly metricsServer: MetricsServerSettings | undefined;
   readonly endpoint: PrometheusEndpoint;
   readonly query: UsageQuery;
+  /** The same while the Prometheus of the operator has another scrape interval than the flags say: seconds. */
+  readonly queryAt: (scrapeIntervalSeconds: number) => UsageQuery;
   /** The same while the operator queries a Prometheus that a TrafficStack uses in place of its own. */
   readonly otherQuery: UsageQuery;
   /** Key of the node label with the capacity of a node's network; undefined if no label has it. */

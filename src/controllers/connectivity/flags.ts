@@ -1,9 +1,5 @@
-import {
-  defaultConnectivityOptions,
-  NODE_PORT,
-  type ConnectivityOptions,
-  type PullPolicy,
-} from '../../connectivity/objects/names.ts';
+import { SERVICE_TYPES } from '../../api/trafficstack/terms.ts';
+import { defaultConnectivityOptions, NODE_PORT, type PullPolicy } from '../../connectivity/objects/names.ts';
 import {
   firstProblem,
   flag,
@@ -20,7 +16,6 @@ import type { SharedFlags } from '../contract/flags.ts';
 import type { DeploymentOptions } from './options.ts';
 
 const DEFAULTS = defaultConnectivityOptions('');
-const SERVICE_TYPES: readonly ConnectivityOptions['serviceType'][] = ['ClusterIP', 'NodePort'];
 const serviceType = valueType('type', `one of ${SERVICE_TYPES.join(', ')}`, (text) =>
   SERVICE_TYPES.find((type) => type === text),
 );

@@ -1,5 +1,6 @@
+import type { V1Toleration } from '@kubernetes/client-node';
 import type { BuiltInType, ComponentType } from '../../api/trafficstack/terms.ts';
-import type { ComponentSpec } from '../../api/trafficstack/trafficStack.ts';
+import type { CommonSpec, ComponentSpec, PrometheusSpec } from '../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Member } from '../../runtime/objectSet/member.ts';
 
@@ -19,10 +20,28 @@ export interface StandIn {
   readonly sought: string;
   /** @param used the types of which the stack uses what somebody else has made */
   matches(live: KubeObject, used: ReadonlySet<ComponentType>): boolean;
+  /**
+   * False for objects that never match, whatever the settings of a component are: of these, only the name is kept in memory. Default: any
+   * may match.
+   */
+  readonly mayMatch?: (live: KubeObject) => boolean;
   /** Why one that matches is of no use, as its object shows: a sentence without its subject. */
   problem(live: KubeObject, used: ReadonlySet<ComponentType>): string | undefined;
   /** For a Prometheus. Undefined: what matches is of use without being asked. */
   readonly probe?: StandInProbe;
+  /** What is of use although no object that matches runs it. Undefined: nothing. */
+  readonly listener?: StandInListener;
+}
+
+/** A program that answers on a port of the nodes, whatever runs it, such as systemd. */
+export interface StandInListener {
+  readonly port: number;
+  /** Path and query of a GET over HTTP. */
+  readonly path: string;
+  /** Text that its answer has. */
+  readonly contains: string;
+  /** Selects the operator's own pods, which listen on the port, too. */
+  readonly ownPods: string;
 }
 
 /** What a Prometheus must answer to be of use. */
@@ -31,11 +50,17 @@ export interface StandInProbe {
   readonly selectors: readonly string[];
   /** Where it is asked. */
   urlOf(live: KubeObject): string;
-  /** PromQL that must give a series. */
-  readonly query: string;
+  /** The metric that it must have series of. */
+  readonly metric: string;
   /** What it has if it does, such as `series of node-exporter`. */
   readonly series: string;
 }
+
+/** The field with the settings of its type. */
+export type BuiltInSettings = Pick<
+  ComponentSpec,
+  'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents'
+>;
 
 /**
  * A type of component of TrafficStacks whose objects a controller knows. One that it deploys itself while no stack names it: a stack
@@ -52,8 +77,20 @@ export interface BuiltIn {
   readonly isDeployed: boolean;
   /** Why no stack may have it in this process: a part of a sentence. */
   readonly problem?: string | undefined;
-  /** The objects with the settings of a component, as the controller itself would apply them; those that tell whether it is ready are the last ones. */
-  render(component: ComponentSpec): readonly BuiltInObject[];
+  /** What is wrong with the settings of a component beside the flags: a sentence. */
+  readonly problemOf?: (component: ComponentSpec) => string | undefined;
+  /**
+   * What the flags say, with which the operator writes the stack `default`: so it says what runs, also once people have changed it, whatever
+   * the flags become. Undefined: none.
+   */
+  readonly settings?: BuiltInSettings | undefined;
+  /**
+   * The objects with the settings of a component, as the controller itself would apply them; those that tell whether it is ready are the
+   * last ones.
+   *
+   * @param common that of the stack: for what the settings do not say, before the flags
+   */
+  render(component: ComponentSpec, common?: CommonSpec): readonly BuiltInObject[];
   /** For the modes External and Auto. Undefined: the type has neither. */
   readonly standIn?: (component: ComponentSpec) => StandIn;
 }
@@ -67,4 +104,29 @@ export function objectsOf<G extends string>(group: G, members: readonly Member<G
 export function given<T extends object>(settings: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** Where pods run, and their priority. */
+interface Placement {
+  readonly priorityClassName: string;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly tolerations?: readonly V1Toleration[];
+}
+
+/** The placement of the flags, as settings of a component. What is empty is left out: it would replace what is common to the stack. */
+export function placementIn({
+  priorityClassName,
+  nodeSelector = {},
+  tolerations = [],
+}: Placement): Pick<PrometheusSpec, 'priorityClassName' | 'nodeSelector' | 'tolerations'> {
+  return {
+    ...(priorityClassName !== '' && { priorityClassName }),
+    ...(Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
+    ...(tolerations.length > 0 && { tolerations: [...tolerations] }),
+  };
+}
+
+/** The names of the pull secrets: those of the stack, or else those of the flags. */
+export function pullSecretsOf({ imagePullSecrets }: CommonSpec, ofFlags: readonly string[]): readonly string[] {
+  return imagePullSecrets?.flatMap(({ name }) => name ?? []) ?? ofFlags;
 }

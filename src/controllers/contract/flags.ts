@@ -103,7 +103,7 @@ export const SHARED_FLAGS = {
   defaultStack: withDefault(
     boolean,
     'false',
-    'With --stacks, what the operator deploys is in the TrafficStack "default", which follows the flags until somebody changes it.',
+    'With --stacks, what the operator deploys is in the TrafficStack "default". It follows the flags until somebody changes its spec. From then on the object decides.',
   ),
   connectivity: withDefault(
     boolean,

@@ -25,11 +25,18 @@ function informer(state: { synced?: boolean; status?: number; list?: TrafficStac
 }
 
 describe('what stacks ask of a controller', () => {
-  const NONE = { server: { isOn: undefined, isKept: false } };
+  const NAMED_SERVER = { component: NAMED.spec.components[0] };
+  const NONE = { server: { isOn: undefined, isKept: false, isUndecided: false } };
   it.each<[string, Parameters<typeof informer>[0] | undefined, unknown, boolean, number]>([
     ['stacks are switched off', undefined, NONE, true, 0],
     ['they are not read yet', { synced: false }, undefined, false, 0],
-    ['they are read', { list: [NAMED] }, { server: { isOn: true, isKept: true } }, true, 0],
+    [
+      'they are read',
+      { list: [NAMED] },
+      { server: { ...NAMED_SERVER, isOn: true, isKept: true, isUndecided: false } },
+      true,
+      0,
+    ],
     ['they may not be read', { synced: false, status: 403 }, undefined, true, 1],
     ['they may not be watched any more: what was read may be old', { list: [NAMED], status: 403 }, undefined, true, 1],
     ['their CRD is not installed', { synced: false, status: 404 }, NONE, true, 0],

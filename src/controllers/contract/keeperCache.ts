@@ -1,8 +1,8 @@
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
-import type { Informer } from '../../runtime/cache/informer.ts';
+import { isKnown, type Informer } from '../../runtime/cache/informer.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import type { Member } from '../../runtime/objectSet/member.ts';
-import { isKnown, refusalOf } from '../../runtime/objectSet/watch.ts';
+import { refusalOf } from '../../runtime/objectSet/watch.ts';
 import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { keepersOf, type Keepers, type KeptTypes } from './keepers.ts';

@@ -24,10 +24,14 @@ export interface Used {
 interface Asked {
   /** Undefined if none names it: then the flags decide. */
   readonly isOn: boolean | undefined;
+  /** The component with that type, of the stack that has the objects, or else of the first one. */
+  readonly component?: ComponentSpec | undefined;
   /** As the status of a stack says. */
   readonly used?: Used | undefined;
   /** A stack keeps its objects, or has not removed all of them yet, or will have it soon. */
   readonly isKept: boolean;
+  /** A stack will have it, and has neither begun to make its own nor said that it uses what somebody else has made. */
+  readonly isUndecided: boolean;
 }
 
 /** What TrafficStacks ask for. */
@@ -62,7 +66,12 @@ export function keepersOf<G extends string>(
     const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled' && mode !== 'External');
     const used = usedBy(stacks, types[group]);
     const isAwaited = isOn === undefined && isDefaultMissing && byDefault.has(group);
-    return { isOn, used, isKept: isOn === true || isAwaited || stacks.some((stack) => holdsOneOf(stack, ids)) };
+    const willBeKept = isOn === true || isAwaited;
+    const isDecided = used !== undefined || stacks.some((stack) => hasOwn(stack, types[group]));
+    const isHolder = (stack: TrafficStack): boolean => holdsOneOf(stack, ids);
+    const isKept = willBeKept || stacks.some(isHolder);
+    const component = [...asking.filter(isHolder), ...asking].flatMap((stack) => ownIn(stack, types[group]))[0];
+    return { isOn, ...(component && { component }), used, isKept, isUndecided: willBeKept && !isDecided };
   };
   return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
 }
@@ -87,6 +96,13 @@ function isStaying({ metadata }: TrafficStack): boolean {
 
 function modesOf(stack: TrafficStack, type: BuiltInType): string[] {
   return componentsIn(stack).flatMap((each) => (each.type === type ? (each.mode ?? 'Managed') : []));
+}
+
+/** The components of a type that may have objects of their own. */
+function ownIn(stack: TrafficStack, type: BuiltInType): ComponentSpec[] {
+  return componentsIn(stack).filter(
+    (each) => each.type === type && each.mode !== 'Disabled' && each.mode !== 'External',
+  );
 }
 
 function usedIn(stack: TrafficStack, type: BuiltInType): Used[] {

@@ -6,6 +6,8 @@ export interface MeasuringSource {
   problems(): readonly Problem[];
   /** Why the Prometheus of our name must not be queried: somebody else created it. Undefined if it is ours. */
   foreignServer(): string | undefined;
+  /** Scrape interval of the Prometheus of the operator, as it is deployed: seconds. Undefined if that is not known. */
+  scrapeIntervalSeconds(): number | undefined;
 }
 
 /**
@@ -26,5 +28,9 @@ export class MeasuringState implements MeasuringSource {
 
   foreignServer(): string | undefined {
     return this.#source?.foreignServer();
+  }
+
+  scrapeIntervalSeconds(): number | undefined {
+    return this.#source?.scrapeIntervalSeconds();
   }
 }

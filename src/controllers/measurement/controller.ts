@@ -1,16 +1,19 @@
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import type { NodeAddresses } from '../../nodes/nodeAddress.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import type { ControllerMetrics } from '../../runtime/controller/controller.ts';
-import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts';
+import { createInformer, type Informer, type ReflectorMetrics } from '../../runtime/cache/informer.ts';
+import { InformerPool } from '../../runtime/cache/informerPool.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';
+import { deployedScrapeInterval } from './components/prometheus.ts';
 import { foreignServer } from './decide/foreignServer.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import type { MeasurementOptions } from './options.ts';
@@ -28,6 +31,8 @@ export interface MeasurementControllerOptions {
   /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
   pod?: ObjectRef;
   recorder?: Pick<EventRecorder, 'event'>;
+  /** The shared cache of Nodes. */
+  nodes: () => readonly NodeAddresses[];
   /** Nodes that cannot be measured, by name. Missing exporters on them are no problem. */
   notMeasurable?: () => ReadonlyMap<string, unknown>;
   logger: Logger;
@@ -38,6 +43,8 @@ export interface MeasurementControllerOptions {
 /** The running measurement. */
 export interface Measurement {
   readonly informers: readonly Informer<KubeObject>[];
+  /** Of what TrafficStacks use. To be closed at the end. */
+  readonly watches: Pick<InformerPool, 'close'>;
   readonly controller: Controller;
   /** Enqueues everything and reports all problems again. Call at the start of leadership. */
   enqueueAll(): void;
@@ -45,6 +52,8 @@ export interface Measurement {
   problems(): readonly Problem[];
   /** Why the Prometheus of our name must not be queried: somebody else created it. Undefined if it is ours. */
   foreignServer(): string | undefined;
+  /** Of the Prometheus that is deployed. Undefined if there is none. */
+  scrapeIntervalSeconds(): number | undefined;
 }
 
 const COMPONENTS_KEY = 'components';
@@ -64,7 +73,11 @@ export function createMeasurementController(settings: MeasurementControllerOptio
     onChange: (count) => metrics?.measurement?.problems(count),
     ...defined('recorder', settings.recorder),
   });
-  const passes = createPasses({ ...rest, ...defined('metrics', metrics?.measurement), clock, caches, report });
+  const watches = new InformerPool({
+    create: (selection) => createInformer({ ...selection, transport, logger, clock }),
+    onChange: () => controller.queue.add(TARGETS_KEY),
+  });
+  const passes = createPasses({ ...rest, watches, ...defined('metrics', metrics?.measurement), clock, caches, report });
   const reconciles = new Map([
     [TARGETS_KEY, () => passes.targets()],
     [AGENT_TARGETS_KEY, () => passes.agentTargets()],
@@ -85,6 +98,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
   const components = allComponents(options);
   return {
     informers: caches.informers,
+    watches,
     controller,
     enqueueAll: () => {
       report.tellAgain();
@@ -92,6 +106,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
     },
     problems: () => report.current,
     foreignServer: () => foreignServer(components.map((member) => ({ member, live: caches.live(member) }))),
+    scrapeIntervalSeconds: () => deployedScrapeInterval(components.map((member) => caches.live(member))),
   };
 }
 

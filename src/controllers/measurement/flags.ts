@@ -10,7 +10,6 @@ import {
 } from '../../options/flagTable.ts';
 import {
   nodeLabel,
-  prometheusDuration,
   resources,
   retention,
   retentionSize,
@@ -18,9 +17,9 @@ import {
   volumeSize,
 } from '../../options/kubernetesValues.ts';
 import { boolean, dnsSubdomain, image, port, regExp } from '../../options/values.ts';
-import { quantityOf } from '../../runtime/apply/quantity.ts';
+import { prometheusDuration } from '../../runtime/process/duration.ts';
 import type { SharedFlags } from '../contract/flags.ts';
-import { defaultMeasurementOptions, POD_INTERFACES, type MeasurementOptions } from './options.ts';
+import { defaultMeasurementOptions, halfOf, POD_INTERFACES, wholeName, type MeasurementOptions } from './options.ts';
 
 const MEASUREMENT = defaultMeasurementOptions('');
 
@@ -127,6 +126,7 @@ const CHECKS: readonly FlagCheck<Flags>[] = [
 export function measurementOptions(flags: SharedFlags & MeasurementFlags): MeasurementOptions {
   const { namespace, exporter, prometheus } = defaultMeasurementOptions(flags.namespace);
   const isOwn = flags.prometheusUrl === undefined;
+  const { nodeExporterIgnoredDevices: ignored, window } = flags;
   return {
     namespace,
     operatorMetrics: flags.metricsBindAddress !== 'off' && !flags.metricsSecure,
@@ -135,6 +135,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
     imagePullSecrets: flags.imagePullSecret,
     defaultStack: flags.stacks && flags.defaultStack,
     openshift: flags.openshift,
+    ...(window !== undefined && { windowSeconds: window / 1000 }),
     exporter: {
       ...exporter,
       enabled: flags.nodeExporter ?? isOwn,
@@ -142,7 +143,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
       port: flags.nodeExporterPort,
       priorityClassName: flags.nodeExporterPriorityClass ?? exporter.priorityClassName,
       resources: flags.nodeExporterResources ?? exporter.resources,
-      ignoredDevices: wholeNameOr(exporter.ignoredDevices, flags.nodeExporterIgnoredDevices),
+      ignoredDevices: ignored === undefined ? exporter.ignoredDevices : wholeName(ignored),
     },
     prometheus: {
       ...prometheus,
@@ -159,8 +160,8 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
 }
 
 /**
- * Retention and volume. As with the emptyDir, half of a claim is for blocks. The rest is for the newest three hours and
- * for blocks during compaction.
+ * Retention and volume. As with the emptyDir, half of a claim is for blocks.
+ *
  * @param standardSize the retention size if no claim is created
  */
 function storageOf(
@@ -168,17 +169,11 @@ function storageOf(
   standardSize: string,
 ): Pick<MeasurementOptions['prometheus'], 'retentionTime' | 'retentionSize' | 'volume'> {
   const { prometheusStorageSize: size, prometheusStorageClass, prometheusExistingClaim: claimName } = flags;
-  const half = size === undefined ? standardSize : `${Math.floor((quantityOf(size) ?? 0) / 2 ** 21)}MB`;
   const storageClass = prometheusStorageClass === undefined ? {} : { storageClassName: prometheusStorageClass };
   return {
     retentionTime: flags.prometheusRetention,
-    retentionSize: flags.prometheusRetentionSize ?? half,
+    retentionSize: flags.prometheusRetentionSize ?? (size === undefined ? standardSize : halfOf(size)),
     ...(size !== undefined && { volume: { kind: 'claim', size, ...storageClass } }),
     ...(claimName !== undefined && { volume: { kind: 'existing', claimName } }),
   };
-}
-
-/** Anchors the pattern of the flag. node-exporter matches anywhere in a name; --device-exclude matches whole names. */
-function wholeNameOr(standard: string, given: string | undefined): string {
-  return given === undefined ? standard : `^(?:${given})$`;
 }

@@ -1,4 +1,6 @@
 import { optionalCachePart, controllerPart } from '../../runtime/manager/manager.ts';
+import { whenAborted } from '../../runtime/process/abort.ts';
+import type { Part } from '../../runtime/process/part.ts';
 import { defineController } from '../contract/module.ts';
 import { builtInsOf } from './components/builtIns.ts';
 import { createMeasurementController } from './controller.ts';
@@ -16,7 +18,7 @@ export const measurement = defineController({
   rights: (namespace) => ({ controller: controllerRules(namespace), cleanup: removalRules(namespace) }),
   registerMetrics: createMeasurementMetrics,
   builtIns: (flags) => builtInsOf(measurementOptions(flags)),
-  create({ client, transport, stacks, events, unmeasured, measuring, podName, metrics, clock, logger }, flags) {
+  create({ client, transport, nodes, stacks, events, unmeasured, measuring, podName, metrics, clock, logger }, flags) {
     const { namespace } = flags;
     const running = createMeasurementController({
       client,
@@ -25,6 +27,7 @@ export const measurement = defineController({
       options: measurementOptions(flags),
       ...(podName === undefined ? {} : { pod: { namespace, name: podName } }),
       recorder: events,
+      nodes: () => nodes.lister.list(),
       notMeasurable: () => unmeasured.notMeasurable,
       logger,
       clock,
@@ -35,8 +38,16 @@ export const measurement = defineController({
       },
     });
     measuring.tellBy(running);
+    const watches: Part = {
+      name: 'watch of what TrafficStacks measure with',
+      stage: 'work',
+      async run(stop) {
+        await whenAborted(stop);
+        await running.watches.close();
+      },
+    };
     return {
-      parts: [...running.informers.map(optionalCachePart), controllerPart(running.controller)],
+      parts: [...running.informers.map(optionalCachePart), watches, controllerPart(running.controller)],
       enqueueAll: () => running.enqueueAll(),
     };
   },

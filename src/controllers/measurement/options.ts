@@ -1,4 +1,5 @@
 import type { V1ResourceRequirements, V1Toleration } from '@kubernetes/client-node';
+import { quantityOf } from '../../runtime/apply/quantity.ts';
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 
 /** How node-exporter and Prometheus are deployed. */
@@ -20,6 +21,8 @@ export interface MeasurementOptions {
   defaultStack: boolean;
   /** Whether the cluster assigns the IDs of pods, as OpenShift does. The pods then name none. */
   openshift: boolean;
+  /** Window of a rate, seconds, if a flag sets it. Undefined: it follows the scrape interval. */
+  windowSeconds?: number | undefined;
   exporter: ExporterOptions;
   prometheus: PrometheusOptions;
 }
@@ -58,7 +61,7 @@ export interface PrometheusOptions {
    */
   storageSize: string;
   /** Replaces the emptyDir. */
-  volume?: PrometheusVolume;
+  volume?: PrometheusVolume | undefined;
   priorityClassName: string;
   nodeSelector: Record<string, string>;
   tolerations: V1Toleration[];
@@ -75,6 +78,21 @@ export type PrometheusVolume =
       storageClassName?: string;
     }
   | { kind: 'existing'; claimName: string };
+
+/** Half of a volume, a Kubernetes quantity, as a Prometheus size: the rest is for the newest three hours, and for compaction. */
+export function halfOf(size: string): string {
+  return `${Math.floor((quantityOf(size) ?? 0) / 2 ** 21)}MB`;
+}
+
+/** Anchors a pattern. node-exporter matches anywhere in a name; --device-exclude matches whole names. */
+export function wholeName(pattern: string): string {
+  return `^(?:${pattern})$`;
+}
+
+/** The pattern that `wholeName` has anchored. */
+export function bareName(anchored: string): string {
+  return /^\^\(\?:(.*)\)\$$/s.exec(anchored)?.[1] ?? anchored;
+}
 
 /** TCP port of Prometheus in its pod and Service. */
 export const PROMETHEUS_PORT = 9090;

@@ -1,5 +1,7 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
+import type { NodeAddresses } from '../../nodes/nodeAddress.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
+import type { InformerPool } from '../../runtime/cache/informerPool.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
@@ -11,8 +13,9 @@ import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './failures.ts';
 import { measurementSet } from './components/components.ts';
+import { withPrometheus } from './components/settings.ts';
 import type { Caches } from './observe/caches.ts';
-import { KEPT_TYPES, switchedOff } from './decide/keepers.ts';
+import { KEPT_TYPES, leftAlone, switchedOff } from './decide/keepers.ts';
 import { missingExporters, nodesWithoutPod, portOf } from './decide/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
@@ -36,7 +39,11 @@ export interface PassesOptions {
   clock: Clock;
   /** Nodes that cannot be measured, by name. */
   notMeasurable?: () => ReadonlyMap<string, unknown>;
+  /** The shared cache of Nodes. */
+  nodes: () => readonly NodeAddresses[];
   caches: Caches;
+  /** Of the exporter of somebody else that a TrafficStack uses. A change of it enqueues the targets. */
+  watches: Pick<InformerPool, 'hold' | 'current'>;
   report: ProblemReport;
 }
 
@@ -70,8 +77,8 @@ const SOURCE = {
 const RESYNC_MS = 60_000;
 /** Requeue delay while an object is being deleted: ms. The deletion also causes an event. */
 const LEAVING_MS = 2_000;
-/** The same while a TrafficStack uses an exporter of somebody else, whose pods send no events: ms. */
-const USED_AGAIN_MS = 10_000;
+/** The same while a TrafficStack uses an exporter of somebody else that sends no events: ms. */
+const BLIND_AGAIN_MS = 10_000;
 /** Requeue delay until the caches are synced: ms. */
 const SYNC_MS = 200;
 
@@ -82,7 +89,8 @@ export function createPasses(o: PassesOptions): Passes {
   const findOwner = once(() => findOperatorDeployment(client, o.pod));
   const checkExporters = createExporterCheck(o);
   const used = new UsedExporter({
-    ...{ client, clock, port: options.exporter.port },
+    watches: o.watches,
+    ...{ client, clock, nodes: o.nodes, port: options.exporter.port },
     used: () => caches.stacks.keepers()?.exporter.used,
   });
   const writing = { options, prometheusPods: () => caches.prometheusPods(), client, applier, clock };
@@ -132,9 +140,11 @@ export function createPasses(o: PassesOptions): Passes {
       const keepers = caches.stacks.keepers();
       const unknown = caches.unknownGroups();
       const kept = keptByStacks(KEPT_TYPES, keepers);
-      const observation = await observeSet(measurementSet(options, owner), switchedOff(options, keepers), {
+      // The Prometheus itself is of the stack, and its claim stays with this controller.
+      const wanted = withPrometheus(options, keepers?.prometheus.component?.prometheus);
+      const observation = await observeSet(measurementSet(wanted, owner), switchedOff(options, keepers), {
         live: (each) => caches.live(each),
-        unknown: new Set([...unknown, ...kept]),
+        unknown: new Set([...unknown, ...kept, ...leftAlone(keepers)]),
         strangersIn: (namespace) => listStrangers(client, namespace),
       });
       const plan = planSet(observation);
@@ -147,7 +157,7 @@ export function createPasses(o: PassesOptions): Passes {
     async targets() {
       const result = await write(readingFirst, "Prometheus' targets", SOURCE.targetsWrite, knowsTargets);
       const { requeueAfterMs = RESYNC_MS } = result;
-      return { requeueAfterMs: used.isUsed ? Math.min(requeueAfterMs, USED_AGAIN_MS) : requeueAfterMs };
+      return { requeueAfterMs: used.isBlind ? Math.min(requeueAfterMs, BLIND_AGAIN_MS) : requeueAfterMs };
     },
     agentTargets: () =>
       write(agents, "Prometheus' agent targets", SOURCE.agentTargetsWrite, () => caches.knowsAgentTargets),

@@ -17,16 +17,19 @@ function scene() {
     ],
   });
   const now = { stack: stack as TrafficStack | undefined, isLeader: true };
+  const forgotten: string[] = [];
   const d: Dependencies = {
     client: {} as Dependencies['client'],
     writers: {} as Dependencies['writers'],
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
     answers: { answer: () => ({ is: 'Pending' }), askAgain: () => undefined },
+    nodes: { get: () => undefined },
     sightings: new Sightings(new FakeClock()),
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
     podReader: { read: () => Promise.resolve([]) },
     eventReader: { read: () => Promise.resolve([]) },
-    strangers: { read: () => Promise.resolve(undefined), list: () => Promise.resolve([]) },
+    strangers: { look: () => expect.fail('nothing is looked at'), forget: (stack) => void forgotten.push(stack) },
+    listeners: { ask: () => Promise.reject(new Error('it is asked')) },
     probes: { problem: () => Promise.resolve(undefined) },
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
@@ -36,7 +39,7 @@ function scene() {
     isLeader: () => now.isLeader,
   };
   const series = async () => (await registry.metrics()).split('\n').filter((line) => line.includes('stack="main"'));
-  return { d, now, series };
+  return { d, now, series, forgotten };
 }
 
 it('does not look healthy in the metrics while it cannot be read', async () => {
@@ -66,6 +69,24 @@ it('is seen anew by a replica that has lost the Lease and leads again', async ()
   now.isLeader = false;
   await reconcile(d, 'main');
   expect(d.sightings.of('main').available.size).toBe(0);
+});
+
+it('looks at nothing of somebody else when it is gone, when the replica has lost the Lease, and when its spec is invalid', async () => {
+  const { d, now, forgotten } = scene();
+  await reconcile(d, 'main');
+  // What cannot be read now is watched on.
+  expect(forgotten).toEqual([]);
+  now.isLeader = false;
+  await reconcile(d, 'main');
+  expect(forgotten.splice(0)).toEqual(['main']);
+  now.isLeader = true;
+  const { stack } = now;
+  now.stack = undefined;
+  await reconcile(d, 'main');
+  expect(forgotten.splice(0)).toEqual(['main']);
+  now.stack = stack && { ...stack, spec: { components: [component('db', { dependsOn: ['no'] })] } };
+  await reconcile({ ...d, caches: { kinds: [], pods: { synced: true } } as unknown as Dependencies['caches'] }, 'main');
+  expect(forgotten).toEqual(['main']);
 });
 
 it('has no series when it is gone', async () => {

@@ -235,4 +235,4 @@ it('a failed upgrade ends with the last ready version, in order, and leaves noth
       ],
     },
   );
-}, 120_000);
+}, 300_000);

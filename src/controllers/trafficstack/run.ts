@@ -1,4 +1,5 @@
 import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { askValuesOf } from '../../prometheus/askValues.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
@@ -15,19 +16,20 @@ import { DEFAULT_STACK } from '../contract/keepers.ts';
 import type { RunningController } from '../contract/module.ts';
 import type { Writers } from './act/act.ts';
 import { limitWrites } from './act/limitWrites.ts';
-import { makeDefaultStack } from './act/makeDefaultStack.ts';
+import { createDefaultStack } from './act/makeDefaultStack.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
 import { queriesOf } from './observe/answers/queriesOf.ts';
 import { Sightings } from './observe/answers/sightings.ts';
-import { createCaches, mayBeMissing } from './observe/caches.ts';
+import { createCaches, mayBeMissing, type Caches } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
-import { countNodesWith, countsNodes, mayChangeCount } from './observe/nodes.ts';
+import { NodeListeners } from './observe/listening/nodeListeners.ts';
+import { countNodesWith, countsNodes, mayChangeCount, mayChangePods } from './observe/nodes.ts';
 import { PodReader } from './observe/pods.ts';
-import { RecentReads } from './observe/recentReads.ts';
+import { RecentCalls } from './observe/recentCalls.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
-import { StrangerReader } from './observe/strangers.ts';
+import { createStrangers } from './observe/strangers/create.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
 import { reconcileDefault } from './reconcileDefault.ts';
 import { Renderings } from './renderings.ts';
@@ -53,20 +55,21 @@ export function runStacks(
     queries: () => queriesOf(cache.lister.list()),
     onChange: (name) => controller.queue.add(name),
   });
+  const strangers = createStrangers(context, (name) => controller.queue.add(name));
   const dependencies: Dependencies = {
-    ...{ client, caches, answers, stacks, events, clock, isLeader },
+    ...{ client, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
     podReader: new PodReader({ client, clock }),
     eventReader: new EventReader({ client, clock }),
-    strangers: new StrangerReader({ client, clock }),
     probes: new ServerProbes({ clock }),
+    listeners: new NodeListeners({ clock, nodes: () => nodes.lister.list() }),
     sightings: new Sightings(clock),
     writers: {
       client: writer,
       applierOf: appliersOf(context, writer),
       caches,
       applying: new Set(),
-      deletions: new RecentReads(clock),
-      clock,
+      deletions: new RecentCalls(clock),
+      ...{ clock, events },
     },
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry),
@@ -75,12 +78,13 @@ export function runStacks(
       builtIns: context.builtIns,
     }),
   };
+  const makeDefault = createDefaultStack({ client, cache, stacks, builtIns: context.builtIns, events });
   const controller = new Controller({
     name: 'trafficstack',
     reconcile(key, signal) {
       const work = () => reconcile(dependencies, key, signal);
       if (!hasDefault || key !== DEFAULT_STACK || !isLeader()) return work();
-      return reconcileDefault(() => makeDefaultStack(client, cache, context.builtIns), work);
+      return reconcileDefault(makeDefault, work);
     },
     ...{ logger, clock, workers: WORKERS },
     metrics: metrics.controller,
@@ -99,17 +103,19 @@ export function runStacks(
   caches.pods.subscribe(enqueueOwners);
   nodes.subscribe((event) => {
     if (mayChangeCount(event)) enqueue(countsNodes);
+    if (mayChangePods(event)) for (const name of stacksOn(event.object, caches)) controller.queue.add(name);
   });
   const addDefault = (): void => {
     if (hasDefault) controller.queue.add(DEFAULT_STACK);
   };
   addDefault();
   const asking: Part = { name: 'queries of TrafficStacks', stage: 'work', run: (stop) => answers.run(stop) };
+  const looking: Part = { name: 'watches of TrafficStacks', stage: 'work', run: (stop) => strangers.run(stop) };
   const kinds = caches.kinds.map(({ informer, resource }) =>
     mayBeMissing(resource) ? readyWithoutCrd(optionalCachePart(informer), informer) : optionalCachePart(informer),
   );
   return {
-    parts: [...kinds, optionalCachePart(caches.pods), asking, controllerPart(controller)],
+    parts: [...kinds, optionalCachePart(caches.pods), asking, looking, controllerPart(controller)],
     enqueueAll() {
       enqueue(() => true);
       addDefault();
@@ -128,6 +134,12 @@ function appliersOf({ builtIns, logger, clock }: ControllerContext, client: Clie
     if (found === undefined) throw new Error(`nobody applies as ${fieldManager}`);
     return found;
   };
+}
+
+/** The names of the stacks that have pods on a node. */
+function stacksOn({ name }: CachedNode, { pods }: Pick<Caches, 'pods'>): string[] {
+  const here = pods.lister.list().filter(({ nodeName }) => nodeName === name);
+  return here.flatMap(({ metadata }) => metadata?.labels?.[STACK_LABEL] ?? []);
 }
 
 /** The names of the stacks that an object is of, or was. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { StackReason } from '../../api/trafficstack/reasons.ts';
 import type { ComponentSpec, ComponentStatus } from '../../api/trafficstack/trafficStack.ts';
 import { findCondition } from '../../runtime/controller/conditions.ts';
-import { asDecidedLast, undecidedStatus } from './decide/status.ts';
+import { undecidedStatus } from './decide/status.ts';
 import { SimulatedCluster } from './testing/simulatedCluster.ts';
 import { component } from './testing/stacks.ts';
 
@@ -71,14 +71,19 @@ describe('while nothing is decided', () => {
     expect(undecidedStatus({ ...stack, status }, { reason: StackReason.NotRead, message: '' }, 0).summary).toBe('0/1');
   });
 
-  it('one without a status gets none', () => {
-    const status = undecidedStatus(
-      { ...cluster.stack!, status: {} },
-      { reason: StackReason.InvalidSpec, message: '' },
-      0,
-    );
-    expect([status.components, status.summary]).toEqual([undefined, undefined]);
-    expect(asDecidedLast({ ...cluster.stack!, status: {} }).status).toEqual({});
+  it('a new stack has the components of its spec, each once, also when another problem follows', async () => {
+    cluster = new SimulatedCluster([...CYCLE, db(2)]);
+    await cluster.reconcile();
+    expect(states()).toEqual(['db Unknown NotDecided', 'web Unknown NotDecided']);
+    expect(cluster.status.summary).toBe('0/2');
+    const { since, message } = of('db');
+    expect(message).toMatch(/^nothing is decided \(Invalid\w+\)$/);
+    cluster.clock.jump(60_000);
+    await change([db(1), { ...web(1), dependsOn: ['gone'] }]);
+    expect(of('db')).toMatchObject({ since, message: 'nothing is decided (InvalidDependencies)' });
+    expect(of('db')).not.toHaveProperty('lastDecided');
+    await change(ALL);
+    expect(states()).toEqual(['db Progressing Applying', 'web Progressing Applying']);
   });
 });
 

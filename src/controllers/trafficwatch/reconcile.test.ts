@@ -3,6 +3,7 @@ import type { TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import { IncompleteError, NotLeaderError, WaitingError } from '../../runtime/client/errors.ts';
 import { refusal, type Call } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { hangOn, refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
+import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';
 import { aNode, aScene, writesOf, type Scene } from './testing/scene.ts';
@@ -37,6 +38,23 @@ describe('reconcile', () => {
     expect(scene.told.map(([, reason]) => reason)).toEqual(
       expect.arrayContaining(['DeploymentCreated', 'Decided', 'NodeUnfit']),
     );
+  });
+
+  it('completes a Deployment that it has created and could not apply: that is no adoption', async () => {
+    const scene = aScene();
+    let isRefused = true;
+    refuseOn(scene.api, (call) =>
+      isRefused && call.verb === 'apply' && call.what === 'Deployment'
+        ? refusal(call, 500, 'InternalError')
+        : undefined,
+    );
+    await expect(reconcile(scene, 'shop/web')).rejects.toThrow(IncompleteError);
+    isRefused = false;
+    await reconcile(scene, 'shop/web');
+    const reasons = scene.told.map(([, reason]) => reason).filter((reason) => reason.startsWith('Deployment'));
+    expect(reasons).toEqual(['DeploymentCreated']);
+    const live = scene.api.object(DEPLOYMENTS, { namespace: 'shop', name: 'web' });
+    expect(live?.metadata?.managedFields).toMatchObject([{ manager: 'test', operation: 'Apply' }]);
   });
 
   it('in a standby writes nothing and emits no event, but records metrics', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { CommonSpec, ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { defaultConnectivityOptions } from '../../../connectivity/objects/names.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import type { DeploymentOptions } from '../options.ts';
@@ -12,10 +12,10 @@ const OPTIONS: DeploymentOptions = {
 };
 type Type = 'ConnectivityServer' | 'ConnectivityAgents';
 
-function render(type: Type, settings: Partial<ComponentSpec> = {}) {
+function render(type: Type, settings: Partial<ComponentSpec> = {}, common?: CommonSpec) {
   const builtIn = builtInsOf(OPTIONS).find((each) => each.type === type);
   if (builtIn === undefined) throw new Error(`${type} is not offered`);
-  return builtIn.render({ name: 'x', type, ...settings });
+  return builtIn.render({ name: 'x', type, ...settings }, common);
 }
 
 /** What the controller itself applies of a group with other options, also after it has read a CA. */
@@ -56,8 +56,76 @@ describe('the components that stacks may have', () => {
     ['ConnectivityAgents', { connectivityAgents: { ...size, ...place } }, { agents: size, ...place }],
     ['ConnectivityAgents', { connectivityAgents: { resources: undefined, nodeSelector: undefined } }, {}],
     ['ConnectivityAgents', { connectivityAgents: { nodeSelector: {} } }, { nodeSelector: {} }],
+    [
+      'ConnectivityServer',
+      { connectivityServer: { reportInterval: '1m', serviceType: 'NodePort', allowAnonymous: true } },
+      { reportIntervalSeconds: 60, serviceType: 'NodePort', allowAnonymous: true },
+    ],
+    [
+      'ConnectivityAgents',
+      { connectivityAgents: { reportInterval: '30s', peerPort: 9082 } },
+      { reportIntervalSeconds: 30, peerPort: 9082 },
+    ],
   ])('have the settings of the stack in place of those of the flags: %s %j', (type, settings, options) => {
     expect(render(type, settings)).toEqual(own(type, options));
+  });
+
+  const common: CommonSpec = {
+    ...{ nodeSelector: { pool: 'common' }, tolerations: [{ key: 'common' }], priorityClassName: 'common' },
+    ...{ imagePullSecrets: [{ name: 'registry' }], logLevel: 'debug' },
+  };
+  const { nodeSelector = {}, tolerations = [], priorityClassName = '' } = common;
+  const imagePullSecrets = ['registry'];
+  it.each<[string, Type, Partial<ComponentSpec>, Partial<DeploymentOptions>]>([
+    [
+      'for the server all of the placement',
+      'ConnectivityServer',
+      {},
+      { imagePullSecrets, server: { ...OPTIONS.server, nodeSelector, tolerations, priorityClassName } },
+    ],
+    [
+      'and none that the component has itself',
+      'ConnectivityServer',
+      { connectivityServer: server },
+      { imagePullSecrets, server },
+    ],
+    [
+      'for the agents those that keep them on their nodes',
+      'ConnectivityAgents',
+      {},
+      { imagePullSecrets, agents: { ...OPTIONS.agents, priorityClassName } },
+    ],
+  ])('have what is common to the stack in place of the flags: %s', (_, type, settings, options) => {
+    expect(render(type, settings, common)).toEqual(own(type, options));
+  });
+
+  it('are as the flags say if nothing is common to the stack', () => {
+    for (const type of ['ConnectivityServer', 'ConnectivityAgents'] as const)
+      expect(render(type, {}, {})).toEqual(own(type));
+  });
+
+  it('have the settings of the flags but for a placement that is empty, and with them stay as they are', () => {
+    const defaults: DeploymentOptions = { ...defaultConnectivityOptions('op'), enabled: true, image: 'ours:1' };
+    const { resources } = defaults.server;
+    expect(builtInsOf(defaults).map(({ settings }) => settings)).toEqual([
+      { connectivityServer: { resources, reportInterval: '15s', serviceType: 'ClusterIP', allowAnonymous: false } },
+      { connectivityAgents: { resources: defaults.agents.resources, reportInterval: '15s', peerPort: 8082 } },
+    ]);
+    const options: DeploymentOptions = {
+      ...{ ...defaults, server, agents: size, nodeSelector: { pool: 'all' }, reportIntervalSeconds: 60 },
+      ...{ serviceType: 'NodePort', peerPort: 9082, allowAnonymous: true, imagePullSecrets: ['registry'] },
+    };
+    expect(builtInsOf(options).map(({ settings }) => settings)).toEqual([
+      {
+        connectivityServer: { ...server, reportInterval: '60s', serviceType: 'NodePort', allowAnonymous: true },
+      },
+      { connectivityAgents: { ...size, nodeSelector: { pool: 'all' }, reportInterval: '60s', peerPort: 9082 } },
+    ]);
+    const others = builtInsOf({ ...defaults, imagePullSecrets: ['registry'] });
+    for (const [index, ofFlags] of builtInsOf(options).entries()) {
+      const { type, settings } = ofFlags;
+      expect(others[index]?.render({ name: 'x', type, ...settings })).toEqual(ofFlags.render({ name: 'x', type }));
+    }
   });
 
   it('are none without the flag: the chart then gives the server no rights', () => {

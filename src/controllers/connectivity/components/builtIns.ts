@@ -1,5 +1,10 @@
-import type { ConnectivityAgentsSpec, ConnectivityServerSpec } from '../../../api/trafficstack/trafficStack.ts';
-import { given, objectsOf, type BuiltIn } from '../../contract/builtIn.ts';
+import type {
+  CommonSpec,
+  ConnectivityAgentsSpec,
+  ConnectivityServerSpec,
+} from '../../../api/trafficstack/trafficStack.ts';
+import { readDuration } from '../../../runtime/process/duration.ts';
+import { given, objectsOf, placementIn, pullSecretsOf, type BuiltIn } from '../../contract/builtIn.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { DeploymentOptions } from '../options.ts';
 import { allComponents } from './components.ts';
@@ -17,22 +22,68 @@ export function builtInsOf(options: DeploymentOptions): BuiltIn[] {
   return [
     {
       ...{ type: 'ConnectivityServer', ...common },
-      render: ({ connectivityServer }) => objectsOf('server', allComponents(withServer(options, connectivityServer))),
+      settings: { connectivityServer: serverSettings(options) },
+      render: ({ connectivityServer }, common) =>
+        objectsOf('server', allComponents(withServer(options, connectivityServer, common))),
     },
     {
       ...{ type: 'ConnectivityAgents', ...common },
-      render: ({ connectivityAgents }) => objectsOf('agents', allComponents(withAgents(options, connectivityAgents))),
+      settings: { connectivityAgents: agentSettings(options) },
+      render: ({ connectivityAgents }, common) =>
+        objectsOf('agents', allComponents(withAgents(options, connectivityAgents, common))),
     },
   ];
 }
 
-function withServer(options: DeploymentOptions, settings: ConnectivityServerSpec = {}): DeploymentOptions {
-  return { ...options, server: { ...options.server, ...given(settings) } };
+function withServer(
+  options: DeploymentOptions,
+  { reportInterval, serviceType, allowAnonymous, ...ofPod }: ConnectivityServerSpec = {},
+  common: CommonSpec = {},
+): DeploymentOptions {
+  const { priorityClassName, nodeSelector, tolerations } = common;
+  return {
+    ...options,
+    imagePullSecrets: pullSecretsOf(common, options.imagePullSecrets),
+    ...given({ reportIntervalSeconds: secondsOf(reportInterval), serviceType, allowAnonymous }),
+    server: { ...options.server, ...given({ priorityClassName, nodeSelector, tolerations }), ...given(ofPod) },
+  };
 }
 
+/** They run on the nodes whose network they check, whatever is common to others. */
 function withAgents(
   options: DeploymentOptions,
-  { nodeSelector = options.nodeSelector, ...settings }: ConnectivityAgentsSpec = {},
+  { nodeSelector, reportInterval, peerPort, ...ofPod }: ConnectivityAgentsSpec = {},
+  common: CommonSpec = {},
 ): DeploymentOptions {
-  return { ...options, nodeSelector, agents: { ...options.agents, ...given(settings) } };
+  const { priorityClassName } = common;
+  return {
+    ...options,
+    ...given({ nodeSelector, reportIntervalSeconds: secondsOf(reportInterval), peerPort }),
+    imagePullSecrets: pullSecretsOf(common, options.imagePullSecrets),
+    agents: { ...options.agents, ...given({ priorityClassName }), ...given(ofPod) },
+  };
+}
+
+function secondsOf(duration: string | undefined): number | undefined {
+  const ms = duration === undefined ? undefined : readDuration(duration);
+  return ms === undefined ? undefined : ms / 1000;
+}
+
+/** The settings with which a server of a stack is as these options say, whatever the flags become. */
+function serverSettings(options: DeploymentOptions): ConnectivityServerSpec {
+  const { server, serviceType, allowAnonymous } = options;
+  const { resources } = server;
+  return { ...placementIn(server), resources, reportInterval: reportIntervalOf(options), serviceType, allowAnonymous };
+}
+
+/** The same for the agents. */
+function agentSettings(options: DeploymentOptions): ConnectivityAgentsSpec {
+  const { agents, nodeSelector, peerPort } = options;
+  const { resources } = agents;
+  const placement = placementIn({ ...agents, nodeSelector });
+  return { ...placement, resources, reportInterval: reportIntervalOf(options), peerPort };
+}
+
+function reportIntervalOf({ reportIntervalSeconds }: DeploymentOptions): string {
+  return `${reportIntervalSeconds}s`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { CommonSpec, ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { defaultMeasurementOptions, type MeasurementOptions } from '../options.ts';
 import { builtInsOf } from './builtIns.ts';
@@ -11,10 +11,10 @@ OPTIONS.prometheus.volume = { kind: 'claim', size: '1Gi' };
 OPTIONS.prometheus.tolerations = [{ operator: 'Exists' }];
 type Type = 'NodeExporter' | 'Prometheus';
 
-function render(type: Type, settings: Partial<ComponentSpec> = {}) {
+function render(type: Type, settings: Partial<ComponentSpec> = {}, common?: CommonSpec) {
   const builtIn = builtInsOf(OPTIONS).find((each) => each.type === type);
   if (builtIn === undefined) throw new Error(`${type} is not offered`);
-  return builtIn.render({ name: 'x', type, ...settings });
+  return builtIn.render({ name: 'x', type, ...settings }, common);
 }
 
 /** What the controller itself applies of a group with other options. */
@@ -54,6 +54,8 @@ describe('the components that stacks may have', () => {
 
   const resources = { limits: { memory: '1Gi' } };
   const exporter = { image: 'exporter:2', port: 9200, priorityClassName: 'high', resources };
+  const samples = { scrapeInterval: '1m', retention: '15d', retentionSize: '8GB' };
+  const { prometheus: flags } = OPTIONS;
   const prometheus = {
     ...{ image: 'prometheus:4', priorityClassName: 'high', resources },
     ...{ nodeSelector: { pool: 'infra' }, tolerations: [] },
@@ -63,8 +65,63 @@ describe('the components that stacks may have', () => {
     ['NodeExporter', { nodeExporter: { image: undefined } }, {}],
     ['Prometheus', { prometheus }, { prometheus: { ...OPTIONS.prometheus, ...prometheus } }],
     ['Prometheus', { prometheus: {} }, {}],
+    [
+      'NodeExporter',
+      { nodeExporter: { ignoredDevices: 'veth.*' } },
+      { exporter: { ...OPTIONS.exporter, ignoredDevices: '^(?:veth.*)$' } },
+    ],
+    [
+      'Prometheus',
+      { prometheus: samples },
+      { prometheus: { ...flags, scrapeIntervalSeconds: 60, retentionTime: '15d', retentionSize: '8GB' } },
+    ],
+    // Half of the claim.
+    [
+      'Prometheus',
+      { prometheus: { storage: { size: '4Gi', storageClassName: 'fast' } } },
+      { prometheus: { ...flags, retentionSize: '2048MB', volume: { kind: 'claim', size: '4Gi' } } },
+    ],
+    [
+      'Prometheus',
+      { prometheus: { storage: { existingClaim: 'mine' }, retentionSize: '8GB' } },
+      { prometheus: { ...flags, retentionSize: '8GB', volume: { kind: 'existing', claimName: 'mine' } } },
+    ],
+    ['Prometheus', { prometheus: { storage: {} } }, { prometheus: { ...flags, volume: undefined } }],
   ])('have the settings of the stack in place of those of the flags: %s %j', (type, settings, options) => {
     expect(render(type, settings)).toEqual(own(type, options));
+  });
+
+  const common: CommonSpec = {
+    ...{ nodeSelector: { pool: 'common' }, tolerations: [{ key: 'common' }], priorityClassName: 'common' },
+    ...{ imagePullSecrets: [{ name: 'registry' }], logLevel: 'debug' },
+  };
+  const { nodeSelector = {}, tolerations = [], priorityClassName = '' } = common;
+  const imagePullSecrets = ['registry'];
+  it.each<[string, Type, Partial<ComponentSpec>, Partial<MeasurementOptions>]>([
+    [
+      'for node-exporter those that keep it on each node',
+      'NodeExporter',
+      {},
+      { imagePullSecrets, exporter: { ...OPTIONS.exporter, priorityClassName } },
+    ],
+    [
+      'for Prometheus all of the placement',
+      'Prometheus',
+      {},
+      { imagePullSecrets, prometheus: { ...OPTIONS.prometheus, nodeSelector, tolerations, priorityClassName } },
+    ],
+    [
+      'and none that the component has itself',
+      'Prometheus',
+      { prometheus },
+      { imagePullSecrets, prometheus: { ...OPTIONS.prometheus, ...prometheus } },
+    ],
+  ])('have what is common to the stack in place of the flags: %s', (_, type, settings, options) => {
+    expect(render(type, settings, common)).toEqual(own(type, options));
+  });
+
+  it('are as the flags say if nothing is common to the stack', () => {
+    for (const type of ['NodeExporter', 'Prometheus'] as const) expect(render(type, {}, {})).toEqual(own(type));
   });
 
   it('may have the node-exporter of somebody else that has the port, which the Prometheus of the operator has to scrape', () => {

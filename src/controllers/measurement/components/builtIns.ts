@@ -1,12 +1,13 @@
-import type { NodeExporterSpec, PrometheusSpec } from '../../../api/trafficstack/trafficStack.ts';
-import { given, objectsOf, type BuiltIn } from '../../contract/builtIn.ts';
+import { objectsOf, type BuiltIn } from '../../contract/builtIn.ts';
+import { selectorText } from '../../contract/labels.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
-import { exporterComponents } from './exporter.ts';
+import { exporterComponents, exporterSelector } from './exporter.ts';
 import { foreignExporter } from './foreignExporter.ts';
 import { FOREIGN_PROMETHEUS } from './foreignPrometheus.ts';
 import { prometheusComponents } from './prometheus.ts';
 import { prometheusRuleOf } from './rules/prometheusRule.ts';
+import { exporterSettings, prometheusProblem, prometheusSettings, withExporter, withPrometheus } from './settings.ts';
 
 const NO_PROMETHEUS =
   'with --prometheus-url (prometheus.url in the chart), the operator queries that Prometheus and deploys none';
@@ -18,26 +19,27 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       type: 'NodeExporter',
       fieldManager: FIELD_MANAGER,
       isDeployed: options.exporter.enabled,
-      render: ({ nodeExporter }) => objectsOf('exporter', exporterComponents(withExporter(options, nodeExporter))),
+      settings: { nodeExporter: exporterSettings(options) },
+      render: ({ nodeExporter }, common) =>
+        objectsOf('exporter', exporterComponents(withExporter(options, nodeExporter, common))),
       standIn: ({ nodeExporter }) =>
-        foreignExporter(withExporter(options, nodeExporter).exporter.port, options.prometheus.enabled),
+        foreignExporter(
+          withExporter(options, nodeExporter).exporter.port,
+          options.prometheus.enabled,
+          selectorText(exporterSelector(options.namespace)),
+        ),
     },
     {
       type: 'Prometheus',
       fieldManager: FIELD_MANAGER,
       isDeployed: options.prometheus.enabled,
       problem: options.prometheus.enabled ? undefined : NO_PROMETHEUS,
-      render: ({ prometheus }) => objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus))),
+      problemOf: ({ prometheus }) => prometheusProblem(options, prometheus),
+      settings: { prometheus: prometheusSettings(options) },
+      render: ({ prometheus }, common) =>
+        objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus, common))),
       standIn: () => FOREIGN_PROMETHEUS,
     },
     { type: 'Rules', isDeployed: false, render: ({ rules }) => [prometheusRuleOf(rules, options.namespace)] },
   ];
-}
-
-function withExporter(options: MeasurementOptions, settings: NodeExporterSpec = {}): MeasurementOptions {
-  return { ...options, exporter: { ...options.exporter, ...given(settings) } };
-}
-
-function withPrometheus(options: MeasurementOptions, settings: PrometheusSpec = {}): MeasurementOptions {
-  return { ...options, prometheus: { ...options.prometheus, ...given(settings) } };
 }

@@ -2,7 +2,7 @@ import type { V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
 import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
 import { OWNER } from '../../contract/labels.ts';
 import { AGENT_TARGETS, NODE_TARGETS, TARGET_SHARDS, type TargetSet } from '../names.ts';
-import type { MeasurementOptions } from '../options.ts';
+import type { MeasurementOptions, PrometheusVolume } from '../options.ts';
 import type { Component, ComponentGroup } from './component.ts';
 import { exporterComponents } from './exporter.ts';
 import { prometheusComponents } from './prometheus.ts';
@@ -11,6 +11,14 @@ import { targetsComponent } from './targets.ts';
 /** All objects of node-exporter and Prometheus except the targets, whether enabled or not. */
 export function allComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
   return [...exporterComponents(options), ...prometheusComponents(options, owner)];
+}
+
+/** The same, and the claim that a TrafficStack may ask for. */
+export function componentsWithClaim(options: MeasurementOptions): Component[] {
+  const { volume } = options.prometheus;
+  // Only its name matters.
+  const claim: PrometheusVolume = volume?.kind === 'claim' ? volume : { kind: 'claim', size: '' };
+  return allComponents({ ...options, prometheus: { ...options.prometheus, volume: claim } });
 }
 
 /** The ConfigMaps that may hold targets, without data: only their names matter. */

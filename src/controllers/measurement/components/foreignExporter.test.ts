@@ -2,6 +2,7 @@ import type { V1Container } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { foreignExporter } from './foreignExporter.ts';
 
+const OWN = 'app=own';
 const NONE: ReadonlySet<never> = new Set();
 const PROMETHEUS = new Set(['Prometheus'] as const);
 
@@ -37,7 +38,7 @@ describe('an exporter of somebody else', () => {
     ['the network of its pod has not the devices of the node', daemonSet([CHART], false), false],
     ['ports as the API server leaves them out', daemonSet([exporter()]), false],
   ])('%s', (_, live, is) => {
-    expect(foreignExporter(9100, true).matches(live, NONE)).toBe(is);
+    expect(foreignExporter(9100, true, OWN).matches(live, NONE)).toBe(is);
   });
 
   it.each<[string, V1Container[], boolean, boolean]>([
@@ -47,14 +48,25 @@ describe('an exporter of somebody else', () => {
     ['has a file for TLS', [{ ...CHART, args: ['--web.config.file=/etc/web.yml'] }], true, false],
     ['is behind kube-rbac-proxy, for a Prometheus that is not the operator’s', BEHIND_PROXY, false, true],
   ])('is of use, or not: it %s', (_, containers, isScraped, isOfUse) => {
-    const problem = foreignExporter(9100, isScraped).problem(daemonSet(containers), NONE);
+    const problem = foreignExporter(9100, isScraped, OWN).problem(daemonSet(containers), NONE);
     if (isOfUse) expect(problem).toBeUndefined();
     else expect(problem).toMatch(/^serves the port 9100 over HTTPS .* set another nodeExporter.port/);
   });
 
+  it('need not be of a DaemonSet: then it answers with the traffic of the devices', () => {
+    expect(foreignExporter(9101, true, OWN).listener).toEqual({
+      ...{
+        port: 9101,
+        path: '/metrics?collect%5B%5D=netdev',
+        contains: 'node_network_receive_bytes_total',
+        ownPods: OWN,
+      },
+    });
+  });
+
   it('is looked for by its port', () => {
-    expect(foreignExporter(9101, true).sought).toBe('a DaemonSet with hostNetwork and the port 9101');
-    expect(foreignExporter(9101, true).matches(daemonSet([CHART]), NONE)).toBe(false);
+    expect(foreignExporter(9101, true, OWN).sought).toBe('a DaemonSet with hostNetwork and the port 9101');
+    expect(foreignExporter(9101, true, OWN).matches(daemonSet([CHART]), NONE)).toBe(false);
   });
 
   it.each<[string, string, boolean, boolean]>([
@@ -65,11 +77,11 @@ describe('an exporter of somebody else', () => {
     ['has not the devices of the node', 'quay.io/prometheus/node-exporter:v1.12.1', false, false],
   ])('beside a Prometheus of somebody else is found by its image, or not: it %s', (_, image, hostNetwork, is) => {
     const live = daemonSet([exporter({ image })], hostNetwork);
-    expect(foreignExporter(9100, true).matches(live, PROMETHEUS)).toBe(is);
-    expect(foreignExporter(9100, true).matches(live, NONE)).toBe(false);
+    expect(foreignExporter(9100, true, OWN).matches(live, PROMETHEUS)).toBe(is);
+    expect(foreignExporter(9100, true, OWN).matches(live, NONE)).toBe(false);
   });
 
   it('beside a Prometheus of somebody else need not be scraped by that of the operator', () => {
-    expect(foreignExporter(9100, true).problem(daemonSet(BEHIND_PROXY), PROMETHEUS)).toBeUndefined();
+    expect(foreignExporter(9100, true, OWN).problem(daemonSet(BEHIND_PROXY), PROMETHEUS)).toBeUndefined();
   });
 });

@@ -7,6 +7,8 @@ import type { StandIn } from '../../contract/builtIn.ts';
 const SECURED = /^--(secure-listen-address|web\.config\.file)\b/;
 /** `node-exporter`, and `node_exporter` of older images, in any registry. */
 const IMAGE = /(^|\/)[^/]*node[-_]exporter[^/]*$/;
+/** The metrics of one collector: `collect[]` is a parameter of node_exporter, which otherwise answers with some hundred KiB. */
+const NETDEV = '/metrics?collect%5B%5D=netdev';
 /** Where a node_exporter listens; not where only its own node reaches it, as behind kube-rbac-proxy. */
 const LISTENS = /^--web\.listen-address=(?!127\.|localhost|\[::1\]).*:(\d+)$/;
 
@@ -14,30 +16,39 @@ const LISTENS = /^--web\.listen-address=(?!127\.|localhost|\[::1\]).*:(\d+)$/;
  * The node-exporter of somebody else: a DaemonSet whose pods have the network of their nodes and listen on the port. It is recognized by the port, since
  * that is what keeps another one from starting. Beside a Prometheus of somebody else, which scrapes it already, also by its image: it may have any port.
  *
+ * Without such a DaemonSet, it may be a program that systemd or a pod of another kind runs: it has the traffic of the devices.
+ *
  * @param isScraped whether a Prometheus of the operator has to scrape it: that one has no token, and speaks plain HTTP
+ * @param ownPods selects those of the operator's own
  */
-export function foreignExporter(port: number, isScraped: boolean): StandIn {
+export function foreignExporter(port: number, isScraped: boolean, ownPods: string): StandIn {
   return {
     resource: DAEMONSETS,
     sought: `a DaemonSet with hostNetwork and the port ${port}`,
+    mayMatch: isOfHost,
     matches: (live, used) => listenerOf(live, port) !== undefined || (used.has('Prometheus') && hasImage(live)),
     problem(live, used) {
       const listener = listenerOf(live, port);
       const isOurs = isScraped && !used.has('Prometheus');
       return isOurs && listener !== undefined && isSecured(listener, port) ? unusable(port) : undefined;
     },
+    listener: { port, path: NETDEV, contains: 'node_network_receive_bytes_total', ownPods },
   };
 }
 
-function hasImage({ spec }: V1DaemonSet): boolean {
-  const { hostNetwork, containers = [] } = spec?.template.spec ?? {};
-  return hostNetwork === true && containers.some(({ image = '' }) => IMAGE.test(image));
+function isOfHost({ spec }: V1DaemonSet): boolean {
+  return spec?.template.spec?.hostNetwork === true;
+}
+
+function hasImage(live: V1DaemonSet): boolean {
+  const containers = live.spec?.template.spec?.containers ?? [];
+  return isOfHost(live) && containers.some(({ image = '' }) => IMAGE.test(image));
 }
 
 /** The container that listens on a port of the nodes. */
 function listenerOf(live: KubeObject, port: number): V1Container | undefined {
-  const pod = (live as V1DaemonSet).spec?.template.spec;
-  return pod?.hostNetwork === true ? pod.containers.find((each) => listensOn(each, port)) : undefined;
+  const containers = (live as V1DaemonSet).spec?.template.spec?.containers ?? [];
+  return isOfHost(live) ? containers.find((each) => listensOn(each, port)) : undefined;
 }
 
 /** A port need not be declared: with hostNetwork, it is open without that. */

@@ -27,7 +27,7 @@ export const FOREIGN_PROMETHEUS: StandIn = {
   problem: () => undefined,
   probe: {
     selectors: SELECTORS,
-    query: 'count(node_network_transmit_bytes_total) > 0',
+    metric: 'node_network_transmit_bytes_total',
     series: 'series of node-exporter',
     urlOf: (live) => `http://${live.metadata?.name}.${live.metadata?.namespace}.svc:${portOf(live)}`,
   },

@@ -12,6 +12,7 @@ import type {
   V1Volume,
 } from '@kubernetes/client-node';
 import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import {
   AGENT_TARGETS,
@@ -30,8 +31,14 @@ import type { MeasurementOptions } from '../options.ts';
 import { claimComponents, renderStorage } from './claim.ts';
 import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, restrictedPod } from './component.ts';
 import type { Component, Meta } from './component.ts';
-import { RULE_FILES, renderPrometheusConfig, SERVER_CA_DIRECTORY, TARGETS_DIRECTORY } from './prometheusConfig.ts';
-import { renderAlertingRules } from './rules/alerts.ts';
+import {
+  RULE_FILES,
+  renderPrometheusConfig,
+  scrapeIntervalIn,
+  SERVER_CA_DIRECTORY,
+  TARGETS_DIRECTORY,
+} from './prometheusConfig.ts';
+import { renderAlertingRules, renderRestartingRules } from './rules/alerts.ts';
 import { renderRecordingRules } from './rules/recording.ts';
 
 const CONFIG_DIRECTORY = '/etc/prometheus/config';
@@ -96,12 +103,21 @@ function renderConfigMap(options: MeasurementOptions, owner?: V1OwnerReference):
 }
 
 /** The configuration files of Prometheus. Paths are relative to the directory of prometheus.yml. */
-export function configFiles(options: MeasurementOptions): { path: string; content: string }[] {
+export function configFiles(
+  options: MeasurementOptions,
+  alerts = renderAlertingRules(options),
+): { path: string; content: string }[] {
   return [
     { path: CONFIG_FILE, content: renderPrometheusConfig(options) },
     { path: RULE_FILES.recording, content: renderRecordingRules(options) },
-    { path: RULE_FILES.alerts, content: renderAlertingRules(options) },
+    { path: RULE_FILES.alerts, content: alerts },
   ];
+}
+
+/** The scrape interval of the Prometheus whose objects these are, seconds; undefined without its ConfigMap. */
+export function deployedScrapeInterval(live: readonly (KubeObject | undefined)[]): number | undefined {
+  const configMap: V1ConfigMap | undefined = live.find((object) => object?.metadata?.name === CONFIG_NAME);
+  return scrapeIntervalIn(configMap?.data?.[keyOfPath(CONFIG_FILE)] ?? '');
 }
 
 /** The ConfigMap key of a file. Keys have no slashes; the items of the volume restore the path. */
@@ -139,7 +155,7 @@ function renderDeployment(options: MeasurementOptions, owner?: V1OwnerReference)
           labels: meta.labels,
           annotations: {
             'kubectl.kubernetes.io/default-container': PROMETHEUS_NAME,
-            [CONFIG_HASH_ANNOTATION]: hashOf(JSON.stringify(configFiles(options))),
+            [CONFIG_HASH_ANNOTATION]: hashOf(JSON.stringify(configFiles(options, renderRestartingRules(options)))),
           },
         },
         spec: renderPodSpec(options),

@@ -124,6 +124,12 @@ ${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''
 ${keepOnly(KEPT_PROMETHEUS_METRICS)}`;
 }
 
+/** The scrape interval of such a file, seconds; undefined if it has none. */
+export function scrapeIntervalIn(config: string): number | undefined {
+  const [, seconds] = /^global:\n  scrape_interval: (\d+)s$/m.exec(config) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
 function operatorJob(intervalSeconds: number): string {
   return `
   - job_name: ${OPERATOR_JOB}

@@ -1,4 +1,5 @@
 import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
+import { addressOf } from '../../../nodes/nodeAddress.ts';
 
 /** One exporter to scrape. */
 export interface Target {
@@ -123,11 +124,6 @@ function candidatesOf(slice: V1EndpointSlice, portName: string): Candidate[] {
     if (host === undefined || !endpoint.nodeName) return [];
     return [{ node: endpoint.nodeName, address: addressOf(host, port), rank: rankOf(endpoint) }];
   });
-}
-
-/** @param host an IP address; of IPv6 it needs brackets */
-export function addressOf(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function portOf(ports: readonly DiscoveryV1EndpointPort[], name: string): number | undefined {

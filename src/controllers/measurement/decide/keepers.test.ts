@@ -3,7 +3,7 @@ import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/
 import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents } from '../components/components.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { KEPT_TYPES, keptByDefault, switchedOff } from './keepers.ts';
+import { KEPT_TYPES, keptByDefault, leftAlone, switchedOff } from './keepers.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 const NOTHING_ON = {
@@ -118,15 +118,6 @@ describe('the stack default', () => {
   });
 });
 
-it('a Prometheus that is used needs no claim', () => {
-  const found = stack([{ name: 'm', type: 'Prometheus', mode: 'Auto' }]);
-  const uses = { kind: 'Service', namespace: 'monitoring', name: 'prom', url: 'http://prom' };
-  const status = { name: 'm', type: 'Prometheus', state: 'Ready', reason: '', message: '', since: '', uses } as const;
-  const using = { ...found, status: { ...found.status, components: [status] } };
-  expect(switchedOff(OPTIONS, keepersOf(KEPT_TYPES, [using], allComponents(OPTIONS))).has('claim')).toBe(true);
-  expect(switchedOff(OPTIONS, keepersOf(KEPT_TYPES, [found], allComponents(OPTIONS))).has('claim')).toBe(false);
-});
-
 describe('what is used in place of an exporter', () => {
   const workload = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
   const using = (over: Partial<ComponentSpec> = {}, isLeaving = false, uses = true): TrafficStack => {
@@ -153,5 +144,39 @@ describe('what is used in place of an exporter', () => {
     ],
   ])('%s', (_, stacks, used) => {
     expect(keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS)).exporter.used).toEqual(used);
+  });
+});
+
+describe('the claim of Prometheus', () => {
+  const uses = { kind: 'Service', namespace: 'monitoring', name: 'prometheus', url: 'http://p' };
+  const auto: ComponentSpec = { ...prometheus, mode: 'Auto' };
+  const withStatus = (over: NonNullable<TrafficStack['status']>): TrafficStack => ({ ...stack([auto]), status: over });
+  const component = { name: 'p', state: 'Ready', reason: 'Answering', message: '', since: '' } as const;
+  const own = { kind: 'Deployment', namespace: 'op', name: 'prometheus' };
+  it.each<[string, TrafficStack[], boolean]>([
+    ['no stack names it: the flags decide', [stack([])], false],
+    ['a stack makes its own', [stack([prometheus])], false],
+    ['a stack asks for one of somebody else', [stack([{ ...prometheus, mode: 'External' }])], true],
+    ['a stack disables it', [stack([{ ...prometheus, mode: 'Disabled' }])], true],
+    ['a stack has not looked yet, or waits', [stack([auto])], true],
+    ['it uses one of somebody else', [withStatus({ components: [{ ...component, type: 'Prometheus', uses }] })], true],
+    [
+      'it has begun to make its own',
+      [withStatus({ inventory: [{ component: 'p', dependsOn: [], objects: [own] }] })],
+      false,
+    ],
+    ['it is being deleted: the flags decide', [stack([auto], [], true)], false],
+  ])('is neither made nor deleted without an own Prometheus: %s', (_, stacks, isLeft) => {
+    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS));
+    expect([...leftAlone(keepers)]).toEqual(isLeft ? ['claim'] : []);
+    expect(switchedOff(OPTIONS, keepers)).not.toContain('claim');
+    expect(switchedOff(NOTHING_ON, keepers)).toContain('claim');
+  });
+
+  it('stays as it is while the stack default is waited for, or stacks are not known', () => {
+    const options = { ...OPTIONS, defaultStack: true };
+    const keepers = keepersOf(KEPT_TYPES, [], allComponents(options), keptByDefault(options));
+    expect([...leftAlone(keepers)]).toEqual(['claim']);
+    expect([...leftAlone(undefined)]).toEqual(['claim']);
   });
 });

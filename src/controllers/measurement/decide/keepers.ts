@@ -16,7 +16,10 @@ export function keptByDefault(options: MeasurementOptions): ReadonlySet<StackGro
   return new Set((Object.keys(KEPT_TYPES) as StackGroup[]).filter((group) => !off.has(group)));
 }
 
-/** The groups that are switched off. The namespace and the claim are there for as long as somebody has the rest. */
+/**
+ * The groups that are switched off. The namespace is there for as long as somebody has the exporter, and the claim for as long as the operator
+ * may have a Prometheus: see leftAlone.
+ */
 export function switchedOff(options: MeasurementOptions, keepers?: Keepers<StackGroup>): ReadonlySet<ComponentGroup> {
   const hasExporter = keepers?.exporter.isOn ?? options.exporter.enabled;
   // Without the Prometheus of the operator, a stack cannot have it either.
@@ -24,8 +27,20 @@ export function switchedOff(options: MeasurementOptions, keepers?: Keepers<Stack
   const off = new Set<ComponentGroup>();
   if (!hasExporter) off.add('exporter').add('exporterNamespace');
   if (!hasPrometheus) off.add('prometheus');
-  if (!hasPrometheus || keepers?.prometheus.used !== undefined) off.add('claim');
+  if (!options.prometheus.enabled) off.add('claim');
   return off;
+}
+
+/**
+ * What is neither made nor deleted: the claim, for as long as a stack does without an own Prometheus, or has not decided that yet. It
+ * would get a volume for nothing. One that is there has samples, which are back when the own Prometheus is.
+ *
+ * @param keepers undefined if that is not known
+ */
+export function leftAlone(keepers: Keepers<StackGroup> | undefined): ReadonlySet<ComponentGroup> {
+  if (keepers === undefined) return new Set(['claim']);
+  const { isOn, isUndecided, used } = keepers.prometheus;
+  return new Set(isUndecided || isOn === false || used !== undefined ? ['claim'] : []);
 }
 
 /** What is unknown of an exporter or a Prometheus leaves all of it as it is. */

@@ -1,4 +1,5 @@
 import type { V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
+import { addressOf } from '../../../nodes/nodeAddress.ts';
 import { OPERATOR_METRICS_PORT } from '../names.ts';
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -42,7 +43,7 @@ function targetsIn(slice: V1EndpointSlice): OperatorTarget[] {
     const [host] = endpoint.addresses;
     const pod = podOf(endpoint);
     if (host === undefined || pod === undefined) return [];
-    return [{ pod, address: slice.addressType === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}` }];
+    return [{ pod, address: addressOf(host, port) }];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { mergeTargets, targetsOfPods } from './usedTargets.ts';
+import type { NodeAddresses } from '../../../nodes/nodeAddress.ts';
+import { mergeTargets, targetsOfNodes, targetsOfPods } from './usedTargets.ts';
 
 const pod = (nodeName: string, hostIP: string | undefined, ready = true, over: V1Pod['metadata'] = {}): V1Pod => ({
   metadata: over,
@@ -29,6 +30,19 @@ it.each<[string, V1Pod[], string[]]>([
   ['none without an address or a node', [pod('a', undefined), pod('', '10.0.0.1')], []],
 ])('the targets of pods: %s', (_, pods, wanted) => {
   expect(targetsOfPods(pods, 9100).map(({ node, address }) => `${node} ${address}`)).toEqual(wanted);
+});
+
+it('the targets of nodes: all that can be measured and have an IP address', () => {
+  const nodes: NodeAddresses[] = [
+    { name: 'b', addresses: ['b', 'b.example.com', 'fd00::2'] },
+    { name: 'a', addresses: ['a', '10.0.0.1', '198.51.100.1'] },
+    { name: 'c', addresses: ['c'] },
+    { name: 'w', addresses: ['10.0.0.9'], neverMeasured: { reason: 'NotMeasurable', message: '' } },
+  ];
+  expect(targetsOfNodes(nodes, 9100)).toEqual([
+    { node: 'a', address: '10.0.0.1:9100' },
+    { node: 'b', address: '[fd00::2]:9100' },
+  ]);
 });
 
 it('a node has one target, and all are sorted', () => {

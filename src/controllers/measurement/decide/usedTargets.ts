@@ -1,5 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { addressOf, bestOfEachNode, type Target } from './discovery.ts';
+import { addressOf, addressOn, type NodeAddresses } from '../../../nodes/nodeAddress.ts';
+import { bestOfEachNode, type Target } from './discovery.ts';
 
 /**
  * One target for each node that has a pod of an exporter, at the address of the node, sorted by node. As with EndpointSlices, a pod that is not
@@ -16,6 +17,18 @@ export function targetsOfPods(pods: readonly V1Pod[], port: number): Target[] {
       return [{ node: spec.nodeName, address: addressOf(status.hostIP, port), rank: rankOf(pod) }];
     }),
   );
+}
+
+/**
+ * One target for each node that can be measured and has an IP address, sorted by node: of a program that no object shows, as systemd runs it. Whether
+ * it runs on a node, the scrape tells.
+ */
+export function targetsOfNodes(nodes: readonly NodeAddresses[], port: number): Target[] {
+  const targets = nodes.flatMap((node) => {
+    const address = addressOn(node, port);
+    return address === undefined ? [] : [{ node: node.name, address }];
+  });
+  return targets.sort((a, b) => (a.node < b.node ? -1 : 1));
 }
 
 /** Ready, not ready, terminating. */

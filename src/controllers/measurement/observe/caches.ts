@@ -1,7 +1,7 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
-import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import { isKnown, createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions, ReflectorMetrics } from '../../../runtime/cache/informer.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
@@ -9,9 +9,9 @@ import { ENDPOINT_SLICES, PODS } from '../../../runtime/client/resources.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
 import type { Member } from '../../../runtime/objectSet/member.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
-import { isKnown, refusalOf, watchMembers } from '../../../runtime/objectSet/watch.ts';
+import { refusalOf, watchMembers } from '../../../runtime/objectSet/watch.ts';
 import { agentsNamespaceOf } from '../../../connectivity/objects/names.ts';
-import { allComponents, targetComponents } from '../components/components.ts';
+import { allComponents, componentsWithClaim, targetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
@@ -72,7 +72,7 @@ export interface CachesOptions {
 export function createCaches({ options, stacks, ...given }: CachesOptions): Caches {
   let onRefusal = (): void => undefined;
   const shared = { ...given, onRefusal: () => onRefusal() };
-  const members = allComponents(options);
+  const members = stacks === undefined ? allComponents(options) : componentsWithClaim(options);
   const components = watchMembers(members, shared);
   const keepers = createKeeperCache(stacks, KEPT_TYPES, members, {
     byDefault: keptByDefault(options),

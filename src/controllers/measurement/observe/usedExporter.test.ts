@@ -1,9 +1,15 @@
 import type { V1DaemonSet, V1Pod } from '@kubernetes/client-node';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { createInformer } from '../../../runtime/cache/informer.ts';
+import { InformerPool } from '../../../runtime/cache/informerPool.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import type { ObjectRef, Resource } from '../../../runtime/client/resource.ts';
+import { DAEMONSETS } from '../../../runtime/client/resources.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
+import { createLogger } from '../../../runtime/process/logger.ts';
+import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
 import type { Used } from '../../contract/keepers.ts';
 import { UsedExporter } from './usedExporter.ts';
 
@@ -43,7 +49,10 @@ beforeEach(() => {
       return Promise.resolve(pods);
     },
   } as unknown as Client;
-  exporter = new UsedExporter({ client, clock, used: () => used, port: 9100 });
+  const nodes = () => ['2', '1'].map((name) => ({ name, addresses: [name, `198.51.100.${name}`] }));
+  // Nothing is watched yet.
+  const watches = { hold: () => undefined, current: () => undefined };
+  exporter = new UsedExporter({ client, clock, nodes, watches, used: () => used, port: 9100 });
 });
 
 it('costs nothing while no stack uses one', async () => {
@@ -81,4 +90,47 @@ it('has none when its DaemonSet is gone, or is used no more', async () => {
   expect(await addresses()).toHaveLength(1);
   used = undefined;
   expect(await addresses()).toEqual([]);
+});
+
+it('has all nodes if no object shows it, and reads nothing', async () => {
+  used = { ...USED, workload: { kind: 'Node', namespace: '', name: 'n1' } };
+  expect(await addresses()).toEqual(['198.51.100.1:9100', '198.51.100.2:9100']);
+  expect(asked).toEqual([]);
+});
+
+it('its DaemonSet is watched while it is used, and not read; each change is told', async () => {
+  const api = new FakeApi();
+  const transport = watchesOf(api, [DAEMONSETS]);
+  const told = vi.fn();
+  const watches = new InformerPool({
+    create: (selection) => createInformer({ ...selection, transport, clock, logger: createLogger('silent') }),
+    onChange: told,
+  });
+  exporter = new UsedExporter({ client: api, clock, nodes: () => [], watches, used: () => used, port: 9100 });
+  const isTold = async () => {
+    await vi.waitFor(() => expect(told).toHaveBeenCalled());
+    told.mockClear();
+  };
+  const { name, namespace } = WORKLOAD;
+  const made = await api.create(DAEMONSETS, { metadata: { namespace, name }, spec: daemonSet('').spec });
+  expect(exporter.isBlind).toBe(true);
+  expect(await addresses()).toEqual([]);
+  await isTold();
+  expect([await addresses(), exporter.isBlind]).toEqual([[], false]);
+  const one = pod('a', made.metadata?.uid ?? '');
+  api.objects.set('Pod monitoring/p', {
+    ...one,
+    metadata: { ...one.metadata, namespace, labels: { app: 'exporter' } },
+  });
+  await api.mergePatch(DAEMONSETS, { namespace, name }, { metadata: { labels: { a: 'b' } } }, { fieldManager: 'f' });
+  await isTold();
+  expect(await addresses()).toEqual(['ip-a:9100']);
+  await api.delete(DAEMONSETS, { namespace, name });
+  await isTold();
+  expect(await addresses()).toEqual([]);
+  expect(api.calls.filter(({ verb }) => verb === 'get')).toHaveLength(1);
+  used = undefined;
+  await addresses();
+  expect([watches.size, exporter.isBlind]).toEqual([0, false]);
+  await watches.close();
 });

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { NotLeaderError, TransportError } from '../../../runtime/client/errors.ts';
+import type { ApplyCall } from '../../../runtime/apply/apply.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import type { PlannedObject } from '../decide/plan.ts';
 import type { Caches } from '../observe/caches.ts';
-import { RecentReads } from '../observe/recentReads.ts';
+import { RecentCalls } from '../observe/recentCalls.ts';
 import { at, component, rendered, stackOf } from '../testing/stacks.ts';
 import { act, type Writers } from './act.ts';
 
@@ -21,12 +22,15 @@ let objects: Map<string, KubeObject>;
 let begun: string[];
 /** What becomes of a write, by name; others succeed at once. */
 let fates: Map<string, (signal: AbortSignal) => Promise<void>>;
+/** Events. */
+let told: string[];
 let writers: Writers;
 
 beforeEach(() => {
   clock = new FakeClock();
   objects = new Map();
   begun = [];
+  told = [];
   fates = new Map();
   const apply = async (_: unknown, object: KubeObject, _live: unknown, { signal }: Call) => {
     const name = object.metadata?.name ?? '';
@@ -46,7 +50,8 @@ beforeEach(() => {
     client: { delete: (_: unknown, ref: { name: string }, call: Call) => remove(ref, call) } as never,
     applierOf: () => ({ apply }) as never,
     caches: { kinds: [{ resource: DEPLOYMENTS, overlay, informer: {} }] } as unknown as Caches,
-    ...{ applying: new Set(), deletions: new RecentReads(clock), clock },
+    ...{ applying: new Set(), deletions: new RecentCalls(clock), clock },
+    events: { event: (_, type, reason, note) => void told.push(`${type} ${reason}: ${note}`) },
   };
 });
 
@@ -56,7 +61,10 @@ const hangs = (signal: AbortSignal, unsent = false): Promise<void> =>
     const fail = (): void => reject(new TransportError('cancelled', { failure: 'aborted', unsent }));
     signal.addEventListener('abort', fail, { once: true });
   });
-const takes = (ms: number) => (): Promise<void> => clock.sleep(ms);
+const takes =
+  (ms: number) =>
+  (signal: AbortSignal): Promise<void> =>
+    Promise.race([clock.sleep(ms), hangs(signal)]);
 
 function planned(name: string, stack = stackOf([])): PlannedObject & { hash: string; isCurrent: boolean } {
   const { resource, object } = rendered(component(name), stack).objects.at(-1)!;
@@ -116,6 +124,13 @@ describe('a plan whose writes hang', () => {
     const all = names(3);
     for (const name of all) fates.set(name, takes(9_000));
     expect(await within(10, act(planOf(all), stackOf([]), writers))).toEqual({ failures: [], open: new Set() });
+  });
+
+  it('gets through slow writes that begin late: each has 10 s of its own', async () => {
+    const all = names(16);
+    for (const name of all.slice(0, 8)) fates.set(name, takes(4_900));
+    for (const name of all.slice(8)) fates.set(name, takes(6_000));
+    expect(await within(11, act(planOf(all), stackOf([]), writers))).toEqual({ failures: [], open: new Set() });
   });
 
   it('calls a deletion off, too', async () => {
@@ -199,4 +214,22 @@ it('deletes an object once, although a cache that is late has it still, and agai
   await act(leaving('b', '3'), stackOf([]), writers);
   await act(leaving('b', '3'), stackOf([]), writers);
   expect(begun.slice(2)).toEqual(['delete b', 'delete b']);
+});
+
+it.each([
+  [true, ['Warning DriftCorrected: Deployment shop/c0: an unknown field manager had changed .spec.replicas']],
+  [false, []],
+])('an Event tells what was corrected, if the write succeeds: %s', async (succeeds, events) => {
+  const apply = async (_: unknown, object: KubeObject, __: unknown, call: ApplyCall<KubeObject>) => {
+    await call.onDrift?.(['.spec.replicas']);
+    if (!succeeds) throw new TransportError('reset', { failure: 'connection' });
+    return { object, written: true };
+  };
+  const get = () => Promise.resolve({ metadata: { namespace: 'shop', name: 'c0' } });
+  await act(planOf(['c0']), stackOf([]), {
+    ...writers,
+    client: { get } as never,
+    applierOf: () => ({ apply }) as never,
+  });
+  expect(told).toEqual(events);
 });

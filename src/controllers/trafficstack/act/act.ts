@@ -1,10 +1,11 @@
 import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
+import { ComponentReason, StackEvent } from '../../../api/trafficstack/reasons.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, resourceName } from '../../../runtime/client/resource.ts';
 import { ApiError, isInvalid, isNotFound, TransportError, WaitingError } from '../../../runtime/client/errors.ts';
 import { forEachAtOnce } from '../../../runtime/controller/forEachAtOnce.ts';
+import type { EventRecorder } from '../../../runtime/controller/events.ts';
 import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
@@ -12,8 +13,9 @@ import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
 import type { PlannedObject, StackPlan } from '../decide/plan.ts';
 import type { ComponentFailure, Writing } from '../decide/failures.ts';
 import { isUnserved, overlayOf, type Caches } from '../observe/caches.ts';
-import type { RecentReads } from '../observe/recentReads.ts';
+import type { RecentCalls } from '../observe/recentCalls.ts';
 import { mayApply } from '../render/objects.ts';
+import { driftText } from './drift.ts';
 
 /** What writes. */
 export interface Writers {
@@ -25,8 +27,9 @@ export interface Writers {
   /** Ids of objects that are being applied, of all stacks: two of them may want the same one. */
   readonly applying: Set<string>;
   /** Deletions by uid. A cache that is late has an object that was deleted a moment ago. */
-  readonly deletions: Pick<RecentReads<void>, 'read'>;
+  readonly deletions: Pick<RecentCalls<void>, 'call'>;
   readonly clock: Pick<Clock, 'monotonic' | 'setTimeout'>;
+  readonly events: Pick<EventRecorder, 'event'>;
 }
 
 /** Components that are written at once. */
@@ -61,8 +64,8 @@ type Writes = Pick<StackPlan, 'apply' | 'store' | 'remove'>;
 
 /**
  * Writes what a plan says: of each component in its order, several components at once. After a failure the other objects of that
- * component are left out; other components are written. A write that hangs keeps the rest for 10 s at most: components that have not
- * been written by then are left `open`. So are all that are not finished when `signal` is aborted, which is no failure of theirs.
+ * component are left out; other components are written. No write begins after 5 s, and each is called off after 10 s: components that have
+ * not been written by then are left `open`. So are all that are not finished when `signal` is aborted, which is no failure of theirs.
  *
  * @throws NotLeaderError; WaitingError if somebody else wrote the stack, or an object of it, meanwhile
  */
@@ -77,15 +80,14 @@ export async function act(
   const thrown: unknown[] = [];
   const { clock, caches } = writers;
   const lastBegin = clock.monotonic() + BEGIN_WITHIN_MS;
-  const late = new AbortController();
-  const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
-  const ended = AbortSignal.any([signal, late.signal]);
-  const mayBegin = (): boolean => thrown.length === 0 && !ended.aborted && clock.monotonic() <= lastBegin;
+  const mayBegin = (): boolean => thrown.length === 0 && !signal.aborted && clock.monotonic() <= lastBegin;
   await forEachAtOnce(inOrder(plan, stack, writers), AT_ONCE, async ([component, steps]) => {
     for (const { member, write } of steps) {
       if (!mayBegin()) return;
+      const late = new AbortController();
+      const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
       try {
-        await write(ended);
+        await write(AbortSignal.any([signal, late.signal]));
       } catch (error) {
         if (signal.aborted || (late.signal.aborted && isUnsent(error))) return;
         // The others go on, and have ended before the next reconcile.
@@ -93,11 +95,12 @@ export async function act(
         if (failure === undefined) return;
         failures.push({ component, ...failure });
         break;
+      } finally {
+        timer.cancel();
       }
     }
     open.delete(component);
   });
-  timer.cancel();
   if (thrown.length > 0) throw thrown[0];
   return { failures, open };
 }
@@ -132,7 +135,7 @@ function inOrder(plan: Writes, stack: TrafficStack, writers: Writers): [string, 
   const removed = plan.remove.map(({ component, resource, live }): Step => {
     const member = { resource, object: live };
     const { uid = idOf(member) } = live.metadata ?? {};
-    const write = (signal: AbortSignal) => deletions.read(uid, () => remove(client, { member, live }, { signal }));
+    const write = (signal: AbortSignal) => deletions.call(uid, () => remove(client, { member, live }, { signal }));
     return { component, member, write };
   });
   const failed = new Set(
@@ -158,9 +161,14 @@ async function apply(
   }
   writers.applying.add(id);
   try {
-    const call = { takesNothingOver: true, createsByApply: true, signal };
+    let drift: string | undefined;
+    const onDrift = async (paths: readonly string[]): Promise<void> => {
+      drift = await driftText(writers.client, planned, paths);
+    };
+    const call = { takesNothingOver: true, createsByApply: true, onDrift, signal };
     const { object: answer, written } = await writers.applierOf(planned).apply(resource, object, live, call);
     if (written) overlay.wrote(answer);
+    if (drift !== undefined) writers.events.event(stack, 'Warning', StackEvent.DriftCorrected, drift);
   } finally {
     writers.applying.delete(id);
   }

@@ -24,6 +24,8 @@ export function limitWrites(client: Client, limit: number): Client {
     apply: (resource, object, options) => inTurn(options, () => client.apply(resource, object, options)),
     mergePatch: (resource, ref, patch, options) =>
       inTurn(options, () => client.mergePatch(resource, ref, patch, options)),
+    jsonPatch: (resource, ref, operations, options) =>
+      inTurn(options, () => client.jsonPatch(resource, ref, operations, options)),
     delete: (resource, ref, options = {}) => inTurn(options, () => client.delete(resource, ref, options)),
   };
 }

@@ -1,6 +1,9 @@
 import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { Informer } from '../../../runtime/cache/informer.ts';
+import type { Overlay } from '../../../runtime/cache/overlay.ts';
+import { StackEvent } from '../../../api/trafficstack/reasons.ts';
 import type { Client } from '../../../runtime/client/client.ts';
+import type { EventRecorder } from '../../../runtime/controller/events.ts';
 import { isConflict, WaitingError } from '../../../runtime/client/errors.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
 import { DEFAULT_STACK } from '../../contract/keepers.ts';
@@ -9,40 +12,67 @@ import { planDefaultStack, type DefaultStackPlan } from '../render/defaultStack.
 
 /** Until the stacks are read, or the cache has the newest one. ms */
 const AGAIN_MS = 200;
+/** Begins the note of an Event. */
+const CHANGED = 'somebody has changed the spec, so it decides, and not the flags';
 
-type Writer = Pick<Client, 'create' | 'mergePatch' | 'delete'>;
-
-/**
- * Makes the stack `default` as the flags say, and leaves what people change of it.
- *
- * @param client gated on leadership
- * @throws ApiError, TransportError, NotLeaderError; WaitingError while the stacks are not read, or somebody else writes it
- */
-export async function makeDefaultStack(
-  client: Writer,
-  stacks: Pick<Informer<TrafficStack>, 'synced' | 'refusal' | 'lister'>,
-  builtIns: readonly BuiltIn[],
-): Promise<void> {
-  // Without their CRD there are no stacks.
-  if (stacks.refusal !== undefined) return;
-  if (!stacks.synced) throw new WaitingError('CachesNotSynced', 'TrafficStacks are not read yet', AGAIN_MS);
-  const plan = planDefaultStack(builtIns, stacks.lister.list());
-  if (plan === undefined) return;
-  try {
-    await carryOut(client, plan);
-  } catch (error) {
-    // The cache is late, or somebody else has written it since.
-    if (isConflict(error))
-      throw new WaitingError('Conflict', 'the TrafficStack default was written meanwhile', AGAIN_MS);
-    throw error;
-  }
+/** What makes the stack `default`. */
+export interface DefaultStackMaker {
+  /** Gated on leadership. */
+  readonly client: Pick<Client, 'create' | 'mergePatch' | 'delete'>;
+  readonly cache: Pick<Informer<TrafficStack>, 'synced' | 'refusal'>;
+  /** What is reconciled: it has what is written here at once. Otherwise new images and new settings would replace pods one after the other. */
+  readonly stacks: Pick<Overlay<TrafficStack>, 'list' | 'wrote'>;
+  readonly builtIns: readonly BuiltIn[];
+  readonly events: Pick<EventRecorder, 'event'>;
 }
 
-async function carryOut(client: Writer, plan: DefaultStackPlan): Promise<void> {
+/**
+ * Makes the stack `default` as the flags say, and leaves what people change of it. An Event names what the flags say otherwise, once in a
+ * process for each change.
+ *
+ * @returns what makes it. It throws ApiError, TransportError, NotLeaderError; WaitingError while the stacks are not read, or somebody
+ *   else writes it
+ */
+export function createDefaultStack({ cache, builtIns, events, ...writing }: DefaultStackMaker): () => Promise<void> {
+  const { stacks } = writing;
+  let told = '';
+  const tell = (live: TrafficStack, ignored: string): void => {
+    if (ignored !== '' && ignored !== told)
+      events.event(live, 'Normal', StackEvent.FlagsIgnored, `${CHANGED}: ${ignored}`);
+    told = ignored;
+  };
+  return async () => {
+    // Without their CRD there are no stacks.
+    if (cache.refusal !== undefined) return;
+    if (!cache.synced) throw new WaitingError('CachesNotSynced', 'TrafficStacks are not read yet', AGAIN_MS);
+    const plan = planDefaultStack(builtIns, stacks.list());
+    if (plan?.do === 'leave') {
+      tell(plan.live, plan.ignored.join('; '));
+      return;
+    }
+    told = '';
+    if (plan === undefined) return;
+    try {
+      await carryOut(writing, plan);
+    } catch (error) {
+      // The cache is late, or somebody else has written it since.
+      if (isConflict(error))
+        throw new WaitingError('Conflict', 'the TrafficStack default was written meanwhile', AGAIN_MS);
+      throw error;
+    }
+  };
+}
+
+type Writing = Exclude<DefaultStackPlan, { do: 'leave' }>;
+
+async function carryOut(
+  { client, stacks }: Pick<DefaultStackMaker, 'client' | 'stacks'>,
+  plan: Writing,
+): Promise<void> {
   const call = { fieldManager: FIELD_MANAGER };
   const ref = { name: DEFAULT_STACK };
   if (plan.do === 'create') {
-    await client.create(TRAFFIC_STACKS, plan.stack, call);
+    stacks.wrote(await client.create(TRAFFIC_STACKS, plan.stack, call));
     return;
   }
   const { uid, resourceVersion } = plan.live.metadata ?? {};
@@ -51,5 +81,7 @@ async function carryOut(client: Writer, plan: DefaultStackPlan): Promise<void> {
     return;
   }
   const { metadata, spec } = plan.stack;
-  await client.mergePatch(TRAFFIC_STACKS, ref, { metadata: { ...metadata, resourceVersion }, spec }, call);
+  stacks.wrote(
+    await client.mergePatch(TRAFFIC_STACKS, ref, { metadata: { ...metadata, resourceVersion }, spec }, call),
+  );
 }

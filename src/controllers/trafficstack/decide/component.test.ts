@@ -4,6 +4,7 @@ import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/tr
 import type { ObservedComponent } from '../observe/observation.ts';
 import { at, component, live, NOW, observed, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
+import { planStack } from './plan.ts';
 import type { Blocker } from './waiting.ts';
 
 const WEB = component('web', { dependsOn: ['db'], deadline: '60s' });
@@ -27,7 +28,7 @@ const db = (state: ComponentState): ReadonlyMap<string, Blocker> =>
 const after = (state?: ComponentState, over: Partial<ComponentStatus> = {}): TrafficStack =>
   stackOf([WEB], state === undefined ? {} : { components: [statusOf('web', state, over)] });
 function plan(web: ObservedComponent, { stack = after(), before = db('Ready'), now = NOW } = {}) {
-  const { status, apply, deadlineAt } = planComponent(web, { stack, before, now, left: [] });
+  const { status, apply, deadlineAt } = planComponent(web, { stack, before, now, left: [], waves: new Map() });
   return { ...status, applies: apply.map(({ resource }) => resource.kind), deadlineAt };
 }
 
@@ -114,6 +115,20 @@ describe('the state of a component', () => {
     expect(plan({ ...web, objects })).toMatchObject({
       ...{ state: 'Waiting', reason: 'WaitingForRemoval', applies: [] },
       message: 'Deployment shop/web is still of the component site, which is being removed',
+      blockedBy: ['site'],
+      waitingOn: {
+        ...{ component: 'site', what: 'Deployment shop/web', since: at(0) },
+        observed: 'it still has Deployment shop/web',
+      },
+    });
+    const waitingOn = { component: 'site', what: 'Deployment shop/web', observed: '', since: at(-7) };
+    const waits = after('Waiting', { reason: 'WaitingForRemoval', waitingOn });
+    expect(plan({ ...web, objects }, { stack: waits }).waitingOn).toMatchObject({ since: at(-7) });
+    const removing = statusOf('site', 'Removing', {
+      message: 'waits for api, which depends on it and is not gone yet',
+    });
+    expect(plan({ ...web, objects }, { stack: stackOf([WEB], { components: [removing] }) }).waitingOn).toMatchObject({
+      ...{ observed: `Removing: ${removing.message}`, since: at(-10) },
     });
   });
 
@@ -124,6 +139,11 @@ describe('the state of a component', () => {
       ...{ state: 'Failed', reason: 'ForeignObject', applies: [] },
       message: 'Deployment shop/web exists and is not of this stack: it is left as it is',
     });
+    const metadata = { annotations: { 'meta.helm.sh/release-name': 'site' } };
+    const ofHelm = web.objects.map((each) => ({ ...each, live: { metadata } }));
+    expect(plan({ ...web, objects: ofHelm }).message).toBe(
+      'Deployment shop/web exists and is not of this stack, but of the helm release site: it is left as it is',
+    );
     const gone = observed(WEB, 'none');
     expect(plan(gone, { stack: after('Failed', { reason: 'ForeignObject' }) })).toMatchObject({ state: 'Progressing' });
   });
@@ -183,10 +203,19 @@ describe('the deadline', () => {
     expect(plan(web, { stack: after('Unknown'), now: now - 1 }).state).toBe('Progressing');
   });
 
+  it('is 10 minutes by default', () => {
+    const unset = observed(component('web', { dependsOn: ['db'] }), { available: 1 }, [PULL]);
+    const now = NOW - 10_000 + 600_000;
+    expect(plan(unset, { stack: after('Progressing'), now: now - 1 })).toMatchObject({ state: 'Progressing' });
+    expect(plan(unset, { stack: after('Progressing'), now }).message).toMatch(/^not ready within 10m:/);
+  });
+
   it('leaves it so until it is ready, or its spec is another one', () => {
     const stack = after('Failed', { reason: 'DeadlineExceeded' });
     expect(plan(web, { stack })).toMatchObject({ state: 'Failed', reason: 'DeadlineExceeded', since: at(-10) });
     expect(plan(observed(WEB, 'old'), { stack }).state).toBe('Failed');
+    // The write that failed has succeeded since.
+    expect(plan(web, { stack: after('Failed', { reason: 'WriteFailed' }) }).reason).toBe('DeadlineExceeded');
     expect(plan(observed(WEB, { available: 2 }), { stack }).state).toBe('Ready');
     // Another image, or another deadline.
     for (const there of ['old', { available: 1 }] as const) {
@@ -194,4 +223,27 @@ describe('the deadline', () => {
       expect(plan(changed, { stack })).toMatchObject({ state: 'Progressing', since: at(0), revision: 'r2' });
     }
   });
+});
+
+it('waits for the root of a chain of which all has run once', () => {
+  const [one, two, three] = [
+    component('db'),
+    component('api', { dependsOn: ['db'] }),
+    component('site', { dependsOn: ['api'] }),
+  ];
+  const crash = pod('api-1', { waiting: { reason: 'CrashLoopBackOff', message: '' }, lastExit: 1 });
+  const { statuses } = planStack({
+    stack: stackOf([one, two, three], { components: [one, two, three].map(({ name }) => statusOf(name, 'Ready')) }),
+    components: [
+      observed(one, { available: 0 }, [PULL]),
+      observed(two, { available: 0 }, [crash]),
+      observed(three, 'old'),
+    ],
+    ...{ left: [], withPods: new Map(), now: NOW },
+  });
+  expect(statuses).toMatchObject([
+    { state: 'Degraded', reason: 'ImagePullBackOff' },
+    { state: 'Degraded', reason: 'CrashLoopBackOff' },
+    { state: 'Waiting', blockedBy: ['api'], waitingOn: { component: 'db', what: 'Deployment shop/db' } },
+  ]);
 });

@@ -49,6 +49,27 @@ it('a component that only needs time is not the root beside one whose write fail
   expect(after.at(-1)?.waitingOn?.component).toBe('db');
 });
 
+it('what waits for an earlier wave goes on to do so, whatever the order of the two, and what waits for a removal, too', () => {
+  const held = { ...waits('jobs', ['web'], 'web', 'Failed: late'), reason: 'UpgradeStopped', message: 'not changed' };
+  const web = status('web', { state: 'Failed', reason: 'DeadlineExceeded', message: 'late' });
+  const removal = { ...waits('api', ['site'], 'site', 'Removing: x'), reason: 'WaitingForRemoval' };
+  const [, jobs, api] = afterFailure([applying('db'), held, removal, web]);
+  expect(jobs).toMatchObject({
+    ...{ reason: 'UpgradeStopped', blockedBy: ['web'], waitingOn: { component: 'web', observed: 'Failed: late' } },
+    message: 'is not changed: the upgrade stopped at web: Failed: late',
+  });
+  expect(api).toEqual(removal);
+});
+
+it('what waits for one that runs, and is broken, names the write that failed behind it', () => {
+  const broken = status('api', { state: 'Degraded', reason: 'CrashLoopBackOff' });
+  const statuses = [applying('db'), broken, waits('web', ['api'])];
+  const stack = stackOf([component('db'), component('api', { dependsOn: ['db'] })]);
+  expect(afterFailure(statuses, stack).at(-1)?.waitingOn).toMatchObject({
+    ...{ component: 'db', observed: `Progressing: ${FAILURE.message}` },
+  });
+});
+
 it('one that was ready is Degraded since now, and others stay as they are', () => {
   const ready = status('db', { since: at(-DAYS) });
   const statuses = [ready, status('web'), waits('api', ['slow'], 'slow')];

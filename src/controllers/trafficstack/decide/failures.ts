@@ -4,10 +4,14 @@ import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import type { StackPlan } from './plan.ts';
+import { waitForWave } from './upgrade/waves.ts';
 import { waitFor, type Blocker } from './waiting.ts';
 
-/** Characters of a message. */
-const LONGEST_MESSAGE = 1_024;
+/** Characters of a message of a component whose write failed, and of a condition. */
+export const LONGEST_MESSAGE = 1_024;
+
+/** Reasons of components that wait for an earlier wave of an upgrade. */
+const OF_WAVES: ReadonlySet<string> = new Set([ComponentReason.WaitingForWave, ComponentReason.UpgradeStopped]);
 
 /** A write that failed, and the component that it was for. */
 export interface ComponentFailure extends Failure {
@@ -35,10 +39,16 @@ export interface Writing {
 export function withFailures(
   { statuses, workloads, store }: Pick<StackPlan, 'statuses' | 'workloads' | 'store'>,
   { failures, open }: Writing,
-  { stack: { status: prior }, now }: { readonly stack: TrafficStack; readonly now: number },
+  { stack: { spec, status: prior }, now }: { readonly stack: TrafficStack; readonly now: number },
 ): readonly ComponentStatus[] {
+  const dependencies = new Map(spec.components.map(({ name, dependsOn }) => [name, dependsOn]));
+  const blockerOf = (status: ComponentStatus): Blocker => ({
+    ...{ status, what: workloads.get(status.name) ?? '' },
+    dependsOn: dependencies.get(status.name),
+  });
   const toStore = new Set(store.filter(({ live }) => live === undefined).map(({ component }) => component));
-  const before = new Map<string, Blocker>();
+  // One that waits for an earlier wave may come before it in the order of the dependencies.
+  const before = new Map(statuses.map((status) => [status.name, blockerOf(status)]));
   let isSame = true;
   return statuses.map((status) => {
     const { name } = status;
@@ -49,7 +59,7 @@ export function withFailures(
     const seen = stays ? old : own;
     isSame &&= seen === status;
     const after = isSame || seen !== status ? seen : waitingAgain(status, before);
-    before.set(name, { status: after, what: workloads.get(name) ?? '' });
+    before.set(name, blockerOf(after));
     return after;
   });
 }
@@ -70,6 +80,8 @@ function withFailure(
 }
 
 function waitingAgain(status: ComponentStatus, before: ReadonlyMap<string, Blocker>): ComponentStatus {
-  const waiting = status.blockedBy && waitFor(status.blockedBy, before);
+  if (status.reason === ComponentReason.WaitingForRemoval) return status;
+  const wait = OF_WAVES.has(status.reason) ? waitForWave : waitFor;
+  const waiting = status.blockedBy && wait(status.blockedBy, before);
   return waiting === undefined ? status : { ...status, ...waiting, message: cut(waiting.message, LONGEST_MESSAGE) };
 }

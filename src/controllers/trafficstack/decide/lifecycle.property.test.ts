@@ -139,7 +139,7 @@ class Simulation {
       ]) => known.has(name) && !specs.some((spec) => spec.name === name),
     );
     return planStack({
-      ...{ stack, components, withPods: new Set<string>(), now: NOW },
+      ...{ stack, components, withPods: new Map(), now: NOW },
       left: left.map(([name, { spec }]) => ({
         component: spec.name,
         resource: DEPLOYMENTS,
@@ -257,4 +257,4 @@ it('no stage is skipped or out of order, and nothing is left over, wherever the 
     }),
     { numRuns: 1_000, examples: [[ROW, RENAMED, [], true]] },
   );
-});
+}, 300_000);

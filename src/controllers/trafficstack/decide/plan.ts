@@ -6,9 +6,11 @@ import { isOfStack } from '../render/objects.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { askingOf, type Asking } from './asking.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
-import { isOfOthers } from './external.ts';
+import { isOfOthers } from './present/external.ts';
+import { isMadeBy } from './removal/madeBy.ts';
 import { planRemoval } from './removal/removal.ts';
 import { askAgainOf, factsOf } from './upgrade/freshness.ts';
+import { wavesOf } from './upgrade/waves.ts';
 
 /** An object to be applied, and the component that it is of. */
 export interface PlannedObject extends Pick<ObservedObject, 'resource' | 'object' | 'live' | 'fieldManager'> {
@@ -39,11 +41,8 @@ export interface StackPlan extends Asking {
 /** Decides about all components of a stack. Its spec has been checked: see graph.ts. */
 export function planStack(observation: Observation): StackPlan {
   const { components } = observation;
-  const planned = new Map<string, PlannedComponent>();
-  for (const component of components) {
-    planned.set(component.spec.name, planComponent(component, { ...observation, before: planned }));
-  }
-  const all = [...planned.values()];
+  const planned = planAll(observation);
+  const all = components.flatMap(({ spec }) => planned.get(spec.name) ?? []);
   const settled = new Set(
     components.filter((each) => isSettled(each, observation, planned)).map(({ spec }) => spec.name),
   );
@@ -57,14 +56,22 @@ export function planStack(observation: Observation): StackPlan {
     remove: [...removal.remove, ...all.flatMap(({ drop }) => drop ?? [])],
     statuses: [...all.map(({ status }) => status), ...removal.statuses],
     workloads: new Map(all.map(({ status, what }) => [status.name, what])),
-    inventory: withUnread(
-      [...components.flatMap((each) => entryOf(each, observation, planned.get(each.spec.name))), ...removal.inventory],
-      observation,
-    ),
+    inventory: withUnread([...entriesOf(observation, planned), ...removal.inventory], observation),
     ...{ facts: factsOf(all), askAgain: askAgainOf(all) },
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
     ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), observation.now),
   };
+}
+
+/** Wave by wave: what is changed in one depends on what was decided about all the earlier ones. */
+function planAll(observation: Observation): ReadonlyMap<string, PlannedComponent> {
+  const waves = wavesOf(observation.components);
+  const waveOf = ({ spec }: ObservedComponent): number => waves.get(spec.name) ?? 0;
+  const planned = new Map<string, PlannedComponent>();
+  for (const component of observation.components.toSorted((a, b) => waveOf(a) - waveOf(b))) {
+    planned.set(component.spec.name, planComponent(component, { ...observation, waves, before: planned }));
+  }
+  return planned;
 }
 
 /**
@@ -83,12 +90,42 @@ function isSettled(
   return status?.state === 'Ready' || status?.reason === ComponentReason.RolledBack;
 }
 
-/** What exists of a component, also of what its spec has no more, and what is applied now. Nothing of one that waits and never was. */
+/**
+ * What exists of each component, also of what its spec has no more, and what is applied now. Nothing of one that waits and never was, nor
+ * of one that is External: what depends on that depends on what it depends on, so that no order of the removal is lost.
+ */
+function entriesOf(
+  observation: Observation,
+  planned: ReadonlyMap<string, PlannedComponent>,
+): readonly InventoryEntry[] {
+  const { components, unread = [] } = observation;
+  const found = components.map((each) => entryOf(each, observation, planned.get(each.spec.name)));
+  const kept = new Set([...found.filter(({ objects }) => objects.length > 0), ...unread].map((each) => each.component));
+  const instead = new Map(found.filter(({ component }) => !kept.has(component)).map((each) => [each.component, each]));
+  return found
+    .filter(({ objects }) => objects.length > 0)
+    .map((entry) => ({ ...entry, dependsOn: withoutThose(instead, entry) }));
+}
+
+/** What an entry depends on, with what others depend on in their place. */
+function withoutThose(instead: ReadonlyMap<string, InventoryEntry>, entry: InventoryEntry): string[] {
+  const seen = new Set<string>();
+  const follow = ({ dependsOn }: InventoryEntry): string[] =>
+    dependsOn.flatMap((name) => {
+      if (seen.has(name)) return [];
+      seen.add(name);
+      const other = instead.get(name);
+      return other === undefined ? [name] : follow(other);
+    });
+  return follow(entry);
+}
+
 function entryOf(
-  { spec, objects, stored }: ObservedComponent,
-  { stack, left }: Pick<Observation, 'stack' | 'left'>,
+  component: ObservedComponent,
+  { stack, left, withPods }: Pick<Observation, 'stack' | 'left' | 'withPods'>,
   planned: PlannedComponent | undefined,
-): InventoryEntry[] {
+): InventoryEntry {
+  const { spec, objects, stored } = component;
   const applied = planned?.apply ?? [];
   const own = objects.filter(
     (each) =>
@@ -96,14 +133,32 @@ function entryOf(
   );
   const refs = [
     ...own.map(({ resource, object }) => refOf(resource.kind, object)),
-    ...left.filter(({ component }) => component === spec.name).map(({ resource, live }) => refOf(resource.kind, live)),
+    ...left.filter(({ component: of }) => of === spec.name).map(({ resource, live }) => refOf(resource.kind, live)),
     ...revisionsOf(stored, planned),
   ];
+  const prior = stack.status?.inventory?.find((entry) => entry.component === spec.name);
+  const ending = endingOf(component, prior?.objects ?? [], withPods).filter((ref) => !refs.some(isSameAs(ref)));
   // Until it is ready as asked for, its pods may need what it depended on before.
-  const known = stack.status?.inventory?.find(({ component }) => component === spec.name)?.dependsOn ?? [];
-  const before = planned?.status.state === 'Ready' ? [] : known;
-  const dependsOn = [...new Set([...(spec.dependsOn ?? []), ...before])];
-  return refs.length === 0 ? [] : [{ component: spec.name, dependsOn, objects: refs }];
+  const before = planned?.status.state === 'Ready' ? [] : (prior?.dependsOn ?? []);
+  return { component: spec.name, dependsOn: [...(spec.dependsOn ?? []), ...before], objects: [...refs, ...ending] };
+}
+
+/** Workloads that do not exist any more, and whose pods have not ended: these need what the component depends on. */
+function endingOf(
+  { spec, objects }: ObservedComponent,
+  before: readonly InventoryObject[],
+  withPods: Observation['withPods'],
+): readonly InventoryObject[] {
+  const pods = withPods.get(spec.name) ?? [];
+  // What somebody else has under its name since has the pods, too.
+  const there = objects
+    .filter(({ live }) => live !== undefined)
+    .map(({ resource, object }) => refOf(resource.kind, object));
+  return before.filter((ref) => pods.some((pod) => isMadeBy(pod, ref)) && !there.some(isSameAs(ref)));
+}
+
+function isSameAs(ref: InventoryObject): (other: InventoryObject) => boolean {
+  return ({ kind, namespace, name }) => kind === ref.kind && namespace === ref.namespace && name === ref.name;
 }
 
 /** The inventory with what this process may not read, so that one that may deletes it. */

@@ -1,21 +1,21 @@
 import { ComponentReason, StackCondition as Type, StackReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
-import type {
-  ComponentStatus,
-  LastDecided,
-  TrafficStack,
-  TrafficStackStatus,
+import {
+  componentsIn,
+  type ComponentSpec,
+  type ComponentStatus,
+  type LastDecided,
+  type TrafficStack,
+  type TrafficStackStatus,
 } from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
-import { withFailures, type Writing } from './failures.ts';
+import { LONGEST_MESSAGE, withFailures, type Writing } from './failures.ts';
 import type { StackPlan } from './plan.ts';
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** Characters of a condition's message. */
-const LONGEST_MESSAGE = 1_024;
 const IN_PROGRESS: ReadonlySet<ComponentState> = new Set(['Waiting', 'Progressing', 'Unknown', 'Removing']);
 /** What a component has only while it is observed. */
 const OBSERVED: ReadonlySet<string> = new Set(['blockedBy', 'waitingOn', 'replicas', 'readyReplicas']);
@@ -27,7 +27,39 @@ export function statusOf(
   plan: Pick<StackPlan, 'statuses' | 'workloads' | 'store' | 'inventory'>,
   { now, ...writing }: Writing & { readonly now: number },
 ): TrafficStackStatus {
-  const components = withFailures(plan, writing, { stack, now });
+  return statusWith(stack, { components: withFailures(plan, writing, { stack, now }), inventory: plan.inventory }, now);
+}
+
+/**
+ * The status of a new stack before anything of it is looked at, which may take seconds: servers and nodes are asked.
+ *
+ * @param wanted its components
+ * @param now ms since 1970
+ */
+export function firstStatus(
+  stack: TrafficStack,
+  wanted: readonly Pick<ComponentSpec, 'name' | 'type'>[],
+  now: number,
+): TrafficStackStatus {
+  const since = metaTime(now);
+  const components = wanted.map(({ name, type }) => ({
+    name,
+    type,
+    since,
+    ...UNDECIDED,
+    message: 'not looked at yet',
+  }));
+  const unseen = { status: 'Unknown', reason: Reason.InProgress, message: 'No component was looked at yet.' } as const;
+  const plan = { components, inventory: stack.status?.inventory ?? [] };
+  return statusWith(stack, plan, now, { Degraded: unseen, Stalled: unseen });
+}
+
+function statusWith(
+  stack: TrafficStack,
+  { components, inventory }: Pick<StackPlan, 'inventory'> & { readonly components: readonly ComponentStatus[] },
+  now: number,
+  known: Partial<Record<Type, State>> = {},
+): TrafficStackStatus {
   const isReady = ({ state }: ComponentStatus): boolean => state === 'Ready';
   const wanted = components.filter(({ state }) => state !== 'Removing');
   const summary = `${wanted.filter(isReady).length}/${wanted.length}`;
@@ -35,14 +67,14 @@ export function statusOf(
     ...observedGeneration(stack),
     summary,
     components: [...components],
-    inventory: [...plan.inventory],
-    conditions: conditionsOf(stack, statesOf(components, summary), now),
+    inventory: [...inventory],
+    conditions: conditionsOf(stack, { ...statesOf(components, summary), ...known }, now),
   };
 }
 
 /**
  * The status if nothing could be decided. What a component was may be over by now, so each is Unknown since then, and keeps what was
- * decided last.
+ * decided last. A new stack has those of its spec.
  *
  * @param now ms since 1970
  */
@@ -54,25 +86,40 @@ export function undecidedStatus(stack: TrafficStack, why: Failure, now: number):
     Degraded: { status: 'Unknown', ...why },
     Stalled: isStalled ? { status: 'True', ...why } : { status: 'Unknown', ...why },
   };
-  const components = stack.status?.components?.map((each) => undecided(each, why, now));
+  const known = stack.status?.components ?? unseenIn(stack, metaTime(now));
+  const components = known.map((each) => undecided(each, why, now));
   return {
     ...stack.status,
     ...observedGeneration(stack),
-    ...(components && { components, summary: `0/${components.filter(isWanted).length}` }),
+    ...{ components, summary: `0/${components.filter(isWanted).length}` },
     conditions: conditionsOf(stack, states, now),
   };
 }
 
+/** The components of the spec, about which nothing was ever decided. An invalid spec may have a name twice, and a status may not. */
+function unseenIn(stack: TrafficStack, since: string): ComponentStatus[] {
+  const byName = new Map(componentsIn(stack).map(({ name, type }) => [name, type]));
+  return [...byName].map(([name, type]) => ({ name, type, since, ...UNDECIDED, message: '' }));
+}
+
+const UNDECIDED = { state: 'Unknown', reason: ComponentReason.NotDecided } as const;
+
 function undecided(status: ComponentStatus, { reason }: Failure, now: number): ComponentStatus {
+  const nothing = `nothing is decided (${reason})`;
+  if (isNeverDecided(status)) return { ...status, message: nothing };
   const { name, type, lastDecided = lastOf(status), since } = status;
   const kept = Object.entries(status).filter(([key]) => !OBSERVED.has(key));
   return {
     ...{ ...Object.fromEntries(kept), name, type },
-    ...{ state: 'Unknown', reason: ComponentReason.NotDecided },
-    message: `nothing is decided (${reason}); it was ${lastDecided.state}: ${lastDecided.message}`,
+    ...UNDECIDED,
+    message: `${nothing}; it was ${lastDecided.state}: ${lastDecided.message}`,
     since: status.lastDecided === undefined ? metaTime(now) : since,
     lastDecided,
   };
+}
+
+function isNeverDecided({ reason, lastDecided }: ComponentStatus): boolean {
+  return reason === UNDECIDED.reason && lastDecided === undefined;
 }
 
 function lastOf({ state, reason, message, since, replicas }: ComponentStatus): LastDecided {
@@ -83,12 +130,17 @@ function isWanted({ state, lastDecided }: ComponentStatus): boolean {
   return (lastDecided?.state ?? state) !== 'Removing';
 }
 
-/** The stack with the states of its components as they were decided last: deadlines and rollbacks go on from there. */
+/**
+ * The stack with the states of its components as they were decided last: deadlines and rollbacks go on from there. One about which nothing
+ * was ever decided is left out: that it is Unknown says nothing about its objects.
+ */
 export function asDecidedLast(stack: TrafficStack): TrafficStack {
-  const { status } = stack;
-  if (status?.components?.every(({ lastDecided }) => lastDecided === undefined) ?? true) return stack;
-  const components = status?.components?.map(({ lastDecided, ...each }) => ({ ...each, ...lastDecided }));
-  return { ...stack, status: { ...status, ...(components && { components }) } };
+  const { components: all, ...status } = stack.status ?? {};
+  if (all?.every(({ reason }) => reason !== UNDECIDED.reason) ?? true) return stack;
+  const decided = all?.filter((each) => !isNeverDecided(each)) ?? [];
+  if (decided.length === 0) return { ...stack, status };
+  const components = decided.map(({ lastDecided, ...each }) => ({ ...each, ...lastDecided }));
+  return { ...stack, status: { ...status, components } };
 }
 
 function statesOf(components: readonly ComponentStatus[], summary: string): Record<Type, State> {

@@ -4,9 +4,10 @@ import { at } from '../testing/stacks.ts';
 import { waitFor, type Blocker } from './waiting.ts';
 
 const ROOT: WaitingOn = { component: 'disk', what: 'DaemonSet shop/disk', observed: 'Progressing: m', since: at(-60) };
-const blocker = (name: string, over: Partial<ComponentStatus>): [string, Blocker] => [
+const blocker = (name: string, over: Partial<ComponentStatus>, dependsOn?: string[]): [string, Blocker] => [
   name,
   {
+    dependsOn,
     status: { name, type: 'Workload', state: 'Ready', reason: 'X', message: `of ${name}`, since: at(-10), ...over },
     what: `Deployment shop/${name}`,
   },
@@ -21,6 +22,15 @@ const before = new Map([
   blocker('longFailed', { state: 'Failed', since: at(-20) }),
   blocker('waits', { state: 'Waiting', waitingOn: ROOT }),
   blocker('failed', { state: 'Failed' }),
+  ...(['Degraded', 'Progressing', 'Failed', 'Unknown'] as const).map((state) =>
+    blocker(`broken${state}`, { state, reason: 'CrashLoopBackOff' }, ['ready', 'pulls']),
+  ),
+  blocker('far', { state: 'Degraded' }, ['brokenFailed']),
+  blocker('readyAgain', { state: 'Degraded' }, ['ready']),
+  blocker('behindWaiting', { state: 'Degraded' }, ['waits']),
+  blocker('behindTwo', { state: 'Degraded' }, ['begins', 'shifts']),
+  blocker('behindFailed', { state: 'Degraded' }, ['begins', 'pulls', 'failed']),
+  blocker('foreign', { state: 'Failed', reason: 'ForeignObject' }, ['pulls']),
 ]);
 const root = (component: string, state = 'Progressing'): WaitingOn => ({
   ...{ component, what: `Deployment shop/${component}` },
@@ -51,9 +61,27 @@ it.each<[string, string[], string[], WaitingOn]>([
     { ...root('longFailed', 'Failed'), since: at(-20) },
   ],
   ['one that has failed before others', ['waits', 'begins', 'failed'], ['waits', 'begins', 'failed'], failed],
+  ...['Degraded', 'Progressing', 'Failed', 'Unknown'].map((state): [string, string[], string[], WaitingOn] => [
+    `what one that is ${state} depends on`,
+    [`broken${state}`],
+    [`broken${state}`],
+    root('pulls'),
+  ]),
+  ['what is two steps away', ['far'], ['far'], root('pulls')],
+  ['one whose dependencies are ready', ['readyAgain'], ['readyAgain'], root('readyAgain', 'Degraded')],
+  ['the root of one that waits, behind one that runs', ['behindWaiting'], ['behindWaiting'], ROOT],
+  ['the first dependency of one that runs', ['behindTwo'], ['behindTwo'], root('begins')],
+  ['the dependency that has failed, of one that runs', ['behindFailed'], ['behindFailed'], failed],
+  ['one whose object is in the way', ['foreign'], ['foreign'], root('foreign', 'Failed')],
 ])('is for %s', (_, dependsOn, blockedBy, waitingOn) => {
   expect(waitFor(dependsOn, before)).toEqual({
     ...{ state: 'Waiting', reason: 'WaitingForDependencies', blockedBy, waitingOn },
     message: `waits for ${waitingOn.component}: ${waitingOn.observed}`,
   });
+});
+
+it('finds the root of many broken components that depend on all before them', () => {
+  const names = Array.from({ length: 200 }, (_, number) => `c${number}`);
+  const all = names.map((name, number) => blocker(name, { state: 'Degraded' }, names.slice(0, number)));
+  expect(waitFor(names, new Map(all))?.waitingOn).toEqual(root('c0', 'Degraded'));
 });

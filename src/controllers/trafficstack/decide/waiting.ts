@@ -8,6 +8,8 @@ export interface Blocker {
   readonly status: ComponentStatus;
   /** Its workload or TrafficWeight, such as `StatefulSet shop/db`. */
   readonly what: string;
+  /** The components that it depends on itself. */
+  readonly dependsOn?: readonly string[] | undefined;
 }
 
 /** The state of a component that waits. */
@@ -16,20 +18,22 @@ export type Waiting = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'bl
 /** Reasons that components have while they start as they should. */
 const STARTING: ReadonlySet<string> = new Set([
   ...[Reason.Applying, Reason.RollingOut, Reason.StatusMissing, Reason.NotReadyYet, Reason.WaitingForRemoval],
+  Reason.WaitingForWave,
   ...[NOT_READY, NO_NODE],
   ...IN_PROGRESS_REASONS,
 ]);
 
 /**
- * What a component waits for; undefined if all that it depends on is ready. `waitingOn` is the root of a chain: the first
- * component on the way that does not wait itself. Of several, one that has failed comes first: it needs people. Then one with a fault,
- * such as ImagePullBackOff, before those that may only need time.
+ * What a component waits for; undefined if all that it depends on is ready. `waitingOn` is the root of a chain: the first component on the
+ * way that does not wait itself, and all of whose dependencies are ready. One that runs may be broken since what it needs is, too. Of
+ * several, one that has failed comes first: it needs people. Then one with a fault, such as ImagePullBackOff, before those that may only
+ * need time.
  *
  * @param before all components that come before it, as decided already, by name
  */
 export function waitFor(dependsOn: readonly string[], before: ReadonlyMap<string, Blocker>): Waiting | undefined {
-  const blocking = dependsOn.flatMap((name) => before.get(name) ?? []).filter(({ status }) => status.state !== 'Ready');
-  const [root] = blocking.map((blocker) => rootOf(blocker, before)).sort(byUrgency);
+  const blocking = unreadyOf(dependsOn, before);
+  const root = firstRoot(blocking, { before, known: new Map() });
   if (root === undefined) return undefined;
   const { component, observed } = root.waitingOn;
   return {
@@ -47,12 +51,37 @@ interface Root {
   readonly rank: number;
 }
 
-function rootOf({ status, what }: Blocker, before: ReadonlyMap<string, Blocker>): Root {
-  const { name, state, message, since, waitingOn } = status;
-  if (waitingOn === undefined) {
-    return { waitingOn: { component: name, what, observed: `${state}: ${message}`, since }, rank: rankOf(status) };
-  }
-  return { waitingOn, rank: rankOf(before.get(waitingOn.component)?.status ?? status) };
+interface Chain {
+  readonly before: ReadonlyMap<string, Blocker>;
+  /** The roots that were found, by component: several ways may lead to one. */
+  readonly known: Map<string, Root>;
+}
+
+function unreadyOf(names: readonly string[], before: ReadonlyMap<string, Blocker>): readonly Blocker[] {
+  return names.flatMap((name) => before.get(name) ?? []).filter(({ status }) => status.state !== 'Ready');
+}
+
+function firstRoot(blocking: readonly Blocker[], chain: Chain): Root | undefined {
+  return blocking.map((blocker) => rootOf(blocker, chain)).sort(byUrgency)[0];
+}
+
+function rootOf(blocker: Blocker, chain: Chain): Root {
+  const { name } = blocker.status;
+  const root = chain.known.get(name) ?? findRoot(blocker, chain);
+  chain.known.set(name, root);
+  return root;
+}
+
+function findRoot({ status, what, dependsOn = [] }: Blocker, chain: Chain): Root {
+  const { name, state, reason, message, since, waitingOn } = status;
+  const { before } = chain;
+  if (waitingOn !== undefined) return { waitingOn, rank: rankOf(before.get(waitingOn.component)?.status ?? status) };
+  // Whatever it depends on, that an object is in its way has another cause.
+  const needs = reason === Reason.ForeignObject ? [] : unreadyOf(dependsOn, before);
+  const root = firstRoot(needs, chain);
+  return (
+    root ?? { waitingOn: { component: name, what, observed: `${state}: ${message}`, since }, rank: rankOf(status) }
+  );
 }
 
 function rankOf({ state, reason }: ComponentStatus): number {

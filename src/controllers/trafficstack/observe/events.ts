@@ -5,7 +5,7 @@ import { EVENTS } from '../../../runtime/client/resources.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import type { Observation, ObservedComponent, Question, SeenEvent } from './observation.ts';
-import { RecentReads } from './recentReads.ts';
+import { RecentCalls } from './recentCalls.ts';
 
 /**
  * Reads the Events about one object, at most once in 5 s. A watch would make the API server decode every Event of the cluster, which
@@ -14,18 +14,18 @@ import { RecentReads } from './recentReads.ts';
 export class EventReader {
   readonly #client: Pick<Client, 'list'>;
   /** By uid. */
-  readonly #recent: RecentReads<readonly SeenEvent[]>;
+  readonly #recent: RecentCalls<readonly SeenEvent[]>;
 
   constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'monotonic'> }) {
     this.#client = client;
-    this.#recent = new RecentReads(clock);
+    this.#recent = new RecentCalls(clock);
   }
 
   /**
    * The Events about an object; none if they cannot be read, which only makes a message shorter.
    */
   read({ namespace, uid }: Question): Promise<readonly SeenEvent[]> {
-    return this.#recent.read(uid, async () => {
+    return this.#recent.call(uid, async () => {
       const fieldSelector = `regarding.uid=${uid}`;
       const events = await this.#client.list(EVENTS, { namespace, fieldSelector }).catch(noneIfUnread);
       return events.map(trimEvent);

@@ -14,27 +14,42 @@ export interface StackContainer {
   readonly ended: string | undefined;
   /** Exit code of the last run that ended. */
   readonly lastExit: number | undefined;
+  /** Why that run ended, such as `OOMKilled`, or `Error` if only the exit code tells. */
+  readonly lastReason: string | undefined;
   readonly restarts: number;
+}
+
+/** A node that is not Ready. */
+export interface LostNode {
+  readonly name: string;
+  /** ms since 1970 */
+  readonly since: number;
 }
 
 /** A pod of a component, with what is read here. */
 export interface StackPod extends KubeObject {
   /** namespace/name */
   readonly key: string;
-  /** `namespace/stack/component`; empty for a pod that no controller made. */
+  /** `namespace/stack/component`; empty for a pod that no workload made. */
   readonly component: string;
+  /** What made it, such as `Deployment web`, in its namespace. Empty for a pod that no Deployment, StatefulSet or DaemonSet made. */
+  readonly workload: string;
   readonly isEnding: boolean;
   /** ms since 1970 */
   readonly createdAt: number;
   /** Of its template, as the StatefulSet names it. Empty for other pods. */
   readonly revisionHash: string;
   readonly containers: readonly StackContainer[];
-  /** Whether it has a node. */
-  readonly isScheduled: boolean;
+  /** Its node. Undefined until one is chosen. */
+  readonly nodeName: string | undefined;
+  /** Its node, if that is not Ready: nobody reports on the pod then, and it cannot end. */
+  readonly lostNode?: LostNode;
   /** Names of its PersistentVolumeClaims. */
   readonly claims: readonly string[];
   /** Why no node has room for it. */
   readonly unscheduledMessage: string | undefined;
+  /** Of a pod of the phase Failed or Succeeded, which stays as it is: why, such as `Evicted`; empty if only its containers tell. */
+  readonly finished?: { readonly reason: string; readonly message: string } | undefined;
 }
 
 /** An object of a component, and what the cluster has under its name. */
@@ -78,6 +93,17 @@ export interface ObservedExternal {
   readonly problem?: string | undefined;
   /** Of a server. */
   readonly asked?: AskedServer;
+  /** Of a program on the nodes that no object shows. */
+  readonly listening?: ListeningNodes;
+}
+
+/** On which nodes a program listens. */
+export interface ListeningNodes {
+  readonly port: number;
+  /** How many nodes were asked. */
+  readonly asked: number;
+  /** Names of those that answered as expected, sorted. */
+  readonly answering: readonly string[];
 }
 
 /** A server of somebody else that the operator asks. */
@@ -171,8 +197,8 @@ export interface Observation {
   readonly gate?: Gate | undefined;
   /** Since when its components are what they are. Undefined: this process sees them for the first time. */
   readonly seen?: Seen | undefined;
-  /** Components of the inventory that have pods. */
-  readonly withPods: ReadonlySet<string>;
+  /** The pods of components of the inventory that workloads of their entries made, without components that have none. */
+  readonly withPods: ReadonlyMap<string, readonly StackPod[]>;
   /** ms since 1970 */
   readonly now: number;
 }

@@ -4,13 +4,14 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
 import type { Target } from '../decide/upgrade/target.ts';
-import { at, NOW, REVISION, stackOf } from '../testing/stacks.ts';
+import { at, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
+import type { StackPod } from './observation.ts';
 import { observe, type Observed } from './observe.ts';
 
 const object = (name: string): KubeObject => ({ metadata: { namespace: 'monitoring', name } });
 const PROMETHEUS: StandIn = {
   ...{ resource: SERVICES, sought: 'a Prometheus', matches: () => true, problem: () => undefined },
-  probe: { selectors: ['a=1'], query: 'up', series: 'series', urlOf: () => 'http://prom' },
+  probe: { selectors: ['a=1'], metric: 'up', series: 'series', urlOf: () => 'http://prom' },
 };
 /** One that is found only beside a Prometheus of somebody else. */
 const EXPORTER: StandIn = {
@@ -31,7 +32,7 @@ it.each([
   const where = {
     strangers: {
       read: () => Promise.resolve(undefined),
-      list: ({ kind }) => Promise.resolve([object(kind === 'Service' ? 'prom' : 'exporter')]),
+      list: ({ resource }) => Promise.resolve([object(resource.kind === 'Service' ? 'prom' : 'exporter')]),
     },
     probes: { problem: () => Promise.resolve(problem) },
     sightings: { of: () => ({ available: new Map(), settled: new Map() }) },
@@ -101,4 +102,32 @@ it.each<[string, Before, string]>([
   ['one was named, and has never answered', { status: { uses: USES, state: 'Progressing' } }, 'other'],
 ])('with Auto, the own Prometheus is kept, or another one used: %s', async (_, before, is) => {
   expect(await usedWithAuto(before)).toBe(is);
+});
+
+/** Namespace/name of the pods that a removal waits for. @param live the workload of the inventory */
+async function awaitedPods(pods: readonly StackPod[], live: KubeObject): Promise<string[][]> {
+  const where = {
+    caches: {
+      kinds: [{ resource: DEPLOYMENTS, overlay: { get: () => live } }],
+      pods: { lister: { byIndex: (_: string, value: string) => (value === 'shop/main/web' ? pods : []) } },
+    },
+    nodes: { get: () => undefined },
+    sightings: { of: () => undefined },
+  } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
+  const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
+  const inventory = ['web', 'other'].map((name) => ({ component: name, dependsOn: [], objects }));
+  const { withPods } = await observe(stackOf([], { inventory }), { components: [], upgrade: {} }, where, NOW);
+  return [...withPods].map(([name, found]) => [name, ...found.map(({ key }) => key)]);
+}
+const made = (name: string, workload: string): StackPod => ({ ...pod(name), workload });
+
+it('the pods of a component are those that the workload of its inventory made, not those of a copy with its labels', async () => {
+  const pods = [made('web-1', 'Deployment web'), made('copy-1', 'Deployment copy'), made('web-0', 'StatefulSet web')];
+  const owner = { apiVersion: 'v1', kind: 'TrafficStack', name: 'main', uid: 'stack-uid', controller: true };
+  const live = { metadata: { ...object('web').metadata, ownerReferences: [owner] } };
+  expect(await awaitedPods(pods, live)).toEqual([['web', 'shop/web-1']]);
+});
+
+it('the pods of a workload that is not of the stack any more are not awaited', async () => {
+  expect(await awaitedPods([made('web-1', 'Deployment web')], object('web'))).toEqual([]);
 });

@@ -1,26 +1,31 @@
 import type { ComponentType } from '../../../api/trafficstack/terms.ts';
 import type { InventoryEntry, TrafficStack, UpgradeSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
+import type { Lister } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { forEachAtOnce } from '../../../runtime/controller/forEachAtOnce.ts';
 import { idFor, idOf } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
-import { usesOf } from '../decide/external.ts';
+import { usesOf } from '../decide/present/external.ts';
 import type { StackPlan } from '../decide/plan.ts';
+import { isMadeBy } from '../decide/removal/madeBy.ts';
 import type { Target } from '../decide/upgrade/target.ts';
-import { resourceOfKind } from '../render/kinds.ts';
+import { isWorkload, resourceOfKind } from '../render/kinds.ts';
 import { isOfStack, type DesiredObject } from '../render/objects.ts';
 import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
 import type { AnswerFeed } from './answers/answerFeed.ts';
 import type { Sightings } from './answers/sightings.ts';
 import { COMPONENT_LABEL } from '../names.ts';
+import { withLostNodes } from './nodes.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
 import { observeStandIn } from './standIn.ts';
+import type { NodeListeners } from './listening/nodeListeners.ts';
 import type { ServerProbes } from './serverProbes.ts';
-import type { StrangerReader } from './strangers.ts';
+import type { Look } from './strangers/strangers.ts';
 
 /** A new stack may have hundreds of objects, and its status is written after them. */
 const READS_AT_ONCE = 8;
@@ -35,9 +40,12 @@ export interface Wanted {
 /** Where it is observed. */
 export interface Observed {
   readonly caches: Caches;
+  /** Whole Nodes. */
+  readonly nodes: Pick<Lister<CachedNode>, 'get'>;
   readonly client: Client;
-  readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
+  readonly strangers: Pick<Look, 'read' | 'list'>;
   readonly probes: Pick<ServerProbes, 'problem'>;
+  readonly listeners: Pick<NodeListeners, 'ask'>;
   /** Of the queries that decide whether a component is ready, and may be changed. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly sightings: Pick<Sightings, 'of'>;
@@ -57,16 +65,30 @@ export async function observe(
 ): Promise<Observation> {
   const { caches, client, answers } = observed;
   const found = await observeComponents(stack, components, observed);
-  const inventory = stack.status?.inventory ?? [];
-  const hasPods = ({ component, objects }: InventoryEntry): boolean =>
-    objects.some(({ namespace }) => podsOf(stack, component, namespace, caches).length > 0);
+  const entries = (stack.status?.inventory ?? []).filter((entry) => !isGivenUp(entry, stack, caches));
+  const pods = entries.map(({ component, objects }) => {
+    const namespaces = [...new Set(objects.map(({ namespace }) => namespace))];
+    const pods = namespaces.flatMap((namespace) => podsOf(stack, component, namespace, observed));
+    // Somebody may have copied a workload with its labels.
+    return [component, pods.filter((pod) => objects.some((ref) => isMadeBy(pod, ref)))] as const;
+  });
   return {
     ...{ stack, components: found, now, seen: observed.sightings.of(stack.metadata?.name ?? '') },
     ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
     left: await leftOf(stack, found, { caches, client }),
     unread: unreadOf(stack, caches),
-    withPods: new Set(inventory.filter(hasPods).map(({ component }) => component)),
+    withPods: new Map(pods.filter(([, each]) => each.length > 0)),
   };
+}
+
+/** Whether the workload of an entry is not of the stack any more, as after `--cascade=orphan`: nor are its pods. */
+function isGivenUp({ objects }: InventoryEntry, stack: TrafficStack, caches: Caches): boolean {
+  return objects.some(({ kind, namespace, name }) => {
+    const resource = resourceOfKind(kind);
+    if (!isWorkload(resource) || !isCached(caches, resource)) return false;
+    const live = cachedIn(caches, { resource, object: { metadata: { namespace, name } } });
+    return live !== undefined && !isOfStack(live, stack);
+  });
 }
 
 /** In their order. Servers of somebody else are observed first: what is looked for beside them depends on whether they are used. */
@@ -91,8 +113,10 @@ async function observeComponent(
   { objects: desiredObjects, standIn, ...target }: Target,
   {
     caches,
+    nodes,
     strangers,
     probes,
+    listeners,
     answers,
     used,
   }: Omit<Observed, 'client' | 'sightings'> & { readonly used: ReadonlySet<ComponentType> },
@@ -108,7 +132,7 @@ async function observeComponent(
   // One that has never answered with this spec is not preferred to others.
   const before = prior?.readyRevision === undefined ? undefined : prior.uses;
   const seeking = { standIn, mode, own, before, used };
-  const external = isOwn ? undefined : await observeStandIn(seeking, { strangers, probes });
+  const external = isOwn ? undefined : await observeStandIn(seeking, { strangers, probes, listeners });
   if (external !== undefined) return { ...target, ...external, pods: [], ...(answer && { answer }) };
   const maybeExternal = standIn === undefined && (mode === 'External' || mode === 'Auto');
   const objects: ObservedObject[] = [];
@@ -123,7 +147,7 @@ async function observeComponent(
     ...(answer && { answer }),
     ...(workload === undefined
       ? { pods: [], arePodsRead: false }
-      : { pods: podsOf(stack, name, workload.namespace, caches) }),
+      : { pods: podsOf(stack, name, workload.namespace, { caches, nodes }) }),
   };
 }
 
@@ -135,9 +159,10 @@ function podsOf(
   { metadata }: TrafficStack,
   component: string,
   namespace: string,
-  { pods }: Caches,
+  { caches, nodes }: Pick<Observed, 'caches' | 'nodes'>,
 ): readonly StackPod[] {
-  return pods.lister.byIndex(BY_COMPONENT, podIndexOf(namespace, metadata?.name, component));
+  const pods = caches.pods.lister.byIndex(BY_COMPONENT, podIndexOf(namespace, metadata?.name, component));
+  return withLostNodes(pods, nodes);
 }
 
 /**
@@ -149,12 +174,12 @@ function podsOf(
 export async function withStrangers(
   observation: Observation,
   { apply }: Pick<StackPlan, 'apply'>,
-  client: Client,
+  strangers: Pick<Look, 'find'>,
 ): Promise<Observation | undefined> {
   const found = new Map<string, KubeObject>();
   const missing = apply.filter(({ live }) => live === undefined);
   await forEachAtOnce(missing, READS_AT_ONCE, async (planned) => {
-    const live = await readLive(client, planned);
+    const live = await strangers.find(planned);
     if (live !== undefined) found.set(idOf(planned), live);
   });
   if (found.size === 0) return undefined;

@@ -1,4 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import type { CachedNode } from '../../../nodes/cachedNode.ts';
+import type { Lister } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
@@ -6,8 +8,9 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { podsSelectedBy } from '../../contract/labels.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import { noneIfUnread, withAnswers } from './events.ts';
+import { withLostNodes } from './nodes.ts';
 import type { Observation, StackPod } from './observation.ts';
-import { RecentReads } from './recentReads.ts';
+import { RecentCalls } from './recentCalls.ts';
 import { trimPod } from './stackPod.ts';
 
 /** Pods of one answer: 500 of node-exporter are about 3 MB. A DaemonSet may have one on each of 10,000 nodes. */
@@ -22,11 +25,11 @@ const NOT_RUNNING = 'status.phase!=Running';
 export class PodReader {
   readonly #client: Pick<Client, 'list'>;
   /** By the uid and the generation of the workload: pods of an older spec say nothing about the present one. */
-  readonly #recent: RecentReads<readonly StackPod[]>;
+  readonly #recent: RecentCalls<readonly StackPod[]>;
 
   constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'monotonic'> }) {
     this.#client = client;
-    this.#recent = new RecentReads(clock);
+    this.#recent = new RecentCalls(clock);
   }
 
   /**
@@ -35,7 +38,7 @@ export class PodReader {
    */
   read(workload: KubeObject): Promise<readonly StackPod[]> {
     const { uid, generation } = workload.metadata ?? {};
-    return this.#recent.read(`${uid} ${generation}`, async () => {
+    return this.#recent.call(`${uid} ${generation}`, async () => {
       const first = await this.#list(workload);
       const others = first.length < LIMIT ? [] : await this.#list(workload, NOT_RUNNING);
       const all = new Map([...first, ...others].map((pod) => [pod.metadata?.uid, pod]));
@@ -59,9 +62,10 @@ export async function withPods(
   observation: Observation,
   { unread }: Pick<StackPlan, 'unread'>,
   reader: Pick<PodReader, 'read'>,
+  nodes: Pick<Lister<CachedNode>, 'get'>,
 ): Promise<Observation | undefined> {
   return withAnswers(observation, unread, async (workload) => ({
-    ...{ pods: await reader.read(workload), arePodsRead: true },
+    ...{ pods: withLostNodes(await reader.read(workload), nodes), arePodsRead: true },
   }));
 }
 

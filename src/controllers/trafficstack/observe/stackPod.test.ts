@@ -1,5 +1,8 @@
-import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
-import { expect, it } from 'vitest';
+import type { V1ContainerStatus, V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { StackPod } from './observation.ts';
 import { trimPod } from './stackPod.ts';
 
 const container = (over: Partial<V1ContainerStatus>): V1ContainerStatus => {
@@ -19,12 +22,26 @@ it.each<[string, V1ContainerStatus, object]>([
       state: { waiting: { reason: 'CrashLoopBackOff' } },
       lastState: { terminated: { exitCode: 3, reason: 'Error' } },
     }),
-    { waiting: { reason: 'CrashLoopBackOff', message: '' }, ended: undefined, lastExit: 3, restarts: 2 },
+    {
+      waiting: { reason: 'CrashLoopBackOff', message: '' },
+      ended: undefined,
+      lastExit: 3,
+      lastReason: 'Error',
+      restarts: 2,
+    },
+  ],
+  [
+    'waits after it was killed',
+    container({
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 137, reason: 'OOMKilled' } },
+    }),
+    { ended: undefined, lastExit: 137, lastReason: 'OOMKilled' },
   ],
   [
     'has just ended',
     container({ state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }),
-    { waiting: undefined, ended: 'OOMKilled', lastExit: 137 },
+    { waiting: undefined, ended: 'OOMKilled', lastExit: 137, lastReason: 'OOMKilled' },
   ],
   [
     'has ended without a reason',
@@ -41,6 +58,47 @@ it('has its claims, and whether it has a node', () => {
     { name: 'data', persistentVolumeClaim: { claimName: 'data-web-1' } },
     { name: 'tmp', emptyDir: {} },
   ];
-  expect(trim(container({}), { volumes })).toMatchObject({ claims: ['data-web-1'], isScheduled: false });
-  expect(trim(container({}), { nodeName: 'n1' })).toMatchObject({ claims: [], isScheduled: true });
+  expect(trim(container({}), { volumes })).toMatchObject({ claims: ['data-web-1'], nodeName: undefined });
+  expect(trim(container({}), { nodeName: 'n1' })).toMatchObject({ claims: [], nodeName: 'n1' });
+});
+
+describe('the workload that made a pod', () => {
+  const labels = {
+    [STACK_LABEL]: 'main',
+    [COMPONENT_LABEL]: 'web',
+    'pod-template-hash': 'abc',
+  };
+  const of = (kind: string, name: string, over: Partial<V1ObjectMeta> = {}, controller = true) =>
+    trimPod({
+      metadata: {
+        ...{ namespace: 'shop', name: 'p', labels, ...over },
+        ownerReferences: [{ apiVersion: 'v1', kind, name, uid: 'u', controller }],
+      },
+    });
+
+  it.each<[string, StackPod, string]>([
+    ['a StatefulSet', of('StatefulSet', 'web'), 'StatefulSet web'],
+    ['a DaemonSet', of('DaemonSet', 'web'), 'DaemonSet web'],
+    ['a Deployment, by way of a ReplicaSet', of('ReplicaSet', 'web-abc'), 'Deployment web'],
+    ['one with a hyphen', of('ReplicaSet', 'web-2-abc'), 'Deployment web-2'],
+    ['a ReplicaSet of no Deployment', of('ReplicaSet', 'web'), ''],
+    ['the same with a name that ends with a hyphen', of('ReplicaSet', 'web-', { labels: {} }), ''],
+    ['a Job', of('Job', 'web'), ''],
+    ['a node', of('Node', 'web-abc'), ''],
+    ['one that owns it and is no controller', of('StatefulSet', 'web', {}, false), ''],
+    ['none', trimPod({ metadata: { namespace: 'shop', name: 'p', labels } }), ''],
+  ])('is %s', (_, { workload, component }, expected) => {
+    expect(workload).toBe(expected);
+    expect(component).toBe(expected === '' ? '' : 'shop/main/web');
+  });
+});
+
+it.each([
+  ['Failed', { reason: 'Evicted', message: 'low on memory' }, { reason: 'Evicted', message: 'low on memory' }],
+  ['Failed', {}, { reason: '', message: '' }],
+  ['Succeeded', {}, { reason: '', message: '' }],
+  ['Running', { reason: 'NodeLost' }, undefined],
+])('tells why a pod has finished, in the phase %s with %o', (phase, why, finished) => {
+  const pod = { metadata: { name: 'web-1' }, spec: { containers: [] }, status: { phase, ...why } };
+  expect(trimPod(pod as KubeObject).finished).toEqual(finished);
 });

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
 import { observeStandIn } from './standIn.ts';
+import type { Sought } from './strangers/strangers.ts';
 
 const EXPORTER = {
   resource: DAEMONSETS,
@@ -14,7 +15,8 @@ const EXPORTER = {
 };
 const NONE: ReadonlySet<never> = new Set();
 const ASKED = new Error('it is asked');
-const UNASKED = { problem: () => Promise.reject(ASKED) };
+const PROBES = { problem: () => Promise.reject(ASKED) };
+const UNASKED = { probes: PROBES, listeners: { ask: () => Promise.reject(ASKED) } };
 const own = { resource: DAEMONSETS, object: { metadata: { namespace: 'op', name: 'node-exporter' } } };
 const exporter = (name: string, over: KubeObject['metadata'] = {}): KubeObject => ({
   metadata: { namespace: 'monitoring', name, ...over, labels: { app: 'exporter', ...over.labels } },
@@ -27,16 +29,16 @@ async function observe(
   all: readonly KubeObject[],
   standIn: typeof EXPORTER | undefined = EXPORTER,
 ) {
-  const lists: string[] = [];
+  const lists: Sought[] = [];
   const strangers = {
     read: () => Promise.reject(new Error('it is read')),
-    list: ({ plural }: { plural: string }) => {
-      lists.push(plural);
+    list: (sought: Sought) => {
+      lists.push(sought);
       return Promise.resolve(all);
     },
   };
   const seeking = { standIn, mode, own: mode === 'External' ? undefined : own, before: undefined, used: NONE };
-  const found = await observeStandIn(seeking, { strangers, probes: UNASKED });
+  const found = await observeStandIn(seeking, { strangers, ...UNASKED });
   const is = found === undefined ? 'its own' : (found.objects[0]?.live?.metadata?.name ?? 'none');
   return { is, found, lists };
 }
@@ -76,10 +78,21 @@ describe('a built-in component', () => {
     ]);
   });
 
+  it('is told of changes of what it may use, and with Auto of its own', async () => {
+    const concerned = async (mode: ComponentMode) => {
+      const [sought] = (await observe(mode, [])).lists;
+      return [mine, exporter('a'), { metadata: { namespace: 'op', name: 'node-exporter' } }].map((live) =>
+        sought?.concerns(live),
+      );
+    };
+    expect(await concerned('Auto')).toEqual([true, true, true]);
+    expect(await concerned('External')).toEqual([true, true, false]);
+  });
+
   it('that nobody else can make asks for nothing', async () => {
     const strangers = { read: () => Promise.reject(ASKED), list: () => Promise.reject(ASKED) };
     const seeking = { standIn: undefined, mode: 'Managed', own, before: undefined, used: NONE } as const;
-    expect(await observeStandIn(seeking, { strangers, probes: UNASKED })).toBeUndefined();
+    expect(await observeStandIn(seeking, { strangers, ...UNASKED })).toBeUndefined();
   });
 });
 
@@ -90,7 +103,7 @@ const PROMETHEUS: StandIn = {
   problem: () => undefined,
   probe: {
     selectors: ['a=1', 'b=1'],
-    query: 'up',
+    metric: 'up',
     series: 'series',
     urlOf: ({ metadata }) => `http://${metadata?.name}`,
   },
@@ -113,7 +126,7 @@ interface ServerScene {
 async function observeServer(mode: ComponentMode, { lists = {}, present = [], down = [], before }: ServerScene) {
   const asked: string[] = [];
   const strangers = {
-    list: (_: unknown, selector = '') => Promise.resolve(lists[selector] ?? []),
+    list: ({ labelSelector = '' }: Sought) => Promise.resolve(lists[labelSelector] ?? []),
     read: ({ object }: { object: KubeObject }) =>
       Promise.resolve(present.find(({ metadata }) => metadata?.name === object.metadata?.name)),
   };
@@ -124,7 +137,7 @@ async function observeServer(mode: ComponentMode, { lists = {}, present = [], do
     },
   };
   const seeking = { standIn: PROMETHEUS, mode, own: mode === 'External' ? undefined : ownDeployment };
-  const found = await observeStandIn({ ...seeking, before, used: NONE }, { strangers, probes });
+  const found = await observeStandIn({ ...seeking, before, used: NONE }, { ...UNASKED, strangers, probes });
   const is = found === undefined ? 'its own' : (found.objects[0]?.live?.metadata?.name ?? 'none');
   return { is, problem: found?.external?.problem, asked, found };
 }
@@ -166,5 +179,56 @@ describe('a Prometheus of somebody else', () => {
   it('is told with its URL', async () => {
     const { found } = await observeServer('Auto', { lists: BOTH });
     expect(found?.external).toEqual({ sought: 'a Prometheus', asked: { url: 'http://a', series: 'series' } });
+  });
+});
+
+const LISTENER = { port: 9100, path: '/', contains: 'x', ownPods: 'app=own' };
+const NODE_BEFORE = { kind: 'Node', namespace: '', name: 'n1' };
+const OWN_POD = exporter('own', { labels: { app: 'own' } });
+
+interface ListenerScene {
+  /** Of the three nodes that are asked. */
+  answering: readonly string[];
+  daemonSets?: readonly KubeObject[];
+  ownPods?: readonly KubeObject[];
+  before?: UsedObject;
+}
+
+async function observeListener(
+  mode: ComponentMode,
+  { answering, daemonSets = [], ownPods = [], before }: ListenerScene,
+) {
+  const strangers = {
+    read: () => Promise.reject(ASKED),
+    list: ({ labelSelector }: { readonly labelSelector?: string | undefined }) =>
+      Promise.resolve(labelSelector === LISTENER.ownPods ? ownPods : daemonSets),
+  };
+  const listeners = { ask: () => Promise.resolve({ port: 9100, asked: 3, answering }) };
+  const seeking = { standIn: { ...EXPORTER, listener: LISTENER }, mode, own: mode === 'External' ? undefined : own };
+  const found = await observeStandIn({ ...seeking, before, used: NONE }, { strangers, probes: PROBES, listeners });
+  if (found === undefined) return 'its own';
+  if (found.external?.listening === undefined) return found.objects.length === 0 ? 'none' : 'the DaemonSet';
+  return found.external.problem ?? 'what listens';
+}
+
+describe('what listens on the port of the nodes', () => {
+  const ALL = ['n1', 'n2', 'n3'];
+  const GONE = 'no node-exporter answers on the port 9100 of a node any more: 3 were asked';
+  it.each<[string, ComponentMode, ListenerScene, string]>([
+    ['Auto, on all nodes', 'Auto', { answering: ALL }, 'what listens'],
+    ['Auto, on most nodes', 'Auto', { answering: ['n1', 'n2'] }, 'what listens'],
+    ['Auto, on one node: its pods of the others are more', 'Auto', { answering: ['n1'] }, 'its own'],
+    ['Auto, on none', 'Auto', { answering: [] }, 'its own'],
+    ['Auto, its own pods are ending', 'Auto', { answering: ALL, ownPods: [OWN_POD] }, 'its own'],
+    ['Auto, it has made its own', 'Auto', { answering: ALL, daemonSets: [mine] }, 'its own'],
+    ['a DaemonSet goes first', 'Auto', { answering: ALL, daemonSets: [exporter('a')] }, 'the DaemonSet'],
+    ['External, on one node', 'External', { answering: ['n1'] }, 'what listens'],
+    ['External, its own pods are ending', 'External', { answering: ALL, ownPods: [OWN_POD] }, 'none'],
+    ['External, on none', 'External', { answering: [] }, 'none'],
+    ['used until now, on one node left', 'Auto', { answering: ['n2'], before: NODE_BEFORE }, 'what listens'],
+    ['used until now, on no node any more', 'Auto', { answering: [], before: NODE_BEFORE }, GONE],
+    ['a DaemonSet was used until now', 'Auto', { answering: [], before: BEFORE }, 'its own'],
+  ])('is used, or not: %s', async (_, mode, scene, is) => {
+    expect(await observeListener(mode, scene)).toBe(is);
   });
 });

@@ -4,11 +4,13 @@ import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/appliedHash.ts';
 import { apiVersionOf, keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { isMarked } from '../../../runtime/objectSet/owner.ts';
 import type { StandIn, StandInProbe } from '../../contract/builtIn.ts';
+import { NODES, PODS } from '../../../runtime/client/resources.ts';
 import { OWNER } from '../../contract/labels.ts';
 import type { DesiredObject } from '../render/objects.ts';
 import type { ObservedComponent, ObservedObject } from './observation.ts';
+import type { NodeListeners } from './listening/nodeListeners.ts';
 import type { ServerProbes } from './serverProbes.ts';
-import type { StrangerReader } from './strangers.ts';
+import type { Look } from './strangers/strangers.ts';
 
 /** A built-in component whose own workload is in no cache. */
 interface Seeking {
@@ -25,8 +27,9 @@ interface Seeking {
 
 /** Where it is looked for. */
 interface Sources {
-  readonly strangers: Pick<StrangerReader, 'read' | 'list'>;
+  readonly strangers: Pick<Look, 'read' | 'list'>;
   readonly probes: Pick<ServerProbes, 'problem'>;
+  readonly listeners: Pick<NodeListeners, 'ask'>;
 }
 
 type Found = Pick<ObservedComponent, 'objects' | 'external'>;
@@ -46,34 +49,64 @@ const MOST_ASKED = 3;
  * | Auto     | is missing             | is missing           | its own, which is made |
  *
  * A server is used with Auto only after it has answered the probe. One that was used until now is used for as long as it exists, also while it
- * does not answer: a restart of it moves nothing.
+ * does not answer: a restart of it moves nothing. The same holds for programs on the nodes that no object shows: with Auto, they are used
+ * if most nodes that are asked have one.
  *
  * @throws ApiError, TransportError
  */
-export async function observeStandIn(
-  { standIn, ...seeking }: Seeking,
-  { strangers, probes }: Sources,
-): Promise<Found | undefined> {
+export async function observeStandIn({ standIn, ...seeking }: Seeking, sources: Sources): Promise<Found | undefined> {
   if (standIn === undefined) return undefined;
   const { probe } = standIn;
   return probe === undefined
-    ? observeWorkload({ standIn, ...seeking }, strangers)
-    : observeServer({ standIn, probe, ...seeking }, { strangers, probes });
+    ? observeWorkload({ standIn, ...seeking }, sources)
+    : observeServer({ standIn, probe, ...seeking }, sources);
 }
 
 async function observeWorkload(
-  { standIn, mode, own, used }: Seeking & { readonly standIn: StandIn },
-  strangers: Pick<StrangerReader, 'list'>,
+  seeking: Seeking & { readonly standIn: StandIn },
+  { strangers, listeners }: Pick<Sources, 'strangers' | 'listeners'>,
 ): Promise<Found | undefined> {
-  const all = await strangers.list(standIn.resource);
-  const isOwn = ({ object }: DesiredObject): boolean => all.some((each) => keyOf(each) === keyOf(object));
-  if (mode === 'Auto' && own !== undefined && isOwn(own)) return undefined;
+  const { standIn, mode, own, used } = seeking;
+  const isOwn = (live: KubeObject): boolean =>
+    mode === 'Auto' && own !== undefined && keyOf(live) === keyOf(own.object);
+  const { resource, mayMatch: mayConcern } = standIn;
+  const concerns = (live: KubeObject): boolean => isOwn(live) || standIn.matches(live, used);
+  const all = await strangers.list({ resource, concerns, mayConcern });
+  if (all.some(isOwn)) return undefined;
   const { sought } = standIn;
   const problemOf = (live: KubeObject): string | undefined => standIn.problem(live, used);
   const candidates = matching(all, standIn, used);
   const found = candidates.find((live) => problemOf(live) === undefined) ?? candidates[0];
-  if (found === undefined) return mode === 'External' ? { objects: [], external: { sought } } : undefined;
-  return { objects: [observedObject(standIn, found)], external: { sought, problem: problemOf(found) } };
+  if (found !== undefined) {
+    return { objects: [observedObject(standIn, found)], external: { sought, problem: problemOf(found) } };
+  }
+  const listening = await observeListener(seeking, { strangers, listeners });
+  if (listening !== undefined) return listening;
+  return mode === 'External' ? { objects: [], external: { sought } } : undefined;
+}
+
+/** What no object shows. Undefined if nothing listens, or it may be the operator's own. */
+async function observeListener(
+  { standIn: { listener, sought }, mode, before }: Seeking & { readonly standIn: StandIn },
+  { strangers, listeners }: Pick<Sources, 'strangers' | 'listeners'>,
+): Promise<Found | undefined> {
+  if (listener === undefined) return undefined;
+  const listening = await listeners.ask(listener);
+  const { port, asked, answering } = listening;
+  if (before?.kind === NODES.kind) {
+    const problem = answering.length > 0 ? undefined : nothingListens(port, asked);
+    return { objects: [], external: { sought, listening, problem } };
+  }
+  const isEnough = mode === 'Auto' ? answering.length > asked / 2 : answering.length > 0;
+  // Pods that the operator has just deleted listen until they have ended.
+  if (!isEnough) return undefined;
+  const own = await strangers.list({ resource: PODS, labelSelector: listener.ownPods, concerns: () => true });
+  if (own.length > 0) return undefined;
+  return { objects: [], external: { sought, listening } };
+}
+
+function nothingListens(port: number, asked: number): string {
+  return `no node-exporter answers on the port ${port} of a node any more: ${asked} were asked`;
 }
 
 type SeekingServer = Seeking & { readonly standIn: StandIn; readonly probe: StandInProbe };
@@ -106,7 +139,11 @@ async function candidatesOf(
     const kept = matching(live === undefined ? [] : [live], standIn, used);
     if (kept.length > 0) return kept;
   }
-  const lists = await Promise.all(probe.selectors.map((selector) => strangers.list(standIn.resource, selector)));
+  const { resource } = standIn;
+  const concerns = (live: KubeObject): boolean => standIn.matches(live, used);
+  const lists = await Promise.all(
+    probe.selectors.map((labelSelector) => strangers.list({ resource, labelSelector, concerns })),
+  );
   return matching(lists.flat(), standIn, used).slice(0, MOST_ASKED);
 }
 

@@ -1,5 +1,6 @@
+import type { V1ConfigMap } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type { CommonSpec, ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
@@ -54,6 +55,14 @@ function rendered(...args: Parameters<typeof render>) {
 }
 
 describe('a built-in component', () => {
+  it('is refused with settings that do not fit the flags, unless somebody else makes it', () => {
+    const builtIns: BuiltIn[] = [{ ...SERVER, problemOf: ({ prometheus }) => prometheus?.retention && 'too short' }];
+    const settings = { ...PROMETHEUS, prometheus: { retention: '2h' } };
+    expect(render([settings], builtIns)).toEqual({ problems: ['component metrics: too short'] });
+    expect(render([{ ...settings, mode: 'External' }], builtIns)).not.toHaveProperty('problems');
+    expect(render([PROMETHEUS], builtIns)).not.toHaveProperty('problems');
+  });
+
   it('has the labels and the owner of the stack on its objects, and nowhere else: its pods are not replaced', () => {
     const [server] = rendered([PROMETHEUS]);
     const stackLabels = { 'traffic.example.com/stack': 'main', 'traffic.example.com/component': 'metrics' };
@@ -101,6 +110,22 @@ describe('a built-in component', () => {
     expect(revisionOf({}, { ...SERVER, render: (spec) => SERVER.render(spec).slice(1) })).not.toBe(before);
   });
 
+  it('is rendered with what is common to the stack, which is part of its revision', () => {
+    const builtIn: BuiltIn = {
+      ...SERVER,
+      render: (_, common) => [{ resource: DEPLOYMENTS, object: { metadata, spec: common } as object }],
+    };
+    const one = (common?: CommonSpec) => {
+      const over = common === undefined ? {} : { common };
+      const result = renderStack(stackOf([]), over, [PROMETHEUS], { countNodes: () => 1, builtIns: [builtIn] });
+      return 'problems' in result ? undefined : result.components[0];
+    };
+    const common = { priorityClassName: 'high' };
+    expect(one(common)?.objects[0]?.object).toMatchObject({ spec: common });
+    expect(one(common)?.revision).not.toBe(one()?.revision);
+    expect(one({})?.revision).toBe(one()?.revision);
+  });
+
   describe('that somebody else may have made', () => {
     const standIn = ({ prometheus }: ComponentSpec) => {
       const sought = `a server with the image ${prometheus?.image ?? 'server:1'}`;
@@ -125,7 +150,7 @@ describe('a built-in component', () => {
       ]);
     });
 
-    it('has no address, since it is found later, and its port', () => {
+    it('has no address if it is no Service that is used, and its port', () => {
       expect(one('Auto')?.variables.self).toEqual({
         name: 'metrics',
         namespace: 'op',
@@ -134,6 +159,44 @@ describe('a built-in component', () => {
         ports: { web: 9090, admin: 9091 },
       });
       expect(one('Managed')?.variables.self).toMatchObject({ addresses: ['server.op.svc'] });
+    });
+
+    describe('and that is asked at a URL', () => {
+      const probe = { selectors: [], metric: 'up', series: 'series', urlOf: () => '' };
+      const server: BuiltIn = { ...SERVER, standIn: (spec) => ({ ...standIn(spec), probe }) };
+      const files = { a: '${components.metrics.addresses[0]}:${components.metrics.ports.admin}' };
+      const { workload } = component('web');
+      const config = [{ name: 'etc', mountPath: '/etc', files }];
+      const web = component('web', { dependsOn: ['metrics'], workload: { ...workload, config } });
+      const renderedWith = (mode: ComponentSpec['mode'], url?: string) => {
+        const used = { kind: 'Service', namespace: 'monitoring', name: 'prom', ...(url !== undefined && { url }) };
+        const result = renderStack(stackOf([]), {}, [{ ...PROMETHEUS, mode }, web], {
+          ...{ countNodes: () => 1, builtIns: [server], used: new Map([['metrics', used]]) },
+        });
+        if ('problems' in result) throw new Error(result.problems.join());
+        const [metrics, reader] = result.components;
+        const map = reader?.objects.find(({ resource }) => resource.kind === 'ConfigMap')?.object;
+        return { self: metrics?.variables.self, data: (map as V1ConfigMap).data, revision: reader?.revision };
+      };
+      const OWN_PORTS = { web: 9090, admin: 9091 };
+
+      it.each([
+        ['Auto', undefined, 'server.op.svc', 9090, OWN_PORTS],
+        // Until one is found, and for the sake of the expressions: what depends on it waits.
+        ['External', undefined, 'server.op.svc', 9090, OWN_PORTS],
+        ['Auto', 'http://prom.monitoring.svc:9999', 'prom.monitoring.svc', 9999, { web: 9999, admin: 9999 }],
+        ['External', 'http://prom.monitoring.svc:80', 'prom.monitoring.svc', 80, { web: 80, admin: 80 }],
+      ] as const)('has with %s and the URL %s the address %s and the port %d', (mode, url, host, port, ports) => {
+        const { self, data } = renderedWith(mode, url);
+        const namespace = url === undefined ? 'op' : 'monitoring';
+        expect(self).toMatchObject({ name: 'metrics', namespace, service: host, addresses: [host], port, ports });
+        expect(data).toEqual({ a: `${host}:${ports.admin}` });
+      });
+
+      it('is no other version of what depends on it if another one is used', () => {
+        const { revision } = renderedWith('Auto');
+        expect(renderedWith('Auto', 'http://prom.monitoring.svc:9999').revision).toBe(revision);
+      });
     });
 
     it('has another revision if something else is looked for, and not with an operator that renders other objects', () => {

@@ -1,33 +1,55 @@
 import type { V1Deployment, V1Service } from '@kubernetes/client-node';
-import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { CommonSpec, ComponentSpec, TrafficStack, UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import type { BuiltIn, BuiltInObject, StandIn } from '../../contract/builtIn.ts';
 import type { ComponentFacts } from './facts.ts';
 import { metadataOf, type DesiredObject } from './objects.ts';
+
+/** Of a URL without one. */
+const HTTP_PORT = 80;
 
 /** The objects of a built-in component, or what is wrong with it: a sentence. */
 export type RenderedBuiltIn =
   | {
       readonly objects: readonly DesiredObject[];
       readonly facts: ComponentFacts;
+      /** The same, whatever is used in place of its objects: that is no change of the spec of a component that depends on it. */
+      readonly asked: ComponentFacts;
       /** What it may use in place of its objects. */
       readonly standIn?: StandIn | undefined;
     }
   | { readonly problem: string };
 
+/** The servers of another owner that built-in components use, by the name of the component. */
+export type UsedServers = ReadonlyMap<string, UsedObject>;
+
 /**
  * Renders a built-in component. The labels and the owner reference of the stack are on the objects alone: on a pod template or a
  * selector, the adoption of an object would replace its pods. With the mode External, it has no objects.
  */
-export function renderBuiltIn(stack: TrafficStack, spec: ComponentSpec, builtIns: readonly BuiltIn[]): RenderedBuiltIn {
+export function renderBuiltIn(
+  stack: TrafficStack,
+  spec: ComponentSpec,
+  {
+    common,
+    builtIns,
+    used,
+  }: { readonly common: CommonSpec; readonly builtIns: readonly BuiltIn[]; readonly used: UsedServers },
+): RenderedBuiltIn {
   const builtIn = builtIns.find(({ type }) => type === spec.type);
   const problem = builtIn === undefined ? `this operator has no type ${spec.type}` : builtIn.problem;
-  if (builtIn === undefined || problem !== undefined) return { problem: `component ${spec.name}: ${problem}` };
+  const wrong = problem ?? (spec.mode === 'External' ? undefined : builtIn?.problemOf?.(spec));
+  if (builtIn === undefined || wrong !== undefined) return { problem: `component ${spec.name}: ${wrong}` };
   const { fieldManager } = builtIn;
-  const objects = builtIn.render(spec).map((each) => ({ ...ofStack(stack, spec.name, each), fieldManager }));
+  const objects = builtIn.render(spec, common).map((each) => ({ ...ofStack(stack, spec.name, each), fieldManager }));
   const facts = factsOf(spec.name, objects);
   const standIn = spec.mode === 'External' || spec.mode === 'Auto' ? builtIn.standIn?.(spec) : undefined;
-  if (standIn === undefined) return { objects, facts };
-  return { objects: spec.mode === 'External' ? [] : objects, facts: withoutService(facts), standIn };
+  if (standIn === undefined) return { objects, facts, asked: facts };
+  const asked = withoutService(facts);
+  return {
+    objects: spec.mode === 'External' ? [] : objects,
+    facts: standIn.probe === undefined ? asked : factsOfServer(facts, used.get(spec.name)),
+    ...{ asked, standIn },
+  };
 }
 
 function ofStack(stack: TrafficStack, component: string, { resource, object }: BuiltInObject): DesiredObject {
@@ -39,7 +61,22 @@ function ofStack(stack: TrafficStack, component: string, { resource, object }: B
   };
 }
 
-/** Of one that may be somebody else's, where it is found is not known when files are rendered. */
+/**
+ * The address and the port of the server that is used. Until one is found, and while the component has its own, those of its own Service:
+ * what depends on the component is not applied before it is ready. A file names a port as the own Service does, since the Service of another
+ * owner may have any names.
+ */
+function factsOfServer(own: ComponentFacts, used: UsedObject | undefined): ComponentFacts {
+  if (used?.url === undefined) return own;
+  const { hostname, port: text } = new URL(used.url);
+  const port = text === '' ? HTTP_PORT : Number(text);
+  return {
+    ...{ name: own.name, namespace: used.namespace, service: hostname, addresses: [hostname], port },
+    ports: Object.fromEntries(Object.keys(own.ports).map((name) => [name, port])),
+  };
+}
+
+/** What runs on the nodes has no Service of another owner. */
 function withoutService({ name, namespace, port, ports }: ComponentFacts): ComponentFacts {
   return { name, namespace, addresses: [], ...(port !== undefined && { port }), ports };
 }

@@ -14,7 +14,8 @@ const named = (type: BuiltInType, mode: 'Managed' | 'Disabled' = 'Managed') => s
 
 const planOf = (builtIns: readonly BuiltIn[], stacks: Parameters<typeof planDefaultStack>[1]) => {
   const plan = planDefaultStack(builtIns, stacks);
-  const names = plan === undefined || plan.do === 'delete' ? [] : plan.stack.spec.components.map(({ name }) => name);
+  const names =
+    plan?.do !== 'create' && plan?.do !== 'change' ? [] : plan.stack.spec.components.map(({ name }) => name);
   return [plan?.do ?? 'nothing', ...names];
 };
 /** The stack as the operator has written it for these types. */
@@ -77,10 +78,34 @@ describe('the stack default', () => {
     ['changed for one more', BOTH, [written([EXPORTER])], ['change', 'node-exporter', 'prometheus']],
     ['not changed for what another names', BOTH, [written(BOTH), named('Prometheus')], ['nothing']],
     ['deleted if the flags deploy nothing', [OFF], [written(BOTH)], ['delete']],
-    ['left as people changed it', [EXPORTER, OFF], [written(BOTH, { deadline: '1m' })], ['nothing']],
+    ['left as people changed it', [EXPORTER, OFF], [written(BOTH, { deadline: '1m' })], ['leave']],
+    ['left as people made it', BOTH, [{ ...named('Prometheus'), metadata: { name: 'default' } }], ['leave']],
     ['left while it goes', [EXPORTER, OFF], [leaving(written(BOTH))], ['nothing']],
   ])('is made %s', (_, builtIns, stacks, wanted) => {
     expect(planOf(builtIns, stacks)).toEqual(wanted);
+  });
+});
+
+describe('the settings in the stack default', () => {
+  const kept = (retention: string): BuiltIn => builtIn('Prometheus', { settings: { prometheus: { retention } } });
+  const prometheusIn = (plan: ReturnType<typeof planDefaultStack>) =>
+    plan?.do === 'create' || plan?.do === 'change'
+      ? plan.stack.spec.components.find(({ type }) => type === 'Prometheus')?.prometheus
+      : plan?.do;
+
+  it.each<[string, readonly TrafficStack[], BuiltIn, unknown]>([
+    ['are those of the flags when it is created', [], kept('15d'), { retention: '15d' }],
+    [
+      'follow the flags while nobody has changed it',
+      [written([EXPORTER, kept('15d')])],
+      kept('30d'),
+      { retention: '30d' },
+    ],
+    ['come to one that an earlier version has made', [written(BOTH)], kept('15d'), { retention: '15d' }],
+    ['are not written again', [written([EXPORTER, kept('15d')])], kept('15d'), undefined],
+    ['stay when people have changed it', [written([EXPORTER, kept('15d')], { deadline: '1m' })], kept('30d'), 'leave'],
+  ])('%s', (_, stacks, prometheus, wanted) => {
+    expect(prometheusIn(planDefaultStack([EXPORTER, prometheus], stacks))).toEqual(wanted);
   });
 });
 

@@ -11,6 +11,7 @@ import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEFAULT_STACK_HASH } from '../names.ts';
+import { ignoredFlags } from './ignoredFlags.ts';
 
 /** The stack `default` as the operator writes it. */
 export type DefaultStack = Pick<TrafficStack, 'metadata' | 'spec'>;
@@ -19,17 +20,19 @@ export type DefaultStack = Pick<TrafficStack, 'metadata' | 'spec'>;
 export type DefaultStackPlan =
   | { readonly do: 'create'; readonly stack: DefaultStack }
   | { readonly do: 'change'; readonly stack: DefaultStack; readonly live: TrafficStack }
-  | { readonly do: 'delete'; readonly live: TrafficStack };
+  | { readonly do: 'delete'; readonly live: TrafficStack }
+  /** People have changed it: what the flags say otherwise has no effect. */
+  | { readonly do: 'leave'; readonly live: TrafficStack; readonly ignored: readonly string[] };
 
 /**
- * Decides about the stack `default`: a component for each built-in type that the flags deploy and that no other stack names. They have no
- * settings, so those of the flags hold until people write some. One that somebody else may have made has the mode Auto.
+ * Decides about the stack `default`: a component for each built-in type that the flags deploy and that no other stack names. One that
+ * somebody else may have made has the mode Auto. It has all settings of the flags, so that the object alone says what runs.
  *
- * | the stack `default`                      | the flags deploy       | it is   |
+ * | the stack `default`                      | the flags              | it is   |
  * |------------------------------------------|------------------------|---------|
- * | is missing                               | a type, or several     | created |
- * | is as the operator has written it        | other types            | changed |
- * | is as the operator has written it        | nothing                | deleted |
+ * | is missing                               | deploy a type          | created |
+ * | is as the operator has written it        | say something else     | changed |
+ * | is as the operator has written it        | deploy nothing         | deleted |
  * | anything else, also if people changed it | any                    | left    |
  *
  * What it has, it does not give up for another stack, which is refused.
@@ -39,17 +42,26 @@ export function planDefaultStack(
   stacks: readonly TrafficStack[],
 ): DefaultStackPlan | undefined {
   const live = stacks.find(({ metadata }) => metadata?.name === DEFAULT_STACK);
-  if (live !== undefined && !isAsWritten(live)) return undefined;
-  const others = stacks.filter((each) => each !== live && each.metadata?.deletionTimestamp === undefined);
-  const own = live === undefined ? [] : typesIn(live);
-  const named = new Set(others.flatMap(typesIn).filter((type) => !own.includes(type)));
-  const types = builtIns.filter(
-    ({ type, isDeployed, problem }) => isDeployed && problem === undefined && !named.has(type),
-  );
+  if (live?.metadata?.deletionTimestamp !== undefined) return undefined;
+  const types = typesOfFlags(builtIns, stacks, live);
+  if (live !== undefined && !isAsWritten(live))
+    return { do: 'leave', live, ignored: ignoredFlags(builtIns, types, live) };
   if (types.length === 0) return live && { do: 'delete', live };
   const stack = defaultStackOf(types);
   if (live === undefined) return { do: 'create', stack };
   return hashOf(live.spec) === hashOf(stack.spec) ? undefined : { do: 'change', stack, live };
+}
+
+/** What the flags deploy, and no other stack names. @param live the stack `default` */
+export function typesOfFlags(
+  builtIns: readonly BuiltIn[],
+  stacks: readonly TrafficStack[],
+  live: TrafficStack | undefined,
+): BuiltIn[] {
+  const others = stacks.filter((each) => each !== live && each.metadata?.deletionTimestamp === undefined);
+  const own = live === undefined ? [] : typesIn(live);
+  const named = new Set(others.flatMap(typesIn).filter((type) => !own.includes(type)));
+  return builtIns.filter(({ type, isDeployed, problem }) => isDeployed && problem === undefined && !named.has(type));
 }
 
 function defaultStackOf(types: readonly BuiltIn[]): DefaultStack {
@@ -59,7 +71,7 @@ function defaultStackOf(types: readonly BuiltIn[]): DefaultStack {
 }
 
 function isAsWritten({ metadata, spec }: TrafficStack): boolean {
-  return metadata?.deletionTimestamp === undefined && metadata?.annotations?.[DEFAULT_STACK_HASH] === hashOf(spec);
+  return metadata?.annotations?.[DEFAULT_STACK_HASH] === hashOf(spec);
 }
 
 function hashOf(spec: TrafficStackSpec): string {
@@ -78,7 +90,7 @@ function typesIn(stack: TrafficStack): ComponentType[] {
 }
 
 /** With the name `node-exporter` for the type NodeExporter. What another monitoring has already is not deployed a second time. */
-function componentOf({ type, standIn }: BuiltIn): ComponentSpec {
+function componentOf({ type, standIn, settings }: BuiltIn): ComponentSpec {
   const name = type.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
-  return { name, type, ...(standIn !== undefined && { mode: 'Auto' }) };
+  return { ...settings, name, type, ...(standIn !== undefined && { mode: 'Auto' }) };
 }

@@ -32,6 +32,11 @@ export function isKind(kind: string | undefined): boolean {
   return RESOURCES.some((each) => each.kind === kind);
 }
 
+/** Whether objects of a kind run pods. */
+export function isWorkload({ kind }: Pick<Resource, 'kind'>): boolean {
+  return (WORKLOAD_KINDS as readonly string[]).includes(kind);
+}
+
 /** Kinds whose status tells whether a component is ready. */
 const TELLING_KINDS: readonly string[] = [...WORKLOAD_KINDS, TRAFFIC_WEIGHTS.kind];
 

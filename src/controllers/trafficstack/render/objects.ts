@@ -7,6 +7,7 @@ import {
   type TrafficStack,
   type WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/appliedHash.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isOwnedBy } from '../../../runtime/objectSet/owner.ts';
 import { MANAGED_BY, OPERATOR, OWNER } from '../../contract/labels.ts';
@@ -134,9 +135,21 @@ function ownerReferenceOf({ metadata }: TrafficStack): V1OwnerReference {
   return { apiVersion: apiVersionOf(TRAFFIC_STACKS), kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** Whether the stack controls a live object. */
-export function isOfStack({ metadata }: KubeObject, stack: TrafficStack): boolean {
-  return metadata?.ownerReferences?.some(({ uid }) => uid === stack.metadata?.uid) ?? false;
+/**
+ * Whether a live object is of the stack.
+ *
+ * | its controller            | the stack                                     | of the stack |
+ * |---------------------------|-----------------------------------------------|--------------|
+ * | is the stack              | any                                           | yes          |
+ * | is somebody else          | any                                           | no           |
+ * | none: somebody took the owner reference away | stays: it has applied the object, as label and hash say | yes: the next apply restores it |
+ * | none                      | is being deleted: so `--cascade=orphan` leaves objects | no  |
+ */
+export function isOfStack({ metadata }: KubeObject, { metadata: stack }: TrafficStack): boolean {
+  const { ownerReferences = [], labels, annotations } = metadata ?? {};
+  if (ownerReferences.some(({ uid }) => uid === stack?.uid)) return true;
+  if (stack?.deletionTimestamp !== undefined || ownerReferences.some(({ controller }) => controller)) return false;
+  return labels?.[STACK_LABEL] === stack?.name && annotations?.[APPLIED_HASH_ANNOTATION] !== undefined;
 }
 
 /**

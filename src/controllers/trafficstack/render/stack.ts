@@ -9,7 +9,7 @@ import {
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import type { BuiltIn, StandIn } from '../../contract/builtIn.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';
-import { renderBuiltIn } from './builtIn.ts';
+import { renderBuiltIn, type UsedServers } from './builtIn.ts';
 import { factsOf, type ComponentFacts } from './facts.ts';
 import { foldersOf } from './folders.ts';
 import { objectsOf, type DesiredObject } from './objects.ts';
@@ -35,6 +35,8 @@ export type Rendered = { readonly components: readonly RenderedComponent[] } | {
 export interface RenderedWith {
   readonly countNodes: CountNodes;
   readonly builtIns: readonly BuiltIn[];
+  /** Default: none. */
+  readonly used?: UsedServers;
 }
 
 /**
@@ -48,30 +50,32 @@ export function renderStack(
   stack: TrafficStack,
   { common = {}, highAvailability }: Pick<TrafficStackSpec, 'common' | 'highAvailability'>,
   ordered: readonly ComponentSpec[],
-  { countNodes, builtIns }: RenderedWith,
+  { countNodes, builtIns, used = new Map() }: RenderedWith,
 ): Rendered {
   const scope: Scope = {
     stack,
     common,
     highAvailability,
     countNodes,
+    builtIns,
+    used,
     facts: new Map(),
     asked: new Map(),
     problems: [],
   };
   const components = ordered.flatMap((spec) =>
-    isWorkload(spec) ? renderWorkload(spec, scope) : renderOther(spec, scope, builtIns),
+    isWorkload(spec) ? renderWorkload(spec, scope) : renderOther(spec, scope),
   );
   const problems = [...scope.problems, ...duplicatesIn(components)];
   return problems.length > 0 ? { problems } : { components };
 }
 
 /** What has been rendered before, and what is wrong so far. */
-interface Scope extends Pick<TrafficStackSpec, 'highAvailability'>, Pick<RenderedWith, 'countNodes'> {
+interface Scope extends Pick<TrafficStackSpec, 'highAvailability'>, Required<RenderedWith> {
   readonly stack: TrafficStack;
   readonly common: CommonSpec;
   readonly facts: Map<string, ComponentFacts>;
-  /** Without the number of nodes. */
+  /** Without the number of nodes, and without the servers that are used. */
   readonly asked: Map<string, ComponentFacts>;
   readonly problems: string[];
 }
@@ -95,14 +99,15 @@ function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponen
 }
 
 /** A component whose objects the operator knows. */
-function renderOther(spec: ComponentSpec, scope: Scope, builtIns: readonly BuiltIn[]): RenderedComponent[] {
-  const rendered = renderBuiltIn(scope.stack, spec, builtIns);
+function renderOther(spec: ComponentSpec, scope: Scope): RenderedComponent[] {
+  const rendered = renderBuiltIn(scope.stack, spec, scope);
   if ('problem' in rendered) {
     scope.problems.push(rendered.problem);
     return [];
   }
-  const { objects, facts, standIn } = rendered;
-  for (const known of [scope.facts, scope.asked]) known.set(spec.name, facts);
+  const { objects, facts, asked, standIn } = rendered;
+  scope.facts.set(spec.name, facts);
+  scope.asked.set(spec.name, asked);
   const revision = builtInRevisionOf(spec, objects, standIn);
   return [{ spec, objects, variables: variablesOf(spec, scope), revision, ...(standIn && { standIn }) }];
 }

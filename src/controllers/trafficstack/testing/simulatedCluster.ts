@@ -3,18 +3,21 @@ import { Registry } from 'prom-client';
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { ComponentSpec, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { Applier } from '../../../runtime/apply/apply.ts';
+import { createInformer } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import { keyOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
+import type { Transport } from '../../../runtime/client/transport.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
+import type { BuiltIn } from '../../contract/builtIn.ts';
 import { createTrafficStackMetrics } from '../metrics.ts';
 import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
 import { Sightings } from '../observe/answers/sightings.ts';
 import type { Caches } from '../observe/caches.ts';
 import type { Answer } from '../observe/observation.ts';
-import { RecentReads } from '../observe/recentReads.ts';
-import { StrangerReader } from '../observe/strangers.ts';
+import { RecentCalls } from '../observe/recentCalls.ts';
+import { Strangers } from '../observe/strangers/strangers.ts';
 import { reconcile, type Dependencies } from '../reconcile.ts';
 import { Renderings } from '../renderings.ts';
 import { RESOURCES } from '../render/kinds.ts';
@@ -34,6 +37,15 @@ export class SimulatedCluster {
   onApply: (object: KubeObject) => void = () => undefined;
   /** What Prometheus says now about a query. */
   isTrue: (query: string) => boolean = () => true;
+  /** What servers of somebody else, and programs on the nodes, answer. */
+  asks: Pick<Dependencies, 'probes' | 'listeners'> = {
+    probes: { problem: () => Promise.resolve(undefined) },
+    listeners: { ask: ({ port }) => Promise.resolve({ port, asked: 0, answering: [] }) },
+  };
+  /** Objects of somebody else, of any kind: all that lists have. */
+  theirs: readonly KubeObject[] = [];
+  /** The Events about the stack. */
+  readonly told: string[] = [];
   /** Why the status cannot be written. */
   statusRefusal: Error | undefined;
   readonly clock = new FakeClock();
@@ -48,8 +60,27 @@ export class SimulatedCluster {
   /** By query; those of this operator, as its sightings. */
   #answers = new Map<string, { answer: Answer; neededSince: number }>();
   #sightings = new Sightings({ monotonic: () => this.#tick() });
+  /** No watch is ever answered, so what is not the stack's is read. */
+  readonly #strangers = new Strangers({
+    client: {
+      get: <T extends KubeObject>(resource: Resource<T>, ref: ObjectRef) =>
+        Promise.resolve().then(() => this.#get(resource, ref) as T),
+      list: <T extends KubeObject>() => Promise.resolve(this.theirs as T[]),
+    },
+    clock: this.clock,
+    isLeader: () => true,
+    onChange: () => undefined,
+    create: (selection) =>
+      createInformer({
+        ...{ ...selection, clock: this.clock, logger: this.#logger },
+        transport: { stream: () => new Promise(() => undefined) } as unknown as Transport,
+      }),
+  });
 
-  constructor(components: readonly ComponentSpec[]) {
+  readonly #builtIns: readonly BuiltIn[];
+
+  constructor(components: readonly ComponentSpec[], builtIns: readonly BuiltIn[] = []) {
+    this.#builtIns = builtIns;
     const stack = stackOf(components);
     this.stack = { ...stack, metadata: { ...stack.metadata, finalizers: [FINALIZER] } };
     this.stack.spec.upgrade = { rollback: true };
@@ -143,25 +174,27 @@ export class SimulatedCluster {
       caches,
       writers: {
         ...{ client, applierOf: () => applier, caches, applying: new Set(), clock: this.clock },
-        deletions: new RecentReads(this.clock),
+        deletions: new RecentCalls(this.clock),
+        events: { event: () => undefined },
       },
       answers: {
         answer: (query) => this.#asked(query).answer,
         askAgain: (query, since) => void (this.#asked(query).neededSince = since),
       },
+      nodes: { get: () => undefined },
       sightings: this.#sightings,
-      renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
+      renderings: new Renderings({ countNodes: () => 0, builtIns: this.#builtIns }),
       podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
-      strangers: new StrangerReader({ client, clock: this.clock }),
-      probes: { problem: () => Promise.resolve(undefined) },
-      stacks: { wrote: () => undefined } as unknown as Dependencies['stacks'],
+      strangers: this.#strangers,
+      ...this.asks,
+      stacks: { wrote: () => undefined },
       statuses: {
         newest: () => this.stack,
         write: (_, status) => Promise.resolve().then(() => this.#report(status)),
         forget: () => undefined,
       },
-      events: { event: () => undefined },
+      events: { event: (_, type, reason, note) => void this.told.push(`${type} ${reason}: ${note}`) },
       metrics: this.#metrics,
       clock: { now: () => this.clock.now(), monotonic: () => this.#tick() },
       isLeader: () => true,

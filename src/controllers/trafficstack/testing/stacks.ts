@@ -81,10 +81,17 @@ export function seenSince(time: number, ...names: readonly string[]): Seen {
 
 /** A pod whose container waits for this reason, or runs. */
 export function pod(name: string, over: Partial<StackPod['containers'][number]> = {}): StackPod {
-  const none = { waiting: undefined, ended: undefined, lastExit: undefined, restarts: 0 };
+  const none = { waiting: undefined, ended: undefined, lastExit: undefined, lastReason: undefined, restarts: 0 };
   const container = { name: 'web', isReady: false, isRunning: false, ...none, ...over };
   return {
-    ...{ key: `shop/${name}`, component: 'shop/main/web', isEnding: false, createdAt: NOW, revisionHash: '' },
-    ...{ isScheduled: true, claims: [], containers: [container], unscheduledMessage: undefined },
+    ...{
+      key: `shop/${name}`,
+      component: 'shop/main/web',
+      workload: 'Deployment web',
+      isEnding: false,
+      createdAt: NOW,
+      revisionHash: '',
+    },
+    ...{ nodeName: 'n1', claims: [], containers: [container], unscheduledMessage: undefined },
   };
 }

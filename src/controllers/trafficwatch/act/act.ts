@@ -11,7 +11,7 @@ import type { Failure } from '../../../runtime/status/failure.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
-import { isTakeover, prepareOwnership } from './deploymentOwnership.ts';
+import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf } from './failures.ts';
 import { FINALIZER } from '../names.ts';
 import type { NodeLabelWriter } from './nodeLabelWriter.ts';
@@ -61,7 +61,7 @@ async function writeLabels(plan: Plan, writers: Writers): Promise<Failure[]> {
 }
 
 function outcomeOver(live: V1Deployment | undefined): DeploymentOutcome {
-  if (!live) return Reason.DeploymentCreated;
+  if (!live || isIncomplete(live)) return Reason.DeploymentCreated;
   return isTakeover(live) ? Reason.DeploymentAdopted : Reason.DeploymentUpdated;
 }
 

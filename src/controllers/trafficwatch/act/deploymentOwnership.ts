@@ -1,21 +1,27 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
-import type { CallOptions, Client } from '../../../runtime/client/client.ts';
-import { isConflict, WaitingError } from '../../../runtime/client/errors.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET } from '../../../runtime/apply/apply.ts';
+import type { CallOptions, Client, JsonPatchOperation } from '../../../runtime/client/client.ts';
+import { isConflict, isInvalid, WaitingError } from '../../../runtime/client/errors.ts';
 import * as managed from '../../../runtime/apply/managedFields.ts';
+import { ownersPatch } from '../../../runtime/apply/ownersPatch.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { apiVersionOf, keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 
 const REPLICAS = ['f:spec', 'f:replicas'];
 const ROLLING_UPDATE = ['f:spec', 'f:strategy', 'f:rollingUpdate'];
-/** Requeue delay if the Deployment was replaced by another one meanwhile: ms. */
+/** Requeue delay if another client writes the Deployment, or replaced it, meanwhile: ms. */
 const LOOK_AGAIN_MS = 1_000;
-/** Attempts to write managedFields. During a rollout the status changes often, and a change meanwhile causes a 409. */
+/** Attempts to write managedFields: only a write that changes the same entries, as of a person who edits our fields, makes one fail. */
 const ATTEMPTS = 3;
 
 /** True for a Deployment that we own but never applied: another controller created it. */
 export function isTakeover(live: V1Deployment): boolean {
   return live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === undefined;
+}
+
+/** True for a Deployment that this operator created, and did not apply yet. */
+export function isIncomplete(live: V1Deployment): boolean {
+  return live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === NOT_APPLIED_YET;
 }
 
 function isStuckOnRollingUpdate(desired: V1Deployment, live: V1Deployment): boolean {
@@ -34,7 +40,7 @@ function mayReleaseReplicas(desired: V1Deployment, live: V1Deployment): boolean 
  *
  * | case | edit |
  * | ---- | ---- |
- * | another controller, PKopel/traffic-operator, created it | we take over the fields of the manager that wrote our owner reference, so that the apply removes fields that the spec lacks. Other managers, such as kubectl, keep their fields |
+ * | we created it, or another controller, PKopel/traffic-operator | we take over the fields of the manager that wrote our owner reference, so that the apply removes fields that the spec lacks. Other managers, such as kubectl, keep their fields |
  * | the same, but without managedFields, as in a restored backup | on our first apply, the API server makes one entry for all present fields; we take it over |
  * | Recreate is wanted, rollingUpdate is present | we become the only owner of rollingUpdate: the apply then removes it and sets the new type in one write. The API server rejects both together, and defaulted fields have no owner |
  * | replicas are no longer in the spec | they get no owner and keep their value. If the apply removed them, they would default to 1 |
@@ -44,7 +50,7 @@ export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager:
   const uid = desired.metadata?.ownerReferences?.[0]?.uid ?? '';
   const reference = ['f:metadata', 'f:ownerReferences', `k:{"uid":${JSON.stringify(uid)}}`];
   let fields: managed.ManagedFields = live.metadata?.managedFields ?? [];
-  if (isTakeover(live)) {
+  if (isTakeover(live) || isIncomplete(live)) {
     fields = managed.takeOver(fields, owner, (entry) => managed.isUpdate(entry) && managed.hasField(entry, reference));
   }
   if (isStuckOnRollingUpdate(desired, live)) {
@@ -64,8 +70,8 @@ export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager:
  * apply does not follow.
  *
  * @param known from the cache, or the response of the API server to the creation
- * @throws ApiError (409 after three conflicts in a row), TransportError, NotLeaderError
- * @throws WaitingError if the Deployment was replaced by another one
+ * @throws ApiError, TransportError, NotLeaderError
+ * @throws WaitingError if the Deployment was replaced by another one, or its owners change all the time
  */
 export async function prepareOwnership(
   client: Client,
@@ -74,18 +80,26 @@ export async function prepareOwnership(
   known: V1Deployment,
   options?: CallOptions,
 ): Promise<void> {
-  const isNeeded = isTakeover(known) || isStuckOnRollingUpdate(desired, known) || mayReleaseReplicas(desired, known);
+  const isOurs = !isTakeover(known) && !isIncomplete(known);
+  const isNeeded = !isOurs || isStuckOnRollingUpdate(desired, known) || mayReleaseReplicas(desired, known);
   if (!isNeeded) return;
-  for (let left = ATTEMPTS; left > 0; left--) {
+  let refused = '';
+  for (let n = 0; n < ATTEMPTS; n++) {
+    const isComplete = n === 0 && hasAllManagedFields(known);
+    const found = isComplete ? known : await getAgain(client, desired, known, options);
+    const patch = await patchOf(client, manager, desired, found, options);
+    if (patch.length === 0) return;
     try {
-      const isComplete = left === ATTEMPTS && hasAllManagedFields(known);
-      const found = isComplete ? known : await getAgain(client, desired, known, options);
-      await writeOwners(client, manager, desired, found, options);
+      await client.jsonPatch(DEPLOYMENTS, refOfKey(keyOf(desired)), patch, { ...options, fieldManager: manager });
       return;
     } catch (error) {
-      if (!isConflict(error) || left === 1) throw error;
+      // A test of the patch failed, unless the same patch is refused again.
+      const isOvertaken = isConflict(error) || (isInvalid(error) && JSON.stringify(patch) !== refused);
+      if (!isOvertaken) throw error;
+      refused = JSON.stringify(patch);
     }
   }
+  throw new WaitingError('Overtaken', 'other clients change who owns the fields of the Deployment', LOOK_AGAIN_MS);
 }
 
 /** True if the object has full managedFields. Objects of the cache have only those of scalers. */
@@ -127,18 +141,16 @@ async function getAgain(
   throw new WaitingError('Overtaken', 'the Deployment was replaced by another', LOOK_AGAIN_MS);
 }
 
-async function writeOwners(
+/** What has to change in the managedFields. */
+async function patchOf(
   client: Client,
   manager: string,
   desired: V1Deployment,
   found: V1Deployment,
   options?: CallOptions,
-): Promise<void> {
+): Promise<readonly JsonPatchOperation[]> {
   const isLost = isTakeover(found) && hasNoManagedFields(found);
   const live = isLost ? await makeOwned(client, manager, desired, found, options) : found;
-  const { resourceVersion, managedFields = [] } = live.metadata ?? {};
-  const owners = ownersBefore(desired, live, manager);
-  if (JSON.stringify(owners) === JSON.stringify(managedFields)) return;
-  const patch = { metadata: { resourceVersion, managedFields: owners } };
-  await client.mergePatch(DEPLOYMENTS, refOfKey(keyOf(desired)), patch, { ...options, fieldManager: manager });
+  const { uid, managedFields = [] } = live.metadata ?? {};
+  return ownersPatch(uid, managedFields, ownersBefore(desired, live, manager));
 }

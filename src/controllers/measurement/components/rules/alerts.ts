@@ -12,9 +12,26 @@ const OF_LEADER = `and on (pod) (traffic_operator_leader{${OPERATOR}} == 1)`;
 /** Nodes that the operator cannot measure, such as those that are not Ready. */
 const NOT_MEASURABLE = `traffic_operator_node_not_measurable{${OPERATOR}} == 1`;
 
+type Shown = Pick<MeasurementOptions, 'operatorMetrics'>;
+
 /** The alerting rules. Without the operator's metrics only the rules about other metrics are useful. */
-export function renderAlertingRules({ operatorMetrics }: Pick<MeasurementOptions, 'operatorMetrics'>): string {
-  const groups = operatorMetrics ? ALL_GROUPS : ALL_GROUPS.filter((group) => !OF_THE_OPERATOR.includes(group));
+export function renderAlertingRules(options: Shown): string {
+  return renderGroups(ALL_GROUPS, options);
+}
+
+/**
+ * The alerting rules whose change restarts Prometheus. Those about stacks are not among them: they are all that an upgrade from a version
+ * without stacks changes, and a restart loses the samples in an emptyDir. A running Prometheus has them from its next start on.
+ */
+export function renderRestartingRules(options: Shown): string {
+  return renderGroups(
+    ALL_GROUPS.filter((group) => group !== STACK_ALERTS),
+    options,
+  );
+}
+
+function renderGroups(all: readonly RuleGroup[], { operatorMetrics }: Shown): string {
+  const groups = operatorMetrics ? all : all.filter((group) => !OF_THE_OPERATOR.includes(group));
   return renderRules('Alerts. docs/runbooks.md describes what to do for each.', groups);
 }
 

@@ -17,7 +17,8 @@ const LATE_SECONDS = 900;
  *
  * TrafficStackNotReady names the component that the others wait for. That is another one from step to step, and each would
  * begin the time of a `for` anew. So the time is that of the status, which also survives a restart. What cannot be read has no
- * such component.
+ * such component, and is told by its reason. Without both, changes wait, for example for `upgrade.query`: all components
+ * that are not ready are Waiting.
  *
  * @param ofLeader the series of a metric that the leader has
  */
@@ -27,6 +28,7 @@ export function stackAlerts(ofLeader: (metric: string, matchers?: string) => str
     return `max by (stack, component) ${ofLeader('traffic_operator_stack_component_state', matcher)} == 1`;
   };
   const ready = 'traffic_operator_stack_ready';
+  const notRead = ofLeader(ready, `reason="${StackReason.NotRead}"`);
   const since = `max by (stack) ${ofLeader('traffic_operator_stack_ready_since_timestamp_seconds')}`;
   const stalled = 'traffic_operator_stack_stalled';
   const ofSpec = ofLeader(stalled, `reason!="${StackReason.ForeignObject}"`);
@@ -38,7 +40,9 @@ export function stackAlerts(ofLeader: (metric: string, matchers?: string) => str
         expr: `(
 ${inState(...ROOTS)}
 unless on (stack)
-${ofLeader(ready, `reason="${StackReason.NotRead}"`)}
+${notRead}
+or on (stack)
+max by (stack, reason) ${notRead} == 0
 or on (stack)
 max by (stack) ${ofLeader(ready)} == 0
 )
@@ -52,7 +56,7 @@ ${ofLeader(stalled)} == 1`,
         severity: 'warning',
         summary: 'TrafficStack {{ $labels.stack }} is not ready{{ with $labels.component }}: {{ . }} is not{{ end }}',
         description:
-          'For 15 minutes, {{ if $labels.component }}the stack has not been ready. Other components may wait for {{ $labels.component }}{{ else }}what the stack is made of could not be read, and nothing is changed{{ end }}. Its status has the reason.',
+          'For 15 minutes, {{ if $labels.component }}the stack has not been ready. Other components may wait for {{ $labels.component }}{{ else if $labels.reason }}what the stack is made of could not be read, and nothing is changed{{ else }}changes of the stack have waited, for example for upgrade.query{{ end }}. Its status has the reason.',
       },
       {
         alert: 'TrafficStackComponentFailed',

@@ -62,6 +62,12 @@ it.each<[string, WorkloadKind, StackPod[], string | undefined]>([
   ['a pod without a container yet', 'Deployment', [uid('a', { ...CREATING, containers: [] })], 'a'],
   ['a pod that runs and is not ready', 'Deployment', [uid('a', RUNNING), uid('b', CREATING)], 'a'],
   [
+    'nothing, if its node is not Ready',
+    'StatefulSet',
+    [uid('a', { ...RUNNING, lostNode: { name: 'n2', since: NOW } })],
+    undefined,
+  ],
+  [
     'nothing, if a pod tells why',
     'StatefulSet',
     [uid('a', { ...pod('a'), unscheduledMessage: 'no room', containers: [] })],

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import type { ObservedComponent, Question, SeenEvent } from '../../observe/observation.ts';
 import { workloadsOf } from '../../render/kinds.ts';
-import { isOpen, readinessOf, worstOf, type Readiness } from '../readiness.ts';
+import { isOpen, readinessOf, worstOf, type Readiness } from '../present/readiness.ts';
 import { creatingPodOf, NOT_READY, podProblemOf, unreadyPodOf, type PodProblem } from './podProblem.ts';
 
 type Observed = Pick<ObservedComponent, 'objects' | 'pods' | 'arePodsRead'>;
@@ -30,7 +30,7 @@ export function causeOf(
  *
  * | pods                                        | asked about                               | that counts              |
  * |---------------------------------------------|-------------------------------------------|--------------------------|
- * | one is stuck, or has no node                | nothing: its status tells                 |                          |
+ * | one is stuck, or has no node, or one that is not Ready | nothing: its status tells      |                          |
  * | one runs and is not ready                   | that pod                                  | Unhealthy                |
  * | one is being created                        | that pod: its volumes, its network        | a warning of the kubelet |
  * | are missing, of a StatefulSet or DaemonSet  | the workload: quota, rights, admission    | FailedCreate, if the last creation failed |

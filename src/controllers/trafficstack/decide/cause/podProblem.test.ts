@@ -1,15 +1,28 @@
 import { expect, it } from 'vitest';
 import type { StackPod } from '../../observe/observation.ts';
-import { pod } from '../../testing/stacks.ts';
+import { NOW, pod } from '../../testing/stacks.ts';
 import { podProblemOf } from './podProblem.ts';
 
 const waits = (reason: string, message = '', lastExit?: number, restarts = 0) =>
   pod('a', { waiting: { reason, message }, lastExit, restarts });
 const unscheduled = {
   ...pod('b'),
-  isScheduled: false,
+  nodeName: undefined,
   unscheduledMessage: '0/3 nodes are available: insufficient cpu',
 };
+
+const CRASHED = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' }, lastExit: 3 };
+const lost = (name: string, over: Parameters<typeof pod>[1] = {}): StackPod => {
+  return { ...pod(name, over), lostNode: { name: 'n2', since: NOW } };
+};
+const ON_N2 = 'pod shop/a is on node n2, which is NotReady since 2026-01-01T00:00:00Z';
+const EVICTED: StackPod = {
+  ...pod('e', { ended: 'Error', lastExit: 137 }),
+  finished: { reason: 'Evicted', message: 'The node was low on resource: memory.' },
+};
+const EVICTED_MESSAGE = 'pod shop/e: Evicted: The node was low on resource: memory.';
+const ENDED = 'pod shop/e, container web: Error; it ended with exit code 137';
+const NO_ROOM = 'pod shop/b: 0/3 nodes are available: insufficient cpu';
 
 it.each<[string, StackPod[], string | undefined]>([
   ['none, without pods', [], undefined],
@@ -32,8 +45,23 @@ it.each<[string, StackPod[], string | undefined]>([
   ],
   [
     'a container that has just ended',
-    [pod('a', { ended: 'OOMKilled', lastExit: 137, restarts: 1 })],
+    [pod('a', { ended: 'OOMKilled', lastExit: 137, lastReason: 'OOMKilled', restarts: 1 })],
     'pod shop/a, container web: OOMKilled; it ended with exit code 137, 1 restart',
+  ],
+  [
+    'what killed a container that waits for its next start',
+    [pod('a', { ...CRASHED, lastExit: 137, lastReason: 'OOMKilled', restarts: 2 })],
+    'pod shop/a, container web: CrashLoopBackOff: back-off; it ended with exit code 137 (OOMKilled), 2 restarts',
+  ],
+  [
+    'the exit code alone, if the reason says no more',
+    [pod('a', { ...CRASHED, lastReason: 'Error' })],
+    'pod shop/a, container web: CrashLoopBackOff: back-off; it ended with exit code 3',
+  ],
+  [
+    'the same of one that ended well',
+    [pod('a', { ...CRASHED, lastExit: 0, lastReason: 'Completed' })],
+    'pod shop/a, container web: CrashLoopBackOff: back-off; it ended with exit code 0',
   ],
   ['none, after an init container', [pod('a', { ended: 'Completed', lastExit: 0 })], undefined],
   [
@@ -52,6 +80,31 @@ it.each<[string, StackPod[], string | undefined]>([
     [{ ...unscheduled, unscheduledMessage: undefined, claims: ['data-b'] }],
     'pod shop/b: no node is chosen yet; its claims: data-b',
   ],
+  ['a node that is not Ready', [lost('a', { isReady: true })], ON_N2],
+  ['the same, whatever was told of the pod before', [lost('a', CRASHED)], ON_N2],
+  ['the same, before a pod that finds no room', [lost('a'), unscheduled, pod('c', { isRunning: true })], ON_N2],
+  [
+    'a container that cannot start before a node that is not Ready',
+    [lost('a'), pod('c', CRASHED)],
+    'pod shop/c, container web: CrashLoopBackOff: back-off; it ended with exit code 3',
+  ],
+  [
+    'a node that is not Ready, if a pod cannot end there',
+    [pod('b', { isRunning: true, isReady: true }), { ...lost('a'), isEnding: true }],
+    'pod shop/a is ending on node n2, which is NotReady since 2026-01-01T00:00:00Z',
+  ],
+  [
+    'what is wrong with another pod, and then the one that cannot end',
+    [unscheduled, { ...lost('a'), isEnding: true }],
+    'pod shop/b: 0/3 nodes are available: insufficient cpu; ' +
+      'pod shop/a is ending on node n2, which is NotReady since 2026-01-01T00:00:00Z',
+  ],
+  ['that of the new pod, after an eviction', [{ ...EVICTED, createdAt: NOW + 1 }, unscheduled], NO_ROOM],
+  ['none, after an eviction, while the new pod has just begun', [EVICTED, waits('ContainerCreating')], undefined],
+  ['not the lost node of a pod that was evicted', [{ ...lost('a'), finished: EVICTED.finished }, unscheduled], NO_ROOM],
+  ['an eviction, if there is no other pod', [EVICTED], EVICTED_MESSAGE],
+  ['the same, while another one ends', [EVICTED, { ...pod('c', CRASHED), isEnding: true }], EVICTED_MESSAGE],
+  ['a pod that has finished without a reason', [{ ...EVICTED, finished: { reason: '', message: '' } }], ENDED],
   ['a probe', [pod('a', { isRunning: true })], 'pod shop/a, container web: running, and not ready'],
   [
     'a container that cannot start before a pod without room and one that is not ready',

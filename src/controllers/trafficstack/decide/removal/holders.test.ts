@@ -26,7 +26,7 @@ function plan(components: readonly ObservedComponent[], inventory: InventoryEntr
     { inventory },
   );
   const { remove, statuses } = planStack({
-    ...{ stack, components, left: objects, withPods: new Set<string>(), now: NOW },
+    ...{ stack, components, left: objects, withPods: new Map(), now: NOW },
   });
   const removing = statuses.filter(({ state }) => state === 'Removing');
   return {

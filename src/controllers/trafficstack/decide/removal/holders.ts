@@ -1,6 +1,7 @@
 import type { InventoryEntry } from '../../../../api/trafficstack/trafficStack.ts';
 import type { Observation, ObservedComponent } from '../../observe/observation.ts';
 import { isOfStack } from '../../render/objects.ts';
+import { Cycles } from './cycles.ts';
 
 /** What is decided about the components of the spec. */
 export interface Decided {
@@ -29,11 +30,17 @@ interface Step {
  */
 export class Holders {
   readonly #components: ReadonlyMap<string, ObservedComponent>;
-  /** Those that are being removed and are not gone. */
-  readonly #gone: readonly InventoryEntry[];
-  readonly #entries: readonly InventoryEntry[];
+  /** Those that are being removed and are not gone, by what they depended on. */
+  readonly #goneUsers: ReadonlyMap<string, readonly string[]>;
+  /** Those of the spec, by what they depended on. */
+  readonly #users: ReadonlyMap<string, readonly string[]>;
   readonly #stack: Observation['stack'];
   readonly #decided: Decided;
+  readonly #known = new Map<Step, readonly Step[]>();
+  readonly #steps = { ready: new Map<string, Step>(), removal: new Map<string, Step>() };
+  readonly #cycles = new Cycles<Step>((step) => this.#after(step));
+  /** What is being removed waits for nothing else to be ready, once those that wait for it are left out. */
+  readonly #removalCycles = new Cycles<Step>((step) => this.#after(step).filter(({ kind }) => kind === 'removal'));
 
   constructor(
     { stack, components }: Pick<Observation, 'stack' | 'components'>,
@@ -41,38 +48,48 @@ export class Holders {
     decided: Decided,
   ) {
     this.#components = new Map(components.map((component) => [component.spec.name, component]));
-    this.#entries = (stack.status?.inventory ?? []).filter(({ component }) => this.#components.has(component));
-    [this.#gone, this.#stack, this.#decided] = [gone, stack, decided];
+    const entries = (stack.status?.inventory ?? []).filter(({ component }) => this.#components.has(component));
+    [this.#goneUsers, this.#users] = [usersOf(gone), usersOf(entries)];
+    [this.#stack, this.#decided] = [stack, decided];
   }
 
   /** @param component one of the inventory */
   of(component: string): readonly string[] {
-    const removal: Step = { kind: 'removal', of: component };
+    const removal = this.#step('removal', component);
+    // It comes after each of these. So one of them comes after it, too, if both are in one cycle.
     const isHeldBy = (step: Step): boolean => {
-      // What is being removed waits for nothing else to be ready, once those that wait for it are left out.
-      const follow = (from: Step) =>
-        this.#after(from).filter(({ kind }) => step.kind === 'ready' || kind === 'removal');
-      return !reaches(step, removal, follow);
+      const cycles = step.kind === 'ready' ? this.#cycles : this.#removalCycles;
+      return cycles.of(step) !== cycles.of(removal);
     };
     return this.#after(removal)
       .filter(isHeldBy)
       .map(({ of }) => of);
   }
 
+  /** The same object for the same step. */
+  #step(kind: Step['kind'], of: string): Step {
+    const steps = this.#steps[kind];
+    const step = steps.get(of) ?? { kind, of };
+    steps.set(of, step);
+    return step;
+  }
+
   /** What comes before a step. */
-  #after({ kind, of }: Step): Step[] {
-    return kind === 'removal' ? this.#beforeRemoval(of) : this.#beforeReady(of);
+  #after(step: Step): readonly Step[] {
+    const { kind, of } = step;
+    const found = this.#known.get(step) ?? (kind === 'removal' ? this.#beforeRemoval(of) : this.#beforeReady(of));
+    this.#known.set(step, found);
+    return found;
   }
 
   #beforeRemoval(component: string): Step[] {
     const isInSpec = this.#components.has(component);
-    if (isInSpec) return this.#decided.isSettled(component) ? [] : [{ kind: 'ready', of: component }];
-    const users = (entries: readonly InventoryEntry[]) =>
-      entries.filter(({ dependsOn }) => dependsOn.includes(component)).map((entry) => entry.component);
+    if (isInSpec) return this.#decided.isSettled(component) ? [] : [this.#step('ready', component)];
+    // The inventory is that of the reconcile before. That of this one is stored without another reconcile.
+    const unready = (this.#users.get(component) ?? []).filter((of) => !this.#decided.isReady(of));
     return [
-      ...users(this.#gone).map((of): Step => ({ kind: 'removal', of })),
-      // The inventory is that of the reconcile before. That of this one is stored without another reconcile.
-      ...users(this.#entries).flatMap((of): Step[] => (this.#decided.isReady(of) ? [] : [{ kind: 'ready', of }])),
+      ...(this.#goneUsers.get(component) ?? []).map((of) => this.#step('removal', of)),
+      ...unready.map((of) => this.#step('ready', of)),
     ];
   }
 
@@ -83,22 +100,21 @@ export class Holders {
       live !== undefined && heldBy !== undefined && isOfStack(live, this.#stack) ? [heldBy] : [],
     );
     return [
-      ...(component.spec.dependsOn ?? []).map((of): Step => ({ kind: 'ready', of })),
-      ...[...new Set(held)].map((of): Step => ({ kind: 'removal', of })),
+      ...(component.spec.dependsOn ?? []).map((of) => this.#step('ready', of)),
+      ...[...new Set(held)].map((of) => this.#step('removal', of)),
     ];
   }
 }
 
-/** Whether a step comes, directly or not, after another one. */
-function reaches(from: Step, to: Step, before: (step: Step) => readonly Step[]): boolean {
-  const seen = new Set<string>();
-  const open = [from];
-  for (let step = open.pop(); step !== undefined; step = open.pop()) {
-    if (step.kind === to.kind && step.of === to.of) return true;
-    const key = `${step.kind} ${step.of}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    open.push(...before(step));
+/** By each component, those that depended on it, in their order. */
+function usersOf(entries: readonly InventoryEntry[]): ReadonlyMap<string, readonly string[]> {
+  const users = new Map<string, string[]>();
+  for (const { component, dependsOn } of entries) {
+    for (const name of new Set(dependsOn)) {
+      const found = users.get(name);
+      if (found === undefined) users.set(name, [component]);
+      else found.push(component);
+    }
   }
-  return false;
+  return users;
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../../runtime/objectSet/member.ts';
 import type { LeftObject, Observation } from '../../observe/observation.ts';
+import { withLostPod } from '../cause/podProblem.ts';
 import { Holders, type Decided } from './holders.ts';
 
 /** What is to be removed. */
@@ -31,16 +32,20 @@ export function planRemoval({ stack, components, left, withPods, now }: Observat
   const inSpec = new Set(components.map(({ spec }) => spec.name));
   const entries = stack.status?.inventory ?? [];
   const gone = entries.filter(({ component }) => !inSpec.has(component));
-  const there = gone.filter(({ component }) => withPods.has(component) || objectsOf(left, component).length > 0);
+  const leftOf = Map.groupBy(left, ({ component }) => component);
+  const there = gone.filter(({ component }) => withPods.has(component) || leftOf.has(component));
   const holders = new Holders({ stack, components }, there, decided);
-  const held = new Map(entries.map(({ component }) => [component, holders.of(component)]));
-  const free = left.filter(({ component }) => (held.get(component) ?? []).length === 0);
+  // Only of those that something is to be removed of, or that have a status.
+  const asked = new Set([...leftOf.keys(), ...there.map(({ component }) => component)]);
+  const held = new Map([...asked].map((component) => [component, holders.of(component)]));
+  const free = left.filter(({ component }) => held.get(component)?.length === 0);
   return {
     remove: free.filter(({ live }) => !isBeingDeleted(live)),
     statuses: there.map(({ component }) => {
       const [holder] = held.get(component) ?? [];
       const reason = holder !== undefined && inSpec.has(holder) ? HELD_BY_SPEC : HELD_BY_GONE;
-      return statusOf(component, { stack, left, now, wait: holder && `waits for ${holder}, ${reason}` });
+      const objects = leftOf.get(component) ?? [];
+      return statusOf(component, { stack, objects, withPods, now, wait: holder && `waits for ${holder}, ${reason}` });
     }),
     inventory: there,
   };
@@ -53,20 +58,25 @@ function isBeingDeleted({ metadata }: KubeObject): boolean {
   return metadata?.deletionTimestamp !== undefined;
 }
 
-function objectsOf(left: readonly LeftObject[], component: string): LeftObject[] {
-  return left.filter((each) => each.component === component);
-}
-
-/** @param wait what keeps its objects from being deleted */
+/** @param objects what is left of it @param wait what keeps its objects from being deleted */
 function statusOf(
   component: string,
-  { stack, left, wait, now }: Pick<Observation, 'stack' | 'left' | 'now'> & { readonly wait: string | undefined },
+  {
+    stack,
+    objects,
+    withPods,
+    wait,
+    now,
+  }: Pick<Observation, 'stack' | 'withPods' | 'now'> & {
+    readonly objects: readonly LeftObject[];
+    readonly wait: string | undefined;
+  },
 ): ComponentStatus {
   const prior = stack.status?.components?.find(({ name }) => name === component);
-  const objects = objectsOf(left, component);
   const isKept = objects.some(({ live }) => !isBeingDeleted(live));
   const names = objects.map(({ resource, live }) => idOf({ resource, object: live }));
-  const what = names.length === 0 ? 'its pods are ending' : `being deleted: ${names.join(', ')}`;
+  const ending = names.length === 0 ? 'its pods are ending' : `being deleted: ${names.join(', ')}`;
+  const what = withLostPod(ending, withPods.get(component) ?? []);
   return {
     ...{ name: component, type: prior?.type ?? 'Workload', state: 'Removing', reason: Reason.NotInSpec },
     message: isKept && wait !== undefined ? wait : what,

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
 import type { StackPod } from '../../observe/observation.ts';
-import { component, live, observed, pod } from '../../testing/stacks.ts';
+import { component, live, observed, pod as podOf } from '../../testing/stacks.ts';
 import { brokenPodsOf } from './brokenPods.ts';
 
+const pod = (name: string, over: Parameters<typeof podOf>[1] = {}): StackPod => ({
+  ...podOf(name, over),
+  workload: 'StatefulSet db',
+});
 const DB = component('db', { workload: { ...component('db').workload, kind: 'StatefulSet' } });
 const STATUS = { observedGeneration: 1, currentRevision: 'db-1', updateRevision: 'db-3' };
 const ofRevision = (revisionHash: string, over: Partial<StackPod> = {}): StackPod => ({
@@ -73,4 +77,22 @@ it('none before the StatefulSet is written, and has seen it', () => {
 
 it('none of a Deployment', () => {
   expect(broken(ofRevision('db-2'), { spec: component('db') })).toEqual([]);
+});
+
+it.each([
+  ['an older StatefulSet', 'shop/database-0', 'StatefulSet database'],
+  ['one whose name begins as its own', 'shop/db-old-0', 'StatefulSet db-old'],
+  ['an older DaemonSet of the same name', 'shop/db-x7k2p', 'DaemonSet db'],
+  ['another namespace', 'data/db-0', 'StatefulSet db'],
+])('none of %s, which is still there', (_, key, workload) => {
+  expect(broken({ ...ofRevision('db-2'), key, workload })).toEqual([]);
+  const stuck = { ...ofRevision('db-1', { containers: STUCK }), key, workload };
+  expect(broken(stuck)).toEqual([]);
+});
+
+it('of a stuck pod, whatever pods an older StatefulSet has', () => {
+  const found = { ...pod('db-0'), ...STUCK_AND, metadata: { name: 'db-0' } };
+  expect(broken(found, {}, [{ ...pod('database-0'), workload: 'StatefulSet database', isEnding: true }])).toEqual([
+    'db-0',
+  ]);
 });

@@ -1,6 +1,7 @@
 import type { V1StatefulSet, V1StatefulSetStatus } from '@kubernetes/client-node';
 import { PODS } from '../../../../runtime/client/resources.ts';
 import { isStuck } from '../cause/podProblem.ts';
+import { isMadeBy } from '../removal/madeBy.ts';
 import type { LeftObject, ObservedComponent, StackPod } from '../../observe/observation.ts';
 
 /**
@@ -16,15 +17,19 @@ import type { LeftObject, ObservedComponent, StackPod } from '../../observe/obse
  * | of the same, stuck, and less than a partition that somebody has set | no: it would be made anew as it is |
  * | of any other revision                                            | yes     |
  *
+ * Only its own pods: after another name or kind of the workload, those of the older one are there for a while, too.
+ *
  * One at a time: an old pod may be stuck because a new one is broken, and would be replaced by another broken one.
  */
-export function brokenPodsOf({ spec, objects, pods }: ObservedComponent): readonly LeftObject[] {
+export function brokenPodsOf({ spec, objects, pods: found }: ObservedComponent): readonly LeftObject[] {
   const workload = objects.at(-1);
   if (workload?.live?.kind !== 'StatefulSet' || !workload.isCurrent) return [];
   const { metadata, status, spec: asked } = workload.live as V1StatefulSet;
   // Until then, the revisions are those before the change.
   if (status === undefined || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return [];
   const kept = new Set(['', status.updateRevision, status.currentRevision]);
+  const { namespace = '', name = '' } = metadata ?? {};
+  const pods = found.filter((pod) => isMadeBy(pod, { kind: 'StatefulSet', namespace, name }));
   const failed = pods.filter((pod) => !pod.isEnding && !isReady(pod) && !kept.has(pod.revisionHash));
   const stuck = stuckPod(pods, status, asked?.updateStrategy?.rollingUpdate?.partition ?? 0);
   return [...failed, ...(stuck === undefined ? [] : [stuck])].map((live) => {

@@ -78,6 +78,7 @@ function plan(scene: Scene) {
   const { status, apply, deadlineAt } = planComponent(seen, {
     stack,
     left: [],
+    waves: new Map(),
     before: new Map([['db', db]]),
     seen: scene.seen ?? seenSince(0, 'web'),
     now: NOW,

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../../../runtime/process/clock.ts';
 import { AnswerFeed } from './answerFeed.ts';
 
@@ -7,6 +7,8 @@ let clock: FakeClock;
 let queries: Map<string, Set<string>>;
 /** What Prometheus has; an error if it does not answer, undefined if it never does. */
 let values: number[] | Error | undefined;
+/** How long it takes for an answer, ms. */
+let delayMs: number;
 let isLeader: boolean;
 let asked: string[];
 let changes: string[];
@@ -15,13 +17,15 @@ let isRunning: boolean;
 
 beforeEach(() => {
   [clock, queries, values, isLeader] = [new FakeClock(), new Map([[UP, new Set(['main', 'other'])]]), [1], true];
-  [asked, changes, isRunning] = [[], [], false];
+  [asked, changes, isRunning, delayMs] = [[], [], false, 0];
   feed = new AnswerFeed({
     ...{ clock, queries: () => queries, isLeader: () => isLeader, onChange: (name) => changes.push(name) },
-    ask: (query) => {
+    ask: async (query) => {
       asked.push(query);
+      if (delayMs > 0) await clock.sleep(delayMs);
       if (values === undefined) return new Promise(() => undefined);
-      return values instanceof Error ? Promise.reject(values) : Promise.resolve(values);
+      if (values instanceof Error) throw values;
+      return values;
     },
   });
 });
@@ -129,5 +133,84 @@ describe('the feed of answers', () => {
     await advance(15_500);
     expect(asked.length).toBe(2);
     expect(feed.answer(UP)).toMatchObject({ is: 'True' });
+  });
+});
+
+describe('an answer that is too old', () => {
+  /** More than are asked within 45 s if none is answered: eight at once, 15 s each. */
+  const MANY = Array.from({ length: 40 }, (_, n) => `up == ${n}`);
+  const of = (wanted: string) => MANY.filter((query) => feed.answer(query).is === wanted);
+  const oneStackEach = () => new Map(MANY.map((query) => [query, new Set([query])]));
+  const LATE = 'no answer within 45 s; the last error: no complete answer within 15 s';
+  /** The first answers are to queries that were sent in the first ticks, and count for 45 s. */
+  const TICKS_MS = 3_000;
+
+  beforeEach(() => {
+    queries = oneStackEach();
+  });
+
+  it('is Unknown after 45 s, although others keep its query from being asked, and is told once', async () => {
+    await advance(TICKS_MS);
+    expect(of('True')).toEqual(MANY);
+    [values, changes] = [undefined, []];
+    await advance(45_000 - TICKS_MS - 500);
+    expect(of('True').length).toBeGreaterThan(8);
+    await advance(TICKS_MS + 500);
+    expect(of('Unknown')).toEqual(MANY);
+    expect(feed.answer(MANY.at(-1)!)).toMatchObject({ message: LATE });
+    expect(changes.toSorted()).toEqual(MANY.toSorted());
+  });
+
+  it('is told when it is answered again, also if it says the same', async () => {
+    await advance(TICKS_MS);
+    values = undefined;
+    await advance(46_000);
+    [values, changes] = [[1], []];
+    await advance(60_000);
+    expect(of('True')).toEqual(MANY);
+    expect(new Set(changes)).toEqual(new Set(MANY));
+  });
+
+  it('is also one that never came, as after a restart', async () => {
+    values = undefined;
+    await advance(44_500);
+    expect(of('Pending').length).toBeGreaterThan(8);
+    await advance(500);
+    expect(of('Unknown')).toEqual(MANY);
+    // It says nothing about pods that became available meanwhile.
+    expect(feed.answer(MANY.at(-1)!)).toEqual({ is: 'Unknown', message: LATE, askedAt: -Infinity });
+  });
+
+  it('is no answer of a Prometheus that is only slow', async () => {
+    queries = new Map([[UP, new Set(['main'])]]);
+    await advance(0);
+    delayMs = 14_900;
+    const seen = new Set<string>();
+    for (let n = 0; n < 300; n++) {
+      await advance(500);
+      seen.add(feed.answer(UP).is);
+    }
+    expect([...seen]).toEqual(['True']);
+    expect(changes).toEqual(['main']);
+  });
+
+  it('does not count before the feed goes on, as after a SIGSTOP of the operator', async () => {
+    queries = new Map([[UP, new Set(['main'])]]);
+    await advance(0);
+    const now = clock.monotonic();
+    vi.spyOn(clock, 'monotonic').mockReturnValue(now + 44_999);
+    expect(feed.answer(UP)).toMatchObject({ is: 'True' });
+    vi.spyOn(clock, 'monotonic').mockReturnValue(now + 45_000);
+    expect(feed.answer(UP)).toEqual({ is: 'Unknown', message: 'no answer within 45 s', askedAt: now });
+  });
+
+  it('keeps the error of a query that is not answered', async () => {
+    queries = new Map([[UP, new Set(['main'])]]);
+    values = new Error('refused');
+    await advance(0);
+    values = undefined;
+    const now = clock.monotonic();
+    vi.spyOn(clock, 'monotonic').mockReturnValue(now + 100_000);
+    expect(feed.answer(UP)).toMatchObject({ message: 'refused' });
   });
 });

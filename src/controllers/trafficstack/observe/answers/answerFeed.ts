@@ -3,6 +3,7 @@ import type { AskValues } from '../../../../prometheus/askValues.ts';
 import { within } from '../../../../prometheus/deadline.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { Answer, Verdict } from '../observation.ts';
+import { isWaitedFor, newQuery, outdatedAnswer, type AskedQuery } from './askedQuery.ts';
 import { judge } from './judge.ts';
 
 /** Milliseconds from an answer until the query is sent again. */
@@ -25,31 +26,25 @@ export interface AnswerFeedOptions {
   readonly onChange: (stack: string) => void;
 }
 
-/** Times are those of the monotonic clock. */
-interface Asked {
-  answer: Answer;
-  isBeingAsked: boolean;
-  /** When it is asked again. */
-  dueAt: number;
-  /** An answer to what was sent before is of no use to somebody, who waits for a newer one. */
-  neededSince: number;
-}
-
 /**
  * Asks the queries that decide whether components are ready and may be changed, again and again, and keeps the last answers. An answer
- * that does not count for somebody is asked for again at the next tick.
+ * that does not count for somebody is asked for again at the next tick. One that is too old counts as missing: see askedQuery.ts.
  */
 export class AnswerFeed {
   readonly #options: AnswerFeedOptions;
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, AskedQuery>();
+  /** Why the last query was not answered; undefined if it was. */
+  #lastError: string | undefined;
 
   constructor(options: AnswerFeedOptions) {
     this.#options = options;
   }
 
-  /** The last answer to a query. */
+  /** The last answer to a query. Unknown if that is too old. */
   answer(query: string): Answer {
-    return this.#asked.get(query)?.answer ?? { is: 'Pending' };
+    const asked = this.#asked.get(query);
+    if (asked === undefined) return { is: 'Pending' };
+    return asked.outdated ?? this.#outdated(asked) ?? asked.answer;
   }
 
   /** Asks again soon if the last answer is to a query that was sent before `since`, by the monotonic clock. */
@@ -63,6 +58,7 @@ export class AnswerFeed {
     const { clock } = this.#options;
     while (!stop.aborted) {
       this.#adopt();
+      this.#tellOutdated();
       for (const [query, asked] of this.#due()) void this.#ask(query, asked, stop);
       await clock.sleep(TICK_MS, stop);
     }
@@ -77,34 +73,50 @@ export class AnswerFeed {
     for (const query of this.#asked.keys()) if (!wanted.has(query)) this.#asked.delete(query);
     for (const query of wanted.keys()) {
       if (this.#asked.has(query)) continue;
-      this.#asked.set(query, { answer: { is: 'Pending' }, isBeingAsked: false, dueAt: 0, neededSince: -Infinity });
+      this.#asked.set(query, newQuery(this.#options.clock.monotonic()));
     }
   }
 
+  #outdated(asked: AskedQuery): Answer | undefined {
+    return outdatedAnswer(asked, { now: this.#options.clock.monotonic(), lastError: this.#lastError });
+  }
+
+  #tellOutdated(): void {
+    for (const [query, asked] of this.#asked) {
+      if (asked.outdated !== undefined) continue;
+      asked.outdated = this.#outdated(asked);
+      if (asked.outdated !== undefined) this.#tell(query);
+    }
+  }
+
+  #tell(query: string): void {
+    for (const stack of this.#wanted().get(query) ?? []) this.#options.onChange(stack);
+  }
+
   /** Those that are due for the longest time, as many as may be asked now. */
-  #due(): [string, Asked][] {
+  #due(): [string, AskedQuery][] {
     const now = this.#options.clock.monotonic();
     const all = [...this.#asked];
     const busy = all.filter(([, { isBeingAsked }]) => isBeingAsked).length;
     return all
-      .filter(([, asked]) => !asked.isBeingAsked && (asked.dueAt <= now || isTooOld(asked)))
+      .filter(([, asked]) => !asked.isBeingAsked && (asked.dueAt <= now || isWaitedFor(asked)))
       .sort(([, a], [, b]) => a.dueAt - b.dueAt)
       .slice(0, Math.max(0, AT_ONCE - busy));
   }
 
-  async #ask(query: string, asked: Asked, stop: AbortSignal): Promise<void> {
+  async #ask(query: string, asked: AskedQuery, stop: AbortSignal): Promise<void> {
     asked.isBeingAsked = true;
     const askedAt = this.#options.clock.monotonic();
     const verdict = await this.#verdictOn(query, stop);
     asked.isBeingAsked = false;
     asked.dueAt = this.#options.clock.monotonic() + PERIOD_MS;
     if (stop.aborted) return;
-    const { answer: last } = asked;
-    const wasTooOld = isTooOld(asked);
-    asked.answer = { ...verdict, askedAt };
-    const isWaitedFor = wasTooOld && !isTooOld(asked);
-    if (!isWaitedFor && isDeepStrictEqual(asked.answer, { ...last, askedAt })) return;
-    for (const stack of this.#wanted().get(query) ?? []) this.#options.onChange(stack);
+    this.#lastError = verdict.is === 'Unknown' ? verdict.message : undefined;
+    const { answer: last, outdated } = asked;
+    const wasWaitedFor = isWaitedFor(asked);
+    Object.assign(asked, { answer: { ...verdict, askedAt }, heardAt: askedAt, outdated: undefined });
+    const isSame = outdated === undefined && isDeepStrictEqual(asked.answer, { ...last, askedAt });
+    if (!isSame || (wasWaitedFor && !isWaitedFor(asked))) this.#tell(query);
   }
 
   async #verdictOn(query: string, stop: AbortSignal): Promise<Verdict> {
@@ -116,8 +128,4 @@ export class AnswerFeed {
       return { is: 'Unknown', message: error instanceof Error ? error.message : String(error) };
     }
   }
-}
-
-function isTooOld({ answer, neededSince }: Asked): boolean {
-  return answer.is !== 'Pending' && answer.askedAt < neededSince;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentMode } from '../../../api/trafficstack/terms.ts';
-import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
-import type { LeftObject, ObservedComponent } from '../observe/observation.ts';
-import { at, component, live, NOW, observed, pod, rendered, REVISION, stackOf } from '../testing/stacks.ts';
-import { planComponent } from './component.ts';
-import { planStack } from './plan.ts';
-import { targetOf } from './upgrade/target.ts';
+import type { ComponentMode } from '../../../../api/trafficstack/terms.ts';
+import type { ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
+import { CONFIG_MAPS } from '../../../../runtime/client/resources.ts';
+import type { LeftObject, ObservedComponent } from '../../observe/observation.ts';
+import { at, component, live, NOW, observed, pod, rendered, REVISION, stackOf } from '../../testing/stacks.ts';
+import { planComponent } from '../component.ts';
+import { planStack } from '../plan.ts';
+import { targetOf } from '../upgrade/target.ts';
 
 const spec = (mode: ComponentMode) => component('db', { mode, deadline: '60s' });
 /** Its workload as somebody else has made it, with so many available pods of two. */
@@ -37,7 +37,7 @@ const READY = { state: 'Ready', revision: REVISION, readyRevision: REVISION, rep
 const wasReady = before({ ...READY, mode: 'External' });
 
 function plan(db: ObservedComponent, stack = stackOf([])) {
-  const { status, apply } = planComponent(db, { stack, before: new Map(), now: NOW, left: [] });
+  const { status, apply } = planComponent(db, { stack, before: new Map(), now: NOW, left: [], waves: new Map() });
   const { mode = 'of the stack', state, reason } = status;
   return { is: `${mode}, ${state} (${reason})`, applies: apply.length, status };
 }
@@ -150,7 +150,7 @@ describe('a workload of somebody else', () => {
   it('needs nothing that it depends on: it runs already', () => {
     const db = foreign('External', 2);
     const waiting = { status: { ...before().status!.components![0]!, name: 'disk' }, what: 'Deployment shop/disk' };
-    const around = { stack: stackOf([]), before: new Map([['disk', waiting]]), now: NOW, left: [] };
+    const around = { stack: stackOf([]), before: new Map([['disk', waiting]]), now: NOW, left: [], waves: new Map() };
     const planned = planComponent({ ...db, spec: { ...db.spec, dependsOn: ['disk'] } }, around);
     expect(planned.status.state).toBe('Ready');
   });
@@ -163,7 +163,7 @@ describe('a workload of somebody else', () => {
 
   it('is stored for no rollback, and is in no inventory', () => {
     const components = [{ ...foreign('External', 2), canRollBack: true }];
-    const planned = planStack({ stack: stackOf([]), components, left: [], withPods: new Set(), now: NOW });
+    const planned = planStack({ stack: stackOf([]), components, left: [], withPods: new Map(), now: NOW });
     expect([planned.store, planned.inventory, planned.apply]).toEqual([[], [], []]);
   });
 });
@@ -179,7 +179,7 @@ describe('a workload of the stack that is External now', () => {
   it('is written no more, keeps what it needs, and goes with the stack', () => {
     const inventory = [{ component: 'db', dependsOn: [], objects: [] }];
     const stack = stackOf([], { inventory });
-    const planned = planStack({ stack, components: [db], left: [file], withPods: new Set(), now: NOW });
+    const planned = planStack({ stack, components: [db], left: [file], withPods: new Map(), now: NOW });
     expect([planned.apply, planned.remove]).toEqual([[], []]);
     expect(planned.inventory.flatMap(({ objects }) => objects.map(({ name }) => name))).toEqual(['db', 'db-etc-1']);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ReadySpec } from '../../../api/trafficstack/trafficStack.ts';
-import type { Answer, Seen } from '../observe/observation.ts';
-import { answered, at, component, NOW, observed, REVISION, seenSince, stackOf } from '../testing/stacks.ts';
-import { planComponent } from './component.ts';
+import type { ReadySpec } from '../../../../api/trafficstack/trafficStack.ts';
+import type { Answer, Seen } from '../../observe/observation.ts';
+import { answered, at, component, NOW, observed, REVISION, seenSince, stackOf } from '../../testing/stacks.ts';
+import { planComponent } from '../component.ts';
 
 const QUERY: ReadySpec = { query: 'up{job="web"} == 1' };
 const TRUE = answered({ is: 'True' });
@@ -26,7 +26,7 @@ function planned(ready: ReadySpec, scene: Scene) {
   const before = { name: 'web', type: 'Workload', reason: 'x', message: '', since: at(-60), replicas: 2 } as const;
   const stack = stackOf([spec], prior && { components: [{ ...before, state: prior, revision }] });
   const web = { ...observed(spec, { available: 2 }, [], stack), ...(answer && { answer }) };
-  return planComponent(web, { stack, before: new Map(), left: [], seen, now: NOW });
+  return planComponent(web, { stack, before: new Map(), left: [], waves: new Map(), seen, now: NOW });
 }
 function stateOf(ready: ReadySpec, scene: Scene = {}): string {
   const { state, reason, message } = planned(ready, scene).status;
@@ -69,7 +69,7 @@ it('a component that was ready is not new after its query had no answer: it has 
   const after = (seconds: number, answer: Answer, available = 2) => {
     now += seconds * 1_000;
     const web = { ...observed(spec, { available }, [], stack), answer };
-    const around = { stack, before: new Map(), left: [], seen: SINCE_THEN, now };
+    const around = { stack, before: new Map(), left: [], waves: new Map(), seen: SINCE_THEN, now };
     const { status, deadlineAt } = planComponent(web, around);
     stack = stackOf([spec], { components: [status] });
     return `${status.state} ${status.readyRevision ?? ''} ${deadlineAt ?? ''}`.trim();

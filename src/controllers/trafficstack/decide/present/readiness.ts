@@ -1,9 +1,9 @@
 import type { V1DaemonSet, V1Deployment, V1StatefulSet } from '@kubernetes/client-node';
-import { WeightCondition } from '../../../api/trafficweight/reasons.ts';
-import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { findCondition, type Condition } from '../../../runtime/controller/conditions.ts';
-import type { ObservedObject } from '../observe/observation.ts';
+import { WeightCondition } from '../../../../api/trafficweight/reasons.ts';
+import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../../api/trafficweight/trafficWeight.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
+import { findCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
+import type { ObservedObject } from '../../observe/observation.ts';
 
 /** How far the pods of a workload are, or a TrafficWeight is. */
 export interface Readiness {

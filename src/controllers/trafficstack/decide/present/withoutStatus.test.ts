@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
-import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
-import { component, NOW, observed, REVISION, stackOf } from '../testing/stacks.ts';
-import { planComponent } from './component.ts';
+import type { ComponentSpec } from '../../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
+import { CONFIG_MAPS } from '../../../../runtime/client/resources.ts';
+import type { ObservedComponent, ObservedObject } from '../../observe/observation.ts';
+import { component, NOW, observed, REVISION, stackOf } from '../../testing/stacks.ts';
+import { planComponent } from '../component.ts';
 
 const OWNER = { apiVersion: 'traffic.example.com/v1alpha1', kind: 'TrafficStack', name: 'main', uid: 'stack-uid' };
 const SPEC: ComponentSpec = { name: 'boards', type: 'Dashboards' };
@@ -25,7 +25,7 @@ function boards(
   const seen: ObservedComponent = {
     ...{ spec: { ...SPEC, ...over }, objects, pods: [], variables: {}, revision: REVISION },
   };
-  return planComponent(seen, { stack: stackOf([seen.spec]), before, now: NOW, left: [] });
+  return planComponent(seen, { stack: stackOf([seen.spec]), before, now: NOW, left: [], waves: new Map() });
 }
 
 describe('a component whose objects have no status', () => {
@@ -73,7 +73,7 @@ describe('a component whose objects have no status', () => {
   it('waits for what it depends on, and is not ready while its expression is false', () => {
     const web = observed(component('web'), 'none');
     const before = new Map([
-      ['web', planComponent(web, { stack: stackOf([]), before: new Map(), now: NOW, left: [] })],
+      ['web', planComponent(web, { stack: stackOf([]), before: new Map(), now: NOW, left: [], waves: new Map() })],
     ]);
     expect(boards([map('a', 'missing')], { dependsOn: ['web'] }, before).status).toMatchObject({
       ...{ state: 'Waiting', blockedBy: ['web'] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { readinessOf } from './readiness.ts';
 
 const workload = (kind: string, status: object | undefined, replicas?: number): KubeObject =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { DAEMONSETS, SERVICES } from '../../../runtime/client/resources.ts';
-import type { LeftObject, ObservedComponent, ObservedExternal } from '../observe/observation.ts';
-import { at, NOW, REVISION, stackOf } from '../testing/stacks.ts';
-import { planComponent } from './component.ts';
-import { planStack } from './plan.ts';
+import type { ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
+import { DAEMONSETS, SERVICES } from '../../../../runtime/client/resources.ts';
+import type { LeftObject, ObservedComponent, ObservedExternal } from '../../observe/observation.ts';
+import { at, NOW, REVISION, stackOf } from '../../testing/stacks.ts';
+import { planComponent } from '../component.ts';
+import { planStack } from '../plan.ts';
 
 const SOUGHT = 'a DaemonSet with hostNetwork and the port 9100';
 const THEIRS = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
@@ -48,6 +48,13 @@ const asks = (external: Partial<ObservedExternal> = {}): ObservedComponent => {
   const asked = { url: URL, series: 'series of x' };
   return { ...missing(), objects: [object], external: { sought: 'a Prometheus', asked, ...external } };
 };
+/** Exporters of somebody else on so many of three nodes. */
+const listens = (answering: string[], problem?: string): ObservedComponent => ({
+  ...missing(),
+  external: { sought: SOUGHT, problem, listening: { port: 9100, asked: 3, answering } },
+});
+const onNode = (name: string) => ({ kind: 'Node', namespace: '', name });
+const usedNode = (name: string) => before({ state: 'Ready', readyRevision: REVISION, uses: onNode(name) });
 const DOWN = { problem: `gives no answer at ${URL}: ECONNREFUSED` };
 const SECURED = { problem: 'serves the port 9100 over HTTPS' };
 
@@ -71,6 +78,23 @@ describe('a built-in component that somebody else may have made', () => {
         message: 'uses DaemonSet monitoring/node-exporter: 2 of 3 pods are available',
       },
     ],
+    [
+      'is ready when it answers on nodes',
+      listens(['n1', 'n3']),
+      stackOf([]),
+      {
+        ...{ state: 'Ready', reason: 'Answering', uses: onNode('n1') },
+        message: 'uses what listens on the port 9100 of the nodes: 2 of 3 nodes that were asked answer',
+      },
+    ],
+    ['names the same node while that answers', listens(['n1', 'n3']), usedNode('n3'), { uses: onNode('n3') }],
+    ['names another one when that does not', listens(['n1', 'n3']), usedNode('n2'), { uses: onNode('n1') }],
+    [
+      'is degraded when none answers any more, and goes on to use it',
+      listens([], 'no node answers'),
+      usedNode('n3'),
+      { state: 'Degraded', reason: 'ExternalUnusable', message: 'no node answers', uses: onNode('n3') },
+    ],
     ['is degraded with it', uses(2), wasReady, { state: 'Degraded', reason: 'PodsUnavailable', uses: THEIRS }],
     [
       'is not told by a stale status',
@@ -84,7 +108,7 @@ describe('a built-in component that somebody else may have made', () => {
       stackOf([]),
       {
         ...{ state: 'Progressing', reason: 'ExternalMissing', uses: undefined, replicas: undefined },
-        message: `${SOUGHT} does not exist: with the mode External, somebody else makes it`,
+        message: `${SOUGHT} does not exist: with the mode External, another owner creates it`,
       },
     ],
     ['misses it', missing(), wasReady, { state: 'Degraded', reason: 'ExternalMissing' }],
@@ -117,9 +141,27 @@ describe('a built-in component that somebody else may have made', () => {
       },
     ],
     ['asks a server that does not answer any more', asks(DOWN), wasReady, { state: 'Degraded', uses: PROM }],
+    [
+      'goes on to use it after another spec, as of an upgrade of the operator',
+      asks(DOWN),
+      before({ state: 'Degraded', readyRevision: 'old', revision: 'old', uses: PROM }),
+      { state: 'Degraded', uses: PROM, readyRevision: REVISION },
+    ],
+    [
+      'has used another one before the other spec',
+      asks(DOWN),
+      before({ state: 'Degraded', readyRevision: 'old', revision: 'old', uses: { ...PROM, name: 'other' } }),
+      { state: 'Progressing', uses: PROM },
+    ],
     ['cannot use it any more', uses(3, SECURED), wasReady, { state: 'Degraded', reason: 'ExternalUnusable' }],
   ])('%s', (_, component, stack, wanted) => {
-    const { status, apply } = planComponent(component, { stack, before: new Map(), now: NOW, left: [] });
+    const { status, apply } = planComponent(component, {
+      stack,
+      before: new Map(),
+      now: NOW,
+      left: [],
+      waves: new Map(),
+    });
     expect(apply).toEqual([]);
     expect(status.mode).toBe('External');
     for (const [field, value] of Object.entries(wanted))
@@ -135,12 +177,24 @@ describe('a built-in component that somebody else may have made', () => {
     });
     const own = { pods, variables, revision, objects: flagged };
     const component = { ...own, spec: { ...spec, mode: 'Auto' as const } };
-    const { status, apply } = planComponent(component, { stack: stackOf([]), before: new Map(), now: NOW, left: [] });
+    const { status, apply } = planComponent(component, {
+      stack: stackOf([]),
+      before: new Map(),
+      now: NOW,
+      left: [],
+      waves: new Map(),
+    });
     expect([status.mode, status.reason, apply]).toEqual([undefined, 'Applying', flagged]);
   });
 
   it('is named to those that wait for it as what is looked for', () => {
-    const { what } = planComponent(missing(), { stack: stackOf([]), before: new Map(), now: NOW, left: [] });
+    const { what } = planComponent(missing(), {
+      stack: stackOf([]),
+      before: new Map(),
+      now: NOW,
+      left: [],
+      waves: new Map(),
+    });
     expect(what).toBe(SOUGHT);
   });
 
@@ -154,7 +208,7 @@ describe('a built-in component that somebody else may have made', () => {
     const own: LeftObject = { component: 'exporter', resource: DAEMONSETS, live: { kind: 'DaemonSet', metadata } };
     const inventory = [{ component: 'exporter', dependsOn: [], objects: [] }];
     const stack = stackOf([], { inventory });
-    const planned = planStack({ stack, components: [component], left: [own], withPods: new Set(), now: NOW });
+    const planned = planStack({ stack, components: [component], left: [own], withPods: new Map(), now: NOW });
     expect(planned.remove).toEqual([own]);
     expect(planned.inventory.flatMap(({ objects }) => objects.map(({ namespace }) => namespace))).toEqual(['op']);
   });

@@ -1,7 +1,7 @@
-import type { ComponentState } from '../../../api/trafficstack/terms.ts';
-import { cut } from '../../../runtime/status/cut.ts';
-import { evaluate } from '../expression/expression.ts';
-import type { Answer, AskAgain, ObservedComponent } from '../observe/observation.ts';
+import type { ComponentState } from '../../../../api/trafficstack/terms.ts';
+import { cut } from '../../../../runtime/status/cut.ts';
+import { evaluate } from '../../expression/expression.ts';
+import type { Answer, AskAgain, ObservedComponent } from '../../observe/observation.ts';
 
 /** Why a component whose pods are available is not ready. */
 export interface Unmet {

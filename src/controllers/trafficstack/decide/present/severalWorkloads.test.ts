@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
-import { DAEMONSETS } from '../../../runtime/client/resources.ts';
-import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
-import { at, NOW, REVISION, stackOf } from '../testing/stacks.ts';
-import { questionOf, unreadOf } from './cause/cause.ts';
-import { planComponent } from './component.ts';
+import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
+import { DAEMONSETS } from '../../../../runtime/client/resources.ts';
+import type { ObservedComponent, ObservedObject } from '../../observe/observation.ts';
+import { at, NOW, REVISION, stackOf } from '../../testing/stacks.ts';
+import { questionOf, unreadOf } from '../cause/cause.ts';
+import { planComponent } from '../component.ts';
 
 /** One DaemonSet of three pods: so many that are updated, and so many that are available. */
 type There = readonly [updated: number, available: number] | 'missing' | 'other' | 'no status' | 'no node';
@@ -44,7 +44,7 @@ function plan(component: ObservedComponent, prior?: Partial<ComponentStatus>) {
     ...{ since: at(-10), revision: REVISION, replicas: 6, ...prior },
   };
   const stack = stackOf([component.spec], prior === undefined ? {} : { components: [before] });
-  return planComponent(component, { stack, before: new Map(), now: NOW, left: [] });
+  return planComponent(component, { stack, before: new Map(), now: NOW, left: [], waves: new Map() });
 }
 
 const text = (name: string, available: number) => `DaemonSet shop/${name}: ${available} of 3 pods are available`;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec, ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
-import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { ObservedComponent } from '../observe/observation.ts';
-import { at, component, NOW, observed, REVISION, stackOf } from '../testing/stacks.ts';
-import { questionOf } from './cause/cause.ts';
-import { planComponent } from './component.ts';
+import type { ComponentSpec, ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_WEIGHTS } from '../../../../api/trafficweight/trafficWeight.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
+import type { ObservedComponent } from '../../observe/observation.ts';
+import { at, component, NOW, observed, REVISION, stackOf } from '../../testing/stacks.ts';
+import { questionOf } from '../cause/cause.ts';
+import { planComponent } from '../component.ts';
 
 /** A condition Ready: its status, reason, and generation. */
 type Ready = readonly [status: string, reason: string, generation?: number];
@@ -35,7 +35,7 @@ function plan(seen: ObservedComponent, prior?: Partial<ComponentStatus>) {
     ...{ since: at(-70), revision: REVISION, readyRevision: REVISION, ...prior },
   };
   const stack = stackOf([seen.spec], prior === undefined ? {} : { components: [before] });
-  return planComponent(seen, { stack, before: new Map(), now: NOW, left: [] });
+  return planComponent(seen, { stack, before: new Map(), now: NOW, left: [], waves: new Map() });
 }
 
 describe('a component with a TrafficWeight', () => {
@@ -93,7 +93,9 @@ describe('a component with a TrafficWeight', () => {
     expect(questionOf(seen)).toBeUndefined();
     const web = observed(component('web', { dependsOn: ['dns'] }), 'none');
     const before = new Map([['dns', plan(seen)]]);
-    expect(planComponent(web, { stack: stackOf([]), before, now: NOW, left: [] }).status.waitingOn).toMatchObject({
+    expect(
+      planComponent(web, { stack: stackOf([]), before, now: NOW, left: [], waves: new Map() }).status.waitingOn,
+    ).toMatchObject({
       ...{ component: 'dns', what: 'TrafficWeight dns', observed: 'Progressing: TrafficWeight dns: M.' },
     });
   });

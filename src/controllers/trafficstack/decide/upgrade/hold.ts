@@ -1,0 +1,110 @@
+import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
+import type { ComponentState } from '../../../../api/trafficstack/terms.ts';
+import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
+import { IN_PROGRESS_REASONS } from '../../../../api/trafficweight/reasons.ts';
+import type { AskAgain, Observation, ObservedComponent } from '../../observe/observation.ts';
+import { workloadsOf } from '../../render/kinds.ts';
+import { readinessOf } from '../present/readiness.ts';
+import type { Blocker, Waiting } from '../waiting.ts';
+import { holdAtGate } from './gate.ts';
+import { holdForWave, isBeingChanged, type Waves } from './waves.ts';
+
+/** States of a component that is being changed, or whose change has failed. */
+const BEGUN: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown', 'Failed']);
+
+/**
+ * What holds the change of a component whose dependencies are ready: its wave has not come, then the gate is closed. Undefined if nothing
+ * does.
+ *
+ * | its objects                                    | held |
+ * |------------------------------------------------|------|
+ * | one exists and differs from the spec           | yes  |
+ * | the same, and they were never ready: see wasNeverReady | no |
+ * | the same, of an unchanged spec, as after another number of nodes | only at the gate |
+ * | some are missing, an older workload of it exists, as after a new name | yes |
+ * | some are missing: it is new, or somebody deleted one | no |
+ *
+ * What was never ready may be what makes the query false or keeps an earlier wave from being ready, or what should answer the query: its
+ * correction would wait for itself.
+ */
+export function holdChange(
+  component: Pick<ObservedComponent, 'spec' | 'objects' | 'revision'>,
+  around: Pick<Observation, 'gate' | 'left' | 'seen' | 'now'> & {
+    readonly waves: Waves;
+    readonly before: ReadonlyMap<string, Blocker>;
+    readonly prior: ComponentStatus | undefined;
+  },
+): (Waiting & { readonly again?: AskAgain }) | undefined {
+  const { spec, objects } = component;
+  const isChange = objects.some(({ live, isCurrent }) => live !== undefined && !isCurrent);
+  const isReplaced = workloadsOf(around.left).some(({ component: of }) => of === spec.name);
+  if ((!isChange && !isReplaced) || wasNeverReady(component, around.prior)) return undefined;
+  const { prior } = around;
+  // Of the same spec: another number of nodes, for example, is no part of an upgrade.
+  const isSame = prior?.revision === component.revision && !isBeingChanged(prior);
+  return (isSame ? undefined : holdForWave(spec.name, around)) ?? holdAtGate(component, around);
+}
+
+/**
+ * Whether the objects of a component are of a change that has begun, and after which it was never ready, as far as is known.
+ *
+ * | it was before                                        | its pods      | never ready |
+ * |------------------------------------------------------|---------------|-----|
+ * | Ready, Degraded, or ready with that spec             | any           | no  |
+ * | Waiting, after a revision was applied and never ready: see unreadyOf | any | yes |
+ * | Waiting otherwise                                    | any           | no  |
+ * | Failed, since an object is somebody else's, or rolled back | any     | no  |
+ * | a TrafficWeight on its way                           |               | no  |
+ * | Progressing, Unknown or Failed otherwise             | not available | yes |
+ * | the same, and `ready` was not true                   | available     | yes |
+ * | the same otherwise: its change may not be written    | available     | no  |
+ */
+function wasNeverReady(
+  { spec, objects }: Pick<ObservedComponent, 'spec' | 'objects'>,
+  prior: ComponentStatus | undefined,
+): boolean {
+  if (prior === undefined) return false;
+  if (prior.state === 'Waiting') return prior.unreadyRevision !== undefined && isUnready({ spec, objects });
+  if (!BEGUN.has(prior.state)) return false;
+  const { state, reason, readyRevision, rolledBackFrom } = prior;
+  if (readyRevision !== undefined || rolledBackFrom !== undefined) return false;
+  if (reason === Reason.ForeignObject || IN_PROGRESS_REASONS.has(reason)) return false;
+  const areAvailable = areAllAvailable(objects);
+  return !areAvailable || reason === Reason.NotReadyYet || (state === 'Failed' && spec.ready !== undefined);
+}
+
+function areAllAvailable(objects: ObservedComponent['objects']): boolean {
+  return workloadsOf(objects).every(({ live }) => live !== undefined && readinessOf(live).phase === 'Ready');
+}
+
+/** Whether pods are not available, or only `ready` knows. */
+function isUnready({ spec, objects }: Pick<ObservedComponent, 'spec' | 'objects'>): boolean {
+  return spec.ready !== undefined || !areAllAvailable(objects);
+}
+
+/**
+ * The revision that was applied last, if the component was never ready with it.
+ *
+ * | it is                                          | it was before                 | the unready revision |
+ * |------------------------------------------------|-------------------------------|-----------|
+ * | ready with this revision, or External          | any                           | none      |
+ * | restored, or being restored                    | any                           | none      |
+ * | Waiting, or an object is somebody else's       | not ready, and is not by now  | as before |
+ * | the same                                       | anything else                 | none      |
+ * | Progressing, Unknown or Failed otherwise       | ready with this revision      | none      |
+ * | the same                                       | anything else                 | this one  |
+ */
+export function unreadyOf(
+  { state, reason, mode, readyRevision }: Pick<ComponentStatus, 'state' | 'reason' | 'mode' | 'readyRevision'>,
+  component: Pick<ObservedComponent, 'spec' | 'objects' | 'revision' | 'rolledBackFrom'>,
+  prior: ComponentStatus | undefined,
+): Pick<ComponentStatus, 'unreadyRevision'> {
+  if (readyRevision !== undefined || mode !== undefined || component.rolledBackFrom !== undefined) return {};
+  const { revision } = component;
+  if (BEGUN.has(state) && reason !== Reason.ForeignObject) {
+    const wasReady = prior?.readyRevision === revision || prior?.lastReadyRevision === revision;
+    return wasReady ? {} : { unreadyRevision: revision };
+  }
+  const before = prior?.unreadyRevision;
+  return before === undefined || !isUnready(component) ? {} : { unreadyRevision: before };
+}

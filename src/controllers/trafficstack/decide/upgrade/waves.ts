@@ -1,0 +1,84 @@
+import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
+import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
+import type { ObservedComponent } from '../../observe/observation.ts';
+import { waitFor, type Blocker, type Waiting } from '../waiting.ts';
+
+/** The wave of each component, by name: 0 for one that depends on nothing. */
+export type Waves = ReadonlyMap<string, number>;
+
+/**
+ * The waves of a stack: a component comes one wave after the last of those that it depends on.
+ *
+ * @param components each after those that it depends on
+ */
+export function wavesOf(components: readonly Pick<ObservedComponent, 'spec'>[]): Waves {
+  const waves = new Map<string, number>();
+  for (const { spec } of components) {
+    const needed = (spec.dependsOn ?? []).map((name) => waves.get(name) ?? -1);
+    waves.set(spec.name, Math.max(-1, ...needed) + 1);
+  }
+  return waves;
+}
+
+/**
+ * What keeps a change until its wave: a component of an earlier one whose change has not ended, or has failed. Whether the component
+ * depends on that one does not matter: an upgrade goes wave by wave.
+ *
+ * @param before those of the earlier waves, and maybe others, as decided already, by name
+ */
+export function holdForWave(
+  name: string,
+  { waves, before }: { readonly waves: Waves; readonly before: ReadonlyMap<string, Blocker> },
+): Waiting | undefined {
+  const own = waves.get(name) ?? 0;
+  const earlier = [...before.values()].filter(({ status }) => (waves.get(status.name) ?? own) < own);
+  const unended = earlier.filter(({ status }) => isBeingChanged(status));
+  return waitForWave(
+    unended.map(({ status }) => status.name),
+    before,
+  );
+}
+
+/** Whether a change of the spec has not ended, or has failed. That the same revision is applied again, as for another number of nodes, is none. */
+export function isBeingChanged({
+  revision,
+  lastReadyRevision,
+  rolledBackFrom,
+}: Pick<ComponentStatus, 'revision' | 'lastReadyRevision' | 'rolledBackFrom'>): boolean {
+  if (lastReadyRevision === undefined) return false;
+  return rolledBackFrom !== undefined || lastReadyRevision !== revision;
+}
+
+/** The state of a change that waits for those of earlier waves; undefined if they are ready. */
+export function waitForWave(names: readonly string[], before: ReadonlyMap<string, Blocker>): Waiting | undefined {
+  const waiting = waitFor(names, before);
+  if (waiting?.waitingOn === undefined) return undefined;
+  const { component, observed } = waiting.waitingOn;
+  const hasFailed = names.some((each) => before.get(each)?.status.state === 'Failed');
+  return hasFailed
+    ? {
+        ...waiting,
+        reason: Reason.UpgradeStopped,
+        message: `is not changed: the upgrade stopped at ${component}: ${observed}`,
+      }
+    : { ...waiting, reason: Reason.WaitingForWave, message: `waits to be changed after ${component}: ${observed}` };
+}
+
+/**
+ * The revision with which a component was ready last.
+ *
+ * | it is                             | it was before                         | last ready revision |
+ * |-----------------------------------|---------------------------------------|---------------------|
+ * | ready with this revision          | any                                   | none: readyRevision says so |
+ * | not written, since it is External | any                                   | none                |
+ * | anything else                     | ready with any revision, also with this one | that one      |
+ * | anything else                     | not ready                             | as before           |
+ */
+export function lastReadyOf(
+  { mode, readyRevision }: Pick<ComponentStatus, 'mode' | 'readyRevision'>,
+  prior: ComponentStatus | undefined,
+): Pick<ComponentStatus, 'lastReadyRevision'> {
+  if (readyRevision !== undefined || mode !== undefined) return {};
+  const last = prior?.readyRevision ?? prior?.lastReadyRevision;
+  return last === undefined ? {} : { lastReadyRevision: last };
+}

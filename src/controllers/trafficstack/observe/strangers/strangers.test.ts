@@ -1,0 +1,228 @@
+import type { V1ConfigMap, V1DaemonSet } from '@kubernetes/client-node';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createInformer } from '../../../../runtime/cache/informer.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
+import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS } from '../../../../runtime/client/resources.ts';
+import { FakeClock } from '../../../../runtime/process/clock.ts';
+import { createLogger } from '../../../../runtime/process/logger.ts';
+import { FakeApi, refusal } from '../../../../runtime/testing/fakeApi/fakeApi.ts';
+import { hangOn, refuseOn } from '../../../../runtime/testing/fakeApi/overrides.ts';
+import { watchesOf, type FakeWatches } from '../../../../runtime/testing/fakeApi/watches.ts';
+import { Strangers, type Sought } from './strangers.ts';
+
+const THEIRS = { fieldManager: 'theirs' };
+/** Longer than the reflector waits before it asks again. */
+const NEXT_WATCH_MS = 10_000;
+let api: FakeApi;
+let transport: FakeWatches;
+let clock: FakeClock;
+let strangers: Strangers;
+let told: string[];
+let isLeader: boolean;
+let stop: AbortController;
+let running: Promise<void>;
+
+beforeEach(() => {
+  api = new FakeApi();
+  transport = watchesOf(api, [CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS]);
+  clock = new FakeClock();
+  told = [];
+  isLeader = true;
+  strangers = new Strangers({
+    ...{ client: api, clock, isLeader: () => isLeader },
+    create: (selection) => createInformer({ ...selection, transport, clock, logger: createLogger('silent') }),
+    onChange: (stack) => told.push(stack),
+  });
+  stop = new AbortController();
+  running = strangers.run(stop.signal);
+});
+afterEach(async () => {
+  stop.abort();
+  await running;
+  expect([strangers.watches, transport.open, clock.pending]).toEqual([0, 0, 0]);
+});
+
+const of = (name: string) => ({ resource: DEPLOYMENTS, object: { metadata: { namespace: 'shop', name } } });
+const make = (name: string) => api.apply(DEPLOYMENTS, of(name).object, THEIRS);
+const remove = (name: string) => api.delete(DEPLOYMENTS, { namespace: 'shop', name });
+const reads = () => api.calls.flatMap(({ verb, name }) => (verb === 'get' || verb === 'list' ? `${verb} ${name}` : []));
+const isTold = (stack = 'main') => vi.waitFor(() => expect(told.splice(0)).toContain(stack));
+/** One reconcile that reads these. */
+async function look(names: readonly string[], stack = 'main') {
+  const seen = strangers.look(stack);
+  const found = await Promise.all(names.map((name) => seen.read(of(name))));
+  seen.end();
+  return { names: found.map((live) => live?.metadata?.name), isBlind: seen.isBlind };
+}
+const isWatched = () => vi.waitFor(async () => expect(await look(['db'])).toMatchObject({ isBlind: false }));
+
+describe('an object of somebody else', () => {
+  it('is read before it is watched, and then from the cache: its stack is told of each change', async () => {
+    expect(await look(['db'])).toEqual({ names: [undefined], isBlind: true });
+    await isTold();
+    expect(await look(['db'])).toEqual({ names: [undefined], isBlind: false });
+    await make('db');
+    await isTold();
+    expect(await look(['db'])).toEqual({ names: ['db'], isBlind: false });
+    await remove('db');
+    await isTold();
+    expect(await look(['db'])).toEqual({ names: [undefined], isBlind: false });
+    expect(reads()).toEqual(['get db']);
+  });
+
+  it('is watched once for all stacks, for as long as one looks at it', async () => {
+    await look(['db', 'cache']);
+    await look(['db'], 'other');
+    expect(strangers.watches).toBe(2);
+    await isTold();
+    await look(['db']);
+    expect(strangers.watches).toBe(1);
+    strangers.forget('main');
+    expect(strangers.watches).toBe(1);
+    await make('db');
+    await isTold('other');
+    strangers.forget('other');
+    expect(strangers.watches).toBe(0);
+  });
+
+  it('that was deleted before its watch began is missed', async () => {
+    await make('db');
+    expect((await look(['db'])).names).toEqual(['db']);
+    await remove('db');
+    await isTold();
+    expect((await look(['db'])).names).toEqual([undefined]);
+  });
+
+  it('is read, at most once in 5 s, while it may not be watched', async () => {
+    refuseOn(api, (call) => (call.verb === 'watch' ? refusal(call, 403, 'Forbidden') : undefined));
+    for (let round = 0; round < 3; round += 1) expect(await look(['db'])).toMatchObject({ isBlind: true });
+    await make('db');
+    expect((await look(['db'])).names).toEqual([undefined]);
+    await clock.advance(5_000);
+    expect(await look(['db'])).toEqual({ names: ['db'], isBlind: true });
+    expect(reads()).toEqual(['get db', 'get db']);
+  });
+
+  it('is read while its watch is refused later on', async () => {
+    await look(['db']);
+    await isWatched();
+    refuseOn(api, (call) => (call.verb === 'watch' ? refusal(call, 403, 'Forbidden') : undefined));
+    transport.endAll();
+    await vi.waitFor(async () => {
+      await clock.advance(NEXT_WATCH_MS);
+      expect(await look(['db'])).toMatchObject({ isBlind: true });
+    });
+    await make('db');
+    await clock.advance(5_000);
+    expect((await look(['db'])).names).toEqual(['db']);
+  });
+
+  it('is read once for stacks that ask at the same time', async () => {
+    hangOn(api, ({ verb }) => verb === 'watch');
+    await Promise.all([look(['db']), look(['db'], 'other')]);
+    expect(reads()).toEqual(['get db']);
+  });
+
+  it('a read that failed is not kept', async () => {
+    refuseOn(api, (call) => refusal(call, 403, 'Forbidden'));
+    await expect(look(['db'])).rejects.toThrow();
+    refuseOn(api, () => undefined);
+    expect((await look(['db'])).names).toEqual([undefined]);
+  });
+});
+
+describe('an object that is about to be created', () => {
+  const find = async (name: string) => {
+    const seen = strangers.look('main');
+    const found = await seen.find(of(name));
+    seen.end();
+    return found?.metadata?.name;
+  };
+
+  it('is watched if somebody else has it, and then costs nothing', async () => {
+    await make('db');
+    expect(await find('db')).toBe('db');
+    await isTold();
+    expect(await find('db')).toBe('db');
+    expect(reads()).toEqual(['get db']);
+    await remove('db');
+    await isTold();
+    expect(await find('db')).toBeUndefined();
+    expect(strangers.watches).toBe(0);
+  });
+
+  it('is never missing by a cache, which may be late', async () => {
+    await look(['db']);
+    await isWatched();
+    // The watch tells nothing of it.
+    api.objects.set('Deployment shop/db', of('db').object);
+    const seen = strangers.look('main');
+    expect(await seen.read(of('db'))).toBeUndefined();
+    expect(await seen.find(of('db'))).toMatchObject({ metadata: { name: 'db' } });
+  });
+});
+
+describe('objects that are looked for', () => {
+  const daemonSet = (name: string, isSought: boolean): V1DaemonSet => ({
+    metadata: { namespace: 'monitoring', name, labels: { app: name } },
+    spec: { selector: {}, template: { spec: { hostNetwork: isSought, containers: [] } } },
+  });
+  const isSought = (live: KubeObject) => (live as V1DaemonSet).spec?.template.spec?.hostNetwork === true;
+  const SOUGHT: Sought = { resource: DAEMONSETS, concerns: isSought, mayConcern: isSought };
+  const list = async () => {
+    const seen = strangers.look('main');
+    const found = await seen.list(SOUGHT);
+    seen.end();
+    return found;
+  };
+  const put = (name: string, is: boolean) => api.apply(DAEMONSETS, daemonSet(name, is), { ...THEIRS, force: true });
+
+  it('are listed before they are watched, and then from the cache; of others only the name is kept', async () => {
+    await put('a', true);
+    await put('b', false);
+    expect(await list()).toHaveLength(2);
+    await isTold();
+    const [a, b] = await list();
+    expect(a).toMatchObject(daemonSet('a', true));
+    expect(Object.keys(b ?? {}).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
+    expect(Object.keys(b?.metadata ?? {}).sort()).toEqual(['name', 'namespace', 'resourceVersion', 'uid']);
+    expect(reads()).toEqual(['list ']);
+  });
+
+  it('only those that matter are told', async () => {
+    await list();
+    await isTold();
+    await put('b', false);
+    await vi.waitFor(async () => expect(await list()).toHaveLength(1));
+    expect(told).toEqual([]);
+    await put('b', true);
+    await isTold();
+  });
+});
+
+it('without what nobody reads: what kubectl has applied, the content of a ConfigMap; its managed fields tell whose it is', async () => {
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', mine: 'x' };
+  const member = { resource: CONFIG_MAPS, object: { metadata: { namespace: 'shop', name: 'etc' } } };
+  const map: V1ConfigMap = { metadata: { ...member.object.metadata, annotations }, data: { a: 'b' }, binaryData: {} };
+  await api.apply(CONFIG_MAPS, map, THEIRS);
+  let seen = strangers.look('main');
+  await seen.read(member);
+  seen.end();
+  await isTold();
+  seen = strangers.look('main');
+  const live = (await seen.read(member)) as V1ConfigMap;
+  expect([live.data, live.binaryData]).toEqual([undefined, undefined]);
+  expect(live.metadata?.managedFields?.map(({ manager }) => manager)).toEqual([THEIRS.fieldManager]);
+  expect(live.metadata?.annotations).toEqual({ mine: 'x' });
+});
+
+it('a replica that does not lead any more watches nothing, and all again when it leads', async () => {
+  await look(['db']);
+  await isTold();
+  isLeader = false;
+  await clock.advance(1_000);
+  expect(strangers.watches).toBe(0);
+  isLeader = true;
+  await look(['db']);
+  expect(strangers.watches).toBe(1);
+});
