@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the operator into the cluster of the current kubeconfig, and removes it. `make` calls it.
 #   cluster.sh install          the CRDs
-#   cluster.sh deploy           the operator, as deploy/ has it, and the placement policy if the cluster serves it
+#   cluster.sh deploy           the operator with stacks and weights, as deploy/ has it, and the placement policy if the cluster serves it
 #   cluster.sh undeploy         removes the operator and everything that it has made; the CRDs stay
-#   cluster.sh uninstall        removes the CRDs, and so every TrafficWatch
+#   cluster.sh uninstall        removes the CRDs, and so every object of their kinds. First delete your TrafficStacks:
+#                               otherwise Kubernetes deletes the workloads of all stacks, in no order
 #   cluster.sh olm-install      the Operator Lifecycle Manager itself
 #   cluster.sh olm-deploy       the operator by OLM: catalog, OperatorGroup, Subscription
 #   cluster.sh olm-undeploy     removes that, and everything that the operator has made; the CRDs stay
@@ -66,9 +67,24 @@ cleanup() {
   delete cleanup
 }
 
+# Waits until the CRDs of its standard input are served. `kubectl wait` fails at once on a CRD that has no conditions yet, see
+# https://github.com/kubernetes/kubernetes/issues/66439.
+await_crds() {
+  local crds output
+  crds=$(cat)
+  until output=$("$KUBECTL" wait --for=condition=Established --timeout="$TIMEOUT" -f - <<<"$crds" 2>&1); do
+    if [[ $output != *'.status.conditions accessor error'* ]]; then
+      say "$output"
+      return 1
+    fi
+    sleep 0.2
+  done
+  printf '%s\n' "$output"
+}
+
 install_crds() {
   apply crds
-  manifests crds | "$KUBECTL" wait --for=condition=Established --timeout="$TIMEOUT" -f -
+  manifests crds | await_crds
 }
 
 uninstall_crds() {
@@ -103,12 +119,15 @@ olm_install() {
   fi
   # The CRDs are too large for the annotation of a client-side apply.
   "$KUBECTL" apply --server-side -f "$OLM_RELEASE/crds.yaml"
-  "$KUBECTL" wait --for=condition=Established --timeout="$TIMEOUT" -f "$OLM_RELEASE/crds.yaml"
+  "$KUBECTL" get -f "$OLM_RELEASE/crds.yaml" -o yaml | await_crds
   "$KUBECTL" apply --server-side -f "$OLM_RELEASE/olm.yaml"
   local deployment
   for deployment in olm-operator catalog-operator; do
     "$KUBECTL" -n olm rollout status --timeout="$TIMEOUT" "deployment/$deployment"
   done
+  # The package server, as OLM's own install.sh does: while its API does not answer, no namespace ends.
+  "$KUBECTL" -n olm wait --for=jsonpath='{.status.phase}'=Succeeded --timeout="$TIMEOUT" csv/packageserver
+  "$KUBECTL" -n olm rollout status --timeout="$TIMEOUT" deployment/packageserver
 }
 
 olm_deploy() {
@@ -125,13 +144,16 @@ olm_deploy() {
   "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.phase}'=Succeeded --timeout="$TIMEOUT" "csv/$csv"
 }
 
-# A Subscription with variables of its own is left as it is.
+# A Subscription with variables of its own is left as it is. Port 9100 is that of OpenShift's own node-exporter; the port is
+# the one of deploy/openshift.
 name_openshift() {
   local variables
   variables=$("$KUBECTL" -n "$NAMESPACE" get "subscription/$NAME" -o jsonpath='{.spec.config.env}')
   if [[ -n $variables ]]; then return; fi
   "$KUBECTL" -n "$NAMESPACE" patch "subscription/$NAME" --type=merge \
-    -p '{"spec":{"config":{"env":[{"name":"TRAFFIC_OPERATOR_OPENSHIFT","value":"true"}]}}}'
+    -p '{"spec":{"config":{"env":[
+      {"name":"TRAFFIC_OPERATOR_OPENSHIFT","value":"true"},
+      {"name":"TRAFFIC_OPERATOR_NODE_EXPORTER_PORT","value":"9890"}]}}}'
 }
 
 # First the Subscription, which would install the ClusterServiceVersion again. The operator must not run during the
@@ -158,7 +180,7 @@ case ${1:-} in
   olm-deploy) olm_deploy ;;
   olm-undeploy) olm_undeploy ;;
   *)
-    sed -n '2,12p' "$0" >&2
+    sed -n '2,13p' "$0" >&2
     exit 2
     ;;
 esac

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parse } from 'yaml';
-import { ComponentReason, StackCondition, StackReason } from '../src/api/trafficstack/reasons.ts';
+import { ComponentReason, StackCondition, StackEvent, StackReason } from '../src/api/trafficstack/reasons.ts';
 import {
   COMPONENT_MODES,
   COMPONENT_STATES,
@@ -63,7 +63,11 @@ describe('the headings', () => {
 
 describe('the fields', () => {
   it('of a component are those of the CRD', () => {
-    const named = [...firstsOf('Field of `spec.components[]`'), ...firstsOf('Field')]
+    const named = [
+      ...firstsOf('Field of `spec.components[]`'),
+      ...firstsOf('Field of `workload`'),
+      ...firstsOf('Field'),
+    ]
       .filter((name) => !name.startsWith('upgrade.'))
       .map((name) => name.replace('components[].', ''));
     const workload = fieldsOf(COMPONENT.properties!.workload).map((name) => `workload.${name}`);
@@ -114,7 +118,8 @@ describe('the fields', () => {
 });
 
 describe('the values', () => {
-  const row = (name: string): string => table('Field of `spec.components[]`').find(([first]) => first === name)![1]!;
+  const rows = [...table('Field of `spec.components[]`'), ...table('Field of `workload`')];
+  const row = (name: string): string => rows.find(([first]) => first === name)![1]!;
 
   it.each<[field: string, values: readonly string[]]>([
     ['`type`', COMPONENT_TYPES],
@@ -196,6 +201,14 @@ describe('the status', () => {
 
   it('has every reason of a condition', () => {
     expect(firstsOf('Reason of a condition').sort()).toEqual(Object.values(StackReason).sort());
+  });
+});
+
+describe('the Events', () => {
+  it('that name a component are those of the code', () => {
+    const ofConditions = [StackReason.ComponentFailed, StackReason.ComponentDegraded];
+    expect(firstsOf('Reason of an Event').sort()).toEqual([...Object.values(StackEvent), ...ofConditions].sort());
+    expect(new Set(table('Reason of an Event').map(([, type]) => type))).toEqual(new Set(['Normal', 'Warning']));
   });
 });
 

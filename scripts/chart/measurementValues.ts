@@ -99,14 +99,16 @@ export const nodeExporter = z
     enabled: z
       .union([z.boolean(), z.literal('auto')])
       .default('auto')
-      .describe('Whether the operator deploys node-exporter; auto: yes, unless prometheus.url is set.'),
+      .describe(
+        'Whether the operator deploys node-exporter; auto: yes, unless prometheus.url is set. The stack default uses one that the cluster has in its place.',
+      ),
     image: z.string().default(MEASUREMENT.exporter.image).describe('Image of node-exporter.'),
     port: z
-      .int()
-      .min(1)
-      .max(65535)
-      .default(MEASUREMENT.exporter.port)
-      .describe('TCP port of node-exporter. It must be free on every node.'),
+      .union([z.int().min(1).max(65535), z.literal('auto')])
+      .default('auto')
+      .describe(
+        'TCP port of node-exporter, which must be free on every node; auto: 9100, and 9890 on OpenShift, whose own node-exporter has 9100.',
+      ),
     priorityClassName: z
       .string()
       .default(MEASUREMENT.exporter.priorityClassName)

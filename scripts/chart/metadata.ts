@@ -1,7 +1,11 @@
 import { parse, parseDocument, stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
-import { trafficWatchResource } from '../../src/api/trafficwatch/schema.ts';
+import { KINDS } from '../generate/bundle/description.ts';
+import { customResourceDefinitions } from '../generate/crds.ts';
 import { chartValues } from './values.ts';
+
+/** It is in no bundle. */
+const AGENT = 'What an agent of the connectivity check has reported, in the format of k8s-netchecker.';
 
 /**
  * Chart.yaml with the generated parts: the versions, and the annotations from which Artifact Hub shows images and CRDs
@@ -30,15 +34,17 @@ function images(): object[] {
   ];
 }
 
+/** All CRDs of the chart, also those that it has only with a value. */
 function crds(): object[] {
-  const { group, version, plural, kind } = trafficWatchResource.resource;
-  return [
-    {
-      kind,
-      version,
-      name: `${plural}.${group}`,
-      displayName: 'TrafficWatch',
-      description: 'A bandwidth threshold for nodes, and a Deployment whose pods are kept off nodes above it',
-    },
-  ];
+  return customResourceDefinitions().map(({ kind: { resource }, crd }) => ({
+    ...{ kind: resource.kind, version: resource.version, name: crd.metadata?.name, displayName: resource.kind },
+    description: descriptionOf(resource.kind),
+  }));
+}
+
+/** @throws Error for a kind without one */
+function descriptionOf(kind: string): string {
+  const description = kind === 'Agent' ? AGENT : KINDS[kind]?.description;
+  if (description === undefined) throw new Error(`the kind ${kind} has no description for Artifact Hub`);
+  return description;
 }

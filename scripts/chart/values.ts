@@ -32,7 +32,7 @@ const image = z
 const crds = z
   .strictObject({
     enabled: z.boolean().default(true).describe('Install and upgrade the CRDs with the chart.'),
-    keep: z.boolean().default(true).describe('Keep the CRDs and every TrafficWatch at helm uninstall.'),
+    keep: z.boolean().default(true).describe('Keep the CRDs and every object of their kinds at helm uninstall.'),
   })
   .prefault({})
   .describe('Custom resource definitions.');
@@ -52,7 +52,7 @@ const cleanup = z
       .boolean()
       .default(true)
       .describe(
-        'At helm uninstall, first remove the labels from the nodes and the finalizers from the TrafficWatches.',
+        'At helm uninstall, first remove the labels from the nodes and the finalizers from TrafficWatches and TrafficStacks.',
       ),
     timeoutSeconds: z.int().min(10).default(120).describe('Deadline of the clean-up, in seconds.'),
   })
@@ -128,7 +128,7 @@ export const chartValues = z.strictObject({
     .strictObject({
       enabled: z
         .boolean()
-        .default(false)
+        .default(true)
         .describe(
           'Whether the operator runs the components of TrafficStacks. Installs the CRD of TrafficStacks, and grants the rights to create workloads and Services in every namespace.',
         ),
@@ -136,7 +136,7 @@ export const chartValues = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          'With stacks.enabled, whether node-exporter, Prometheus and the connectivity check are components of the TrafficStack "default", which follows the values until somebody changes it.',
+          'With stacks.enabled, whether node-exporter, Prometheus and the connectivity check are components of the TrafficStack "default". It follows these values until somebody changes its spec. From then on the object decides.',
         ),
     })
     .prefault({})

@@ -6,8 +6,9 @@ import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
 import { agentResource } from '../../src/api/agent/schema.ts';
 import { connectivityCheckResource } from '../../src/api/connectivitycheck/schema.ts';
 import { crdFiles, manifest, serverCrd } from './crds.ts';
+import { valuesWithout } from './features.ts';
 import type { GeneratedFile } from './file.ts';
-import { constraints, openshiftComponent } from './openshift.ts';
+import { constraints, openshiftComponent, withoutPort } from './openshift.ts';
 
 /** The namespace of the operator in deploy/. */
 export const NAMESPACE = 'traffic-operator-system';
@@ -28,7 +29,7 @@ function isPlacementPolicy({ kind }: Manifest): boolean {
 }
 
 /**
- * deploy/ for `kubectl apply -k`: what the chart renders with its default values, without helm.
+ * deploy/ for `kubectl apply -k`: what the chart renders with its default values, but with weights, without helm.
  *
  * The CRD has its own kustomization. TrafficWatches have a finalizer that the operator removes: one command that
  * deletes both the operator and the CRD would wait for an operator that no longer runs.
@@ -41,7 +42,7 @@ export function deploy(): GeneratedFile[] {
   return [
     file('kustomization.yaml', [kustomization(['namespace.yaml', 'operator.yaml'])]),
     file('namespace.yaml', [namespace()]),
-    file('operator.yaml', operator),
+    file('operator.yaml', operator.map(withoutPort)),
     file('crds/kustomization.yaml', [kustomization(crdFiles())]),
     file('placement/kustomization.yaml', [kustomization(['policy.yaml'])]),
     file('placement/policy.yaml', placement.map(withoutHelm)),
@@ -62,8 +63,12 @@ export function operatorObjects(objects = renderChart()): Manifest[] {
     .map((object) => naming(withoutHelm(object), NAMESPACE));
 }
 
-/** What the chart renders without CRDs, with its default values but for these, such as `stacks.enabled=true`. */
-export function renderChart(values: readonly string[] = []): Manifest[] {
+/**
+ * What the chart renders without CRDs.
+ *
+ * @param values in place of its defaults, such as `weights.enabled=true`; default: those of deploy/ and of the bundle
+ */
+export function renderChart(values: readonly string[] = valuesWithout([])): Manifest[] {
   // Dashboards are larger than everything else, and only for clusters whose Grafana looks for them.
   const all = ['crds.enabled=false', 'dashboards.enabled=false', ...values];
   return helmTemplate('--kube-version', PLACEMENT_POLICY_SINCE, '--set', all.join());

@@ -1,6 +1,6 @@
 /**
  * Validates bundle/ with the validators of operator-framework. With another image or namespace of the operator, or
- * without a feature, it first writes dist/bundle so, and validates it:
+ * without a feature, it first writes dist/bundle in the working directory so, and validates it:
  *
  *   node scripts/olm/bundle.ts [--image registry.example.com/traffic-operator:0.1.0] [--namespace network]
  *     [--without stacks] [--without weights]
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundle } from '../generate/bundle/bundle.ts';
-import { parseFeatures } from '../generate/bundle/features.ts';
+import { parseFeatures } from '../generate/features.ts';
 import { writeFiles } from '../generate/file.ts';
 import { problems } from './validators.ts';
 
@@ -25,7 +25,7 @@ const { values } = parseArgs({
 });
 const options = { ...values, without: parseFeatures(values.without ?? []) };
 const isOther = Object.keys(values).length > 0;
-const root = isOther ? join(ROOT, 'dist') : ROOT;
+const root = isOther ? 'dist' : ROOT;
 if (isOther) {
   rmSync(join(root, 'bundle'), { recursive: true, force: true });
   writeFiles(root, bundle(options));

@@ -4,7 +4,7 @@ import { customResourceDefinitions, manifest, type GeneratedCrd } from '../crds.
 import { NAMESPACE, operatorObjects, renderChart } from '../deploy.ts';
 import type { GeneratedFile } from '../file.ts';
 import { annotations, dockerfile } from './annotations.ts';
-import { valuesWithout, type Feature } from './features.ts';
+import { valuesWithout, type Feature } from '../features.ts';
 import { clusterServiceVersion } from './csv.ts';
 import { isOfBundle } from './kinds.ts';
 import { previousVersion } from './upgrade.ts';
@@ -25,8 +25,8 @@ export interface BundleOptions {
 }
 
 /**
- * bundle/ for the Operator Lifecycle Manager: the objects of the chart with its default values, but with stacks and
- * weights, in the format of https://olm.operatorframework.io/docs/tasks/creating-operator-manifests/. OLM creates the
+ * bundle/ for the Operator Lifecycle Manager: the objects of the chart with its default values, but with weights, in
+ * the format of https://olm.operatorframework.io/docs/tasks/creating-operator-manifests/. OLM creates the
  * Deployment, the account and the roles from the ClusterServiceVersion. What it can not create is in deploy/olm.
  */
 export function bundle(options: BundleOptions = {}): GeneratedFile[] {

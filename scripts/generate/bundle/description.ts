@@ -36,8 +36,8 @@ with that of the operator. \`make bundle NAMESPACE=<another>\` writes a bundle f
 
 const REST = `### Settings
 
-By default the operator deploys node-exporter on every node, and a small Prometheus. Each flag is also an environment
-variable, which a Subscription sets:
+By default the operator uses the node-exporter and the Prometheus that the cluster has, or deploys them: node-exporter on every
+node, and a small Prometheus. Each flag is also an environment variable, which a Subscription sets:
 
     spec:
       config:

@@ -12,12 +12,21 @@ const SAMPLES = new URL('../../../deploy/samples/', import.meta.url);
  */
 export function examples(crds: readonly GeneratedCrd[]): Manifest[] {
   return crds.map(({ kind: { resource, singular } }) => {
-    const sample = documents(`${singular}.yaml`).find(
+    const all = documents(`${singular}.yaml`);
+    const sample = all.find(
       ({ apiVersion, kind }) => kind === resource.kind && apiVersion === `${resource.group}/${resource.version}`,
     );
     if (sample === undefined) throw new Error(`deploy/samples/${singular}.yaml has no ${resource.kind}`);
-    return sample;
+    return inNamespaceThatExists(sample, all);
   });
+}
+
+/** A console creates the sample alone: what it has in a namespace that its file creates is in `default`. */
+function inNamespaceThatExists(sample: Manifest, all: readonly Manifest[]): Manifest {
+  const created = new Set(all.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name));
+  const replace = (key: string, value: unknown): unknown =>
+    key === 'namespace' && created.has(String(value)) ? 'default' : value;
+  return JSON.parse(JSON.stringify(sample, replace)) as Manifest;
 }
 
 function documents(file: string): Manifest[] {

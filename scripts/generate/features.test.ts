@@ -3,8 +3,11 @@ import { parseFeatures, valuesWithout } from './features.ts';
 
 it.each([
   [[], ['stacks.enabled=true', 'weights.enabled=true']],
-  [['stacks'], ['weights.enabled=true']],
-  [['weights', 'stacks'], []],
+  [['stacks'], ['stacks.enabled=false', 'weights.enabled=true']],
+  [
+    ['weights', 'stacks'],
+    ['stacks.enabled=false', 'weights.enabled=false'],
+  ],
 ])('a bundle without %j has the values %j', (without, values) => {
   expect(valuesWithout(parseFeatures(without))).toEqual(values);
 });
