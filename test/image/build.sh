@@ -15,6 +15,8 @@ export PATH=$ROOT/node_modules/.bin:$PATH
 source "$ROOT/test/lab/lib/image.sh"
 # shellcheck source=base.sh
 source "$HERE/base.sh"
+# shellcheck source=store.sh
+source "$HERE/store.sh"
 
 say() { printf 'image: %s\n' "$*" >&2; }
 
@@ -31,18 +33,6 @@ inputs_key() {
 }
 
 version() { node -p 'JSON.parse(fs.readFileSync(process.argv[1])).version' "$ROOT/package.json"; }
-
-# buildah with its storage in $STORE, which is thrown away: nothing of a build is left on the machine.
-in_store() {
-  TMPDIR=$CACHE BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs \
-    buildah --root "$STORE/root" --runroot "$STORE/run" "$@"
-}
-
-# Removes a store. What buildah left mounted in it goes first: a stage that others copy from stays mounted.
-remove_store() { # directory
-  awk -v within="$1/" 'index($2, within) == 1 { print $2 }' /proc/self/mounts | sort -r | xargs -r umount
-  rm -rf --one-file-system "$1"
-}
 
 build_bases() {
   say 'making the base images from local files'
@@ -95,10 +85,7 @@ if [[ -f $archive ]]; then
   touch "$archive"
 else
   require_programs
-  # A build that was killed may have left its store behind.
-  for left in "$CACHE"/store.*; do if [[ -d $left ]]; then remove_store "$left"; fi; done
-  STORE=$(mktemp -d "$CACHE/store.XXXXXX")
-  trap 'remove_store "$STORE"' EXIT
+  make_store
   build_image "$archive"
   forget_old_archives
 fi

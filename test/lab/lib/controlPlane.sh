@@ -9,6 +9,7 @@ control_plane_certificates() (
     "IP:$API_ADDRESS,IP:198.18.64.1,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc"
   pki_certificate admin /O=system:masters/CN=admin
   pki_certificate apiserver-to-kubelet /O=system:masters/CN=apiserver-to-kubelet
+  pki_certificate front-proxy-client /CN=front-proxy-client
   local name
   for name in kube-controller-manager kube-scheduler kube-proxy; do pki_certificate $name "/CN=system:$name"; done
   for name in admin kube-controller-manager kube-scheduler kube-proxy; do
@@ -36,6 +37,10 @@ start_api_server() {
     --kubelet-client-certificate="$pki/apiserver-to-kubelet.crt" --kubelet-client-key="$pki/apiserver-to-kubelet.key" \
     --service-account-key-file="$pki/sa.pub" --service-account-signing-key-file="$pki/sa.key" \
     --service-account-issuer=https://kubernetes.default.svc \
+    --requestheader-client-ca-file="$pki/ca.crt" --requestheader-allowed-names=front-proxy-client \
+    --requestheader-username-headers=X-Remote-User --requestheader-group-headers=X-Remote-Group \
+    --requestheader-extra-headers-prefix=X-Remote-Extra- \
+    --proxy-client-cert-file="$pki/front-proxy-client.crt" --proxy-client-key-file="$pki/front-proxy-client.key" \
     --audit-policy-file="$HERE/manifests/audit-policy.yaml" --audit-log-path="$LAB/log/audit.log"
 }
 

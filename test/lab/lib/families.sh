@@ -41,7 +41,11 @@ family_binaries() {
       echo 'operator-verify github.com/operator-framework/api/cmd/operator-verify'
       echo 'operator-framework .' # modules/olm/main.go
       ;;
-    olm) operator_framework_commands olm catalog ;;
+    olm)
+      operator_framework_commands olm catalog package-server
+      # The probe of a catalog's pods.
+      echo 'grpc-health-probe github.com/grpc-ecosystem/grpc-health-probe'
+      ;;
     *) return 1 ;;
   esac
 }

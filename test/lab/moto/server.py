@@ -1,8 +1,12 @@
-"""Starts moto's server, with a fault of moto 5.2.5 mended: it deletes all record sets of a zone with a SetIdentifier,
-where Route 53 deletes the one of that name and type."""
+"""Starts moto's server, with two faults of moto 5.2.5 mended. It deletes all record sets of a zone with a SetIdentifier,
+where Route 53 deletes the one of that name and type. And its threads read and write a table at the same time, also in the
+middle of a transaction, which in DynamoDB are isolated from each other."""
 
+import functools
 import sys
+import threading
 
+from moto.dynamodb.models import DynamoDBBackend
 from moto.route53.models import Route53Backend
 from moto.server import main
 
@@ -23,6 +27,22 @@ def change_resource_record_sets(self, zoneid, change_list):
 
 
 Route53Backend.change_resource_record_sets = change_resource_record_sets
+
+TABLE_LOCK = threading.RLock()
+TABLE_CALLS = ("get_item", "scan", "put_item", "update_item", "delete_item", "transact_write_items")
+
+
+def one_at_a_time(call):
+    @functools.wraps(call)
+    def locked(*args, **kwargs):
+        with TABLE_LOCK:
+            return call(*args, **kwargs)
+
+    return locked
+
+
+for name in TABLE_CALLS:
+    setattr(DynamoDBBackend, name, one_at_a_time(getattr(DynamoDBBackend, name)))
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
