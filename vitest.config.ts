@@ -1,7 +1,19 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './scripts/test/longestFirst.ts';
 
-const setupFiles = ['test/harness/waitFor.ts'];
+// The first one keeps what the second one replaces.
+const setupFiles = ['test/harness/leftBehind.ts', 'test/harness/waitFor.ts'];
+const globalSetup = ['test/harness/bundleOperator.ts', 'test/harness/etcdTemplate.ts'];
+/**
+ * The files of a level share the processes of its workers. A new process for each file takes 0.4 s of CPU time in unit, and 1.7 s where tests
+ * speak to an API server, most of it for the same modules again. They may share, since what decides keeps no state in modules (see
+ * scripts/moduleState.test.ts) and no test replaces a module; what else a file changes, leftBehind takes back.
+ */
+const isolate = false;
+/** A hundred leaders are killed, which takes minutes of two processors. It is a fault, and has the stacks of its neighbours in integration. */
+const KILLS = 'test/integration/stacks/kills.test.ts';
+/** Of what tests start. Servers in Go collect garbage less often, which saves a fifth of the CPU time of an API server that starts. */
+const env = { GOGC: process.env.GOGC ?? '400' };
 
 /** The levels, each a project: what needs nothing, a real API server, helm, buildah, the lab. */
 export default defineConfig({
@@ -10,13 +22,13 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     // Taking down the lab of e2e takes 2 s, and longer on a busy machine.
-    teardownTimeout: 120_000,
+    teardownTimeout: 240_000,
     projects: [
       {
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench}/**/*.test.ts'],
-          setupFiles,
+          ...{ setupFiles, isolate },
           // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use.
           testTimeout: 30_000,
           hookTimeout: 60_000,
@@ -26,7 +38,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          setupFiles,
+          exclude: [...configDefaults.exclude, KILLS],
+          ...{ setupFiles, isolate, globalSetup, env },
           // No measures of speed either: each wait has a deadline of its own, and these are longer than several of them.
           testTimeout: 300_000,
           hookTimeout: 300_000,
@@ -37,8 +50,8 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
-          include: ['test/faults/**/*.test.ts'],
-          setupFiles,
+          include: ['test/faults/**/*.test.ts', KILLS],
+          ...{ setupFiles, globalSetup, env },
           testTimeout: 300_000,
           hookTimeout: 300_000,
           // They wait even more: for timeouts to run out, for servers to come back. But what they wait for has deadlines.
@@ -49,9 +62,11 @@ export default defineConfig({
         test: {
           name: 'chart',
           include: ['test/chart/**/*.test.ts'],
+          ...{ setupFiles, isolate, globalSetup, env },
           testTimeout: 300_000,
           hookTimeout: 600_000,
-          maxWorkers: 2,
+          // One at a time: the API servers of two beside other levels missed deadlines of helm and kubectl.
+          fileParallelism: false,
         },
       },
       {
@@ -67,8 +82,10 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          env,
           globalSetup: ['test/e2e/storyLab/globalSetup.ts'],
-          testTimeout: 300_000,
+          // Longer than several deadlines of a test, see test/harness/slack.ts.
+          testTimeout: 900_000,
           hookTimeout: 600_000,
           fileParallelism: false,
         },

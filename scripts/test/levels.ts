@@ -15,8 +15,8 @@ export interface Level {
   /** Takes minutes: runs only if requested by name. */
   readonly long?: true;
   /**
-   * Mostly waits, for servers or for a cluster, so that CPU-bound levels can run in parallel. Its servers have
-   * deadlines, so it runs at normal priority.
+   * Mostly waits, for servers or for a cluster, so that CPU-bound levels can run in parallel. Servers have deadlines, and a cluster has
+   * more: see the priorities in runLevel.ts.
    */
   readonly waits?: 'for servers' | 'for cluster';
   /**
@@ -105,8 +105,11 @@ export const LEVELS: readonly Level[] = [
   },
   {
     name: 'e2e',
-    builds: ['k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'containerd', 'k8s-node', 'coredns', 'pause'],
-    commands: [['test/lab/prerequisites.sh']],
+    builds: [
+      ...['k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'containerd', 'k8s-node', 'coredns', 'pause'],
+      ...['opm', 'olm'],
+    ],
+    commands: [['test/lab/prerequisites.sh'], ['test/lab/olm.sh']],
     waits: 'for cluster',
     vitest: { project: 'e2e', paths: [] },
     unmet: needsLab,

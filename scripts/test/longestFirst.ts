@@ -1,8 +1,10 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The slowest test files, slowest first: more than 100 s next to others on two cores. */
+/** The slowest test files, slowest first: more than a minute next to others on two cores. */
 export const LONGEST: readonly string[] = [
+  'src/connectivity/localise/timeline.test.ts',
+  'test/integration/stacks/kills.test.ts',
   'test/faults/prometheusOutages.test.ts',
   'test/faults/apiServerStopped.test.ts',
   'test/faults/apiServerStorm.test.ts',
@@ -21,6 +23,7 @@ export const LONGEST: readonly string[] = [
   'test/e2e/options.test.ts',
   'test/e2e/connectivityFaults.test.ts',
   'test/e2e/kubeletRestart.test.ts',
+  'test/e2e/rootCause.test.ts',
   'test/e2e/deadNode.test.ts',
 ];
 

@@ -119,18 +119,26 @@ async function runCommands({ builds, commands = [] }: Level, runIt: Run): Promis
 /** Runs one level to its end. Never throws: the result contains errors. */
 export async function runLevel(level: Level): Promise<LevelResult> {
   console.log(`\n=== ${level.name}`);
-  return runWith(level, (command) => run(command, 'inherit'));
+  return runWith(level, (command) => run([...priorityOf(level), ...command], 'inherit'));
 }
 
-/** The same in parallel to others: prints its output as a whole at the end. A CPU-bound level has a lower priority. */
+/** The same in parallel to others: prints its output as a whole at the end. */
 export async function runLevelBeside(level: Level): Promise<LevelResult> {
   const log = `reports/${level.name}.log`;
   const output = openSync(log, 'w');
-  const priority = level.waits ? [] : ['nice'];
-  const result = await runWith(level, (command) => run([...priority, ...command], output));
+  const result = await runWith(level, (command) => run([...priorityOf(level), ...command], output));
   closeSync(output);
   console.log(`\n=== ${level.name}, beside the others\n${readFileSync(log, 'utf8')}`);
   return result;
+}
+
+/**
+ * A whole cluster waits for processors more often than a server, and its parts have leases to renew. Tests have deadlines. What only computes
+ * comes last.
+ */
+function priorityOf({ waits, vitest }: Level): readonly string[] {
+  if (waits === 'for cluster') return [];
+  return vitest === undefined ? ['nice'] : ['nice', '-n', '5'];
 }
 
 async function runWith(level: Level, runIt: Run): Promise<LevelResult> {

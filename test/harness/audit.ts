@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ControlPlane } from './controlPlane.ts';
+import { until } from './measured.ts';
 
 /** One answered request, as the API server's audit log has it. */
 export interface AuditedRequest {
@@ -20,6 +21,8 @@ export interface AuditedRequest {
 }
 
 interface AuditEvent {
+  /** Of the request. */
+  auditID: string;
   stage: string;
   verb: string;
   user?: { username?: string };
@@ -35,6 +38,13 @@ export function audited(plane: ControlPlane): AuditedRequest[] {
   return eventsIn(plane)
     .map(requestOf)
     .filter(({ stage }) => stage === 'ResponseComplete');
+}
+
+/** Every request, also watches that still run, in the order in which they were answered first. */
+export function arrived(plane: ControlPlane): AuditedRequest[] {
+  const all = eventsIn(plane).map((event) => [event.auditID, requestOf(event)] as const);
+  // A watch has an event when it begins and one when it ends.
+  return [...new Map(all.toReversed()).values()].toReversed();
 }
 
 function eventsIn(plane: ControlPlane): AuditEvent[] {
@@ -76,4 +86,11 @@ export function writesOf(plane: ControlPlane, user: string): AuditedRequest[] {
   return audited(plane)
     .filter((request) => request.user === user && WRITES.has(request.verb) && request.resource !== 'leases')
     .sort((a, b) => a.at - b.at);
+}
+
+/** Until a user has tried to write nothing for 5 s, but for the lease: events, for one, are sent one after the other. */
+export async function untilQuiet(plane: ControlPlane, user: string): Promise<void> {
+  const QUIET_MS = 5_000;
+  const isQuiet = () => writesOf(plane, user).every(({ at }) => at < Date.now() - QUIET_MS);
+  await until(`${user} writes nothing`, isQuiet, { every: 500 });
 }

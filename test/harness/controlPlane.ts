@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { binary } from '../lab/binaries.ts';
 import { createAuthority, createUser } from './pki.ts';
 import { freePorts, start, whenReady } from './process.ts';
@@ -26,10 +28,16 @@ export interface ControlPlane {
   stopApiServer(): Promise<void>;
   /** Starts the API server again, with the same port and data. */
   startApiServer(): Promise<void>;
+  /** Kills both servers. The directory stays. */
+  stopServers(): Promise<void>;
   /** Stops everything and removes the directory. */
   stop(): Promise<void>;
 }
 
+/** Where etcdTemplate puts the path of the data with which each etcd of a level begins. */
+export const TEMPLATE_VARIABLE = 'TRAFFIC_OPERATOR_TEST_ETCD';
+/** The data of etcd, in the directory of a control plane. */
+export const ETCD_DATA = 'etcd';
 const AUDIT_LOG = 'audit.log';
 /** User, request and response status; times of the response and, for a watch, of its end. */
 const AUDIT_POLICY = {
@@ -56,14 +64,21 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const [client, peer, secure] = (await freePorts(3)) as [number, number, number];
   const url = `https://127.0.0.1:${secure}`;
   const running: RunningProcess[] = [];
-  const stop = async (): Promise<void> => {
+  const stopServers = async (): Promise<void> => {
     await Promise.all(running.map((each) => each.stop()));
+  };
+  const stop = async (): Promise<void> => {
+    await stopServers();
     await rm(directory, { recursive: true, force: true });
   };
   try {
     await createAuthority(directory);
     await writeFile(`${directory}/audit-policy.yaml`, JSON.stringify(options.auditPolicy ?? AUDIT_POLICY));
     const kubeconfig = await createUser(directory, url, 'admin', ['system:masters']);
+    // With other flags, an API server may make other things at its first start.
+    const isPlain = options.etcdFlags === undefined && options.apiServerFlags === undefined;
+    const template = isPlain ? process.env[TEMPLATE_VARIABLE] : undefined;
+    if (template !== undefined) await copyEtcdData(template, directory);
     const etcd = await startEtcd(directory, client, peer, options.etcdFlags);
     running.push(etcd);
     const startServer = (): Promise<RunningProcess> => startApiServer(directory, client, secure, flagsOf(options));
@@ -83,12 +98,18 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
         apiServer = await startServer();
         running.push(apiServer);
       },
+      stopServers,
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Copies the data of an etcd that does not run into `directory`. Most of a log of etcd is reserved, and empty. */
+export async function copyEtcdData(from: string, directory: string): Promise<void> {
+  await promisify(execFile)('cp', ['-r', '--sparse=always', from, join(directory, ETCD_DATA)]);
 }
 
 async function startEtcd(
@@ -100,7 +121,7 @@ async function startEtcd(
   const url = `http://127.0.0.1:${client}`;
   const peerUrl = `http://127.0.0.1:${peer}`;
   const args = [
-    `--data-dir=${directory}/etcd`,
+    `--data-dir=${join(directory, ETCD_DATA)}`,
     `--listen-client-urls=${url}`,
     `--advertise-client-urls=${url}`,
     `--listen-peer-urls=${peerUrl}`,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { vi } from 'vitest';
 import { parse } from 'yaml';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
@@ -40,6 +41,11 @@ export function connectivityCheckCrd(): V1CustomResourceDefinition {
   return crdOf('crds/traffic.example.com_connectivitychecks.yaml');
 }
 
+/** The CRD of PrometheusRules, as prometheus-operator has it. */
+export function prometheusRuleCrd(): V1CustomResourceDefinition {
+  return crdOf('../test/chart/testdata/monitoring.coreos.com_prometheusrules.yaml');
+}
+
 function crdOf(path: string): V1CustomResourceDefinition {
   const text = readFileSync(new URL(path, DEPLOY), 'utf8');
   return parse(text, { version: '1.1' }) as V1CustomResourceDefinition;
@@ -52,12 +58,26 @@ export async function installCrd(
   resource: Resource = TRAFFIC_WATCHES,
 ): Promise<void> {
   await client.create(CRDS, crd);
-  const established = async (): Promise<boolean> =>
+  const isServed = async (): Promise<boolean> =>
     client.list(resource).then(
       () => true,
       () => false,
     );
-  while (!(await established())) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (!(await isServed())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/**
+ * Waits until CRDs that kubectl has created are served. `kubectl wait` fails at once on a CRD that has no conditions yet, see
+ * https://github.com/kubernetes/kubernetes/issues/66439: it is called again.
+ * @param kubectl - runs kubectl, and rejects if it fails
+ * @param crds - which ones, as arguments of kubectl
+ */
+export async function established(
+  kubectl: (args: readonly string[]) => Promise<unknown>,
+  crds: string[],
+): Promise<void> {
+  const wait = ['wait', '--for=condition=Established', '--timeout=60s', ...crds];
+  await vi.waitFor(() => kubectl(wait), { timeout: 90_000, interval: 200 });
 }
 
 /** Requests the deletion of the CRD and of all its objects. */

@@ -20,11 +20,17 @@ export interface Fixture {
   operator(): Operator;
   /**
    * @param over another user than the administrator, another Prometheus than that of the fixture (undefined: the
-   *   operator deploys one), waiting only until it is alive, or another program than the sources
+   *   operator deploys one), waiting only until it is alive, another program than the sources, or another pace
    */
   startOperator(
     args?: readonly string[],
-    over?: { kubeconfig?: string; prometheusUrl?: string | undefined; until?: 'ready' | 'alive'; main?: string },
+    over?: {
+      kubeconfig?: string;
+      prometheusUrl?: string | undefined;
+      until?: 'ready' | 'alive';
+      main?: string;
+      pace?: readonly string[];
+    },
   ): Promise<Operator>;
   stopOperator(): Promise<unknown>;
   restartOperator(): Promise<unknown>;
@@ -71,10 +77,12 @@ export async function startFixture(options: {
   auditPolicy?: object;
   /** Other options of the control plane. */
   plane?: ControlPlaneOptions;
+  /** Samples have times, so that a scrape may fail; see startSyntheticExporter. */
+  withTimes?: boolean;
 }): Promise<Fixture> {
-  const { auditPolicy, plane } = options;
+  const { auditPolicy, plane, withTimes } = options;
   const controlPlane = await startControlPlane({ ...plane, ...(auditPolicy && { auditPolicy }) });
-  const exporter = await startSyntheticExporter();
+  const exporter = await startSyntheticExporter({ withTimes });
   const { client, transport } = connect(controlPlane);
   const startServer = (port?: number): Promise<RunningPrometheus> =>
     startPrometheus({ config: prometheusConfig(exporter.target), port });

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { operatorMain } from './operatorMain.ts';
 import { freePorts, start, whenReady, type RunningProcess } from './process.ts';
 
 /**
  * Long enough for a busy machine, on which Node.js alone takes half a minute to start; 50,000 nodes take some seconds.
  */
 const READY_MS = 120_000;
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** An operator process of a test. */
 export interface Operator {
@@ -31,7 +30,7 @@ export interface Operator {
  * Starts `manager` with a control plane and waits until it is ready, or only alive.
  *
  * @param options.prometheusUrl if undefined, the operator deploys a Prometheus
- * @param options.main the program; default: the sources
+ * @param options.main the program; default: see operatorMain
  * @param options.pace interval and rate window; default: 1 s and 5 s
  * @param options.pollMs poll interval of the readiness; default: 100 ms
  */
@@ -48,7 +47,7 @@ export async function startOperator(options: {
   const [health, metrics] = (await freePorts(2)) as [number, number];
   const log = `${directory}/operator.log`;
   const args = [
-    options.main ?? MAIN,
+    options.main ?? operatorMain(),
     'manager',
     `--kubeconfig=${options.kubeconfig}`,
     ...(options.prometheusUrl === undefined ? [] : [`--prometheus-url=${options.prometheusUrl}`]),

@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { operatorMain } from './operatorMain.ts';
 import { start, type RunningProcess } from './process.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** A process of this program. */
 export interface Program {
@@ -18,7 +16,7 @@ export interface Program {
 }
 
 /**
- * Starts a sub-command from the sources.
+ * Starts a sub-command of operatorMain.
  *
  * @param env in addition to this process's own
  */
@@ -28,7 +26,7 @@ export async function startProgram(
 ): Promise<Program & { running: RunningProcess }> {
   const directory = await mkdtemp(join(tmpdir(), 'traffic-program-'));
   const log = join(directory, 'log');
-  const running = start(process.execPath, [MAIN, ...args], log, env);
+  const running = start(process.execPath, [operatorMain(), ...args], log, env);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     process.kill(running.pid, signal);
     await running.ended;

@@ -41,17 +41,26 @@ export interface SyntheticExporter {
   stop(): Promise<void>;
 }
 
-/** Starts the exporter on loopback, with the devices that a test gives to each node. */
-export async function startSyntheticExporter(): Promise<SyntheticExporter> {
+/** Gives samples, each a line, the time of now: a Prometheus that scrapes them writes no staleness markers for their series. */
+export function timestamped(lines: string): string {
+  return lines.replaceAll('\n', ` ${Date.now()}\n`);
+}
+
+/**
+ * Starts the exporter on loopback, with the devices that a test gives to each node.
+ *
+ * @param options.withTimes samples have the time at which they were asked for. Then Prometheus writes no staleness
+ *   markers: a scrape that fails on a busy machine takes no figure away while the rate window has earlier scrapes.
+ */
+export async function startSyntheticExporter({ withTimes = false } = {}): Promise<SyntheticExporter> {
   const nodes = new Map<string, Map<string, Device>>();
   const speedless = new Set<string>();
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/plain; version=0.0.4');
-    response.end(
-      [...nodes]
-        .flatMap(([node, devices]) => [...devices].map((each) => exposition(node, ...each, speedless.has(node))))
-        .join(''),
-    );
+    const text = [...nodes]
+      .flatMap(([node, devices]) => [...devices].map((each) => exposition(node, ...each, speedless.has(node))))
+      .join('');
+    response.end(withTimes ? timestamped(text) : text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const setDevice: SyntheticExporter['setDevice'] = (node, name, load) => {

@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundle } from '../../scripts/build.ts';
+import { MAIN_VARIABLE } from './operatorMain.ts';
+
+const SOURCES = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/**
+ * Bundles the operator once for all files of a level. Tests then start what the image has, and each start takes a fourth of the CPU time of
+ * one from the sources, whose types are stripped each time: 0.7 s in place of 2.7 s.
+ */
+export default async function setup(): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), 'traffic-operator-bundle-'));
+  await bundle(SOURCES, directory);
+  // What vitest starts inherits it.
+  process.env[MAIN_VARIABLE] = join(directory, 'main.js');
+  return () => rm(directory, { recursive: true, force: true });
+}
