@@ -184,11 +184,8 @@ it('has the settings of the stack', async () => {
 });
 
 it('is refused to a second stack, by name', async () => {
-  await expectRefused(
-    s,
-    agents({ name: 'mine', dependsOn: [] }),
-    `ServiceAccount ${AGENTS.namespace}/netchecker-agent`,
-  );
+  const object = `ServiceAccount ${AGENTS.namespace}/netchecker-agent`;
+  await expectRefused(s, agents({ name: 'mine', dependsOn: [] }), { object, of: 'agents' });
 });
 
 it('with TLS, has the CA of the server from the controller', async () => {
@@ -256,17 +253,15 @@ it('is refused if one of its DaemonSets is of somebody else, which stays as it i
   const labels = { app: 'theirs' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'theirs', image: 'theirs:1' }] } };
   await vi.waitFor(() => expect(s.f.client.get(DAEMONSETS, HOST_AGENTS)).rejects.toSatisfy(isNotFound), WAIT);
-  const theirs = await s.f.client.create(DAEMONSETS, {
-    metadata: HOST_AGENTS,
-    spec: { selector: { matchLabels: labels }, template },
-  });
+  const spec = { selector: { matchLabels: labels }, template };
+  const theirs = await s.f.client.create(DAEMONSETS, { metadata: HOST_AGENTS, spec }, PERSON);
   const [own] = await agentsNow();
   await s.create('main', [agents({ dependsOn: [] })]);
   await startOperator();
   await vi.waitFor(async () => {
     expect(await s.component('agents')).toMatchObject({
       ...{ state: 'Failed', reason: 'ForeignObject' },
-      message: `${HOST_AGENTS_ID} exists and is not of this stack: it is left as it is`,
+      message: `${HOST_AGENTS_ID} exists and is not of this stack, but of the field manager person: it is left as it is`,
     });
   }, WAIT);
   expect((await agentsNow()).map(identity)).toEqual([own, theirs].map((each) => each && identity(each)));

@@ -94,7 +94,7 @@ it('have the labels and annotations of the stack, and no others after it changes
 });
 
 it('of a second stack are refused', () =>
-  expectRefused(s, boards({ dependsOn: [] }), `ConfigMap default/${nameOf('connectivity')}`));
+  expectRefused(s, boards({ dependsOn: [] }), { object: `ConfigMap default/${nameOf('connectivity')}` }));
 
 it('move to another namespace: those of the old one are deleted when the new ones are there', async () => {
   await s.change('main', [web, boards({ dashboards: { namespace: 'kube-public' } }), db]);
@@ -105,11 +105,11 @@ it('move to another namespace: those of the old one are deleted when the new one
 
 it('of somebody else, as of the chart, are left as they are until they are gone', async () => {
   const metadata = { namespace: 'default', name: nameOf('nodes'), labels: { 'app.kubernetes.io/managed-by': 'Helm' } };
-  const made = await s.f.client.create(CONFIG_MAPS, { metadata, data: { x: 'y' } });
+  const made = await s.f.client.create(CONFIG_MAPS, { metadata, data: { x: 'y' } }, PERSON);
   await s.change('main', [web, boards(), db]);
   await becomes({
     ...{ state: 'Failed', reason: 'ForeignObject' },
-    message: `ConfigMap default/${nameOf('nodes')} exists and is not of this stack: it is left as it is`,
+    message: `ConfigMap default/${nameOf('nodes')} exists and is not of this stack, but of the field manager person: it is left as it is`,
   });
   expect((await one()).metadata?.resourceVersion).toBe(made.metadata?.resourceVersion);
   await s.f.client.delete(CONFIG_MAPS, { namespace: 'default', name: nameOf('nodes') });

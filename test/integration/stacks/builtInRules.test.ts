@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
@@ -8,13 +7,12 @@ import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import type { KubeObject } from '../../../src/runtime/client/resource.ts';
 import { PROMETHEUS_RULES } from '../../../src/runtime/client/resources.ts';
 import { writesOf } from '../../harness/audit.ts';
-import { CRDS, installCrd } from '../../harness/customResource.ts';
+import { CRDS, installCrd, prometheusRuleCrd } from '../../harness/customResource.ts';
 import { component, expectRefused, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
 
 /** The rules of the project as a component of a stack, in a cluster that has no Prometheus operator at first. */
 const USER = 'stack-rules';
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-const CRD = parse(read('test/chart/testdata/monitoring.coreos.com_prometheusrules.yaml')) as V1CustomResourceDefinition;
 const GROUPS = (parse(read('charts/traffic-operator/files/rules.yml')) as { groups: object[] }).groups;
 const REF = { namespace: 'default', name: 'traffic-operator' };
 let s: StackScene;
@@ -58,7 +56,7 @@ it('without the CRD of the Prometheus operator is told, and nothing else waits',
 it('is Failed at its deadline, and is made when the CRD is there, before what depends on it', async () => {
   await s.change('main', [rules({ deadline: '5s' }), db, web]);
   await becomes({ state: 'Failed', message: expect.stringContaining('its CRD is not installed') as unknown });
-  await installCrd(s.f.client, CRD, PROMETHEUS_RULES);
+  await installCrd(s.f.client, prometheusRuleCrd(), PROMETHEUS_RULES);
   await s.ready();
   expect(await s.component('rules')).toMatchObject({ state: 'Ready', message: '1 of 1 objects are applied' });
   const made = writes().filter((each) => /prometheusrules|web/.test(each));
@@ -91,7 +89,7 @@ it('has the labels of the stack', async () => {
 });
 
 it('of a second stack is refused', () =>
-  expectRefused(s, rules({ dependsOn: [] }), 'PrometheusRule default/traffic-operator'));
+  expectRefused(s, rules({ dependsOn: [] }), { object: 'PrometheusRule default/traffic-operator' }));
 
 it('is deleted in the order of the dependencies', async () => {
   const before = writes().length;

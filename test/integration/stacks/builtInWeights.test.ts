@@ -144,12 +144,10 @@ it('of somebody else is refused, or used as it is', async () => {
   ]);
   await s.becomes('theirs', {
     ...{ state: 'Progressing', reason: 'ExternalMissing', mode: 'External' },
-    message: 'TrafficWeight theirs does not exist: with the mode External, somebody else makes it',
+    message: 'TrafficWeight theirs does not exist: with the mode External, another owner creates it',
   });
-  const made = await s.f.client.create(TRAFFIC_WEIGHTS, {
-    metadata: { name: 'theirs' },
-    spec: spec(7, { bindingDomain: 'example.net' }),
-  });
+  const theirs = { metadata: { name: 'theirs' }, spec: spec(7, { bindingDomain: 'example.net' }) };
+  const made = await s.f.client.create(TRAFFIC_WEIGHTS, theirs, PERSON);
   await s.ready();
   expect(await s.component('theirs')).toMatchObject({
     ...{ mode: 'External', state: 'Ready' },
@@ -158,7 +156,8 @@ it('of somebody else is refused, or used as it is', async () => {
   await s.change('main', [web2, dns(spec(40)), db, dns(spec(8), { name: 'theirs', dependsOn: [] })]);
   await s.becomes('theirs', {
     ...{ state: 'Failed', reason: 'ForeignObject' },
-    message: 'TrafficWeight theirs exists and is not of this stack: it is left as it is',
+    message:
+      'TrafficWeight theirs exists and is not of this stack, but of the field manager person: it is left as it is',
   });
   await s.change('main', [web2, dns(spec(40)), db]);
   await s.ready();

@@ -126,8 +126,27 @@ it('has the settings of the stack', async () => {
   expect(writesAfter(before)).toEqual(['patch services/node-exporter', 'patch daemonsets/node-exporter']);
 });
 
+it('has what is common to the stack, and without that is exactly as before', async () => {
+  const templates = async () => [(await i.daemonSet()).spec?.template, (await i.deployment()).spec?.template];
+  const before = await templates();
+  const imagePullSecrets = [{ name: 'registry' }];
+  const common = { imagePullSecrets, tolerations: [{ key: 'infra', operator: 'Exists' }] };
+  const setCommon = (value: object | null) =>
+    s.f.client.mergePatch(TRAFFIC_STACKS, { name: 'main' }, { spec: { common: value } }, PERSON);
+  await setCommon(common);
+  await s.ready();
+  const [ofExporter, ofPrometheus] = await templates();
+  expect(ofPrometheus?.spec).toMatchObject(common);
+  // It tolerates all taints.
+  expect(ofExporter?.spec).toMatchObject({ imagePullSecrets, tolerations: [{ operator: 'Exists' }] });
+  await setCommon(null);
+  await s.ready();
+  expect(await templates()).toEqual(before);
+});
+
 it('is refused to a second stack, by name', async () => {
-  await expectRefused(s, exporter({ name: 'mine' }), `ServiceAccount ${EXPORTER.namespace}/node-exporter`);
+  const object = `ServiceAccount ${EXPORTER.namespace}/node-exporter`;
+  await expectRefused(s, exporter({ name: 'mine' }), { object, of: 'exporter' });
   expect(ownersOf(await i.daemonSet())).toEqual(['TrafficStack main']);
 });
 
@@ -188,15 +207,15 @@ it('is removed with the stack if the flags deploy none, and one of somebody else
   await s.f.client.create(NAMESPACES, { metadata: { name: EXPORTER.namespace } });
   const labels = { app: 'theirs' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'theirs', image: 'theirs:1' }] } };
-  const theirs = await s.f.client.create(DAEMONSETS, {
-    metadata: EXPORTER,
-    spec: { selector: { matchLabels: labels }, template },
-  });
+  const spec = { selector: { matchLabels: labels }, template };
+  const theirs = await s.f.client.create(DAEMONSETS, { metadata: EXPORTER, spec }, PERSON);
   await s.create('main', [exporter()]);
   await vi.waitFor(async () => {
     expect(await s.component('exporter')).toMatchObject({
       ...{ state: 'Failed', reason: 'ForeignObject' },
-      message: `DaemonSet ${EXPORTER.namespace}/node-exporter exists and is not of this stack: it is left as it is`,
+      message:
+        `DaemonSet ${EXPORTER.namespace}/node-exporter exists and is not of this stack, ` +
+        'but of the field manager person: it is left as it is',
     });
   }, WAIT);
   expect(identity(await i.daemonSet())).toEqual(identity(theirs));

@@ -3,7 +3,7 @@ import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS, PODS } from '../../../src/runtime/client/resources.ts';
-import { component, startScene, WAIT, type StackScene } from './scene.ts';
+import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 import { AGENT, ALL, API, DB, WEB } from './shop.ts';
 
 /** What other specs, and other people, do to a stack that is ready. */
@@ -129,12 +129,13 @@ it('leaves an object of somebody else as it is, and names it', async () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'x', image: 'x:1' }] } };
   const metadata = { namespace: 'default', name: 'theirs' };
   const spec = { replicas: 0, selector: { matchLabels: { a: 'b' } }, template };
-  await s.f.client.create(DEPLOYMENTS, { metadata, spec });
+  await s.f.client.create(DEPLOYMENTS, { metadata, spec }, PERSON);
   await s.create('second', [component('theirs'), component('after', { dependsOn: ['theirs'] })]);
   await vi.waitFor(async () => {
     expect(await s.component('theirs', 'second')).toMatchObject({
       ...{ state: 'Failed', reason: 'ForeignObject' },
-      message: 'Deployment default/theirs exists and is not of this stack: it is left as it is',
+      message:
+        'Deployment default/theirs exists and is not of this stack, but of the field manager person: it is left as it is',
     });
     expect(await s.condition('Stalled', 'second')).toMatchObject({ status: 'True', reason: 'ForeignObject' });
   }, WAIT);

@@ -23,12 +23,10 @@ it('has what the operator deploys, and no pod restarts', async () => {
   await i.restartOperator('--default-stack');
   await s.ready('default');
   const first = await s.stack('default');
-  expect(first.spec).toEqual({
-    components: [
-      { name: 'node-exporter', type: 'NodeExporter', mode: 'Auto' },
-      { name: 'prometheus', type: 'Prometheus', mode: 'Auto' },
-    ],
-  });
+  expect(first.spec.components).toMatchObject([
+    { name: 'node-exporter', type: 'NodeExporter', mode: 'Auto', nodeExporter: { port: 9100 } },
+    { name: 'prometheus', type: 'Prometheus', mode: 'Auto', prometheus: { scrapeInterval: '1s' } },
+  ]);
   const owners = [ownersOf(await i.daemonSet()), ownersOf(await i.deployment())];
   expect(owners.flat()).toEqual(['TrafficStack default', 'TrafficStack default']);
   expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { CONFIG_MAPS, DEPLOYMENTS } from '../../../src/runtime/client/resources.ts';
+import { audited } from '../../harness/audit.ts';
+import { measured, seconds, sleep } from '../../harness/measured.ts';
 import { NODE } from './kubelet.ts';
 import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 
@@ -109,6 +111,38 @@ it('with Auto, one of somebody else is used, and outlives the stack', async () =
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
   await gone();
   expect([await uid(), writesTo('db').length]).toEqual(before);
+});
+
+/** Milliseconds until the component has this in its status after a change. A look every 10 s would take 5 s on average. */
+async function isSeen(what: string, change: () => Promise<unknown>, wanted: object): Promise<void> {
+  const since = performance.now();
+  await change();
+  await vi.waitFor(async () => expect(await s.component('db')).toMatchObject(wanted), { timeout: 5_000, interval: 50 });
+  measured(`a workload of somebody else is ${what}: in the status after ${seconds(performance.now() - since)}`);
+}
+const reads = () => audited(s.f.controlPlane).filter(({ user, verb }) => user === USER && verb === 'get').length;
+const deleteIt = () => s.f.client.delete(DEPLOYMENTS, DB);
+const scale = (replicas: number) => s.f.client.mergePatch(DEPLOYMENTS, DB, { spec: { replicas } }, PERSON);
+const MISSING = { state: 'Degraded', reason: 'ExternalMissing' };
+
+it('each change is seen at once, and reads nothing', async () => {
+  await s.create('main', [EXTERNAL]);
+  await s.ready();
+  const before = reads();
+  await isSeen('scaled to 0', () => scale(0), { state: 'Degraded', reason: 'NotReadyYet' });
+  await isSeen('scaled to 2', () => scale(2), { state: 'Ready', readyReplicas: 2 });
+  await isSeen('deleted', deleteIt, MISSING);
+  await isSeen('created', () => theirs(), { state: 'Ready' });
+  expect(reads()).toBe(before);
+});
+
+it('also after the API server was restarted', async () => {
+  await s.f.controlPlane.stopApiServer();
+  await s.f.controlPlane.startApiServer();
+  // Caches are current 5 s after it is back.
+  await sleep(6_000);
+  await isSeen('deleted after a restart of the API server', deleteIt, MISSING);
+  await isSeen('created after a restart of the API server', () => theirs(), { state: 'Ready' });
 });
 
 async function files() {

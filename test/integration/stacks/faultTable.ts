@@ -26,6 +26,8 @@ export interface FaultKind {
 
 export const FULL = 'full';
 export const CROWDED = 'crowded';
+/** A node that is not Ready. */
+export const DARK = 'dark';
 const ALL: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
 const claims = (storageClassName: string) => [
   {
@@ -52,7 +54,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   {
     ...{ name: 'no room', kinds: ALL },
     pod: { nodeName: undefined!, containers: [{ name: 'x', image: 'x:1', resources: { requests: { cpu: '999' } } }] },
-    observed: () => ['0/1 nodes are available', 'Insufficient cpu'],
+    observed: () => ['0/2 nodes are available', 'Insufficient cpu'],
   },
   {
     ...{ name: 'an unbound claim', kinds: ['StatefulSet'] },
@@ -83,6 +85,10 @@ export const FAULT_KINDS: readonly FaultKind[] = [
       event: { reason: 'FailedMount', message: 'MountVolume.SetUp failed for volume "etc": configmap "x" not found' },
     }),
     observed: () => ['FailedMount', 'configmap "x" not found'],
+  },
+  {
+    ...{ name: 'a node that is not Ready', kinds: ALL, pod: { nodeName: DARK } },
+    observed: () => [`is on node ${DARK}, which is NotReady since 20`],
   },
   {
     ...{ name: 'a quota', kinds: ALL, over: { workload: { namespace: FULL } } },

@@ -3,15 +3,15 @@ import type { V1PolicyRule, V1StorageClass } from '@kubernetes/client-node';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kinds.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
-import { NAMESPACES, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
-import { audited } from '../../harness/audit.ts';
+import { NAMESPACES, NODES, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
+import { audited, untilQuiet } from '../../harness/audit.ts';
 import { inParallel } from '../../harness/inParallel.ts';
 import { measured, seconds, sleep } from '../../harness/measured.ts';
 import { giveRoom } from '../injection/world.ts';
-import { CROWDED, faultRows, FULL, type FaultRow } from './faultTable.ts';
-import { NODE } from './kubelet.ts';
+import { CROWDED, DARK, faultRows, FULL, type FaultRow } from './faultTable.ts';
+import { NODE, setReady } from './kubelet.ts';
 import { makeQuota } from './quota.ts';
-import { component, LEASE_RIGHTS, startScene, WAIT, type StackScene } from './scene.ts';
+import { component, LEASE_RIGHTS, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 
 /** Faults of all kinds, at all places of a graph, all at once in one cluster: what waits names the one that is at fault. */
 const USER = 'stack-faults';
@@ -32,6 +32,11 @@ beforeAll(async () => {
     args: ['--leader-elect'],
   });
   await giveRoom(s.f, [NODE], '500');
+  await s.f.addNode(DARK);
+  await setReady(s.f.client, DARK, 'Unknown');
+  // A DaemonSet gives no pod to a node with this taint, which each new node has.
+  await s.f.client.mergePatch(NODES, { name: DARK }, { spec: { taints: null } }, PERSON);
+  s.kubelet.off.add(DARK);
   for (const name of [FULL, CROWDED, 'traffic-operator-system'])
     await s.f.client.create(NAMESPACES, { metadata: { name } });
   await provisionNothing('nothing', 'Immediate');
@@ -141,7 +146,7 @@ it('removes all of them', async () => {
 
 it('sends at most one request in a second while 20 stacks are ready', async () => {
   for (let n = 0; n < QUIET_STACKS; n += 1) await s.ready(`quiet-${n}`);
-  await sleep(5_000);
+  await untilQuiet(s.f.controlPlane, USER);
   const since = Date.now();
   await sleep(QUIET_MS);
   const requests = audited(s.f.controlPlane).filter(({ user, at }) => user === USER && at >= since);

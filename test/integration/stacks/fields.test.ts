@@ -20,6 +20,10 @@ const COMPONENT = 'trafficstack.spec.components';
 it.each<[field: string, texts: readonly string[]]>([
   ['mode', ['ENUM: Managed External Auto Disabled', 'Default: Managed']],
   ['deadline', ['Default: "10m"']],
+  ['prometheus.retention', ['2h at least', 'Default: that of the operator']],
+  ['prometheus.storage', ['{} is an emptyDir', 'existingClaim\t<string>']],
+  ['nodeExporter.ignoredDevices', ['syntax of RE2']],
+  ['connectivityServer.serviceType', ['ENUM: ClusterIP NodePort']],
   ['ready.query', ['PromQL', 'none is 0 or NaN']],
   ['ready.expression', ['CEL that gives a bool']],
   ['workload.kind', ['ENUM: Deployment StatefulSet DaemonSet']],
@@ -57,6 +61,8 @@ it('each field of the object, but for those of Kubernetes, has a description', a
 
 const web = component('web');
 const exporter = (over: object = {}) => ({ name: 'exporter', type: 'NodeExporter', ...over });
+
+const prometheus = (settings: object) => ({ name: 'prometheus', type: 'Prometheus', prometheus: settings });
 
 const WEIGHTS = { clusterName: 'cluster-a', backend: { static: { weight: 75 } } };
 const weights = (spec: object | undefined) => ({ name: 'dns', type: 'Weights', ...(spec && { weights: spec }) });
@@ -100,6 +106,26 @@ it.each<[components: object[], message: RegExp]>([
   ],
   [[weights({ ...WEIGHTS, ramp: {} })], /components\[0\]\.weights\.ramp\.step: Required value/],
   [[exporter({ nodeExporter: { port: 70_000 } })], /nodeExporter\.port: Invalid value: 70000/],
+  [[prometheus({ scrapeInterval: '121s' })], /prometheus\.scrapeInterval: .*whole seconds from "1s" to "2m"/],
+  [[prometheus({ scrapeInterval: '1.5s' })], /prometheus\.scrapeInterval: .*whole seconds from "1s" to "2m"/],
+  [[prometheus({ retention: '1h1d' })], /prometheus\.retention: .*must be a duration of Prometheus, 2h at least/],
+  [[prometheus({ retention: '' })], /prometheus\.retention: .*should be at least 2 chars long/],
+  [[prometheus({ retentionSize: '8Gi' })], /prometheus\.retentionSize: .*such as "512MB" or "8GB"/],
+  [[prometheus({ storage: { size: '1023Mi' } })], /prometheus\.storage\.size: .*must be a quantity of 1Gi at least/],
+  [[prometheus({ storage: { size: 'big' } })], /prometheus\.storage\.size: .*must be a quantity of 1Gi at least/],
+  [[prometheus({ storage: { storageClassName: 'fast' } })], /prometheus\.storage: .*storageClassName: needs size/],
+  [
+    [prometheus({ storage: { size: '1Gi', existingClaim: 'mine' } })],
+    /prometheus\.storage: .*not both: one volume, one claim/,
+  ],
+  [
+    [{ name: 's', type: 'ConnectivityServer', connectivityServer: { serviceType: 'LoadBalancer' } }],
+    /connectivityServer\.serviceType: Unsupported value: "LoadBalancer": supported values: "ClusterIP", "NodePort"/,
+  ],
+  [
+    [{ name: 'a', type: 'ConnectivityAgents', connectivityAgents: { reportInterval: '1s' } }],
+    /connectivityAgents\.reportInterval: .*whole seconds from "2s" to "24h"/,
+  ],
 ])('the API server refuses a component, case %#', async (components, message) => {
   await expect(
     f.client.create(TRAFFIC_STACKS, { metadata: { name: 'wrong' }, spec: { components } } as TrafficStack),
@@ -110,6 +136,18 @@ it('the API server takes a stack with several TrafficWeights', async () => {
   const components = ['a', 'b'].map((name) => ({ ...weights(WEIGHTS), name }));
   const stack = { metadata: { name: 'several' }, spec: { components } } as TrafficStack;
   expect((await f.client.create(TRAFFIC_STACKS, stack)).spec.components).toEqual(components);
+});
+
+it('the API server takes what the flags may say of a Prometheus', async () => {
+  const settings = [
+    { scrapeInterval: '90s', retention: '1w12h', retentionSize: '5120MB', storage: { size: '1.5Gi' } },
+    { storage: { existingClaim: 'mine' } },
+    { storage: {} },
+  ];
+  for (const [index, each] of settings.entries()) {
+    const stack = { metadata: { name: `samples-${index}` }, spec: { components: [prometheus(each)] } } as TrafficStack;
+    expect((await f.client.create(TRAFFIC_STACKS, stack)).spec.components).toEqual([prometheus(each)]);
+  }
 });
 
 interface Schema {

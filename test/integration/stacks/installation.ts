@@ -1,6 +1,7 @@
 import { expect, vi } from 'vitest';
-import type { V1DaemonSet, V1Deployment } from '@kubernetes/client-node';
+import type { V1DaemonSet, V1Deployment, V1PolicyRule } from '@kubernetes/client-node';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
+import type { KubeObject } from '../../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NAMESPACES, NODES, PODS } from '../../../src/runtime/client/resources.ts';
 import { giveRoom } from '../injection/world.ts';
 import { NODE } from './kubelet.ts';
@@ -23,9 +24,17 @@ export class Installation {
    *
    * @param user of the operator, whose requests are audited
    * @param controllers of Kubernetes, beside those of workloads and namespaces
+   * @param rights of the operator, beside those of the chart for stacks
    */
-  static async start(user: string, controllers: readonly string[] = []): Promise<Installation> {
-    const scene = await startScene(user, { controllers: ['namespace-controller', ...controllers] });
+  static async start(
+    user: string,
+    controllers: readonly string[] = [],
+    rights: readonly V1PolicyRule[] = [],
+  ): Promise<Installation> {
+    const scene = await startScene(user, {
+      controllers: ['namespace-controller', ...controllers],
+      rights: (rules) => [...rules, ...rights],
+    });
     const { client } = scene.f;
     await giveRoom(scene.f, [NODE]);
     await client.mergePatch(NODES, { name: NODE }, { metadata: { labels: { 'kubernetes.io/os': 'linux' } } }, PERSON);
@@ -49,6 +58,12 @@ export class Installation {
   async startOperator(...args: readonly string[]): Promise<void> {
     const over = { kubeconfig: this.scene.kubeconfig, prometheusUrl: undefined };
     await this.scene.f.startOperator(['--scrape-interval=1s', '--stacks', ...args], over);
+  }
+
+  /** With exactly these arguments, beside those of a test. */
+  async startWith(args: readonly string[]): Promise<void> {
+    const over = { kubeconfig: this.scene.kubeconfig, prometheusUrl: undefined, pace: [] };
+    await this.scene.f.startOperator(args, over);
   }
 
   async restartOperator(...args: readonly string[]): Promise<void> {
@@ -88,5 +103,5 @@ export class Installation {
 
 /** All that a pod is made of, and the identity of what makes it. */
 export const identity = ({ metadata, spec }: V1DaemonSet | V1Deployment) => [metadata?.uid, spec];
-export const ownersOf = ({ metadata }: V1DaemonSet | V1Deployment) =>
+export const ownersOf = ({ metadata }: KubeObject) =>
   metadata?.ownerReferences?.map(({ kind, name }) => `${kind} ${name}`) ?? [];

@@ -3,7 +3,7 @@ import { COMPONENT_LABEL } from '../../../src/controllers/trafficstack/names.ts'
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { ApiError, TransportError } from '../../../src/runtime/client/errors.ts';
 import { resourcePath, type Resource } from '../../../src/runtime/client/resource.ts';
-import { PODS } from '../../../src/runtime/client/resources.ts';
+import { NODES, PODS } from '../../../src/runtime/client/resources.ts';
 import type { Transport } from '../../../src/runtime/client/transport.ts';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { sleep } from '../../harness/measured.ts';
@@ -29,6 +29,7 @@ export interface Fault {
 }
 
 const PERIOD_MS = 100;
+const BEAT_MS = 500;
 
 /**
  * Reports as a kubelet does that the pods of its node are ready, or why they are not, without running them. All else is done by the
@@ -39,11 +40,16 @@ export class Kubelet {
   readonly faults = new Map<string, Fault>();
   /** By image, or by image and pod: `db:1 of db-0`. */
   readonly brokenImages = new Map<string, Fault>();
+  /** Nodes that are off: nobody reports on their pods, or ends them. */
+  readonly off = new Set<string>();
+  /** Nodes that send heartbeats, unless they are off. Of others, the node controller knows nothing. */
+  readonly beating = new Set<string>();
   readonly #client: Client;
   readonly #transport: Transport;
   readonly #stop = new AbortController();
   /** Uids of pods with a warning. */
   readonly #warned = new Set<string>();
+  #beatAt = 0;
   readonly #running: Promise<void>;
 
   constructor(plane: ControlPlane) {
@@ -62,10 +68,18 @@ export class Kubelet {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const pods = await this.#client.list(PODS).catch(() => []);
-      const own = pods.filter(({ spec }) => spec?.nodeName !== undefined);
+      const own = pods.filter(({ spec }) => spec?.nodeName !== undefined && !this.off.has(spec.nodeName));
       await Promise.all(own.map((pod) => this.#attend(pod).catch(tryAgain)));
+      await this.#beat();
       await sleep(PERIOD_MS);
     }
+  }
+
+  async #beat(): Promise<void> {
+    if (performance.now() - this.#beatAt < BEAT_MS) return;
+    this.#beatAt = performance.now();
+    const on = [...this.beating].filter((name) => !this.off.has(name));
+    await Promise.all(on.map((name) => setReady(this.#client, name, 'True').catch(tryAgain)));
   }
 
   async #attend(pod: V1Pod): Promise<void> {
@@ -127,6 +141,17 @@ function statusOf({ spec }: V1Pod, fault: Fault | undefined) {
       { name, image, imageID: '', ready, restartCount: restarts, started: isRunning, state, lastState },
     ],
   };
+}
+
+/** Sets the condition Ready of a Node, as its kubelet does, or with Unknown the node controller when it hears nothing of it. */
+export async function setReady(client: Client, name: string, status: 'True' | 'Unknown'): Promise<void> {
+  const before = (await client.get(NODES, { name })).status?.conditions?.find(({ type }) => type === 'Ready');
+  const now = new Date().toISOString();
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+  const reason = status === 'True' ? 'KubeletReady' : 'NodeStatusUnknown';
+  const ready = { type: 'Ready', status, reason, message: '', lastHeartbeatTime: now, lastTransitionTime };
+  const options = { fieldManager: 'kubelet', subresource: 'status' };
+  await client.mergePatch(NODES, { name }, { status: { conditions: [ready] } }, options);
 }
 
 /** The pod is gone or changed, or the API server is. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
+import { established } from '../../harness/customResource.ts';
 import { applyObjects, kubectl } from '../../scenario/kubectl.ts';
 import { leftovers } from '../../scenario/stackLeftovers.ts';
 
@@ -48,7 +49,7 @@ beforeAll(async () => {
   copyFileSync(plane.kubeconfig, `${directory}/kubeconfig`);
   vi.stubEnv('TRAFFIC_LAB_DIR', directory);
   await kubectl('apply', '-f', CRD);
-  await kubectl('wait', '--for=condition=Established', '--timeout=90s', '-f', CRD);
+  await established((args) => kubectl(...args), ['-f', CRD]);
   await kubectl('create', 'namespace', 'contrail');
 });
 afterAll(async () => {

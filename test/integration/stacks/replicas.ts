@@ -6,12 +6,19 @@ import { freePorts, start, type RunningProcess } from '../../harness/process.ts'
 const LEASE = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
 const PERSON = { fieldManager: 'person' };
 
-/** Two replicas of the operator, of which the first leads, or is about to. */
+interface Replica {
+  /** Its identity in the Lease begins with it. */
+  readonly podName: string;
+  readonly process: RunningProcess;
+}
+
+/** Two replicas of the operator. */
 export class Replicas {
   readonly #f: Fixture;
   readonly #main: string;
   readonly #kubeconfig: string;
-  readonly #running: RunningProcess[] = [];
+  readonly #running: Replica[] = [];
+  #count = 0;
 
   /** @param main the program @param kubeconfig of its user */
   constructor(f: Fixture, main: string, kubeconfig: string) {
@@ -29,33 +36,75 @@ export class Replicas {
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
     ];
-    this.#running.push(start(process.execPath, args, `${this.#f.controlPlane.directory}/operators.log`));
+    const podName = `replica-${(this.#count += 1)}`;
+    const log = `${this.#f.controlPlane.directory}/operators.log`;
+    this.#running.push({ podName, process: start(process.execPath, args, log, { POD_NAME: podName }) });
   }
 
   /** Until one of them leads. */
   async leading(): Promise<void> {
-    await until('a replica leads', async () => (await this.#f.client.get(LEASES, LEASE)).spec?.holderIdentity !== '');
+    await until('a replica leads', async () => (await this.#holder()) !== '');
   }
 
-  /** Kills the leader, and starts another replica. */
-  async kill(): Promise<void> {
-    await this.#running.shift()?.stop();
+  /**
+   * Kills the leader, or the oldest replica if none leads, and starts another one.
+   *
+   * @returns whether it led: it held the Lease before the kill, and the Lease still named it after its end
+   */
+  async kill(): Promise<boolean> {
+    const victim = await this.#take();
+    const led = await this.#leads(victim);
+    await victim.process.stop();
+    const wasLeader = led && (await this.#leads(victim));
     await this.add();
     // As if the 15 s had passed for which it may have led.
     const spec = { holderIdentity: '', leaseDurationSeconds: 1 };
     await this.#f.client.mergePatch(LEASES, LEASE, { spec }, PERSON).catch(() => undefined);
+    return wasLeader;
   }
 
-  /** Tells the leader to end, which gives the lead to the other one, and starts another replica. */
-  async change(): Promise<void> {
-    const leader = this.#running.shift();
-    if (leader === undefined) return;
-    process.kill(leader.pid, 'SIGTERM');
-    await leader.ended;
+  /**
+   * Tells the leader, or the oldest replica if none leads, to end, which gives the lead to the other one, and starts another replica.
+   *
+   * @returns whether it led, and gave the Lease up
+   */
+  async change(): Promise<boolean> {
+    const victim = await this.#take();
+    const led = await this.#leads(victim);
+    process.kill(victim.process.pid, 'SIGTERM');
+    await victim.process.ended;
+    const hasGivenUp = led && !(await this.#leads(victim));
     await this.add();
+    return hasGivenUp;
   }
 
   async stop(): Promise<void> {
-    for (const each of this.#running) await each.stop();
+    for (const each of this.#running) await each.process.stop();
   }
+
+  /** Takes the leader, else the oldest one, out of those that run. */
+  async #take(): Promise<Replica> {
+    const holder = await this.#holder();
+    const leader = this.#running.findIndex((each) => isOf(each, holder));
+    const [victim] = this.#running.splice(Math.max(leader, 0), 1);
+    if (victim === undefined) throw new Error('no replica runs');
+    return victim;
+  }
+
+  /** Whether the Lease names it. */
+  async #leads(replica: Replica): Promise<boolean> {
+    return isOf(replica, await this.#holder());
+  }
+
+  /** Who may lead now; an empty text if nobody does. */
+  async #holder(): Promise<string> {
+    const lease = (await this.#f.client.list(LEASES, { namespace: LEASE.namespace })).at(0);
+    const { holderIdentity = '', renewTime, leaseDurationSeconds = 0 } = lease?.spec ?? {};
+    const isOver = Date.parse(String(renewTime ?? '')) + leaseDurationSeconds * 1_000 < Date.now();
+    return isOver ? '' : holderIdentity;
+  }
+}
+
+function isOf({ podName }: Replica, identity: string): boolean {
+  return identity.startsWith(`${podName}_`);
 }

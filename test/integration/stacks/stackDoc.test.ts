@@ -18,7 +18,9 @@ import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd } from '../../harness/externalDns.ts';
+import { kubectl } from '../../harness/kubectl.ts';
 import { connect, type Connected } from '../../harness/runtimeScene.ts';
+import { giveRoom } from '../injection/world.ts';
 import { NODE } from './kubelet.ts';
 import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 
@@ -81,6 +83,13 @@ const STATUSES: Status[] = [
   ),
 ].map((found) => ('status' in found ? found.status : { components: found }) as Status);
 
+/** The cells of a table that kubectl prints. */
+const rowsOf = (text: string): string[][] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/ {2,}/));
+
 let s: StackScene;
 let connected: Connected;
 beforeAll(async () => {
@@ -95,7 +104,8 @@ beforeAll(async () => {
   await client.mergePatch(NODES, { name: NODE }, { metadata: { labels } }, PERSON);
   const args = ['--stacks', '--weights', '--default-stack=false', '--scrape-interval=1s'];
   // With a Prometheus of its own: otherwise the type Prometheus is not offered.
-  await s.f.startOperator(args, { prometheusUrl: undefined, until: 'alive' });
+  const pace = ['--interval=1s', '--window=20s'];
+  await s.f.startOperator(args, { prometheusUrl: undefined, until: 'alive', pace });
 });
 afterAll(async () => {
   await connected.transport.close();
@@ -123,7 +133,7 @@ async function create(spec: TrafficStackSpec): Promise<void> {
 
 describe('an example of docs/stack.md', () => {
   it('there are some, and some of a status', () => {
-    expect([SPECS.length, STATUSES.length]).toEqual([12, 7]);
+    expect([SPECS.length, STATUSES.length]).toEqual([13, 7]);
   });
 
   it('is the shop of the sample', () => {
@@ -168,6 +178,23 @@ describe('an example of docs/stack.md', () => {
       await expect(dryRun({ spec, status: misspelt })).rejects.toMatchObject({ status: 400 });
     },
   );
+
+  it('shows the columns, and the row of the sample, that kubectl prints', async () => {
+    const shown = CONSOLE.filter((text) => /^kubectl get trafficstacks?( \w+)?\n/.test(text)).map((text) =>
+      rowsOf(text).slice(1),
+    );
+    expect(shown.length).toBeGreaterThan(3);
+    await giveRoom(s.f, [NODE]);
+    await s.create('shop', SAMPLE.spec.components);
+    await s.ready('shop');
+    const [head, row] = rowsOf(await kubectl(s.f.controlPlane, ['get', 'trafficstack', 'shop']));
+    for (const [first] of shown) expect(first).toEqual(head);
+    // All but the age.
+    expect(shown.map(([, first]) => first?.slice(0, -1))).toContainEqual(row?.slice(0, -1));
+    expect(row).toHaveLength(head?.length ?? 0);
+    await s.f.client.delete(TRAFFIC_STACKS, { name: 'shop' });
+    await vi.waitFor(() => expect(s.stack('shop')).rejects.toSatisfy(isNotFound), WAIT);
+  });
 
   it('has the file that it says', async () => {
     const spec = SPECS.find(({ components }) => components[0] === DB)!;

@@ -21,6 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => s.stop());
 
+const deletedPods = () =>
+  writesOf(s.f.controlPlane, USER).filter(({ verb, resource }) => verb === 'delete' && resource === 'pods');
 const state = async (name: string) => (await s.component(name))?.state;
 
 it('shows the state of each component at once, and names the root of what they wait for', async () => {
@@ -50,6 +52,8 @@ it('creates a component when all that it depends on is ready, and not before', a
   s.kubelet.faults.delete('db');
   await vi.waitFor(async () => expect(await state('api')).toBe('Progressing'), WAIT);
   expect([await state('db'), await state('web')]).toEqual(['Ready', 'Waiting']);
+  // The status is written before the objects.
+  await vi.waitFor(async () => expect(await s.workloads()).toContain('api'), WAIT);
   expect(await s.workloads()).toEqual(['agent', 'api', 'db']);
   s.kubelet.faults.delete('api');
   await s.ready();
@@ -129,6 +133,11 @@ it('is degraded while pods of a component that was ready are not available', asy
   }, WAIT);
   s.kubelet.faults.delete('api');
   await s.ready();
+  await vi.waitFor(async () => {
+    const notes = (await s.f.events('main')).map(({ reason, note }) => `${reason} ${note}`);
+    expect(notes).toContain('ComponentRecovered api is Ready again: Deployment default/api: 2 of 2 pods are available');
+    expect(notes.filter((note) => note.startsWith('ComponentDegraded api is Degraded: '))).not.toEqual([]);
+  }, WAIT);
 });
 
 it('changes what others depend on first, and waits for it', async () => {
@@ -148,6 +157,8 @@ it('changes what others depend on first, and waits for it', async () => {
       waitingOn: { component: 'db' },
     });
   }, WAIT);
+  // The old pod cannot get ready, so the StatefulSet would wait for it.
+  await vi.waitFor(() => expect(deletedPods()).not.toEqual([]), WAIT);
   s.kubelet.faults.delete('db');
   await s.ready();
   expect(s.writes().slice(since)).toEqual(['patch statefulsets/db', 'patch deployments/api']);
@@ -182,8 +193,11 @@ it('is deleted in the reverse order, also over restarts, and leaves nothing', as
 });
 
 it('uses each of its rights, and none that it does not have', () => {
-  // Those on the others: settings.test.ts, rollback.test.ts, builtIns.test.ts and builtInRules.test.ts.
-  const others = ['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'serviceaccounts', 'prometheusrules'];
+  // Those on the others: settings.test.ts, rollback.test.ts, builtIns.test.ts, builtInRules.test.ts and builtInFaults.test.ts.
+  const others = [
+    ...['configmaps', 'poddisruptionbudgets', 'controllerrevisions'],
+    ...['serviceaccounts', 'prometheusrules', 'events'],
+  ];
   const isUsedHere = (resource: string): boolean => !others.includes(resource);
   expect(unusedRights(s, USER, isUsedHere)).toEqual([
     // For the stack of the operator: defaultStack.test.ts.
