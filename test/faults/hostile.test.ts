@@ -1,9 +1,9 @@
 import type { V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from '../harness/customResource.ts';
+import { expectApplied } from '../harness/applied.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { writesOf, type AuditedRequest } from '../harness/audit.ts';
 import { bystanders, create, fates, unfitKeys, type Answer, type Bystanders } from './hostileScene.ts';
@@ -55,8 +55,7 @@ beforeAll(async () => {
   await f.startOperator(['--interval=10s', '--window=20s'], { kubeconfig: await f.controlPlane.user(USER) });
   await vi.waitFor(async () => {
     expect(await f.labels(key('beside'))).toEqual({ n1: 'true', n2: 'false' });
-    const { metadata } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' });
-    expect(metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]); // made, and applied
+    expectApplied(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' }));
   }, WAIT);
   before = await bystanders(f, [...FOREIGN, 'beside']);
   measured(`hostile TrafficWatches: seed ${SEED}`);

@@ -28,6 +28,7 @@ let first: Replica;
 let second: Replica;
 const replicas: Replica[] = [];
 let isAdding = true;
+let isPaused = false;
 let adding: Promise<void>;
 
 beforeAll(async () => {
@@ -46,6 +47,7 @@ beforeEach(({ onTestFailed }) => {
 });
 afterAll(async () => {
   isAdding = false;
+  isPaused = false;
   await adding;
   await Promise.all(replicas.map(({ operator }) => operator.kill()));
   await f.stop();
@@ -53,6 +55,7 @@ afterAll(async () => {
 
 async function addNodes(): Promise<void> {
   for (let count = 0; isAdding; count += 1) {
+    while (isPaused) await sleep(50);
     f.exporter.setPercent(`added-${count}`, 1);
     await f.addNode(`added-${count}`);
     await sleep(250);
@@ -87,6 +90,19 @@ async function renewedAt(): Promise<number> {
 
 const signal = ({ operator }: Replica, name: NodeJS.Signals): boolean => process.kill(operator.pid, name);
 
+/**
+ * Stops it while it writes nothing. A write that has passed the check of the lease and is not yet in the kernel at SIGSTOP
+ * arrives after SIGCONT, as with every lease without fencing; one stop in some hundred meets such a write.
+ */
+async function stopWhenQuiet(replica: Replica): Promise<number> {
+  isPaused = true;
+  await until(`${replica.name} writes nothing for 1 s`, () => Date.now() - lastTry(replica) > 1_000);
+  const stopped = Date.now();
+  signal(replica, 'SIGSTOP');
+  isPaused = false;
+  return stopped;
+}
+
 describe('a leader', () => {
   it('that cannot renew its lease in mid pass ends writing before another may have it', async () => {
     await sleep(2_000);
@@ -109,8 +125,7 @@ describe('a leader', () => {
   });
 
   it('that was stopped for 60 s writes nothing after it wakes', async () => {
-    const stopped = Date.now();
-    signal(second, 'SIGSTOP');
+    const stopped = await stopWhenQuiet(second);
     const taken = await firstLabelAfter(stopped, first);
     measured(`the next leader labels ${seconds(taken - stopped)} after the leader's SIGSTOP`);
     await sleep(60_000 - (Date.now() - stopped));

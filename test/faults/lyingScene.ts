@@ -1,9 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, vi } from 'vitest';
-import { bundle } from '../../scripts/build.ts';
 import { chartHeapOption, chartMemoryLimitMebibytes } from '../harness/chartHeap.ts';
 import { imageEnvironment } from '../harness/imageEnvironment.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
@@ -15,7 +11,6 @@ import { withNodeOptions } from '../harness/nodeOptions.ts';
 const WAIT = { timeout: 90_000, interval: 100 };
 const KEY = 'web.traffic.example.com/unfit';
 const LABELS = { n1: 'false', n2: 'true', n3: 'false' };
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** Something else than the truth, and the reason by which a TrafficWatch must tell of it. */
 export interface LieRow {
@@ -31,21 +26,16 @@ export interface LieRow {
 export class LyingScene {
   readonly f: Fixture;
   readonly prometheus: LyingPrometheus;
-  readonly #directory: string;
 
-  private constructor(f: Fixture, prometheus: LyingPrometheus, directory: string) {
+  private constructor(f: Fixture, prometheus: LyingPrometheus) {
     this.f = f;
     this.prometheus = prometheus;
-    this.#directory = directory;
   }
 
   /** Resolves when all is measured and labelled. */
   static async start(args: readonly string[]): Promise<LyingScene> {
-    const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
-    // As the image has it: the sources by themselves take more, for the types that are stripped.
-    await bundle(MAIN, directory);
     const f = await startFixture({ nodes: Object.keys(LABELS) });
-    const scene = new LyingScene(f, await startLyingPrometheus(f.prometheusUrl), directory);
+    const scene = new LyingScene(f, await startLyingPrometheus(f.prometheusUrl));
     f.exporter.setPercent('n2', 60);
     await scene.#startOperator(args);
     await f.createWatch('web', { maxBandwidthPercent: '10' });
@@ -61,16 +51,12 @@ export class LyingScene {
   async #startOperator(args: readonly string[]): Promise<void> {
     // What is started inherits it.
     Object.assign(process.env, imageEnvironment());
-    const main = join(this.#directory, 'main.js');
-    await withNodeOptions(chartHeapOption(), () =>
-      this.f.startOperator(args, { prometheusUrl: this.prometheus.url, main }),
-    );
+    await withNodeOptions(chartHeapOption(), () => this.f.startOperator(args, { prometheusUrl: this.prometheus.url }));
   }
 
   async stop(): Promise<void> {
     await this.prometheus.stop();
     await this.f.stop();
-    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** The condition PrometheusReachable. */

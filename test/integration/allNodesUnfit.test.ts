@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/apply.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import { expectApplied } from '../harness/applied.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** A TrafficWatch while every node is over its threshold, on a real API server and Prometheus. */
@@ -21,9 +21,9 @@ afterAll(async () => {
 describe('when all nodes are over the threshold', () => {
   it('all are Unfit, one event says so, and the Deployment is not touched, so that running pods stay', async () => {
     const generation = async () => {
-      const { metadata } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
-      expect(metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]); // made, and applied
-      return metadata?.generation;
+      const found = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+      expectApplied(found);
+      return found.metadata?.generation;
     };
     const before = await vi.waitFor(generation, WAIT);
     for (const node of ['n1', 'n2']) f.exporter.setPercent(node, 60);

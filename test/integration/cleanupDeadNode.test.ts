@@ -1,6 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Client } from '../../src/runtime/client/client.ts';
@@ -9,18 +8,18 @@ import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts
 import { installCrd } from '../harness/customResource.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { connect } from '../harness/runtimeScene.ts';
+import { operatorMain } from '../harness/operatorMain.ts';
 
 /**
  * The clean-up while a pod of the operator never ends: this API server has no kubelets, so a deleted pod stays, as on a
  * node that is switched off.
  */
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const NAMESPACE = 'default';
 const NAME = 'traffic-operator';
 const LABELS = { app: NAME };
 const ARGS = ['manager', '--leader-elect'];
 const PERSON = { fieldManager: 'person' };
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 120_000, interval: 100 };
 
 let plane: ControlPlane;
 let client: Client;
@@ -72,7 +71,7 @@ async function replicas(): Promise<number | undefined> {
 /** Runs the clean-up as the chart's hook does. */
 function startCleanup(): RunningProcess {
   const args = ['cleanup', `--namespace=${NAMESPACE}`, `--deployment=${NAME}`, `--kubeconfig=${plane.kubeconfig}`];
-  return start(process.execPath, [MAIN, ...args], logFile());
+  return start(process.execPath, [operatorMain(), ...args], logFile());
 }
 
 const logFile = (): string => join(plane.directory, 'cleanup.log');

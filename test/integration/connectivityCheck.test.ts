@@ -16,7 +16,7 @@ import {
   type EvaluationServer,
 } from './connectivityCheckServer.ts';
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 120_000, interval: 100 };
 /** Two intervals of 5 s, and 5 s. The tests' machine may be busy, so writing may take two more. */
 const IN_TIME = { timeout: 17_000, interval: 100 };
 /** The sample, not the line of help. */

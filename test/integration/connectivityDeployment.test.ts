@@ -10,7 +10,7 @@ import { connectivityCheckCrd, installCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** The process of the operator deploys the connectivity check, keeps it as it should be, and removes it. */
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 120_000, interval: 100 };
 const PERSON = { fieldManager: 'person', force: true };
 const AGENTS = 'default-connectivity';
 const COMPONENTS = allComponents(defaultConnectivityOptions('default'));

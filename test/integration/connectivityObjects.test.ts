@@ -16,7 +16,7 @@ import { metricsOf } from '../harness/metricsOf.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 
 /** Each object of the connectivity check, as the process of the operator keeps it. */
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 120_000, interval: 100 };
 const PERSON = { fieldManager: 'person', force: true };
 const COMPONENTS = allComponents(defaultConnectivityOptions('default')).map(({ resource, object }) => ({
   id: `${resource.kind} ${keyOf(object)}`,

@@ -22,11 +22,14 @@ let count = 0;
 let ref: { namespace: string; name: string };
 /** Runs once, after the operator has read the Deployment and before it writes. */
 let meanwhile: (() => Promise<unknown>) | undefined;
+/** Runs before each write of field owners, as kube-controller-manager does while pods are started. */
+let writeStatus: (() => Promise<unknown>) | undefined;
 let writes: string[];
 
 beforeEach(() => {
   ref = { namespace: 'default', name: `web-${++count}` };
   meanwhile = undefined;
+  writeStatus = undefined;
   writes = [];
 });
 
@@ -59,6 +62,10 @@ function racingClient(): Client {
     create: (resource, object, options) => {
       writes.push(`create ${resource.kind}`);
       return client.create(resource, object, options);
+    },
+    jsonPatch: async (resource, name, operations, options) => {
+      await writeStatus?.();
+      return client.jsonPatch(resource, name, operations, options);
     },
     apply: async (resource, object, options) => {
       await once();
@@ -144,6 +151,18 @@ describe('a Deployment of ours that is deleted between read and write', () => {
 });
 
 describe('a Deployment that no other client creates', () => {
+  it('is created and applied although its status is written all the time', async () => {
+    const scene = await createScene();
+    let replicas = 0;
+    const by = { fieldManager: 'kube-controller-manager', subresource: 'status' };
+    writeStatus = () => plane.connected.client.mergePatch(DEPLOYMENTS, ref, { status: { replicas: ++replicas } }, by);
+    await reconcile(scene, key());
+    expect(replicas).toBeGreaterThan(0);
+    expect(owners(await live()).sort()).toEqual(['kube-controller-manager Update', 'test Apply']);
+    const reasons = scene.told.map(([, reason]) => reason).filter((reason) => /^Deployment|^Write/.test(reason));
+    expect(reasons).toEqual(['DeploymentCreated']);
+  });
+
   it('is completed by the next reconcile if the operator ended after the first write', async () => {
     const scene = await createScene();
     const { uid } = await plane.connected.client.create(DEPLOYMENTS, made(scene)).then(({ metadata }) => metadata!);

@@ -20,7 +20,7 @@ import { whenAllowed } from './rights.ts';
 /** A controller needs a folder and one line of registration: the test checks what the operator and its files do with it. */
 const MAIN = fileURLToPath(new URL('exampleController/main.ts', import.meta.url));
 const NAME = { namespace: 'default', name: 'blue' };
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false } as const;
 const ROLES: Resource<V1ClusterRole> = { ...RBAC, kind: 'ClusterRole', plural: 'clusterroles' };
 const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings' };

@@ -220,6 +220,7 @@ function startController(
     client: createClient(transport),
     transport,
     stacks,
+    nodes: () => [],
     options,
     logger: LOGGER,
     metrics: { controller },

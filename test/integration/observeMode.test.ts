@@ -2,10 +2,10 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Mode } from '../../src/api/trafficwatch/spec/mode.ts';
 import type { TrafficWatchStatus } from '../../src/api/trafficwatch/schema.ts';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS, NODES } from '../../src/runtime/client/resources.ts';
 import { writesOf } from '../harness/audit.ts';
+import { expectApplied } from '../harness/applied.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** spec.mode on a real API server and Prometheus: what is written, by the audit log. */
@@ -80,10 +80,9 @@ describe('a TrafficWatch with mode Observe', () => {
     await f.createWatch('other', { maxBandwidthPercent: '90' });
     await vi.waitFor(async () => expect((await f.watch('other')).status?.ready).toBe(true), WAIT);
     await vi.waitFor(async () => expect(await f.labels(OF_OTHER)).toEqual({ n1: 'false', n2: 'false' }), WAIT);
-    // Made by a POST, and applied after it.
     const { metadata } = await vi.waitFor(async () => {
       const made = await deployment();
-      expect(made?.metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]);
+      expectApplied(made);
       return made!;
     }, WAIT);
     const before = await nodesWithout(KEY);

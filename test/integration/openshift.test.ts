@@ -8,7 +8,7 @@ import { startOperator, type Operator } from '../harness/operator.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 
 /** The pods that the operator's process deploys, with --openshift and without it. */
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 120_000, interval: 100 };
 const DEPLOYED: readonly [Resource, string, string][] = [
   [DEPLOYMENTS, 'default', 'prometheus'],
   [DAEMONSETS, 'default-node-exporter', 'node-exporter'],

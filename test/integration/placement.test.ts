@@ -2,8 +2,8 @@ import type { V1Deployment, V1NodeAffinity } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Placement } from '../../src/api/trafficwatch/spec/placement.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import { expectApplied } from '../harness/applied.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
 /** What a change of spec.placement does to a Deployment on a real API server: who owns its fields decides that. */
@@ -25,8 +25,7 @@ const nodeAffinity = ({ spec }: V1Deployment): V1NodeAffinity | undefined =>
 async function settled(expected: V1NodeAffinity): Promise<V1Deployment> {
   return vi.waitFor(async () => {
     const found = await f.client.get(DEPLOYMENTS, REF);
-    // A Deployment is created by a POST and then applied. The apply adds this annotation, which increments the generation.
-    expect(found.metadata?.annotations).toHaveProperty([APPLIED_HASH_ANNOTATION]);
+    expectApplied(found);
     expect(nodeAffinity(found)).toEqual(expected);
     return found;
   }, WAIT);

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENTS } from '../../src/runtime/client/resources.ts';
 import { binary } from '../lab/binaries.ts';
 import { type Fixture, startFixture } from '../harness/fixture.ts';
+import { operatorMain } from '../harness/operatorMain.ts';
 import {
   EVERY_FAILURE,
   type Failure,
@@ -17,7 +17,6 @@ import {
 } from './hostilePrometheus.ts';
 
 /** Marked secrets, calls that fail in every way that puts an error into a message, and a search of all that comes out. */
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const WAIT = { timeout: 90_000, interval: 200 };
 const BEARER = 'SECRET-bearer-eyJhbGciOi.x+y/z==';
 const PASSWORD = 'SECRET-password: with  two blanks';
@@ -163,7 +162,7 @@ describe('what is wrong at the start is told without the secret in it', () => {
   const start = (args: readonly string[], env: Record<string, string> = {}): Promise<string> =>
     new Promise((resolve) => {
       const options = { env: { ...process.env, ...env }, timeout: 120_000 };
-      execFile(process.execPath, [MAIN, 'manager', ...args], options, (error, stdout, stderr) => {
+      execFile(process.execPath, [operatorMain(), 'manager', ...args], options, (error, stdout, stderr) => {
         resolve(`exit code ${String(error?.code)}\n${stdout}${stderr}`);
       });
     });

@@ -1,4 +1,5 @@
 import { startPrometheus } from '../harness/prometheus.ts';
+import { timestamped } from '../harness/syntheticExporter.ts';
 import { startThanosPair, type ThanosPair } from '../harness/thanos.ts';
 import { deviceLines, startTextExporter } from '../harness/usageExporters.ts';
 import { startVictoriaMetrics } from '../harness/victoriaMetrics.ts';
@@ -6,6 +7,12 @@ import { startVictoriaMetrics } from '../harness/victoriaMetrics.ts';
 /** Eight scrapes. */
 export const WINDOW_SECONDS = 4;
 const SCRAPE_INTERVAL = '500ms';
+/**
+ * As series that a Prometheus writes to the store, which stop without staleness markers. Timestamps are enough for a Prometheus that scrapes.
+ * VictoriaMetrics otherwise marks a series with timestamps as stale when it ends, at the time of the first scrape that
+ * had it. After a single scrape, this marker hides the sample, and the series is gone at once.
+ */
+const STOPS_SILENTLY = { no_stale_markers: true };
 /** Bytes per second of each eth0. */
 export const SPEED = 1e7;
 
@@ -52,11 +59,6 @@ export function nodeLines(node: string, seconds: number, percent: number, facts:
   return deviceLines({ node, device: 'eth0' }, { total, speed: SPEED, flags: 4163, ...facts });
 }
 
-/** Series with timestamps get no staleness markers when they end, as those of a Prometheus that stops writing. */
-function timestamped(lines: string): string {
-  return lines.replaceAll('\n', ` ${Date.now()}\n`);
-}
-
 /** Servers of three kinds that scrape the same exporter. */
 export interface ServersWorld {
   /** URLs of those that give each series once. */
@@ -93,17 +95,15 @@ export async function startServersWorld(): Promise<ServersWorld> {
     job('instances', '/instance', [{ instance: '10.0.0.1:9100' }]),
   ];
   const replicas = ['a', 'b'].map((replica) => ({ replica, instance: 'stored' }));
-  const ofStores = [
-    job('pair', '/nodes', replicas),
-    job(
-      'stored',
-      '/stored',
-      replicas.map((labels) => ({ ...labels, __metrics_path__: `/stored/${labels.replica}` })),
-    ),
-  ];
+  const pair = job('pair', '/nodes', replicas);
+  const stored = job(
+    'stored',
+    '/stored',
+    replicas.map((labels) => ({ ...labels, __metrics_path__: `/stored/${labels.replica}` })),
+  );
   const [prometheus, victoriaMetrics, thanos] = await Promise.all([
-    startPrometheus({ config: { global, scrape_configs: [...jobs, ...ofStores] } }),
-    startVictoriaMetrics({ config: { global, scrape_configs: [...jobs, ...ofStores] } }),
+    startPrometheus({ config: { global, scrape_configs: [...jobs, pair, stored] } }),
+    startVictoriaMetrics({ config: { global, scrape_configs: [...jobs, pair, { ...stored, ...STOPS_SILENTLY }] } }),
     startThanosPair({ global, scrape_configs: jobs }),
   ]);
   const stop = async (): Promise<void> => {

@@ -98,10 +98,11 @@ export async function giveRoom(f: Fixture, nodes: readonly string[], pods = '110
   }
 }
 
-/** Controllers of Kubernetes, by default that of StatefulSets, and the scheduler. */
+/** Controllers of Kubernetes, by default that of StatefulSets, and the scheduler. @param args of the controllers */
 export async function startControllers(
   { controlPlane }: Fixture,
   controllers: readonly string[] = ['statefulset-controller'],
+  args: readonly string[] = [],
 ): Promise<RunningProcess[]> {
   const { directory, kubeconfig } = controlPlane;
   const [managerPort, schedulerPort] = await freePorts(2);
@@ -116,6 +117,7 @@ export async function startControllers(
         `--controllers=${controllers.join(',')}`,
         `--secure-port=${managerPort}`,
         `--cert-dir=${directory}/controllers`,
+        ...args,
       ],
       `${directory}/controllers.log`,
     ),

@@ -5,7 +5,7 @@ import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { kubectl } from '../../harness/kubectl.ts';
 
 export const NAMESPACE = 'traffic-operator-system';
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 
 /** Flags whose values are those of a pod: tests give others. */
 const OF_THE_POD = /^(manager|--(health-probe|metrics)-bind-address=.*)$/;

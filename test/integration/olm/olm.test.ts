@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { bundle } from '../../../scripts/generate/bundle/bundle.ts';
-import { writeFiles } from '../../../scripts/generate/file.ts';
 import { writeCatalog } from '../../../scripts/olm/writeCatalog.ts';
 import { carryOutCleanup, runClusterScript } from '../../harness/clusterScript.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { metricsOf } from '../../harness/metricsOf.ts';
+import { NEXT_VERSION, writeNextBundle } from '../../harness/nextBundle.ts';
 import { startFakeKubelet } from './fakeKubelet.ts';
 import { deployWithOlm, installed, NAMESPACE } from './installed.ts';
 import { allObjects, field, kubectl, kubeconfigOf } from '../../harness/kubectl.ts';
@@ -27,7 +26,6 @@ const NODES = ['n1', 'n2', 'n3'];
 const UNFIT = 'web.traffic.example.com/unfit';
 const LABELS = { n1: 'true', n2: 'false', n3: 'false' };
 const CURRENT = `traffic-operator.v${packageJson.version}`;
-const NEXT = '9.0.0';
 const PASSES = 8;
 
 let f: Fixture;
@@ -128,15 +126,13 @@ describe('with OLM', () => {
     const ofShop = await shop.versions();
     const versions = await f.nodeVersions();
     const running = await field(f.controlPlane, ['deployment/web'], '.metadata.generation');
-    const next = { version: NEXT, previous: packageJson.version, image: `traffic-operator:${NEXT}` };
-    writeFiles(join(directory, 'next'), bundle(next));
-    writeCatalog(join(directory, 'second'), [join(ROOT, 'bundle'), join(directory, 'next', 'bundle')]);
+    writeCatalog(join(directory, 'second'), [join(ROOT, 'bundle'), writeNextBundle(directory)]);
     await olm.serve(join(directory, 'second'));
     await vi.waitFor(async () => {
-      await isInstalled(`traffic-operator.v${NEXT}`);
+      await isInstalled(`traffic-operator.v${NEXT_VERSION}`);
       expect(await get(`csv/${CURRENT}`, '.metadata.name')).toBe('');
     }, WAIT);
-    expect((await installed(f.controlPlane)).image).toBe(`traffic-operator:${NEXT}`);
+    expect((await installed(f.controlPlane)).image).toBe(`traffic-operator:${NEXT_VERSION}`);
 
     await endInstalled();
     await startInstalled();

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
+import { established } from '../../harness/customResource.ts';
 import { freePorts, start, type RunningProcess } from '../../harness/process.ts';
 import { binary } from '../../lab/binaries.ts';
 import { kubectl } from '../../harness/kubectl.ts';
@@ -29,7 +30,7 @@ export async function startOlm(plane: ControlPlane): Promise<OlmPlane> {
   const { kubeconfig } = plane;
   const crds = execFileSync(await binary('operator-framework'), ['crds'], { encoding: 'utf8', maxBuffer: 1 << 26 });
   await kubectl(plane, ['apply', '--server-side', '-f-'], crds);
-  await kubectl(plane, ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
+  await established((args) => kubectl(plane, args), ['crd', '--all']);
   await kubectl(plane, ['create', '-f-'], JSON.stringify(NAMESPACE));
   const directory = await mkdtemp(join(tmpdir(), 'olm-'));
   const [port, managerPort] = (await freePorts(2)) as [number, number];

@@ -22,7 +22,9 @@ it('the ConfigMap of an unpacked bundle image has each manifest', async () => {
   await kubectl(plane, ['create', 'configmap', 'unpacked']);
   // The command of the Job: pkg/controller/bundle/bundle_unpacker.go.
   const command = ['alpha', 'bundle', 'extract', '-m', `${BUNDLE}/`, '-n', 'default', '-c', 'unpacked', '-z'];
-  await promisify(execFile)(await binary('opm'), [...command, '-k', plane.kubeconfig]);
+  // opm prefers the variable to its flag.
+  const env = { ...process.env, KUBECONFIG: plane.kubeconfig };
+  await promisify(execFile)(await binary('opm'), [...command, '-k', plane.kubeconfig], { env });
   const text = await kubectl(plane, ['get', 'configmap/unpacked', '-ojson']);
   const { binaryData = {} } = JSON.parse(text) as V1ConfigMap;
   expect(Object.keys(binaryData).sort()).toEqual((await readdir(join(BUNDLE, 'manifests'))).sort());

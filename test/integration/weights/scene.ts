@@ -9,7 +9,7 @@ import { userWith } from '../rights.ts';
 import { allRights, auditPolicyOf } from './rights.ts';
 
 /** For what an operator does: it decides changes within a second together, and reads a table every 20 s. */
-export const WAIT = { timeout: 60_000, interval: 200 };
+export const WAIT = { timeout: 120_000, interval: 200 };
 
 /** A cluster with both CRDs, and an operator with these rights; its requests are audited. */
 export interface WeightScene {
