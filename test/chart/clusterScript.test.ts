@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { carryOutCleanup, runClusterScript } from '../harness/clusterScript.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { allObjects, field, kubectl, kubeconfigOf } from '../harness/kubectl.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
+import { DEPLOY } from './cluster.ts';
 
 /**
  * scripts/cluster.sh, which `make install deploy undeploy uninstall` call, on a real API server with the controller that
@@ -13,7 +15,10 @@ import { binary } from '../lab/binaries.ts';
 const NAMESPACE = 'network';
 const UNFIT = 'web.traffic.example.com/unfit';
 const IMAGE = 'registry.example.com/traffic-operator:1';
-const WAIT = { timeout: 60_000, interval: 300 };
+const WAIT = { timeout: 120_000, interval: 300 };
+const DEPLOYMENT = ['-n', NAMESPACE, 'deployment/traffic-operator'];
+/** Addresses of the pod, for which a process here has others. */
+const ADDRESSES = /^--(health-probe|metrics)-bind-address=/;
 
 let f: Fixture;
 let controllers: RunningProcess;
@@ -45,29 +50,61 @@ it('deploys the operator with another image, and with the placement policy', asy
   await runClusterScript(f.controlPlane, 'install');
   await whenServed();
   await runClusterScript(f.controlPlane, 'deploy', { IMG: IMAGE, NAMESPACE });
-  const deployment = ['-n', NAMESPACE, 'deployment/traffic-operator'];
-  expect(await field(f.controlPlane, deployment, '.spec.template.spec.containers[0].image')).toBe(IMAGE);
+  expect(await field(f.controlPlane, DEPLOYMENT, '.spec.template.spec.containers[0].image')).toBe(IMAGE);
   expect(await kubectl(f.controlPlane, ['get', 'mutatingadmissionpolicies', '-oname'])).toContain('traffic-operator');
   // A second time, over what is there.
   await runClusterScript(f.controlPlane, 'deploy', { NAMESPACE });
-  expect(await field(f.controlPlane, deployment, '.spec.template.spec.containers[0].image')).toMatch(
+  expect(await field(f.controlPlane, DEPLOYMENT, '.spec.template.spec.containers[0].image')).toMatch(
     /^traffic-operator:/,
   );
 });
 
-it('removes it, and what the operator has made', async () => {
+/** The operator as its pod is started, with the rights of its pod. */
+async function startDeployed(over: { prometheusUrl?: undefined } = {}): Promise<void> {
   const kubeconfig = await kubeconfigOf(f.controlPlane, 'traffic-operator', NAMESPACE);
-  const args = ['--leader-elect', `--namespace=${NAMESPACE}`];
-  await f.startOperator(args, { kubeconfig });
+  const args = await field(f.controlPlane, DEPLOYMENT, '.spec.template.spec.containers[0].args');
+  const [command, ...flags] = JSON.parse(args) as string[];
+  expect(command).toBe('manager');
+  const ofPod = flags.filter((flag) => !ADDRESSES.test(flag));
+  // As the window of the harness needs it.
+  await f.startOperator([...ofPod, '--scrape-interval=1s'], { kubeconfig, ...over });
+}
+
+const readiness = (object: string): Promise<string> =>
+  field(f.controlPlane, [object], '.status.conditions[?(@.type=="Ready")].status');
+
+it('deploys an operator that acts on each kind whose CRD is installed: nothing is ignored, and nothing refused', async () => {
+  await startDeployed({ prometheusUrl: undefined });
+  for (const sample of ['trafficstack', 'trafficweight'])
+    await kubectl(f.controlPlane, ['apply', '-f', join(DEPLOY, 'samples', `${sample}.yaml`)]);
+  await vi.waitFor(async () => {
+    // No pod runs here.
+    expect(await readiness('trafficstack/shop')).toBe('False');
+    expect(await kubectl(f.controlPlane, ['get', 'sts,ds', '-n', 'shop', '-oname'])).toContain('statefulset.apps/db');
+    // What the operator measures with.
+    expect(await readiness('trafficstack/default')).toBe('False');
+    // Nor does the CRD of external-dns.
+    expect(await readiness('trafficweight/main')).toBe('False');
+  }, WAIT);
+  const log = f.operator().log();
+  await f.stopOperator();
+  expect(log.split('\n').filter((line) => /forbidden|"status":403/i.test(line))).toEqual([]);
+});
+
+it('removes it, and what the operator has made', async () => {
+  await startDeployed();
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => expect(await f.labels(UNFIT)).toEqual({ n1: 'false', n2: 'false' }), WAIT);
   await f.stopOperator();
 
   await Promise.all([runClusterScript(f.controlPlane, 'undeploy', { NAMESPACE }), carryOutCleanup(f.controlPlane)]);
   expect(await f.labels(UNFIT)).toEqual({});
+  // The stack is not held by its finalizer, and its workloads run until it is deleted.
+  expect(await field(f.controlPlane, ['trafficstack/shop'], '.metadata.finalizers')).toBe('');
+  expect(await kubectl(f.controlPlane, ['get', 'sts', '-n', 'shop', '-oname'])).toContain('statefulset.apps/db');
   await runClusterScript(f.controlPlane, 'uninstall');
   // The garbage collector's, which does not run here.
-  await kubectl(f.controlPlane, ['delete', 'deployment/web']);
+  await kubectl(f.controlPlane, ['delete', 'deployment/web', 'namespace/shop']);
   await vi.waitFor(async () => expect(await allObjects(f.controlPlane)).toEqual(before), WAIT);
 });
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { operatorMain } from '../harness/operatorMain.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
 
@@ -21,7 +22,7 @@ const UNFIT = 'web.traffic.example.com/unfit';
 const LABELLED = { n1: 'false', n2: 'false' };
 const CLUSTER_KINDS =
   'clusterroles,clusterrolebindings,flowschemas,validatingadmissionpolicies,validatingadmissionpolicybindings';
-const WAIT = { timeout: 60_000, interval: 300 };
+const WAIT = { timeout: 120_000, interval: 300 };
 const run = promisify(execFile);
 
 let f: Fixture;
@@ -70,7 +71,7 @@ async function runJob(): Promise<void> {
   };
   const kubeconfig = join(directory, 'cleanup.kubeconfig');
   await writeFile(kubeconfig, JSON.stringify(config));
-  const command = [`${ROOT}src/main.ts`, ...(JSON.parse(args) as string[]), `--kubeconfig=${kubeconfig}`];
+  const command = [operatorMain(), ...(JSON.parse(args) as string[]), `--kubeconfig=${kubeconfig}`];
   await run(process.execPath, command, { timeout: 180_000 });
 }
 

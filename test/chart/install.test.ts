@@ -9,10 +9,15 @@ import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, startClust
 /** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */
 const NAMESPACE = 'network';
 const CRD = 'crd/trafficwatches.traffic.example.com';
-const ALL_CRDS = [CRD, 'crd/connectivitychecks.traffic.example.com', 'crd/agents.network-checker.ext'];
+const ALL_CRDS = [
+  CRD,
+  'crd/connectivitychecks.traffic.example.com',
+  'crd/trafficstacks.traffic.example.com',
+  'crd/agents.network-checker.ext',
+];
 const JOB = 'job/traffic-operator-cleanup';
 const UNFIT = 'web.traffic.example.com/unfit';
-const WAIT = { timeout: 60_000, interval: 300 };
+const WAIT = { timeout: 120_000, interval: 300 };
 const DONE = { ok: true, text: expect.any(String) as string };
 const refusal = (...texts: string[]): object => ({
   ok: false,

@@ -73,6 +73,41 @@ describe('the notes', () => {
     expect(notes('connectivity.enabled=true', 'prometheus.url=http://p')).toContain(told);
     expect(notes()).not.toContain('kubectl get connectivitycheck');
   });
+
+  const DEPLOYS = 'It deploys a small Prometheus, and node-exporter';
+  const EITHER = 'uses the node-exporter and the Prometheus that the cluster has already, or deploys them';
+  it.each<[string, string[], string[], string[]]>([
+    [
+      'that it deploys what it measures with where there are no stacks',
+      ['stacks.enabled=false'],
+      [DEPLOYS],
+      [EITHER, 'kubectl get trafficstack'],
+    ],
+    ['that the stack default may use what the cluster has', [], [EITHER, 'kubectl get trafficstack'], [DEPLOYS]],
+    [
+      'that it deploys it where there is no stack default',
+      ['stacks.default=false'],
+      [DEPLOYS, 'kubectl get trafficstack'],
+      [EITHER],
+    ],
+    [
+      'that it queries a Prometheus',
+      ['prometheus.url=http://p'],
+      ['It queries http://p', 'kubectl get trafficstack'],
+      [EITHER, DEPLOYS],
+    ],
+  ])('say %s', (_what, values, told, untold) => {
+    const text = notes(...values).replaceAll(/\s+/g, ' ');
+    for (const each of told) expect(text).toContain(each);
+    for (const each of untold) expect(text).not.toContain(each);
+  });
+
+  it('say that TrafficStacks are deleted before their CRD, and only with stacks', () => {
+    const told = 'First delete your TrafficStacks';
+    expect(notes()).toContain(told);
+    expect(notes('stacks.enabled=false')).not.toContain(told);
+    expect(notes('crds.keep=false')).toContain(told);
+  });
 });
 
 describe('the PrometheusRule', () => {

@@ -14,7 +14,7 @@ const NAMESPACE = 'network';
 const RELEASE = ['traffic-operator', CHART, '-n', NAMESPACE];
 const POLICY = 'network-traffic-operator-nodes';
 /** The API server compiles a policy soon after it was written, and reads them anew every second or so. */
-const WAIT = { timeout: 60_000, interval: 250 };
+const WAIT = { timeout: 120_000, interval: 250 };
 
 let plane: ControlPlane;
 let admin: Send;

@@ -6,6 +6,7 @@ import { allComponents as connectivityComponents } from '../../src/controllers/c
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { fixedIds, HOSTNETWORK_V2, refusals, RESTRICTED_V2, usedBy, type Constraints } from './constraints.ts';
+import { find, podOf } from './rendered.ts';
 import { withoutIds } from './withoutIds.ts';
 
 const NAMESPACE = 'traffic-operator-system';
@@ -73,9 +74,10 @@ describe('on OpenShift', () => {
     expect(deployed(true)).toEqual(withoutIds(deployed(false)));
   });
 
-  it('nothing else of the release is different but the flag and the SCCs', () => {
+  it('nothing else of the release is different but the flag, the port of node-exporter and the SCCs', () => {
     const text = JSON.stringify(HERE.filter(({ kind }) => kind !== SCC));
-    expect(JSON.parse(text.replace('"--openshift=true",', ''))).toEqual(withoutIds(ELSEWHERE));
+    const elsewhere = text.replace('"--openshift=true",', '').replace('-exporter-port=9890"', '-exporter-port=9100"');
+    expect(JSON.parse(elsewhere)).toEqual(withoutIds(ELSEWHERE));
     expect(text).toContain('"--openshift=true",');
   });
 
@@ -86,7 +88,18 @@ describe('on OpenShift', () => {
   });
 });
 
+it.each([
+  ['9890, beside that of the cluster', 'openshift.enabled=true', '9890'],
+  ['another one on request', 'openshift.enabled=true,nodeExporter.port=9200', '9200'],
+  ['9100 elsewhere', 'openshift.enabled=false', '9100'],
+])('the port of node-exporter is %s', (_what, values, port) => {
+  const [container] = podOf(find(helmTemplate('--set', values), 'Deployment')).containers;
+  expect(container.args).toContain(`--node-exporter-port=${port}`);
+});
+
 describe('the SecurityContextConstraints', () => {
+  const NO_STACKS = 'stacks.enabled=false';
+
   it.each(IN_THE_NETWORK_OF_THE_NODE)('of %s allow what its pod uses, and nothing else', (name, suffix, account) => {
     const pod = new Map(PODS).get(name)!;
     const scc = constraints(...CONNECTIVITY).find(({ metadata }) => metadata.name.endsWith(suffix))!;
@@ -110,12 +123,27 @@ describe('the SecurityContextConstraints', () => {
 
   it.each<[string, string[], string[]]>([
     ['node-exporter alone by default', [], ['node-exporter']],
-    ['none with an existing Prometheus', ['prometheus.url=http://p'], []],
-    ['node-exporter beside it on request', ['prometheus.url=http://p', 'nodeExporter.enabled=true'], ['node-exporter']],
-    ['none without node-exporter', ['nodeExporter.enabled=false'], []],
+    ['node-exporter without stacks', [NO_STACKS], ['node-exporter']],
+    ['none with an existing Prometheus', [NO_STACKS, 'prometheus.url=http://p'], []],
+    [
+      'node-exporter beside it on request',
+      [NO_STACKS, 'prometheus.url=http://p', 'nodeExporter.enabled=true'],
+      ['node-exporter'],
+    ],
+    ['none without node-exporter', [NO_STACKS, 'nodeExporter.enabled=false'], []],
+    [
+      'node-exporter with stacks beside an existing Prometheus, for a stack that has it',
+      ['prometheus.url=http://p'],
+      ['node-exporter'],
+    ],
+    [
+      'node-exporter with stacks, for a stack that has it in spite of the flag',
+      ['nodeExporter.enabled=false'],
+      ['node-exporter'],
+    ],
     [
       'agents alone beside an existing Prometheus',
-      ['prometheus.url=http://p', 'connectivity.enabled=true'],
+      [NO_STACKS, 'prometheus.url=http://p', 'connectivity.enabled=true'],
       ['connectivity-agents'],
     ],
     ['none where the chart makes no rights', ['rbac.create=false'], []],

@@ -12,7 +12,7 @@ const SCCS = helmTemplate('--set', `openshift.enabled=true,${CONNECTIVITY}`).fil
   ({ kind }) => kind === 'SecurityContextConstraints',
 );
 const NAMES = ['connectivity-agents', 'node-exporter'].map((name) => `${KIND}/${NAMESPACE}-traffic-operator-${name}`);
-const WAIT = { timeout: 60_000, interval: 300 };
+const WAIT = { timeout: 120_000, interval: 300 };
 
 let cluster: Cluster;
 const accepts = (object: object) => cluster.kubectl(['create', '--dry-run=server', '--validate=strict', '-f-'], object);

@@ -1,11 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import type { V1Deployment, V1PodSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
 import { binary } from '../lab/binaries.ts';
 import { DEPLOY, run } from './cluster.ts';
+import { fixedIds, refusals, RESTRICTED_V2 } from './constraints.ts';
 import { find, podOf } from './rendered.ts';
 import { withoutIds } from './withoutIds.ts';
 
@@ -31,7 +33,11 @@ async function built(resources: readonly string[], components: readonly string[]
   return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 }
 
-const VARIABLE = { name: 'TRAFFIC_OPERATOR_OPENSHIFT', value: 'true' };
+const VARIABLES = [
+  { name: 'TRAFFIC_OPERATOR_OPENSHIFT', value: 'true' },
+  // Port 9100 of the nodes is that of OpenShift's own node-exporter.
+  { name: 'TRAFFIC_OPERATOR_NODE_EXPORTER_PORT', value: '9890' },
+];
 
 describe('the component deploy/openshift', () => {
   it.each([
@@ -41,15 +47,29 @@ describe('the component deploy/openshift', () => {
   ])('takes the IDs off the pods of deploy/%s, and changes nothing else', async (path, pods) => {
     const plain = await built([path]);
     const changed = await built([path], ['openshift']);
-    const text = JSON.stringify(changed);
-    expect(JSON.parse(text.replace(`${JSON.stringify(VARIABLE)},`, ''))).toEqual(withoutIds(plain));
+    const added = VARIABLES.map((one) => `${JSON.stringify(one)},`).join('');
+    expect(JSON.parse(JSON.stringify(changed).replace(added, ''))).toEqual(withoutIds(plain));
     expect(JSON.stringify(plain).match(/"runAsUser":\d/g)).toHaveLength(pods);
   });
 
-  it('tells the operator by its variable', async () => {
+  it('tells the operator by its variables, which no argument overrides', async () => {
     const [container] = podOf(find(await built(['.'], ['openshift']), 'Deployment')).containers;
-    expect((container as unknown as { env: object[] }).env).toContainEqual(VARIABLE);
+    expect((container as unknown as { env: object[] }).env).toEqual(expect.arrayContaining(VARIABLES));
+    expect(container.args.filter((arg) => /^--(openshift|node-exporter-port)/.test(arg))).toEqual([]);
   });
+});
+
+it('the sample of a traffic generator is admitted by restricted-v2 without its IDs, as its comment says', async () => {
+  const sample = await readFile(join(DEPLOY, 'samples', 'traffic_generator.yaml'), 'utf8');
+  const podIn = (text: string): V1PodSpec => {
+    const objects = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+    return (find(objects, 'Deployment') as V1Deployment).spec!.template.spec!;
+  };
+  const [, program = ''] = /sed (\S+) deploy\/samples/.exec(sample)!;
+  const { ok, text } = await run('sed', [program], sample);
+  expect(ok).toBe(true);
+  expect(fixedIds(podIn(sample))).toHaveLength(3);
+  expect([fixedIds(podIn(text)), refusals(podIn(text), RESTRICTED_V2)]).toEqual([[], []]);
 });
 
 it('deploy/openshift/constraints has the SecurityContextConstraints of the chart', async () => {

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { V1Job, V1PodSpec } from '@kubernetes/client-node';
+import { dirname } from 'node:path';
+import type { V1Job, V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
 import { carryOutCleanup, runClusterScript } from '../harness/clusterScript.ts';
+import { established } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { field, kubectl } from '../harness/kubectl.ts';
 import { securityContextConstraintsCrd } from '../harness/openshift.ts';
@@ -15,7 +18,14 @@ const NAMESPACE = 'network';
 const SCC = 'securitycontextconstraints.security.openshift.io';
 const CLEANUP = 'traffic-operator-cleanup';
 const VARIABLE = { name: 'TRAFFIC_OPERATOR_OPENSHIFT', value: 'true' };
-const WAIT = { timeout: 60_000, interval: 300 };
+/** Port 9100 of the nodes is that of OpenShift's own node-exporter. */
+const PORT = { name: 'TRAFFIC_OPERATOR_NODE_EXPORTER_PORT', value: '9890' };
+const EXAMPLE = /^```yaml\n(.*?)^```/gms;
+const WAIT = { timeout: 120_000, interval: 300 };
+
+interface Subscription {
+  spec: { config: { env: { name: string; value: string }[]; volumes?: V1Volume[]; volumeMounts?: V1VolumeMount[] } };
+}
 
 let f: Fixture;
 let controllers: RunningProcess;
@@ -29,7 +39,7 @@ beforeAll(async () => {
   const crds = execFileSync(await binary('operator-framework'), ['crds'], { encoding: 'utf8', maxBuffer: 1 << 26 });
   await kubectl(f.controlPlane, ['apply', '--server-side', '-f-'], crds);
   await kubectl(f.controlPlane, ['create', '-f-'], JSON.stringify(await securityContextConstraintsCrd()));
-  await kubectl(f.controlPlane, ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
+  await established((args) => kubectl(f.controlPlane, args), ['crd', '--all']);
 });
 afterAll(async () => {
   await controllers.stop();
@@ -60,7 +70,9 @@ describe('on OpenShift', () => {
     await script('deploy');
     const pod = await podOf(['-n', NAMESPACE, 'deployment/traffic-operator']);
     expect([fixedIds(pod), refusals(pod, RESTRICTED_V2)]).toEqual([[], []]);
-    expect(pod.containers[0]!.env).toContainEqual(VARIABLE);
+    expect(pod.containers[0]!.env).toEqual(expect.arrayContaining([VARIABLE, PORT]));
+    // It would take precedence over the variable.
+    expect(pod.containers[0]!.args!.filter((arg) => arg.startsWith('--node-exporter-port'))).toEqual([]);
     expect(await namesOfConstraints()).toEqual(NAMES);
   });
 
@@ -77,16 +89,22 @@ describe('on OpenShift, with OLM', () => {
   // No OLM runs here that would install it.
   const deploy = (): Promise<void> => expect(script('olm-deploy', { TIMEOUT: '1s' })).rejects.toThrow(/timed out/);
 
-  it('olm-deploy gives the Subscription the variable, and creates the SCCs', async () => {
+  it('olm-deploy gives the Subscription the variables, and creates the SCCs', async () => {
     await deploy();
-    expect(JSON.parse(await variables())).toEqual([VARIABLE]);
+    expect(JSON.parse(await variables())).toEqual([VARIABLE, PORT]);
     expect(await namesOfConstraints()).toEqual(NAMES);
   });
 
-  const page = readFileSync(new URL('../../docs/olm.md', import.meta.url), 'utf8');
-  const examples = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => text);
-  it('that is what docs/olm.md does by hand, and the API of OLM takes each of its examples', async () => {
-    expect(examples.filter((text) => text.includes(VARIABLE.name))).toHaveLength(1);
+  const pages = ['olm', 'openshift'].map((name) =>
+    readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
+  );
+  const examples = pages
+    .flatMap((page) => [...page.matchAll(EXAMPLE)].map(([, text = '']) => text))
+    .filter((text) => text.includes('kind: Subscription\n'));
+  it('that is what docs/olm.md does by hand, and the API of OLM takes each example of a Subscription', async () => {
+    const environments = examples.map((text) => (parse(text) as Subscription).spec.config.env);
+    const onOpenShift = environments.filter((env) => env.some(({ name }) => name === VARIABLE.name));
+    expect(onOpenShift).toEqual([[VARIABLE, PORT], expect.arrayContaining([VARIABLE]) as unknown]);
     const known = readFileSync(new URL('../../docs/flags.md', import.meta.url), 'utf8');
     for (const text of examples) {
       const args = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f-'];
@@ -94,6 +112,25 @@ describe('on OpenShift, with OLM', () => {
       expect(await kubectl(f.controlPlane, args, here)).toContain('serverside-applied');
       for (const [, name] of text.matchAll(/name: (TRAFFIC_OPERATOR_\w+)/g)) expect(known).toContain(`\`${name}\``);
     }
+  });
+
+  it('the example for the Thanos querier mounts what its variables name, from the objects of docs/openshift.md', () => {
+    const { env, volumes = [], volumeMounts = [] } = (parse(examples.at(-1)!) as Subscription).spec.config;
+    const values = new Map(env.map(({ name, value }) => [name, value]));
+    const mounted = volumeMounts.map(({ name, mountPath, readOnly }) => [name, mountPath, readOnly]);
+    expect(mounted).toEqual([
+      ['token', dirname(values.get('TRAFFIC_OPERATOR_PROMETHEUS_BEARER_TOKEN_FILE')!), true],
+      ['ca', dirname(values.get('TRAFFIC_OPERATOR_PROMETHEUS_CA_FILE')!), true],
+    ]);
+    expect(volumes).toEqual([
+      { name: 'token', secret: { secretName: 'thanos-querier-token' } },
+      { name: 'ca', configMap: { name: 'openshift-service-ca' } },
+    ]);
+    // Of the same name and with the same keys as the chart has them: chart/openshiftDoc.
+    expect(pages[1]).toMatch(/^ {2}name: thanos-querier-token$/m);
+    expect(pages[1]).toMatch(/^ {2}name: openshift-service-ca$/m);
+    expect(values.get('TRAFFIC_OPERATOR_PROMETHEUS_BEARER_TOKEN_FILE')).toMatch(/\/token$/);
+    expect(values.get('TRAFFIC_OPERATOR_PROMETHEUS_CA_FILE')).toMatch(/\/service-ca\.crt$/);
   });
 
   it('it leaves a Subscription with variables of its own as it is', async () => {

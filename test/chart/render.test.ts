@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -14,11 +14,43 @@ function argsWith(...args: readonly string[]): string[] {
 }
 
 describe('Chart.yaml', () => {
+  const text = readFileSync(new URL('../../charts/traffic-operator/Chart.yaml', import.meta.url), 'utf8');
+  const metadata = parse(text) as { version: string; appVersion: string; annotations: Record<string, string> };
+
   it('has the version of the package', () => {
-    const text = readFileSync(new URL('../../charts/traffic-operator/Chart.yaml', import.meta.url), 'utf8');
-    expect(parse(text)).toMatchObject({ version: packageJson.version, appVersion: packageJson.version });
+    expect(metadata).toMatchObject({ version: packageJson.version, appVersion: packageJson.version });
+  });
+
+  it('lists each CRD that the chart may have, with its served version and a description', () => {
+    const listed = parse(metadata.annotations['artifacthub.io/crds'] ?? '') as ListedCrd[];
+    const found = helmTemplate('--set=connectivity.enabled=true,weights.enabled=true,stacks.enabled=true').flatMap(
+      (object) => (object.kind === 'CustomResourceDefinition' ? [listedAs(object)] : []),
+    );
+    const files = readdirSync(new URL('../../charts/traffic-operator/templates/crds', import.meta.url));
+    expect(found).toHaveLength(files.length);
+    const byName = (a: ListedCrd, b: ListedCrd) => a.name.localeCompare(b.name);
+    const withDescription = (crd: ListedCrd) => ({
+      ...crd,
+      description: expect.stringMatching(/^.{20,}\.$/) as string,
+    });
+    expect(listed.sort(byName)).toEqual(found.map(withDescription).sort(byName));
   });
 });
+
+/** As Artifact Hub wants it: https://artifacthub.io/docs/topics/annotations/helm/ */
+interface ListedCrd {
+  kind: string;
+  version: string;
+  name: string;
+  displayName: string;
+  description?: string;
+}
+
+function listedAs({ metadata: { name }, spec }: Manifest): ListedCrd {
+  const { names, versions } = spec as { names: { kind: string }; versions: { name: string; served: boolean }[] };
+  const version = versions.find(({ served }) => served)?.name ?? '';
+  return { kind: names.kind, version, name, displayName: names.kind };
+}
 
 describe('the arguments of the manager', () => {
   it('are few when nothing is asked for', () => {
@@ -34,6 +66,8 @@ describe('the arguments of the manager', () => {
       '--prometheus-image=quay.io/prometheus/prometheus:v3.15.0',
       '--node-exporter-image=quay.io/prometheus/node-exporter:v1.12.1',
       '--node-exporter-port=9100',
+      '--stacks=true',
+      '--default-stack=true',
     ]);
   });
 
@@ -183,8 +217,8 @@ describe('the CRDs', () => {
   });
 
   it('are those of deploy/', () => {
-    const rendered = crds('--set', 'connectivity.enabled=true');
-    expect(rendered).toHaveLength(3);
+    const rendered = crds('--set', 'connectivity.enabled=true,weights.enabled=true');
+    expect(rendered).toHaveLength(5);
     for (const { metadata, spec } of rendered) {
       const [plural, ...group] = metadata.name.split('.');
       const url = new URL(`../../deploy/crds/${group.join('.')}_${plural}.yaml`, import.meta.url);
@@ -195,6 +229,7 @@ describe('the CRDs', () => {
   it('have that of Agents only with the connectivity check: k8s-netchecker has installed it, too', () => {
     expect(crds().map(({ metadata }) => metadata.name)).toEqual([
       'connectivitychecks.traffic.example.com',
+      'trafficstacks.traffic.example.com',
       'trafficwatches.traffic.example.com',
     ]);
   });

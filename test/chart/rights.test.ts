@@ -2,12 +2,15 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { V1Role } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { type Fixture, startFixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl as kubectlOf, tokenOf } from '../harness/kubectl.ts';
+import { operatorMain } from '../harness/operatorMain.ts';
+import { withoutOptionalRights } from '../harness/optionalRights.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { labels } from './nodeChanges.ts';
@@ -15,15 +18,17 @@ import { sender } from './sender.ts';
 
 /**
  * The operator and its clean-up with the rights that deploy/ gives them, on a real API server with RBAC: nothing is
- * refused, and nothing is allowed that was not used.
+ * refused, and nothing is allowed that was not used. Stacks and weights do not run here, and their rights are taken away:
+ * integration/stacks and integration/weights do the same for them.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'traffic-operator-system';
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
 const AGENTS_NAMESPACE = `${NAMESPACE}-connectivity`;
 const CLEANUP = 'traffic-operator-cleanup';
+const ROLES = ['clusterrole/traffic-operator-system-traffic-operator', 'role/traffic-operator'];
 const UNFIT = 'web.traffic.example.com/unfit';
-const WAIT = { timeout: 40_000, interval: 300 };
+const WAIT = { timeout: 120_000, interval: 300 };
 const run = promisify(execFile);
 
 /** Needed where the admission plugin OwnerReferencesPermissionEnforcement is on, which here it is not. */
@@ -95,9 +100,18 @@ async function endOperator(): Promise<void> {
   expect(log.split('\n').filter((line) => /forbidden|"status":403/i.test(line))).toEqual([]);
 }
 
+async function takeOptionalRights(): Promise<void> {
+  for (const role of ROLES) {
+    const { rules } = JSON.parse(await kubectl(['get', role, '-n', NAMESPACE, '-ojson'])) as V1Role;
+    const patch = JSON.stringify({ rules: withoutOptionalRights(rules!, NAMESPACE) });
+    await kubectl(['patch', role, '-n', NAMESPACE, '--type=merge', `-p${patch}`]);
+  }
+}
+
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   await kubectl(['apply', '-k', `${ROOT}deploy`]);
+  await takeOptionalRights();
   await kubectl(['apply', '-k', `${ROOT}deploy/cleanup`]);
   await kubectl(['create', '-f', `${ROOT}deploy/crds/traffic.example.com_connectivitychecks.yaml`]);
   await createPods();
@@ -174,7 +188,7 @@ describe('the rights in deploy/', () => {
 
   it('let it do no more than it does', async () => {
     const granted = new Set<string>();
-    for (const kind of ['clusterrole/traffic-operator-system-traffic-operator', 'role/traffic-operator']) {
+    for (const kind of ROLES) {
       const role = JSON.parse(await kubectl(['get', kind, '-n', NAMESPACE, '-ojson'])) as {
         rules: { apiGroups: [string]; resources: string[]; verbs: string[] }[];
       };
@@ -224,7 +238,7 @@ describe('the rights in deploy/', () => {
     const { args } = (job?.spec as { template: { spec: { containers: [{ args: string[] }] } } }).template.spec
       .containers[0];
     const kubeconfig = `--kubeconfig=${await kubeconfigOf(f.controlPlane, CLEANUP, CLEANUP)}`;
-    const { stdout } = await run(process.execPath, [`${ROOT}src/main.ts`, ...args, kubeconfig], { timeout: 60_000 });
+    const { stdout } = await run(process.execPath, [operatorMain(), ...args, kubeconfig], { timeout: 60_000 });
 
     expect(stdout).toContain('labels and finalizers are off');
     expect(await f.labels(UNFIT)).toEqual({});

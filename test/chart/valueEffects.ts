@@ -82,11 +82,10 @@ const options: Effect[] = [
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];
 
-const STACKS = { 'stacks.enabled': true };
 const optional: Effect[] = [
   { of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' },
-  { of: 'stacks.enabled', to: true, see: argument('stacks'), is: 'true' },
-  { of: 'stacks.default', to: false, beside: STACKS, see: argument('default-stack'), is: 'false' },
+  { of: 'stacks.enabled', to: false, see: argument('stacks'), is: undefined },
+  { of: 'stacks.default', to: false, see: argument('default-stack'), is: 'false' },
 ];
 
 const ON = { 'connectivity.enabled': true };

@@ -21,6 +21,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
   OpenShift: { openshift: { enabled: true }, connectivity: { enabled: true } },
   'as little as can be': {
     replicas: 1,
+    stacks: { enabled: false },
     crds: { enabled: false },
     rbac: { create: false },
     serviceAccount: { create: false, name: 'mine' },

@@ -4,7 +4,7 @@ import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../src/api/trafficweight
 import { CONFIG_MAPS, ENDPOINT_SLICES, INGRESSES } from '../../src/runtime/client/resources.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { DNS_ENDPOINTS } from '../../src/weights/records/endpoint.ts';
-import { installCrd } from '../harness/customResource.ts';
+import { established, installCrd } from '../harness/customResource.ts';
 import { dnsEndpointCrd } from '../harness/externalDns.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl } from '../harness/kubectl.ts';
@@ -12,7 +12,7 @@ import { find, podOf } from './rendered.ts';
 
 /** What the chart installs with weights.enabled: the operator runs with its account and arguments, and gives records their weight. */
 const NAMESPACE = 'traffic-operator-system';
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 let f: Fixture;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
     ['apply', '--server-side', '-f', '-'],
     objects.map((each) => JSON.stringify(each)).join('\n---\n'),
   );
-  await kubectl(f.controlPlane, ['wait', '--for=condition=Established', 'crd/trafficweights.traffic.example.com']);
+  await established((args) => kubectl(f.controlPlane, args), ['crd/trafficweights.traffic.example.com']);
   await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   const pod = podOf(find(objects, 'Deployment'));
   const args = pod.containers[0].args.filter((arg) => /^--(weights|namespace)=/.test(arg));

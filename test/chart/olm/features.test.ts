@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { helmTemplate, type Manifest } from '../../../scripts/chart/helm.ts';
 import { bundle } from '../../../scripts/generate/bundle/bundle.ts';
-import { FEATURES, type Feature } from '../../../scripts/generate/bundle/features.ts';
+import { FEATURES, type Feature } from '../../../scripts/generate/features.ts';
 import { writeFiles } from '../../../scripts/generate/file.ts';
 import { problems } from '../../../scripts/olm/validators.ts';
 import { find } from '../rendered.ts';
@@ -45,7 +45,7 @@ describe.each<[Feature[]]>([[[]], [['stacks']], [['weights']], [['stacks', 'weig
     });
 
     it('has the rights of the rest, and no others', () => {
-      const values = given.flatMap((feature) => ['--set', `${feature}.enabled=true`]);
+      const values = FEATURES.flatMap((feature) => ['--set', `${feature}.enabled=${given.includes(feature)}`]);
       const objects = helmTemplate(...values);
       const { clusterPermissions, permissions } = csvOf(directory).spec.install.spec;
       expect(clusterPermissions).toMatchObject([{ rules: find(objects, 'ClusterRole').rules }]);
