@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
+import { SLACK } from '../harness/slack.ts';
 import {
   AGENTS_NAMESPACE,
   agentOf,
@@ -38,8 +39,6 @@ import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 const INTERVAL = 5_000;
 /** Two intervals and 5 s. */
 const PROMISED = 2 * INTERVAL + 5_000;
-/** Next to other levels on two cores, agents, server and operator each wait for a processor: no measure of speed. */
-const SLACK = 3;
 const TAINT = 'faults=elsewhere:PreferNoSchedule';
 const EVERY = 500;
 /** Until each agent has reported again, at most two intervals. */

@@ -2,6 +2,7 @@ import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured, seconds } from '../harness/measured.ts';
+import { within } from '../harness/slack.ts';
 import { labDown, stopNode } from '../lab/lab.ts';
 import { helmInstall, helmUninstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
@@ -12,7 +13,6 @@ import { enterLab } from './storyLab/storyLab.ts';
 
 /** helm uninstall while a node with the operator's leader on it is switched off, and nobody has deleted the node. */
 const OPERATOR_PODS = ['pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/component=manager'];
-const within = (seconds: number) => ({ timeout: seconds * 1000, interval: 500 });
 
 let dead: string;
 

@@ -8,16 +8,16 @@ import { getObject, kubectl } from '../scenario/kubectl.ts';
 import { StackWatch } from '../scenario/stackWatch.ts';
 import { deleteObject, idOfRef } from '../scenario/workloads.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
+import { untilIn, within } from '../harness/slack.ts';
 
 /** The stack `default`, on real pods: an installation moves into it, out of it, and begins with it. */
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
 const EXPORTER = { kind: 'DaemonSet', namespace: EXPORTER_NAMESPACE, name: 'node-exporter' };
-const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
 beforeAll(async () => {
   await enterLab();
-  await helmInstall();
+  await helmInstall({ 'stacks.enabled': 'false' });
 });
 afterAll(leaveLab);
 
@@ -55,7 +55,7 @@ it('takes over what an installation without stacks runs, and no pod restarts', a
   }, within(120));
   const before = await pods();
   const begin = performance.now();
-  await helmUpgrade({ stacks: { enabled: true } });
+  await helmUpgrade({});
   await vi.waitFor(isReady, within(60));
   measured(`the stack default had what was there ${seconds(performance.now() - begin)} after helm upgrade began`);
   console.log(await kubectl('get', 'trafficstack'));
@@ -81,14 +81,14 @@ it('names a component that somebody deletes within 10 s, and heals it', async ()
 it('gives all back when stacks are switched off, and no pod restarts', async () => {
   failureReport();
   const before = await pods();
-  await helmUpgrade({});
+  await helmUpgrade({ stacks: { enabled: false } });
   await vi.waitFor(async () => expect(await owner()).toBe('Deployment'), within(60));
   expect(await pods()).toEqual(before);
 });
 
 it('goes with helm uninstall', async () => {
   failureReport();
-  await helmUpgrade({ stacks: { enabled: true } });
+  await helmUpgrade({});
   await vi.waitFor(async () => expect(await owner()).toBe('TrafficStack'), within(60));
   await helmUninstall();
   await vi.waitFor(async () => {
@@ -101,7 +101,7 @@ it('goes with helm uninstall', async () => {
 it('is ready within 60 s of helm install in an empty cluster', async () => {
   failureReport();
   const begin = performance.now();
-  await helmInstall({ 'stacks.enabled': 'true' });
-  await vi.waitFor(isReady, { timeout: 60_000 - (performance.now() - begin), interval: 300 });
+  await helmInstall();
+  await vi.waitFor(isReady, untilIn(60, begin));
   measured(`the stack default was ready ${seconds(performance.now() - begin)} after helm install began`);
 });

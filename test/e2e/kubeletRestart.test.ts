@@ -8,6 +8,7 @@ import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { labels } from '../scenario/nodeLabels.ts';
 import { sampleWatch } from '../scenario/watch.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
+import { SLACK, within } from '../harness/slack.ts';
 
 /** Kubelets that restart on an unfit node, and what becomes of the pods there by the placement. */
 const RESTARTS = 10;
@@ -15,7 +16,6 @@ const UNFIT = 'node2';
 /** Unfit when the pods of AtCreation are created, so that their affinity excludes it. */
 const UNFIT_FIRST = 'node3';
 const WATCHES = ['preferred', 'required', 'atcreation'];
-const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
 async function applyPlacement(name: string, placement: 'Required' | 'Preferred'): Promise<void> {
@@ -168,7 +168,7 @@ describe(`a kubelet that restarts ${RESTARTS} times on an unfit node`, () => {
     expect(event?.note).toMatch(new RegExp(`kubelet of node ${UNFIT} .*spec\\.placement to Preferred.*drain`));
     const after = new Date(event?.eventTime ?? 0).getTime() - failedAt;
     measured(`the event came ${seconds(after)} after the pod was seen to have failed`);
-    expect(after).toBeLessThan(30_000);
+    expect(after).toBeLessThan(SLACK * 30_000);
     expect(await rejections('preferred')).toEqual([]);
   });
 

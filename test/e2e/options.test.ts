@@ -5,6 +5,7 @@ import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { uidOf } from '../../dashboards/dashboard.ts';
 import { panelQueries, type PanelQuery } from '../../dashboards/queries.ts';
 import { measured, seconds } from '../harness/measured.ts';
+import { within } from '../harness/slack.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { helmInstall, helmRollback, helmUninstall, helmUpgrade } from '../scenario/install.ts';
 import { NAMESPACE, operatorLogs } from '../scenario/install.ts';
@@ -18,19 +19,24 @@ import {
 import { labels as labelsByNode, ownLabels } from '../scenario/nodeLabels.ts';
 import { ask, askOverTime } from '../scenario/prometheus.ts';
 import { check, isHealthy } from '../scenario/connectivity.ts';
-import { operatorRights, rightsUsed, unusedRights } from '../scenario/rights.ts';
+import { operatorRules, rightsOf, rightsUsed, unusedRights } from '../scenario/rights.ts';
 import { createMetricsCertificate, createScrapers, scrape } from '../scenario/secureMetrics.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { applyWatch, podUids } from '../scenario/watch.ts';
 import { enterLab, leaveLab } from './storyLab/storyLab.ts';
 
-/** What a careful admin does with the chart, on real pods: every option on, back again, and the dashboards looked at. */
+/**
+ * What a careful admin does with the chart, on real pods: every option on, back again, and the dashboards looked at. Without stacks, whose
+ * rights include others of the operator, and would hide that one of these is missing.
+ */
+const NO_STACKS = { enabled: false };
 const LABEL = 'web.traffic.example.com/unfit';
 const LABELS = ['false', 'true', 'false'];
 const MONITORING_CRDS = ['servicemonitors', 'prometheusrules'].map((plural) =>
   fileURLToPath(new URL(`../chart/testdata/monitoring.coreos.com_${plural}.yaml`, import.meta.url)),
 );
 const EVERYTHING_ON = {
+  stacks: NO_STACKS,
   interval: '5s',
   logLevel: 'debug',
   metrics: { secure: true, certSecret: 'metrics-tls', serviceMonitor: { enabled: true } },
@@ -57,7 +63,6 @@ const VARIABLES = {
   __interval: '5s',
   __range: '5m',
 };
-const within = (seconds: number) => ({ timeout: seconds * 1000, interval: 1000 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
 const labels = async (): Promise<(string | undefined)[]> => Object.values(await labelsByNode('web'));
@@ -73,7 +78,7 @@ beforeAll(async () => {
   began = await enterLab();
   // What a node sends of its own is far more: it is unfit, so that the panels of unfit nodes have something to show.
   await kubectl('annotate', 'node', 'node2', 'traffic.example.com/capacity=1kbit');
-  await helmInstall();
+  await helmInstall({ 'stacks.enabled': 'false' });
   await installOtherMonitoring(await nodeAddresses());
   await applyWatch('web', '90', 2);
   await vi.waitFor(async () => expect(await labels()).toEqual(LABELS), within(120));
@@ -114,7 +119,7 @@ describe('an upgrade', () => {
     measured(`at work with every option on ${seconds(Date.now() - begin.getTime())} after the upgrade began`);
     expect(await podUids('web')).toEqual(pods);
     expect(await nodesWrittenSince(begin)).toEqual([]);
-    granted = await operatorRights();
+    granted = rightsOf(await operatorRules());
   });
 
   it('made what was asked for', async () => {
@@ -179,7 +184,7 @@ describe('an upgrade', () => {
     failureReport();
     await otherMonitoringReady();
     const upgradedAt = Date.now();
-    await helmUpgrade({ prometheus: { url: OTHER_PROMETHEUS } });
+    await helmUpgrade({ stacks: NO_STACKS, prometheus: { url: OTHER_PROMETHEUS } });
     await vi.waitFor(async () => {
       expect(await kubectl('get', 'deployment', 'prometheus', '-n', NAMESPACE, '--ignore-not-found')).toBe('');
       expect(await kubectl('get', 'namespace', `${NAMESPACE}-node-exporter`, '--ignore-not-found')).toBe('');

@@ -9,15 +9,19 @@ import {
   installOtherMonitoring,
   nodeAddresses,
   OTHER_PROMETHEUS,
+  OTHER_SERVICE,
   otherMonitoringReady,
   otherMonitoringScrapes,
 } from '../scenario/monitoring.ts';
 import { ask } from '../scenario/prometheus.ts';
 import { applyWatch, nodeRows } from '../scenario/watch.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
+import { untilIn, within } from '../harness/slack.ts';
 
-/** The stack `default` in a cluster that has a monitoring already, on the port of node-exporter: real scrapes, real answers. */
-const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
+/**
+ * The stack `default` in a cluster that has a monitoring already, as kube-prometheus installs it, on the port of node-exporter: real
+ * scrapes, real answers.
+ */
 const failureReport = (): void =>
   onTestFailed(async () => {
     console.error(await kubectl('get', 'trafficstack', 'default', '-o', 'yaml').catch(String));
@@ -61,15 +65,15 @@ const measuresAllNodes = async (): Promise<void> => {
 it('is ready within 60 s of helm install, and deploys nothing a second time', async () => {
   failureReport();
   const begin = performance.now();
-  await helmInstall({ 'stacks.enabled': 'true' });
-  await vi.waitFor(isReady, { timeout: 60_000 - (performance.now() - begin), interval: 300 });
+  await helmInstall();
+  await vi.waitFor(isReady, untilIn(60, begin));
   measured(
     `beside another monitoring, the stack default was ready ${seconds(performance.now() - begin)} after helm install began`,
   );
   console.log(await kubectl('get', 'trafficstack', 'default', '-o', 'jsonpath={.status.components}'));
   expect(await component('prometheus')).toMatchObject({
     ...{ mode: 'External', state: 'Ready', reason: 'Answering' },
-    uses: { kind: 'Service', namespace: 'monitoring', name: 'prometheus', url: OTHER_PROMETHEUS },
+    uses: { kind: 'Service', namespace: 'monitoring', name: OTHER_SERVICE, url: OTHER_PROMETHEUS },
   });
   expect(await component('node-exporter')).toMatchObject({
     ...{

@@ -1,52 +1,55 @@
 import { readFile } from 'node:fs/promises';
 import type { V1Pod } from '@kubernetes/client-node';
-import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFailed, onTestFinished, vi } from 'vitest';
 import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { helmInstall, operatorLogs } from '../scenario/install.ts';
 import { getObject, inCluster, kubectl } from '../scenario/kubectl.ts';
+import { componentOf, createdEarly } from '../scenario/podOrder.ts';
+import { PodWatch } from '../scenario/podWatch.ts';
 import { StackWatch } from '../scenario/stackWatch.ts';
 import { deletePods, idOfRef, podsOf } from '../scenario/workloads.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
+import { within } from '../harness/slack.ts';
 
 /** The stack of deploy/samples, whose containers exit unless what they depend on answers. */
 const SAMPLE = new URL('../../deploy/samples/trafficstack.yaml', import.meta.url);
 const NAMESPACE = 'shop';
+/** Pods of each component. */
+const PODS = { db: 3, api: 2, web: 2, agent: NODES.length };
 const API = { kind: 'Deployment', namespace: NAMESPACE, name: 'api' };
-const within = (limit: number) => ({ timeout: limit * 1000, interval: 300 });
 const failureReport = (): void => onTestFailed(async () => console.error(await operatorLogs().catch(String)));
 
 beforeAll(async () => {
   await enterLab();
-  await helmInstall({ 'stacks.enabled': 'true' });
+  await helmInstall();
 });
 afterAll(leaveLab);
 
 const stack = () => getObject<TrafficStack>('trafficstack', 'shop');
 const state = async (name: string) => (await stack()).status?.components?.find((each) => each.name === name);
 const pods = async () => (await getObject<{ items: V1Pod[] }>('pods', '-n', NAMESPACE)).items;
+const tallyOf = (all: readonly V1Pod[]): Record<string, number> =>
+  Object.fromEntries([...Map.groupBy(all, componentOf)].map(([component, own]) => [component, own.length]));
 const isReady = async (): Promise<void> => {
   const { status } = await stack();
   expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
 };
-const startOf = (all: readonly V1Pod[], component: string): number[] =>
-  all
-    .filter(({ metadata }) => metadata?.labels?.['traffic.example.com/component'] === component)
-    .map(({ metadata }) => Number(new Date(metadata?.creationTimestamp ?? 0)));
 
 it('comes up in order after one kubectl apply, and no container ends for want of another', async () => {
   failureReport();
+  const watch = await PodWatch.start();
+  onTestFinished(() => watch.stop());
   const begin = performance.now();
   await inCluster('kubectl', ['apply', '--validate=strict', '-f', '-'], await readFile(SAMPLE, 'utf8'));
   await vi.waitFor(isReady, within(120));
   measured(`the stack was ready after ${seconds(performance.now() - begin)}`);
   console.log(await kubectl('get', 'trafficstack'), await kubectl('get', 'pods', '-n', NAMESPACE));
   const all = await pods();
-  expect(all).toHaveLength(3 + 2 + 2 + NODES.length);
+  expect(tallyOf(all)).toEqual(PODS);
   for (const { status } of all) for (const each of status?.containerStatuses ?? []) expect(each.restartCount).toBe(0);
-  expect(Math.max(...startOf(all, 'db'))).toBeLessThanOrEqual(Math.min(...startOf(all, 'api')));
-  expect(Math.max(...startOf(all, 'api'))).toBeLessThanOrEqual(Math.min(...startOf(all, 'web')));
+  expect(createdEarly(await stack(), await watch.eventsUntilNow(), PODS)).toEqual([]);
 });
 
 it('names a component whose pods are deleted within 10 s, and is ready again', async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { start, type RunningProcess } from '../harness/process.ts';
+import { operatorMain } from '../harness/operatorMain.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const PREREQUISITES = fileURLToPath(new URL('../lab/install.sh', import.meta.url));
 
 /** Where the fake server listens: the address of the bridge. The lab uses other networks of 198.18.0.0/15. */
@@ -56,7 +56,12 @@ export class AgentNetwork {
   /** Starts the agent of a machine. It ends with the test process, however that ends. */
   async startAgent({ node, namespace }: Machine, serverPort: number): Promise<() => string> {
     const log = join(await this.#directory, `${node}.log`);
-    const program = [process.execPath, MAIN, 'connectivity-agent', `-serverendpoint=${BRIDGE_ADDRESS}:${serverPort}`];
+    const program = [
+      process.execPath,
+      operatorMain(),
+      'connectivity-agent',
+      `-serverendpoint=${BRIDGE_ADDRESS}:${serverPort}`,
+    ];
     const env = ['env', `MY_POD_NAME=agent-${node}`, `MY_NODE_NAME=${node}`];
     const args = ['netns', 'exec', namespace, ...env, ...program, '-reportinterval=2', '-zeroextenderlength=0'];
     this.#agents.push(start('ip', args, log));

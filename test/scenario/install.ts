@@ -40,8 +40,8 @@ export async function helmUninstall(): Promise<void> {
   await inCluster('helm', ['uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);
 }
 
-/** The logs of the operator's pods, for the report of a failed test. For a pod on a dead node: why its log cannot be read. */
-export function operatorLogs(): Promise<string> {
+/** The last lines of the logs of the operator's pods, -1: all, for the report of a failed test. For a pod on a dead node: why its log cannot be read. */
+export function operatorLogs({ lines = 50 } = {}): Promise<string> {
   const pods = ['-n', NAMESPACE, '-l', 'app.kubernetes.io/name=traffic-operator'];
-  return kubectl('logs', ...pods, '--tail=50', '--prefix', '--ignore-errors');
+  return kubectl('logs', ...pods, `--tail=${lines}`, '--prefix', '--ignore-errors');
 }

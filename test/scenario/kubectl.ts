@@ -18,10 +18,12 @@ export function kubectl(...args: string[]): Promise<string> {
   return inCluster('kubectl', args);
 }
 
-/** Applies objects, as a user applies a manifest. */
+/**
+ * Applies objects, as a user applies a manifest. Not as a List, which no API server knows: kubectl then checks the objects itself, for which
+ * it has to understand the schemas of all APIs. It does not understand those of OLM's package server.
+ */
 export async function applyObjects(objects: readonly unknown[]): Promise<void> {
-  const list = { apiVersion: 'v1', kind: 'List', items: objects };
-  await inCluster('kubectl', ['apply', '-f', '-'], JSON.stringify(list));
+  await inCluster('kubectl', ['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n'));
 }
 
 /** Reads one object, or a list of objects. Rejects if the object does not exist. */

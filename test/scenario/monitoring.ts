@@ -6,10 +6,11 @@ import { applyObjects, getObject, kubectl } from './kubectl.ts';
 const NAMESPACE = 'monitoring';
 /** The operator's own exporter uses 9100. */
 const OTHER_PORT = 9101;
+/** The Service that prometheus-operator makes (pkg/prometheus/server/statefulset.go, MakeStatefulSetService). */
+export const OTHER_SERVICE = 'prometheus-operated';
 /** The value of `prometheus.url`. */
-export const OTHER_PROMETHEUS = `http://prometheus.${NAMESPACE}.svc:9090`;
+export const OTHER_PROMETHEUS = `http://${OTHER_SERVICE}.${NAMESPACE}.svc:9090`;
 
-const SERVER = { 'app.kubernetes.io/name': 'prometheus', 'app.kubernetes.io/component': 'server' };
 const metadata = (name: string): object => ({ name, namespace: NAMESPACE });
 const selectorOf = (app: string): object => ({ matchLabels: { app } });
 
@@ -36,6 +37,7 @@ function prometheus(): object {
   const container = {
     name: 'prometheus',
     image: 'quay.io/prometheus/prometheus:v3.15.0',
+    ports: [{ name: 'web', containerPort: 9090 }],
     volumeMounts: [{ name: 'config', mountPath: '/etc/prometheus' }],
     readinessProbe: { httpGet: { path: '/-/ready', port: 9090 }, periodSeconds: 2 },
   };
@@ -49,7 +51,7 @@ function prometheus(): object {
 }
 
 /**
- * Installs it, with the labels that the helm chart prometheus has.
+ * Installs it, with a Service as in a cluster with kube-prometheus: headless, and with the label of prometheus-operator.
  *
  * @param addresses of the nodes, which become the label `instance`; there is no label `node`
  * @param port of the exporters
@@ -71,8 +73,12 @@ export async function installOtherMonitoring(addresses: readonly string[], port 
     {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { ...metadata('prometheus'), labels: SERVER },
-      spec: { selector: { app: 'prometheus' }, ports: [{ name: 'http', port: 9090 }] },
+      metadata: { ...metadata(OTHER_SERVICE), labels: { 'operated-prometheus': 'true' } },
+      spec: {
+        clusterIP: 'None',
+        selector: { app: 'prometheus' },
+        ports: [{ name: 'web', port: 9090, targetPort: 'web' }],
+      },
     },
     exporter(port),
     prometheus(),
@@ -82,7 +88,7 @@ export async function installOtherMonitoring(addresses: readonly string[], port 
 /** Waits until that Prometheus has series of all exporters: it is ready before its first scrape. */
 export async function otherMonitoringScrapes(nodes: number): Promise<void> {
   const query = new URLSearchParams({ query: 'count(count by (instance) (node_network_transmit_bytes_total))' });
-  const path = `/api/v1/namespaces/${NAMESPACE}/services/prometheus:9090/proxy/api/v1/query?${query.toString()}`;
+  const path = `/api/v1/namespaces/${NAMESPACE}/services/${OTHER_SERVICE}:9090/proxy/api/v1/query?${query.toString()}`;
   await until('the other monitoring has scraped all nodes', async () => {
     const { data } = JSON.parse(await kubectl('get', '--raw', path)) as {
       data: { result: { value: [number, string] }[] };

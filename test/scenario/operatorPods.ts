@@ -1,5 +1,5 @@
 import type { V1ContainerStatus, V1Lease, V1Pod } from '@kubernetes/client-node';
-import { NAMESPACE } from './install.ts';
+import { NAMESPACE, operatorLogs } from './install.ts';
 import { freezeContainer } from './kill.ts';
 import { getObject } from './kubectl.ts';
 
@@ -7,6 +7,11 @@ import { getObject } from './kubectl.ts';
 export async function leaderPod(): Promise<string> {
   const lease = await getObject<V1Lease>('lease', 'traffic-operator', '-n', NAMESPACE);
   return (lease.spec?.holderIdentity ?? '').split('_')[0] ?? '';
+}
+
+/** How often an operator has stopped leading, from the logs of the pods that there are. Its Lease does not tell: the same one may lead again. */
+export async function timesStopped(): Promise<number> {
+  return (await operatorLogs({ lines: -1 })).split('"msg":"stopped leading"').length - 1;
 }
 
 /** The container status of one of the operator's pods. */

@@ -1,17 +1,11 @@
+import type { V1PolicyRule } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { readAudit } from './audit.ts';
 import { NAMESPACE, RELEASE } from './install.ts';
 import { getObject, inCluster } from './kubectl.ts';
 
-/** A rule of a Role or ClusterRole. */
-export interface Rule {
-  readonly apiGroups?: readonly string[];
-  readonly resources?: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 /** The rights of these rules, each as `verb resource.group/subresource`, without rules for non-resource URLs. */
-function rightsOf(rules: readonly Rule[]): Set<string> {
+export function rightsOf(rules: readonly V1PolicyRule[]): Set<string> {
   const rights = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${fullName(group, resource)}`)),
@@ -27,17 +21,17 @@ function fullName(group: string, resource: string): string {
   return subresource === undefined ? full : `${full}/${subresource}`;
 }
 
-/** The current rights of the operator. */
-export async function operatorRights(): Promise<Set<string>> {
-  const clusterRole = await getObject<{ rules: Rule[] }>('clusterrole', `${NAMESPACE}-${RELEASE}`);
-  const role = await getObject<{ rules: Rule[] }>('role', RELEASE, '-n', NAMESPACE);
-  return rightsOf([...clusterRole.rules, ...role.rules]);
+/** The current rules of the operator's roles. */
+export async function operatorRules(): Promise<V1PolicyRule[]> {
+  const clusterRole = await getObject<{ rules: V1PolicyRule[] }>('clusterrole', `${NAMESPACE}-${RELEASE}`);
+  const role = await getObject<{ rules: V1PolicyRule[] }>('role', RELEASE, '-n', NAMESPACE);
+  return [...clusterRole.rules, ...role.rules];
 }
 
 /** The rights of the clean-up during an uninstall. Its roles exist only while it runs. */
 export async function cleanupRights(): Promise<Set<string>> {
   const text = await inCluster('helm', ['get', 'hooks', RELEASE, '--namespace', NAMESPACE]);
-  const objects = parseAllDocuments(text).map((document) => document.toJS() as { rules?: Rule[] } | null);
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as { rules?: V1PolicyRule[] } | null);
   return rightsOf(objects.flatMap((object) => object?.rules ?? []));
 }
 

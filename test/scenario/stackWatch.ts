@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import type { ComponentStatus, TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
 import { sleep } from '../harness/measured.ts';
-import { binary } from '../lab/binaries.ts';
-import { kubeconfigPath } from '../lab/lab.ts';
+import { SLACK } from '../harness/slack.ts';
 import { getObject } from './kubectl.ts';
+import { rawWatch, type WatchEvent } from './rawWatch.ts';
 
 /** A component as one version of the status has it. */
 export interface Seen {
@@ -14,10 +11,13 @@ export interface Seen {
   readonly status: ComponentStatus;
 }
 
+/** Whether a status tells of what a fault was done to. */
+export type Concerns = (status: ComponentStatus) => boolean;
+
 /** How long a stack may take to name a fault: ms. */
-const NAMED_WITHIN = 10_000;
+const NAMED_WITHIN = SLACK * 10_000;
 /** Until the pods of a component are replaced, by the kubelets of a busy machine: ms. */
-const HEALED_WITHIN = 60_000;
+const HEALED_WITHIN = SLACK * 60_000;
 const EVERY = 50;
 
 /**
@@ -27,7 +27,7 @@ const EVERY = 50;
 export class StackWatch {
   readonly #versions: { readonly at: number; readonly stack: TrafficStack }[] = [];
   #problem: string | undefined;
-  #stop = (): Promise<unknown> => Promise.resolve();
+  #stop = (): Promise<void> => Promise.resolve();
 
   /** Begins to watch a stack that exists. Resolves when it has seen its present version. */
   static async start(name: string): Promise<StackWatch> {
@@ -36,14 +36,11 @@ export class StackWatch {
     watch.#versions.push({ at: performance.now(), stack: present });
     const from = `fieldSelector=metadata.name=${name}&resourceVersion=${present.metadata?.resourceVersion}`;
     const path = `/apis/traffic.example.com/v1alpha1/trafficstacks?watch=true&${from}`;
-    const env = { ...process.env, KUBECONFIG: kubeconfigPath() };
-    const child = spawn(await binary('kubectl'), ['get', '--raw', path], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    createInterface({ input: child.stdout }).on('line', (line) => watch.#see(line));
-    const ended = once(child, 'exit').then(() => (watch.#problem ??= `the watch of ${name} has ended`));
-    watch.#stop = () => {
-      child.kill();
-      return ended;
-    };
+    watch.#stop = await rawWatch<TrafficStack>(
+      path,
+      (event) => watch.#see(event),
+      (problem) => (watch.#problem ??= problem),
+    );
     return watch;
   }
 
@@ -51,10 +48,9 @@ export class StackWatch {
     await this.#stop();
   }
 
-  #see(line: string): void {
-    const { type, object } = JSON.parse(line) as { type: string; object: TrafficStack };
+  #see({ type, object }: WatchEvent<TrafficStack>): void {
     if (type === 'MODIFIED') this.#versions.push({ at: performance.now(), stack: object });
-    else this.#problem ??= line;
+    else this.#problem ??= `the stack ${object.metadata?.name} was ${type}`;
   }
 
   /** All versions of a component, from the oldest. @throws if one of them is without it, or the watch has ended */
@@ -67,18 +63,34 @@ export class StackWatch {
     });
   }
 
+  /** Until the newest version has the component as Ready: it may be late, and tell of what is over by now. @throws after HEALED_WITHIN */
+  async ready(component: string): Promise<void> {
+    const begin = performance.now();
+    while (this.of(component).at(-1)?.status.state !== 'Ready') {
+      if (performance.now() - begin > HEALED_WITHIN)
+        throw new Error(`${component} is not Ready: ${this.#told(component)}`);
+      await sleep(EVERY);
+    }
+  }
+
   /**
    * What a stack says first of a fault: the first version since `begin` in which the component is not Ready.
    *
-   * @throws if it was not Ready before, or stays so for 10 s
+   * @param concerns false for what is told of something else, which the fault does not concern
+   * @throws if it was not Ready before, or there is no such version for NAMED_WITHIN
    */
-  async named(component: string, begin: number): Promise<Seen> {
+  async named(component: string, begin: number, concerns: Concerns = () => true): Promise<Seen> {
     const before = this.of(component).findLast(({ at }) => at <= begin);
     if (before?.status.state !== 'Ready') throw new Error(`${component} was ${before?.status.state} before the fault`);
-    return this.#first(component, NAMED_WITHIN, ({ at, status }) => at > begin && status.state !== 'Ready', begin);
+    return this.#first(component, NAMED_WITHIN, (seen) => seen.at > begin && isNamed(seen, concerns), begin);
   }
 
-  /** The first version after another one in which the component is Ready. @throws if there is none within 60 s */
+  /** Whether a fault that began at `begin` is named by now. @param concerns as of `named` */
+  isNamed(component: string, begin: number, concerns: Concerns): boolean {
+    return this.of(component).some((seen) => seen.at > begin && isNamed(seen, concerns));
+  }
+
+  /** The first version after another one in which the component is Ready. @throws if there is none within HEALED_WITHIN */
   healed(component: string, { at: named }: Seen): Promise<Seen> {
     return this.#first(component, HEALED_WITHIN, ({ at, status }) => at > named && status.state === 'Ready', named);
   }
@@ -96,4 +108,8 @@ export class StackWatch {
     const last = this.of(component).slice(-5);
     return last.map(({ status: { state, reason, message } }) => `${state} (${reason}): ${message}`).join('\n');
   }
+}
+
+function isNamed({ status }: Seen, concerns: Concerns): boolean {
+  return status.state !== 'Ready' && concerns(status);
 }

@@ -8,6 +8,8 @@ import { allNodes, allObjects, keyOf, type Baseline } from './inventory.ts';
  * difference. It relies neither on helm nor on the operator, which may hang or be half installed.
  */
 const DOMAIN = 'traffic.example.com';
+/** Groups of objects with finalizers, whose operators a story may have removed before: this operator's, and OLM's. */
+const HAVE_FINALIZERS = [DOMAIN, 'operators.coreos.com'];
 /** Seconds that a pod has to end; a container that hangs is killed after that. */
 const GRACE = '--grace-period=1';
 
@@ -27,6 +29,7 @@ export async function forgetEvents(): Promise<void> {
  * @throws with what was there, so that a clean-up that does not end says why
  */
 export async function stepToBaseline(baseline: Baseline): Promise<true> {
+  await removeServedApis();
   const known = new Set(baseline.objects);
   const added = (await allObjects()).filter((object) => !known.has(keyOf(object)));
   try {
@@ -44,6 +47,13 @@ export async function stepToBaseline(baseline: Baseline): Promise<true> {
   const usable = nodes.filter(isUsable);
   if (names(usable) !== baseline.nodes.join()) throw new Error(`only ${names(usable)} are Ready and without taints`);
   return true;
+}
+
+/**
+ * APIs that a Service answers for; a clean cluster has none. While its pods are gone, kinds cannot be listed, and no namespace ends.
+ */
+async function removeServedApis(): Promise<void> {
+  await kubectl('delete', 'apiservices', '--selector=!kube-aggregator.kubernetes.io/automanaged');
 }
 
 const names = (nodes: readonly V1Node[]): string => nodes.map(({ metadata }) => metadata!.name).join();
@@ -74,9 +84,10 @@ async function remove(added: readonly KubernetesObject[]): Promise<void> {
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   await inCluster('kubectl', ['delete', '-f', '-', '--ignore-not-found', '--wait=false', GRACE], list);
   for (const { apiVersion, kind, metadata } of added) {
-    if (!apiVersion?.startsWith(`${DOMAIN}/`) || (metadata?.finalizers ?? []).length === 0) continue;
+    const [group, version] = (apiVersion ?? '').split('/');
+    if (!HAVE_FINALIZERS.includes(group!) || (metadata?.finalizers ?? []).length === 0) continue;
     const where = metadata?.namespace === undefined ? [] : ['-n', metadata.namespace];
-    const object = [`${kind}.${apiVersion.split('/')[1]}.${DOMAIN}`, metadata!.name!, ...where];
+    const object = [`${kind}.${version}.${group}`, metadata!.name!, ...where];
     await kubectl('patch', ...object, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
   }
 }

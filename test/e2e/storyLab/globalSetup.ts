@@ -15,7 +15,7 @@ export default async function setup(): Promise<() => Promise<void>> {
     await labDown();
     // Devices and cgroups go a moment after the processes that held them.
     const isAsBefore = () => Promise.resolve(isDeepStrictEqual(hostState(), before));
-    await until('the machine is as before', isAsBefore, { timeout: 30_000 }).catch(() => undefined);
+    await until('the machine is as before', isAsBefore, { timeout: 120_000 }).catch(() => undefined);
     deepEqual(hostState(), before);
   };
 }
