@@ -1,36 +1,38 @@
 import { applyObjects, kubectl } from '../../scenario/kubectl.ts';
 
-const POD = 'client';
 const IN_DEFAULT = ['-n', 'default'];
-/** Seconds that an attempt has. */
-const PATIENCE = 2;
+/** Seconds that an attempt has: more than a process waits for a processor of a busy machine. */
+const PATIENCE = 5;
 
 /** Seconds between two requests. */
 const PAUSE = 0.4;
 
-/** What a client has seen of Services, or of pods. */
+/** Where a client asks: the Service of a component with several pods, or with one pod; those pods one after the other; a vrouter. */
+export const PLACES = ['service', 'single', 'pods', 'vrouter'] as const;
+export type Place = (typeof PLACES)[number];
+
+/** What a client asks all the time. */
+export interface Question {
+  readonly at: Place;
+  /** A component; of a vrouter, its node. */
+  readonly name: string;
+  /** Asked one after the other. A failed request is sent again once, to the next one. */
+  readonly urls: readonly string[];
+}
+
+/** What a client has seen at one place. */
 export interface Served {
   readonly requests: number;
-  /** Components that answered. */
+  /** Names that answered. */
   readonly answered: ReadonlySet<string>;
   /** Requests whose first attempt failed, and whose second did not. */
   readonly retried: number;
-  /** Components that answered at neither attempt, each with what the attempts printed. */
+  /** Names that answered at neither attempt, each with what the attempts printed. */
   readonly failures: readonly string[];
 }
 
-/**
- * Starts a client on a node, a pod that is not of the stack. It asks each component all the time, with one retry: at its Service, and at
- * one of its pods after the other, with the retry at the next pod. No request waits for one to another component.
- */
-export async function startClient(
-  node: string,
-  components: ReadonlyMap<string, { readonly service: string; readonly pods: readonly string[] }>,
-): Promise<void> {
-  const loops = [...components].flatMap(([name, { service, pods }]) => [
-    loop([`ask service ${name} ${service} ${service}`]),
-    loop(pods.map((pod, turn) => `ask pods ${name} ${pod} ${pods[(turn + 1) % pods.length]}`)),
-  ]);
+/** Starts a client on a node, a pod that is not of the stack. No request waits for one of another question. */
+export async function startClient(name: string, node: string, questions: readonly Question[]): Promise<void> {
   const script = [
     `get() { timeout ${PATIENCE} wget -q -O /dev/null "$1" 2>&1; }`,
     'ask() {',
@@ -41,33 +43,37 @@ export async function startClient(
     '  fi',
     `  sleep ${PAUSE}`,
     '}',
-    ...loops,
+    ...questions.map(loop),
     'wait',
   ].join('\n');
-  const container = { name: POD, image: 'docker.io/library/busybox:1.36', command: ['sh', '-c', script] };
+  const container = { name, image: 'docker.io/library/busybox:1.36', command: ['sh', '-c', script] };
   const spec = { nodeName: node, terminationGracePeriodSeconds: 1, containers: [container] };
-  await applyObjects([{ apiVersion: 'v1', kind: 'Pod', metadata: { name: POD, namespace: 'default' }, spec }]);
-  await kubectl('wait', ...IN_DEFAULT, `pod/${POD}`, '--for=condition=Ready', '--timeout=60s');
+  await applyObjects([{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec }]);
+  await kubectl('wait', ...IN_DEFAULT, `pod/${name}`, '--for=condition=Ready', '--timeout=60s');
 }
 
-function loop(requests: readonly string[]): string {
+function loop({ at, name, urls }: Question): string {
+  const requests = urls.map((url, turn) => `ask ${at} ${name} ${url} ${urls[(turn + 1) % urls.length]}`);
   return `while :; do ${requests.join('; ')}; done &`;
 }
 
-/** What the client has seen since a time. @param at of Services, or of pods */
-export async function servedSince(begin: Date, at: 'service' | 'pods'): Promise<Served> {
-  return servedIn(await kubectl('logs', ...IN_DEFAULT, POD, `--since-time=${begin.toISOString()}`), at);
+/** What a client has seen since a time, at each place. */
+export async function servedSince(client: string, begin: Date): Promise<Record<Place, Served>> {
+  return servedIn(await kubectl('logs', ...IN_DEFAULT, client, `--since-time=${begin.toISOString()}`));
 }
 
-/** What the log of the client says. */
-export function servedIn(log: string, at: 'service' | 'pods'): Served {
-  const results = log.matchAll(/^(service|pods) (ok|retried|failed) (\S+)(?: (.*))?$/gm);
-  const own = [...results].filter(([, asked]) => asked === at);
-  const of = (wanted: string) => own.filter(([, , result]) => result === wanted);
-  return {
-    requests: own.length,
-    answered: new Set([...of('ok'), ...of('retried')].map(([, , , name = '']) => name)),
-    retried: of('retried').length,
-    failures: of('failed').map(([, , , name = '', printed = '']) => `${name} (${printed})`),
+/** What the log of a client says. */
+export function servedIn(log: string): Record<Place, Served> {
+  const results = [...log.matchAll(/^(\w+) (ok|retried|failed) (\S+)(?: (.*))?$/gm)];
+  const servedAt = (at: Place): Served => {
+    const own = results.filter(([, asked]) => asked === at);
+    const of = (wanted: string) => own.filter(([, , result]) => result === wanted);
+    return {
+      requests: own.length,
+      answered: new Set([...of('ok'), ...of('retried')].map(([, , , name = '']) => name)),
+      retried: of('retried').length,
+      failures: of('failed').map(([, , , name = '', printed = '']) => `${name} (${printed})`),
+    };
   };
+  return Object.fromEntries(PLACES.map((at) => [at, servedAt(at)])) as Record<Place, Served>;
 }

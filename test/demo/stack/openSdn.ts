@@ -3,25 +3,30 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { isWorkload, type ComponentStatus, type TrafficStack } from '../../../src/api/trafficstack/trafficStack.ts';
 import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { getObject, inCluster } from '../../scenario/kubectl.ts';
+import { componentOf } from '../../scenario/podOrder.ts';
+import type { Question } from './client.ts';
 
 const SAMPLE = new URL('../../../deploy/samples/opensdn.yaml', import.meta.url);
 const IMAGE = 'busybox:1.36';
 export const NAMESPACE = 'contrail';
 export const STACK = 'opensdn';
-const COMPONENT = 'traffic.example.com/component';
 
-/** The pods that the documentation of tf-operator shows: by the name of their workload, how many, and containers of each. */
-export const EXPECTED: Readonly<Record<string, readonly [pods: number, containers: number]>> = {
-  'cassandra1-cassandra-statefulset': [3, 1],
-  'config1-config-statefulset': [3, 10],
-  'control1-control-statefulset': [3, 4],
-  'kubemanager1-kubemanager-statefulset': [3, 2],
-  'provmanager1-provisionmanager-statefulset': [1, 1],
-  'rabbitmq1-rabbitmq-statefulset': [3, 1],
-  'vroutermasternodes-vrouter-daemonset': [3, 1],
-  'vrouterworkernodes-vrouter-daemonset': [3, 1],
-  'webui1-webui-statefulset': [3, 3],
-  'zookeeper1-zookeeper-statefulset': [3, 1],
+/** The column READY of so many pods with so many containers. */
+const ready = (pods: number, containers: number): string[] =>
+  Array.from({ length: pods }, () => `${containers}/${containers}`);
+
+/** The column READY of the pods that the documentation of tf-operator shows, by the name of their workload. */
+export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  'cassandra1-cassandra-statefulset': ready(3, 1),
+  'config1-config-statefulset': ready(3, 10),
+  'control1-control-statefulset': ready(3, 4),
+  'kubemanager1-kubemanager-statefulset': ready(3, 2),
+  'provmanager1-provisionmanager-statefulset': ready(1, 1),
+  'rabbitmq1-rabbitmq-statefulset': ready(3, 1),
+  'vroutermasternodes-vrouter-daemonset': ready(3, 1),
+  'vrouterworkernodes-vrouter-daemonset': ready(3, 1),
+  'webui1-webui-statefulset': ready(3, 3),
+  'zookeeper1-zookeeper-statefulset': ready(3, 1),
 };
 
 /** The sample. @param tag of its image @throws Error if the sample has another image than it had */
@@ -50,25 +55,43 @@ export function isReady({ metadata, status }: TrafficStack): boolean {
   return status?.observedGeneration === metadata?.generation && ready?.status === 'True';
 }
 
-/** What the pods are, as in EXPECTED. */
-export function tableOf(all: readonly V1Pod[]): Record<string, [pods: number, containers: number]> {
-  const table: Record<string, [number, number]> = {};
-  for (const { metadata, status } of all) {
+/** The column READY of each pod, as in EXPECTED. */
+export function tableOf(all: readonly V1Pod[]): Record<string, string[]> {
+  const table: Record<string, string[]> = {};
+  for (const { metadata, spec, status } of all) {
     // A pod of a StatefulSet ends with its number, one of a DaemonSet with five characters.
     const workload = metadata?.name?.replace(/-[a-z0-9]+$/, '') ?? '';
     const ready = status?.containerStatuses?.filter((container) => container.ready).length ?? 0;
-    table[workload] = [(table[workload]?.[0] ?? 0) + 1, ready];
+    (table[workload] ??= []).push(`${ready}/${spec?.containers.length}`);
   }
   return table;
 }
 
-/** Containers that were restarted: `pod/container`. */
-export function restartsOf(all: readonly V1Pod[]): string[] {
-  return all.flatMap(({ metadata, status }) =>
-    (status?.containerStatuses ?? []).flatMap(({ name, restartCount }) =>
-      restartCount > 0 ? [`${metadata?.name}/${name}`] : [],
-    ),
-  );
+/**
+ * Pods that are on another node than they should be, one sentence each: vrouter has one on each node of its kind, and all others are on
+ * masters, no two of one workload on the same.
+ */
+export function misplacedIn(all: readonly V1Pod[], masters: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return all.flatMap((pod) => {
+    const [component, node = ''] = [componentOf(pod), pod.spec?.nodeName];
+    const place = `${component} on ${node}`;
+    if (taken.has(place)) return [`${component} has two pods on ${node}`];
+    taken.add(place);
+    const isRight = masters.includes(node) === (component !== 'vrouter-workers');
+    return isRight ? [] : [`${pod.metadata?.name} is on ${node}`];
+  });
+}
+
+/** Containers that were restarted: `pod/container`. @param off a node that is off, which does not tell of its pods */
+export function restartsOf(all: readonly V1Pod[], off?: string): string[] {
+  return all
+    .filter(({ spec }) => off === undefined || spec?.nodeName !== off)
+    .flatMap(({ metadata, status }) =>
+      (status?.containerStatuses ?? []).flatMap(({ name, restartCount }) =>
+        restartCount > 0 ? [`${metadata?.name}/${name}`] : [],
+      ),
+    );
 }
 
 /** Pods that an upgrade did not replace: those of before, and those with a container of another tag. */
@@ -82,16 +105,11 @@ export function notReplaced(all: readonly V1Pod[], before: readonly V1Pod[], tag
     .map(({ metadata }) => metadata?.name ?? '');
 }
 
-/** Components whose first pod is older than the last one of a component that they depend on, one sentence each. */
-export function disorderIn({ spec }: TrafficStack, all: readonly V1Pod[]): string[] {
-  const created = (component: string): number[] =>
-    all
-      .filter(({ metadata }) => metadata?.labels?.[COMPONENT] === component)
-      .map(({ metadata }) => Number(new Date(metadata?.creationTimestamp ?? 0)));
-  return spec.components.flatMap(({ name, dependsOn = [] }) =>
-    dependsOn.flatMap((dependency) =>
-      Math.min(...created(name)) < Math.max(...created(dependency)) ? [`${name} began before ${dependency}`] : [],
-    ),
+/** The number of pods of each component. */
+export function desiredPods({ spec }: Pick<TrafficStack, 'spec'>): Record<string, number> {
+  const workloads = spec.components.filter(isWorkload);
+  return Object.fromEntries(
+    workloads.map(({ name, workload }) => [name, EXPECTED[workload.name ?? name]?.length ?? 0]),
   );
 }
 
@@ -101,13 +119,13 @@ export function disorderIn({ spec }: TrafficStack, all: readonly V1Pod[]): strin
  */
 export function isHeldBy(node: string, { spec }: TrafficStack, all: readonly V1Pod[]): boolean {
   const needed = new Set(spec.components.flatMap(({ dependsOn = [] }) => dependsOn));
-  const last = all.filter(({ metadata }) => !needed.has(metadata?.labels?.[COMPONENT] ?? ''));
+  const last = all.filter((pod) => !needed.has(componentOf(pod)));
   return last.length > 0 && last.every((pod) => pod.spec?.nodeName === node);
 }
 
 /** Components that end, or are gone, before one that depends on them is gone, one sentence each. */
 export function removalDisorderIn({ spec }: TrafficStack, all: readonly V1Pod[]): string[] {
-  const of = (component: string) => all.filter(({ metadata }) => metadata?.labels?.[COMPONENT] === component);
+  const of = (component: string) => all.filter((pod) => componentOf(pod) === component);
   const ends = (component: string): boolean =>
     of(component).every(({ metadata }) => metadata?.deletionTimestamp !== undefined);
   return spec.components
@@ -121,20 +139,36 @@ export function told({ name, state, message, replicas, readyReplicas }: Componen
   return `${name}: ${state}${pods}${state === 'Ready' ? '' : `: ${message}`}`;
 }
 
-/** The URLs of each component with several pods that has a Service: that of the Service, and those of its pods. */
-export function urlsOf({ spec }: TrafficStack, masters: number): Map<string, { service: string; pods: string[] }> {
-  const urls = new Map<string, { service: string; pods: string[] }>();
-  for (const { name, workload } of spec.components.filter(isWorkload)) {
-    const { replicas = masters, services = [] } = workload;
+/** What a client asks of each component that has a Service: at the Service, and at its pods, if there are several. */
+export function questionsOf(present: Pick<TrafficStack, 'spec'>): Question[] {
+  const desired = desiredPods(present);
+  return present.spec.components.filter(isWorkload).flatMap(({ name, workload }): Question[] => {
+    const { services = [] } = workload;
     const service = services.find(({ headless }) => headless !== true);
     const members = services.find(({ headless }) => headless === true);
-    if (service === undefined || members === undefined || replicas < 2) continue;
-    const url = (host: string): string => `http://${host}.${NAMESPACE}.svc:${service.ports[0]?.port}/etc/passwd`;
-    const ordinals = Array.from({ length: replicas }, (_, ordinal) => ordinal);
-    urls.set(name, {
-      service: url(service.name ?? name),
-      pods: ordinals.map((ordinal) => url(`${workload.name}-${ordinal}.${members.name}`)),
+    if (service === undefined || members === undefined) return [];
+    const url = (host: string): string => urlOf(`${host}.${NAMESPACE}.svc`, service.ports[0]?.port);
+    const own = [url(service.name ?? name)];
+    if (desired[name] === 1) return [{ at: 'single', name, urls: own }];
+    const ordinals = Array.from({ length: desired[name] ?? 0 }, (_, ordinal) => ordinal);
+    const each = ordinals.map((ordinal) => url(`${workload.name}-${ordinal}.${members.name}`));
+    return [
+      { at: 'service', name, urls: own },
+      { at: 'pods', name, urls: each },
+    ];
+  });
+}
+
+/** What a client asks of the vrouters, which have no Service: each pod, but for that of a node that is going to be off. */
+export function vrouterQuestions(all: readonly V1Pod[], off: string): Question[] {
+  return all
+    .filter((pod) => componentOf(pod).startsWith('vrouter-') && pod.spec?.nodeName !== off)
+    .map(({ spec, status }) => {
+      const port = spec?.containers[0]?.readinessProbe?.tcpSocket?.port;
+      return { at: 'vrouter', name: spec?.nodeName ?? '', urls: [urlOf(status?.podIP, port)] };
     });
-  }
-  return urls;
+}
+
+function urlOf(host: string | undefined, port: number | string | undefined): string {
+  return `http://${host}:${port}/etc/passwd`;
 }
