@@ -12,6 +12,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { COUNTED, resultOf, type Result } from './figure.ts';
+import { missedGoals, positiveInteger } from './goals.ts';
 import { machine } from './machine.ts';
 import { measureAtRest, measureCluster, measureQuickly, OPTIONAL, type Optional, type Told } from './sections.ts';
 import { renderTable } from './table.ts';
@@ -33,7 +34,7 @@ const { values } = parseArgs({
   },
 });
 const isQuick = values.quick === true;
-const nodes = isQuick ? QUICK_NODES : numberOf('--nodes', values.nodes);
+const nodes = isQuick ? QUICK_NODES : positiveInteger('--nodes', values.nodes);
 const without = sectionsOf('--without', values.without);
 const pace = nodes > OFTEN_AT_MOST_NODES ? AT_EASE : OFTEN;
 const effort = isQuick
@@ -41,8 +42,8 @@ const effort = isQuick
     { repetitions: 1, passes: 3, intervalMs: DEFAULT_INTERVAL_MS }
   : {
       intervalMs: pace.intervalMs,
-      repetitions: numberOf('REPETITIONS', process.env.REPETITIONS ?? '5'),
-      passes: numberOf('PASSES', process.env.PASSES ?? String(pace.passes)),
+      repetitions: positiveInteger('REPETITIONS', process.env.REPETITIONS ?? '5'),
+      passes: positiveInteger('PASSES', process.env.PASSES ?? String(pace.passes)),
     };
 
 const results: Result[] = [];
@@ -63,9 +64,9 @@ if (isQuick) {
   await measureCluster(nodes, effort, told, without);
   await measureAtRest(effort, told);
 }
-const missed = results.filter(({ met }) => met === false);
-if (missed.length > 0) console.log(`\nnot met:\n${renderTable(missed)}`);
-if (isQuick && missed.length > 0) process.exitCode = 1;
+const missed = missedGoals(results);
+if (missed !== undefined) console.log(`\n${missed}`);
+if (isQuick && missed !== undefined) process.exitCode = 1;
 
 function saverTo(path: string): () => void {
   mkdirSync(dirname(path), { recursive: true });
@@ -80,10 +81,4 @@ function sectionsOf(name: string, text: string): Optional[] {
   const unknown = named.find((section) => !OPTIONAL.some((optional) => optional === section));
   if (unknown !== undefined) throw new Error(`${name}: ${unknown} must be one of ${OPTIONAL.join(', ')}`);
   return OPTIONAL.filter((optional) => named.includes(optional));
-}
-
-function numberOf(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new Error(`${name}=${text}: must be a whole number above 0`);
 }

@@ -3,11 +3,12 @@ import { parseTrafficStackSpec } from '../../../src/api/trafficstack/schema.ts';
 import { orderComponents } from '../../../src/controllers/trafficstack/decide/graph.ts';
 import { planStack, type StackPlan } from '../../../src/controllers/trafficstack/decide/plan.ts';
 import type { ObservedComponent } from '../../../src/controllers/trafficstack/observe/observation.ts';
+import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kinds.ts';
 import { renderStack, type RenderedComponent } from '../../../src/controllers/trafficstack/render/stack.ts';
 import { appliedHash } from '../../../src/runtime/apply/apply.ts';
 
-/** What exists of all components. */
-export type There = 'none' | 'ready' | 'changed';
+/** What exists of all components. `deleted`: all, and the stack is being deleted. */
+export type There = 'none' | 'ready' | 'changed' | 'unavailable' | 'deleted';
 
 const NOW = Date.UTC(2026, 0, 1);
 const UID = 'stack-uid';
@@ -42,8 +43,14 @@ function component(name: string, dependsOn: string[]): ComponentSpec {
   return { name, type: 'Workload', dependsOn, workload };
 }
 
+/** The stack with all its objects in its inventory. */
+export function withInventory(stack: TrafficStack): TrafficStack {
+  return { ...stack, status: { ...stack.status, inventory: [...planOf(stack, 'ready').inventory] } };
+}
+
 /** Checks, orders, renders and plans, as a reconcile does. @throws Error if the stack is invalid */
 export function planOf(stack: TrafficStack, there: There): StackPlan {
+  if (there === 'deleted') return planOfDeletion(stack);
   const parsed = parseTrafficStackSpec(stack);
   if ('problems' in parsed) throw new Error(parsed.problems.join());
   const ordered = orderComponents(parsed.spec.components);
@@ -51,11 +58,22 @@ export function planOf(stack: TrafficStack, there: There): StackPlan {
   const rendered = renderStack(stack, parsed.spec, ordered.components, { countNodes: () => 3, builtIns: [] });
   if ('problems' in rendered) throw new Error(rendered.problems.join());
   const components = rendered.components.map((each) => observed(each, there));
-  return planStack({ stack, components, left: [], withPods: new Set(), now: NOW });
+  return planStack({ stack, components, left: [], withPods: new Map(), now: NOW });
+}
+
+/** The spec of a stack that is being deleted is not looked at. */
+function planOfDeletion(stack: TrafficStack): StackPlan {
+  const left = (stack.status?.inventory ?? []).flatMap(({ component: of, objects }) =>
+    objects.map(({ kind, namespace, name }) => {
+      return { component: of, resource: resourceOfKind(kind), live: { kind, metadata: { namespace, name } } };
+    }),
+  );
+  return planStack({ stack, components: [], left, withPods: new Map(), now: NOW });
 }
 
 function observed({ spec, objects, variables }: RenderedComponent, there: There): ObservedComponent {
-  const status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+  const availableReplicas = there === 'unavailable' ? 0 : 2;
+  const status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas };
   const withLive = objects.map(({ resource, object }) => {
     const live = { ...object, metadata: { ...object.metadata, generation: 1 }, status };
     const exists = there !== 'none';
@@ -64,7 +82,7 @@ function observed({ spec, objects, variables }: RenderedComponent, there: There)
       object,
       hash: appliedHash(object),
       live: exists ? live : undefined,
-      isCurrent: there === 'ready',
+      isCurrent: there === 'ready' || there === 'unavailable',
     };
   });
   return { spec, objects: withLive, pods: [], variables, revision: 'r1' };
