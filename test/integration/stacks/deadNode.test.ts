@@ -57,7 +57,11 @@ it('names the pod and the node, and is as before when the node is back', async (
 });
 
 it('names the node in place of what its pods said before, also if they do not change', async () => {
-  s.kubelet.faults.set('agent', { reason: 'ImagePullBackOff', message: 'Back-off pulling image "agent:2"' });
+  // Of the image, not of the component: the pod before must not have it, since that one is ending from the next moment on.
+  s.kubelet.brokenImages.set('agent:2', {
+    reason: 'ImagePullBackOff',
+    message: 'Back-off pulling image "agent:2"',
+  });
   const podTemplate = AGENT.workload.podTemplate;
   const containers = [{ name: 'agent', image: 'agent:2' }];
   const changed = { ...podTemplate, spec: { ...podTemplate?.spec, containers } };
@@ -65,7 +69,7 @@ it('names the node in place of what its pods said before, also if they do not ch
   await s.becomes('agent', { reason: 'ImagePullBackOff' });
   s.kubelet.off.add(N2);
   await s.becomes('agent', { reason: 'NodeNotReady', message: where('agent-0') });
-  s.kubelet.faults.delete('agent');
+  s.kubelet.brokenImages.delete('agent:2');
   s.kubelet.off.delete(N2);
   await s.ready();
 });
