@@ -48,6 +48,23 @@ describe('taking the lease', () => {
     expect(server.writes.every(({ client }) => client === 'a')).toBe(true);
   });
 
+  it('does not read a lease whose renewals the watch tells, and reads it again once it tells none', async () => {
+    await electorate.start('a');
+    const watch = fakeInformer();
+    const { elector } = await electorate.start('b', { leases: watch.informer });
+    const reads = () => server.requests.filter(({ method }) => method === 'GET').length;
+    const before = reads();
+    for (let n = 0; n < 30; n += 1) {
+      await clock.advance(2_000);
+      watch.tell({ type: 'update', object: server.lease as unknown as V1Lease });
+    }
+    expect(reads()).toBeLessThanOrEqual(before + 2);
+    const silent = reads();
+    await clock.advance(10_000);
+    expect(reads()).toBeGreaterThanOrEqual(silent + 4);
+    expect(elector.isLeader).toBe(false);
+  });
+
   it('takes a lease that was unchanged for its duration, and counts the transition', async () => {
     const a = await electorate.start('a');
     const { elector } = await electorate.start('b');

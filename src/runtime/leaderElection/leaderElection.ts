@@ -38,8 +38,8 @@ export interface LeaderElectorOptions {
 }
 
 /**
- * A standby polls every 2 to 2.4 s, so that it notices a release within 3 s even without a watch. client-go spreads its
- * polls up to 4.4 s, which is unnecessary for a few replicas.
+ * A standby that hears of no renewal polls every 2 to 2.4 s, so that it notices a release within 3 s even without a watch.
+ * client-go spreads its polls up to 4.4 s, which is unnecessary for a few replicas.
  */
 const JITTER_FACTOR = 0.2;
 
@@ -57,9 +57,10 @@ const ENDED = AbortSignal.abort(new NotLeaderError());
  * Lease belongs to its holder until this process has seen it unchanged for its whole duration, by its own clock. Writes
  * contain the resource version that was read, so that only one of two candidates succeeds.
  *
- * There are two differences. First, a leader that cannot renew its Lease does not exit but stands by again. This is
+ * There are three differences. First, a leader that cannot renew its Lease does not exit but stands by again. This is
  * safe, because all writes pass the gate of this elector (leaderOnly), and no other state of a leader can act. Second,
- * a standby tries again as soon as the Lease expires, not up to 4.4 s later.
+ * a standby tries again as soon as the Lease expires, not up to 4.4 s later. Third, it reads the Lease only if the watch
+ * has told no renewal for 2 s, so that idle replicas cost the API server little.
  */
 export class LeaderElector implements Leadership {
   readonly #options: LeaderElectorOptions;
@@ -129,7 +130,7 @@ export class LeaderElector implements Leadership {
         return new Term(this.#clock, startedAt, this.#renewDeadlineMs);
       }
       if (this.#vacancy.isCertain) this.#call(() => this.#options.onVacant?.());
-      await this.#clock.sleep(this.#pauseMs(), AbortSignal.any([signal, this.#wake.signal]));
+      await this.#pause(AbortSignal.any([signal, this.#wake.signal]));
     }
     if (this.#isUnsure) await this.#attempted(() => this.#release());
     return undefined;
@@ -268,11 +269,19 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** Pause before the next attempt to take the Lease: until it expires, but at most the polling interval. */
-  #pauseMs(): number {
-    const poll = this.#retryPeriodMs * (1 + JITTER_FACTOR * Math.random());
-    const expiry = this.#expiresInMs();
-    return expiry > 0 ? Math.min(poll, expiry) : poll;
+  /**
+   * Until the next attempt to take the Lease: when it expires, or when nothing was heard of it for a polling interval. A
+   * working watch tells each renewal, so that a standby with one sends hardly any request.
+   */
+  async #pause(woken: AbortSignal): Promise<void> {
+    const from = this.#clock.monotonic();
+    const pollMs = this.#retryPeriodMs * (1 + JITTER_FACTOR * Math.random());
+    const restMs = (): number => {
+      const poll = Math.max(from, this.#observed.at) + pollMs;
+      const expiry = this.#observed.at + this.#observed.durationMs;
+      return (expiry > from ? Math.min(poll, expiry) : poll) - this.#clock.monotonic();
+    };
+    for (let rest = restMs(); rest > 0 && !woken.aborted; rest = restMs()) await this.#clock.sleep(rest, woken);
   }
 
   /** Time until the observed Lease expires, by the clock of this process; milliseconds, negative after the expiry. */

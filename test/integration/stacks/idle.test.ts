@@ -4,6 +4,7 @@ import { DAEMONSETS, DEPLOYMENTS } from '../../../src/runtime/client/resources.t
 import { arrived, untilQuiet } from '../../harness/audit.ts';
 import { inParallel } from '../../harness/inParallel.ts';
 import { measured, seconds, sleep } from '../../harness/measured.ts';
+import { startOperator, type Operator } from '../../harness/operator.ts';
 import { giveRoom } from '../injection/world.ts';
 import { Installation } from './installation.ts';
 import { NODE } from './kubelet.ts';
@@ -12,7 +13,7 @@ import { installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './t
 
 /**
  * 20 stacks that are ready, with 100 workloads of somebody else, each of which has a watch: more than fit on one connection. Another one uses
- * a node-exporter and a Prometheus of somebody else.
+ * a node-exporter and a Prometheus of somebody else. There are two replicas of the operator, as the chart has.
  */
 const USER = 'stack-idle';
 const STACKS = 20;
@@ -24,6 +25,7 @@ const numbers = Array.from({ length: STACKS }, (_, n) => n);
 const theirsOf = (n: number) => Array.from({ length: THEIRS_IN_EACH }, (_, m) => `s${n}-theirs-${m}`);
 let i: Installation;
 let s: StackScene;
+let standby: Operator;
 
 beforeAll(async () => {
   i = await Installation.start(USER, [], [LEASE_RIGHTS]);
@@ -33,13 +35,18 @@ beforeAll(async () => {
   await installExporter();
   await inParallel(numbers.flatMap(theirsOf), installWorkload);
   await resolvingServices(() => i.startOperator('--leader-elect'));
+  const over = { kubeconfig: s.kubeconfig, prometheusUrl: undefined };
+  standby = await startOperator({ ...over, args: ['--scrape-interval=1s', '--stacks', '--leader-elect'] });
   await s.create('metrics', [
     { name: 'exporter', type: 'NodeExporter', mode: 'External' },
     { name: 'prometheus', type: 'Prometheus', mode: 'External' },
   ]);
   await inParallel(numbers, (n) => s.create(`quiet-${n}`, componentsOf(n)));
 });
-afterAll(() => i.stop());
+afterAll(async () => {
+  await standby.kill();
+  await i.stop();
+});
 
 async function installWorkload(name: string): Promise<void> {
   const labels = { app: name };
