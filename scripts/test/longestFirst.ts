@@ -22,6 +22,7 @@ export const LONGEST: readonly string[] = [
   'test/e2e/story.test.ts',
   'test/e2e/options.test.ts',
   'test/e2e/connectivityFaults.test.ts',
+  'test/e2e/connectivityNodes.test.ts',
   'test/e2e/kubeletRestart.test.ts',
   'test/e2e/rootCause.test.ts',
   'test/e2e/deadNode.test.ts',

@@ -2,18 +2,21 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vit
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { SLACK } from '../harness/slack.ts';
 import {
-  AGENTS_NAMESPACE,
   agentOf,
   check,
   CHECK,
+  connectivityReport,
   crash,
   dnsPod,
   findings,
   isHealthy,
+  outages,
   serverPod,
+  showStatus,
   signalKubelet,
+  type SeenOutage,
 } from '../scenario/connectivity.ts';
-import { helmInstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
+import { helmInstall } from '../scenario/install.ts';
 import { kubectl } from '../scenario/kubectl.ts';
 import {
   addFault,
@@ -127,13 +130,7 @@ const FAULTS: readonly Fault[] = [
   ],
 ];
 
-const failureReport = (): void =>
-  onTestFailed(async () => {
-    console.error(await kubectl('get', 'pods', '-A', '-o', 'wide').catch(String));
-    console.error(await kubectl('get', 'connectivitycheck', CHECK, '-o', 'yaml').catch(String));
-    console.error(await operatorLogs().catch(String));
-    console.error(await kubectl('logs', '-n', NAMESPACE, 'deployment/netchecker-server', '--tail=30').catch(String));
-  });
+const failureReport = (): void => onTestFailed(connectivityReport);
 
 const taint = ({ node, other }: Scene, suffix: '' | '-'): Promise<string> =>
   kubectl('taint', 'node', node, other, `${TAINT}${suffix}`);
@@ -202,7 +199,7 @@ describe('a fault', () => {
       await until(`there is only ${wanted}`, async () => (await findings()).join() === wanted, {
         ...{ since, timeout: SLACK * PROMISED, every: EVERY },
       });
-      await showStatus(what);
+      await showStatus(what, INTERVAL);
     } finally {
       since = performance.now();
       await end();
@@ -219,35 +216,7 @@ describe('a fault', () => {
   });
 });
 
-interface SeenOutage {
-  /** Its class, subject and start. */
-  readonly id: string;
-  /** As `Class subject`. */
-  readonly subject: string;
-  /** How long it was, ms; Infinity while it is there. */
-  readonly ms: number;
-}
-
-async function outages(): Promise<SeenOutage[]> {
-  const { status } = await check();
-  return (status?.outages ?? []).map(({ class: one, subjects, start, end }) => {
-    const subject = `${one} ${subjects.join()}`;
-    const ms = end === undefined ? Infinity : new Date(end).getTime() - new Date(start).getTime();
-    return { id: `${subject} ${start}`, subject, ms };
-  });
-}
-
 function list(others: readonly SeenOutage[]): string {
   const named = others.map(({ id, ms }) => `${id} for ${seconds(ms)}`);
   return named.length === 0 ? '' : `; also named: ${named.join(', ')}`;
-}
-
-async function showStatus(what: string): Promise<void> {
-  if (process.env.SHOW_STATUS === undefined) return;
-  // Until all agents have measured the fault.
-  await sleep(1.5 * INTERVAL);
-  console.log(`--- ${what}`);
-  console.log(await kubectl('get', 'connectivitycheck'));
-  console.log(await kubectl('get', 'connectivitycheck', CHECK, '-o', 'yaml'));
-  console.log(await kubectl('get', 'pods', '-n', AGENTS_NAMESPACE, '-o', 'wide'));
 }

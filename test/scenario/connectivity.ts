@@ -1,7 +1,8 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ConnectivityCheck } from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import { sleep } from '../harness/measured.ts';
 import { inNode } from '../lab/lab.ts';
-import { NAMESPACE } from './install.ts';
+import { NAMESPACE, operatorLogs } from './install.ts';
 import { keepKilling } from './kill.ts';
 import { getObject, kubectl } from './kubectl.ts';
 
@@ -62,4 +63,47 @@ export function crash({ metadata }: V1Pod, command: string): () => Promise<void>
 /** Stops the kubelet of a node, or lets it continue. After 20 s without it the node is NotReady. */
 export async function signalKubelet(node: string, signal: 'STOP' | 'CONT'): Promise<void> {
   await inNode(node, ['sh', '-c', `kill -${signal} "$(cat /run/lab/kubelet.pid)"`]);
+}
+
+/** An outage of the status. */
+export interface SeenOutage {
+  /** Its class, subject and start. */
+  readonly id: string;
+  /** As `Class subject`. */
+  readonly subject: string;
+  /** How long it was, ms; Infinity while it is there. */
+  readonly ms: number;
+}
+
+/** The outages that the check has recorded. */
+export async function outages(): Promise<SeenOutage[]> {
+  const { status } = await check();
+  return (status?.outages ?? []).map(({ class: one, subjects, start, end }) => {
+    const subject = `${one} ${subjects.join()}`;
+    const ms = end === undefined ? Infinity : new Date(end).getTime() - new Date(start).getTime();
+    return { id: `${subject} ${start}`, subject, ms };
+  });
+}
+
+/**
+ * With SHOW_STATUS=1, prints the status for docs/connectivity.md, when all agents have measured.
+ *
+ * @param what is at fault
+ * @param intervalMs of the check
+ */
+export async function showStatus(what: string, intervalMs: number): Promise<void> {
+  if (process.env.SHOW_STATUS === undefined) return;
+  await sleep(1.5 * intervalMs);
+  console.log(`--- ${what}`);
+  console.log(await kubectl('get', 'connectivitycheck'));
+  console.log(await kubectl('get', 'connectivitycheck', CHECK, '-o', 'yaml'));
+  console.log(await kubectl('get', 'pods', '-n', AGENTS_NAMESPACE, '-o', 'wide'));
+}
+
+/** Prints what tells why a story about the check failed. */
+export async function connectivityReport(): Promise<void> {
+  console.error(await kubectl('get', 'pods', '-A', '-o', 'wide').catch(String));
+  console.error(await kubectl('get', 'connectivitycheck', CHECK, '-o', 'yaml').catch(String));
+  console.error(await operatorLogs().catch(String));
+  console.error(await kubectl('logs', '-n', NAMESPACE, 'deployment/netchecker-server', '--tail=30').catch(String));
 }

@@ -58,6 +58,17 @@ export function oneWay(from: Addresses, to: Addresses): Rules {
   return { forward: [`ip saddr ${from.pods} ip daddr ${to.pods} drop`] };
 }
 
+/** Drops, on a node of one group, what crosses to another group: between pods, and between the nodes themselves. */
+export function betweenGroups(own: readonly Addresses[], others: readonly Addresses[]): Rules {
+  const set = (addresses: readonly string[]): string => `{ ${addresses.join(', ')} }`;
+  const [ours, theirs] = [own, others].map((group) => set(group.map(({ pods }) => pods)));
+  const nodes = set(others.map((each) => each.own));
+  return {
+    forward: [`ip saddr ${ours} ip daddr ${theirs} drop`, `ip saddr ${theirs} ip daddr ${ours} drop`],
+    input: [`iifname ${DEVICE} ip saddr ${nodes} drop`],
+  };
+}
+
 /** Drops what the pods of a node send to the API server. */
 export function toApiServer({ pods }: Addresses): Rules {
   return { forward: [`oifname ${DEVICE} ip saddr ${pods} tcp dport 6443 drop`] };
