@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
-import { measured, seconds, until } from '../harness/measured.ts';
+import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { SLACK } from '../harness/slack.ts';
 import { addNode, removeNode } from '../lab/lab.ts';
 import {
-  AGENTS_NAMESPACE,
+  agentOf,
   check,
   CHECK,
   connectivityReport,
+  crash,
   dnsPod,
   findings,
   isHealthy,
@@ -25,25 +26,43 @@ const ZONE = 'topology.kubernetes.io/zone';
 const EVERY = 500;
 /** A node is judged 60 s and two intervals after it joined. */
 const JUDGED_AFTER = 60_000 + 2 * INTERVAL;
-let zoneA: readonly string[];
-let zoneB: readonly string[];
+/** Operator, server and DNS run on one node, so that they reach each other when its zone is cut off. */
+const TAINT = 'zones=elsewhere:PreferNoSchedule';
+let central: string;
+let others: readonly string[];
 let added: string;
+
+const untaint = (): Promise<unknown> => kubectl('taint', 'nodes', ...others, `${TAINT}-`);
 
 beforeAll(async () => {
   await enterLab();
+  central = (await dnsPod()).spec!.nodeName!;
+  others = NODES.filter((name) => name !== central);
+  await kubectl('taint', 'nodes', ...others, TAINT);
   await helmInstall({ 'connectivity.enabled': 'true', replicas: '1' });
+  await until('operator and server run', async () => isHealthy(await check()), {
+    ...{ timeout: SLACK * 60_000, every: EVERY },
+  });
+  await untaint();
   const patch = JSON.stringify({ spec: { interval: `${INTERVAL / 1_000}s` } });
   await kubectl('patch', 'connectivitycheck', CHECK, '--type=merge', '--patch', patch);
 }, 900_000);
 afterAll(async () => {
   await Promise.all(NODES.map((node) => removeFaults(node).catch(() => undefined)));
+  // Of a story that failed: with a taint, the lab would count as unclean.
+  await untaint().catch(() => undefined);
   await kubectl('label', 'nodes', '--all', `${ZONE}-`).catch(() => undefined);
   await leaveLab();
 });
 
-/** Awaits that so many nodes are judged. Nothing was found meanwhile. */
-async function judges(nodes: number): Promise<void> {
-  await vi.waitFor(
+const sees = (status: object): Promise<void> =>
+  vi.waitFor(async () => expect((await check()).status).toMatchObject(status), {
+    ...{ timeout: SLACK * PROMISED, interval: EVERY },
+  });
+
+/** Awaits that so many nodes are judged, none is left out, and nothing is found. */
+const judges = (nodes: number): Promise<void> =>
+  vi.waitFor(
     async () => {
       const now = await check();
       expect(isHealthy(now)).toBe(true);
@@ -51,36 +70,44 @@ async function judges(nodes: number): Promise<void> {
     },
     { timeout: SLACK * (JUDGED_AFTER + PROMISED), interval: EVERY },
   );
-  expect(await outages()).toEqual([]);
+
+/** Outages of the added node or of its agents that began since. On a busy machine, there may be some of other nodes. */
+async function outagesSince(since: number, agents: readonly string[] = []): Promise<string[]> {
+  const names = [added, ...agents];
+  const found = (await outages()).filter(({ startedAt }) => startedAt >= since);
+  return found.map(({ subject }) => subject).filter((subject) => names.some((name) => subject.includes(name)));
 }
 
-const restartAgentsOf = (node: string): Promise<string> =>
-  kubectl('delete', 'pods', '-n', AGENTS_NAMESPACE, `--field-selector=spec.nodeName=${node}`);
-
-it('a node that joins is no outage', async () => {
+it('a node that joins is left out, and no outage', async () => {
   onTestFailed(connectivityReport);
   await judges(NODES.length);
+  const since = Date.now();
   added = await addNode();
+  await sees({ nodes: NODES.length + 1, excluded: [{ node: added, reason: 'Joining' }] });
+  // As long as it is certain that it is left out.
+  await sleep(JUDGED_AFTER - 20_000 - (Date.now() - since));
+  expect(await outagesSince(since)).toEqual([]);
   await judges(NODES.length + 1);
 });
 
-it('a node that is drained, restarted and used again is no outage', async () => {
+it('a node that is drained and whose agents do not run is no outage', async () => {
   onTestFailed(connectivityReport);
   await kubectl('drain', added, '--ignore-daemonsets', '--delete-emptydir-data');
-  await restartAgentsOf(added);
-  await vi.waitFor(async () => expect((await check()).status).toMatchObject({ excludedNodes: 1 }), {
-    ...{ timeout: SLACK * PROMISED, interval: EVERY },
-  });
+  await sees({ excluded: [{ node: added, reason: 'Cordoned' }] });
+  const since = Date.now();
+  const agent = await agentOf(added);
+  const end = crash(agent, 'connectivity-agent');
+  await sleep(PROMISED + INTERVAL);
+  expect(await outagesSince(since, [agent.metadata!.name!])).toEqual([]);
+  await end();
   await kubectl('uncordon', added);
   await judges(NODES.length + 1);
 });
 
 it('two zones that are cut off from each other are named, and nothing else', async () => {
   onTestFailed(connectivityReport);
-  // With the server, as most of the time in a cluster: its zone goes on reporting.
-  const dnsNode = (await dnsPod()).spec!.nodeName!;
-  const [second, ...rest] = NODES.filter((name) => name !== dnsNode) as [string, ...string[]];
-  [zoneA, zoneB] = [[dnsNode, second].sort(), [...rest, added]];
+  const [second, ...rest] = others as [string, ...string[]];
+  const [zoneA, zoneB] = [[central, second].sort(), [...rest, added]];
   await kubectl('label', 'node', ...zoneA, `${ZONE}=zone-a`);
   await kubectl('label', 'node', ...zoneB, `${ZONE}=zone-b`);
   const [a, b] = await Promise.all([zoneA, zoneB].map((zone) => Promise.all(zone.map(addressesOf))));
@@ -101,19 +128,10 @@ it('two zones that are cut off from each other are named, and nothing else', asy
 
 it('a node that is drained and removed is no outage', async () => {
   onTestFailed(connectivityReport);
-  const before = await outages();
   await kubectl('drain', added, '--ignore-daemonsets', '--delete-emptydir-data');
-  await vi.waitFor(async () => expect((await check()).status).toMatchObject({ excludedNodes: 1 }), {
-    ...{ timeout: SLACK * PROMISED, interval: EVERY },
-  });
+  await sees({ excluded: [{ node: added, reason: 'Cordoned' }] });
+  const since = Date.now();
   await removeNode(added);
-  await vi.waitFor(
-    async () => {
-      const now = await check();
-      expect(isHealthy(now)).toBe(true);
-      expect(now.status).toMatchObject({ nodes: NODES.length, excludedNodes: 0 });
-    },
-    { timeout: SLACK * PROMISED, interval: EVERY },
-  );
-  expect(await outages()).toEqual(before);
+  await judges(NODES.length);
+  expect(await outagesSince(since)).toEqual([]);
 });

@@ -71,6 +71,8 @@ export interface SeenOutage {
   readonly id: string;
   /** As `Class subject`. */
   readonly subject: string;
+  /** ms since the epoch, of the second in which it began. */
+  readonly startedAt: number;
   /** How long it was, ms; Infinity while it is there. */
   readonly ms: number;
 }
@@ -80,8 +82,9 @@ export async function outages(): Promise<SeenOutage[]> {
   const { status } = await check();
   return (status?.outages ?? []).map(({ class: one, subjects, start, end }) => {
     const subject = `${one} ${subjects.join()}`;
-    const ms = end === undefined ? Infinity : new Date(end).getTime() - new Date(start).getTime();
-    return { id: `${subject} ${start}`, subject, ms };
+    const startedAt = new Date(start).getTime();
+    const ms = end === undefined ? Infinity : new Date(end).getTime() - startedAt;
+    return { id: `${subject} ${start}`, subject, startedAt, ms };
   });
 }
 
