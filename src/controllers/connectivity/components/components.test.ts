@@ -53,7 +53,7 @@ describe('the connectivity check', () => {
     const flags = {
       ...{ namespace: 'op', connectivity: true, connectivityImage: 'ours:1', imagePullSecret: [] },
       connectivityImagePullPolicy: 'Always',
-      connectivityNodeSelector: [],
+      connectivityNodeSelector: [['pool', 'a']],
       connectivityServerResources: { limits: { memory: '2Gi' } },
       connectivityServerNodeSelector: [['pool', 'infra']],
       connectivityServerTolerations: [toleration],
@@ -75,6 +75,7 @@ describe('the connectivity check', () => {
     });
     expect(agents).toHaveLength(2);
     for (const agent of agents) {
+      expect(agent?.nodeSelector).toEqual({ 'kubernetes.io/os': 'linux', pool: 'a' });
       expect(agent).toMatchObject({
         priorityClassName: 'system-node-critical',
         containers: [{ imagePullPolicy: 'Always', resources: { requests: { cpu: '5m' } } }],
