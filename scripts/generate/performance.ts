@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { flatCost } from '../../test/bench/connectivity/flatCost.ts';
 import { resultOf, type Result } from '../../test/bench/figure.ts';
 import type { Machine } from '../../test/bench/machine.ts';
 import { renderTable } from '../../test/bench/table.ts';
@@ -31,7 +32,7 @@ export function performancePage(): GeneratedFile[] {
     ...runs.map(section),
     ...furtherNodes(ofOneMachine),
     ...soaks.map(soakSection),
-    ...benchSection('The connectivity server', 'connectivity.json'),
+    ...benchSection('The connectivity server', 'connectivity.json', flatCost),
     ...agentSection(),
     ...benchSection('DNS weights', 'weights.json'),
     ...benchSection('Stacks', 'stacks.json'),
@@ -91,12 +92,24 @@ function soakSection({ result, ...run }: SoakRun): string {
   return ['### While nodes come and go', `${madeBy(run)}.`, renderTable([result])].join('\n\n');
 }
 
-/** The result of a benchmark that has a file of its own, if there is one. */
-function benchSection(title: string, file: string): string[] {
+/**
+ * The result of a benchmark that has a file of its own, if there is one.
+ *
+ * @param compare computes further results
+ */
+function benchSection(
+  title: string,
+  file: string,
+  compare: (results: readonly Result[]) => Result[] = () => [],
+): string[] {
   const path = join(ROOT, DIRECTORY, file);
   if (!existsSync(path)) return [];
   const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as OwnRun;
-  return [`### ${title}`, `${madeBy(run)}; ${repetitions} repetitions.`, renderTable(results)];
+  return [
+    `### ${title}`,
+    `${madeBy(run)}; ${repetitions} repetitions.`,
+    renderTable([...results, ...compare(results)]),
+  ];
 }
 
 /** The agents in the result of `make bench-connectivity`, if there is one. */

@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os';
 import type { Result } from './figure.ts';
 import { renderTable } from './table.ts';
 
@@ -5,6 +6,15 @@ import { renderTable } from './table.ts';
 export function missedGoals(results: readonly Result[]): string | undefined {
   const missed = results.filter(({ met }) => met === false);
   return missed.length === 0 ? undefined : `not met:\n${renderTable(missed)}`;
+}
+
+/** Makes the process end with status 1 if a goal is missed, and prints which, and the load of the machine. */
+export function failIfMissed(results: readonly Result[], { cores }: { readonly cores: number }): void {
+  const missed = missedGoals(results);
+  if (missed === undefined) return;
+  const load = `load of the machine: ${loadavg()[0]?.toFixed(1)}, on ${cores} cores; a busy one makes times longer`;
+  console.log(`\n${missed}\n\n${load}`);
+  process.exitCode = 1;
 }
 
 /** @throws RangeError with the name of the variable, if its text is not a number above 0 */

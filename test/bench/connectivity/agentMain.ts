@@ -5,7 +5,8 @@
  *
  *   node test/bench/connectivity/agentMain.ts --out docs/performance/connectivity-agent.json
  *
- * Environment: REPETITIONS (5), WINDOW_SECONDS (60), PEERS (10), INTERVAL (30, seconds).
+ * Ends with status 1 if the median of all agents and windows misses a goal. Environment: REPETITIONS (5), WINDOW_SECONDS (60),
+ * PEERS (10), INTERVAL (30, seconds).
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -21,6 +22,7 @@ import { sleep, until } from '../../harness/measured.ts';
 import { anonymousBytes, cpuSeconds, peakResidentBytes, residentBytes } from '../../harness/processUse.ts';
 import { connect } from '../../harness/runtimeScene.ts';
 import { resultOf, type Figure } from '../figure.ts';
+import { failIfMissed } from '../goals.ts';
 import { machine } from '../machine.ts';
 import { nodeObject } from '../nodeObjects.ts';
 import { nodeName } from '../shape.ts';
@@ -147,3 +149,4 @@ if (values.out !== undefined) {
   mkdirSync(dirname(values.out), { recursive: true });
   writeFileSync(values.out, `${JSON.stringify({ ...run, results }, null, 2)}\n`);
 }
+failIfMissed(results, run);

@@ -6,11 +6,10 @@
  * Ends with status 1 if the median of a figure misses the goal. Environment: REPETITIONS (100), GOAL_MS (100).
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { resultOf, type Figure } from '../figure.ts';
-import { missedGoals, positiveInteger, positiveNumber } from '../goals.ts';
+import { failIfMissed, positiveInteger, positiveNumber } from '../goals.ts';
 import { machine } from '../machine.ts';
 import { renderTable } from '../table.ts';
 import { largeStack, planOf, withInventory, type There } from './largeStack.ts';
@@ -60,10 +59,4 @@ if (values.out !== undefined) {
   mkdirSync(dirname(values.out), { recursive: true });
   writeFileSync(values.out, `${JSON.stringify({ ...run, results }, null, 2)}\n`);
 }
-const missed = missedGoals(results);
-if (missed !== undefined) {
-  console.log(
-    `\n${missed}\n\nload of the machine: ${loadavg()[0]?.toFixed(1)}, on ${run.cores} cores; a busy one makes times longer`,
-  );
-  process.exitCode = 1;
-}
+failIfMissed(results, run);
