@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { Agent, fetch as fetchWith, type Headers, type RequestInit } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
@@ -24,14 +26,22 @@ beforeAll(async () => {
 });
 afterAll(() => server.kill());
 
+/** The promise of the connectivity check. */
+const LEAST_PAIRS = 40;
+const PAIRS = EXCHANGES.map((exchange, n) => ({
+  ...exchange,
+  index: n,
+  file: `${String(n + 1).padStart(2, '0')}-${exchange.name}`,
+}));
+
+it(`has at least ${LEAST_PAIRS} pairs, each with a file, and no other files`, async () => {
+  const files = await readdir(fileURLToPath(new URL('golden', import.meta.url)));
+  expect(files.sort()).toEqual(PAIRS.map(({ file }) => `${file}.txt`));
+  expect(files.length).toBeGreaterThanOrEqual(LEAST_PAIRS);
+});
+
 describe('the answer to', () => {
-  it.each(
-    EXCHANGES.map((exchange, n) => ({
-      ...exchange,
-      index: n,
-      file: `${String(n + 1).padStart(2, '0')}-${exchange.name}`,
-    })),
-  )('$file', async ({ file, index, method, path, body }) => {
+  it.each(PAIRS)('$file', async ({ file, index, method, path, body }) => {
     const response = await fetchFrom(`127.0.0.${FIRST_ADDRESS + index}`, `http://127.0.0.1:${server.port}${path}`, {
       method,
       redirect: 'manual',
