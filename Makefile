@@ -43,8 +43,8 @@ test-long: setup ## Faults, and the counts of the benchmark: what `make test` le
 	node scripts/test.ts --only "faults bench"
 
 .PHONY: test-goals
-test-goals: setup ## The levels with clusters and servers, each goal in seconds a deadline, for a machine that does nothing else
-	GOALS=1 node scripts/test.ts --only integration && GOALS=1 node scripts/test.ts --only e2e
+test-goals: setup ## The levels with clusters and servers, each goal in seconds a deadline, and stores away for ten minutes; for a machine that does nothing else
+	GOALS=1 STORE_OUTAGE_SECONDS=600 node scripts/test.ts --only integration && GOALS=1 node scripts/test.ts --only e2e
 
 .PHONY: soak-links
 soak-links: setup ## Runs the operator over slow links with connection resets, for MINUTES (10); prints the measurements
