@@ -4,7 +4,7 @@ import { startEtcd, type Etcd } from '../../harness/etcd.ts';
 import { withNodeOptions } from '../../harness/nodeOptions.ts';
 import { freePorts } from '../../harness/process.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
-import { clockOption, RESTARTS } from './clocks.ts';
+import { clockOption, HOUR_S, RESTARTS } from './clocks.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
 
 /** The real server with the real etcd, without TLS. */
@@ -12,6 +12,7 @@ const scene = useConnectedPlane(({ client }) => createAgentPod(client, 'netcheck
 
 const CHECK = '/api/v1/connectivity_check';
 const COUNT = 'ncagent_report_count_total{agent="n1-private_network"}';
+const ERRORS = 'ncagent_error_count_total{agent="n1-private_network"}';
 
 /** Between two reports of an agent. */
 const REPORT_MS = 2_000;
@@ -149,6 +150,37 @@ describe('a server that restarts', () => {
     await checkIs(running, 200);
   });
 });
+
+describe('a clock that jumps while the server runs', () => {
+  it.each([
+    ['ahead', HOUR_S],
+    ['back', -HOUR_S],
+  ])('an hour %s: no agent is absent, no counter falls, and etcd is written', async (_, jumpS) => {
+    const tree = `jump${jumpS}`;
+    const running = await withNodeOptions(clockOption('jumpClock', jumpS), () => serverWith(tree, ['-report-ttl=4']));
+    await report(running);
+    await checkIs(running, 200);
+    const count = (await running.series(COUNT))!;
+    const storedCount = async () => (await stored(tree))[0]?.report.report_count;
+    await vi.waitFor(async () => expect(await storedCount()).toBe(count));
+    process.kill(running.pid, 'SIGUSR2');
+    // The server counts missing reports every second.
+    const until = performance.now() + 3_000;
+    while (performance.now() < until) {
+      expect((await running.ask(CHECK)).status).toBe(200);
+      await pause(200);
+    }
+    for (let n = 0; n < 3; n++) await report(running);
+    const { spec } = (await running.ask('/api/v1/agents/netchecker-agent-a')).json() as Jumped;
+    expect(Math.round((Date.parse(spec.last_updated) - Date.now()) / 100_000) * 100).toBe(jumpS);
+    expect([await running.series(COUNT), await running.series(ERRORS)]).toEqual([count + 3, 0]);
+    await vi.waitFor(async () => expect(await storedCount()).toBeGreaterThan(count));
+  });
+});
+
+interface Jumped {
+  readonly spec: { readonly last_updated: string };
+}
 
 describe('an etcd that is away', () => {
   it('for longer than the TTL: reports are taken, the check succeeds, and all is written again', async () => {
