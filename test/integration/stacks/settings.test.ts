@@ -214,10 +214,23 @@ it('has one pod for each selected node, with a budget, and follows the nodes', a
   }
   await s.ready('spread');
   const { spec } = await deployment('web');
-  expect([spec?.replicas, spec?.template.spec?.topologySpreadConstraints?.length]).toEqual([2, 1]);
-  const budget = await s.f.client.get(POD_DISRUPTION_BUDGETS, { ...IN_DEFAULT, name: 'web' });
-  expect(budget.spec).toMatchObject({ maxUnavailable: 1 });
+  const { topologySpreadConstraints: constraints, affinity } = spec?.template.spec ?? {};
+  expect([spec?.replicas, constraints?.length]).toEqual([2, 1]);
   const ref = { ...IN_DEFAULT, name: 'web' };
+  const budget = await s.f.client.get(POD_DISRUPTION_BUDGETS, ref);
+  expect(budget.spec).toMatchObject({ maxUnavailable: 1 });
+  const labels = { 'traffic.example.com/stack': 'spread', 'traffic.example.com/component': 'web' };
+  const ownPods = { matchLabels: labels };
+  expect([budget.spec?.selector, constraints?.[0]?.labelSelector]).toEqual([ownPods, ownPods]);
+  const topologyKey = 'kubernetes.io/hostname';
+  expect(affinity?.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution).toEqual([
+    { weight: 100, podAffinityTerm: { topologyKey, labelSelector: ownPods } },
+  ]);
+  // With these labels, the selectors find the pods.
+  const selected = (await s.f.client.list(PODS, IN_DEFAULT)).filter(({ metadata }) =>
+    Object.entries(labels).every(([key, value]) => metadata?.labels?.[key] === value),
+  );
+  expect(selected.length).toBe(2);
   await s.f.client.mergePatch(POD_DISRUPTION_BUDGETS, ref, { spec: { maxUnavailable: 2 } }, PERSON);
   await vi.waitFor(async () => {
     expect((await s.f.client.get(POD_DISRUPTION_BUDGETS, ref)).spec).toMatchObject({ maxUnavailable: 1 });

@@ -97,6 +97,17 @@ describe('high availability', () => {
   const highAvailability = { nodeSelector: { role: 'master' } };
   const unset = workload({ replicas: undefined });
   const free = component('web', { workload: unset });
+  // Other pods, also those of a component with this name in another stack, must not count.
+  const ownPods = {
+    matchLabels: { 'traffic.example.com/stack': 'main', 'traffic.example.com/component': 'web' },
+  };
+
+  /** Nodes, or whatever has the label, without a pod of the component. */
+  const preferring = (topologyKey: string) => ({
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 100, podAffinityTerm: { topologyKey, labelSelector: ownPods } },
+    ],
+  });
 
   it('gives a pod to each selected node, spreads them, and lets drains take one at a time', () => {
     const all = objects([free], { highAvailability });
@@ -112,7 +123,6 @@ describe('high availability', () => {
                 ...{ nodeTaintsPolicy: 'Honor', matchLabelKeys: ['pod-template-hash'] },
               },
             ],
-            affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100 }] } },
           },
         },
       },
@@ -121,6 +131,14 @@ describe('high availability', () => {
       metadata: { name: 'web' },
       spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
     });
+    // toMatchObject would let it have more labels, with which it has no pods.
+    expect(all.get('PodDisruptionBudget')).toHaveProperty('spec.selector', ownPods);
+    const template = 'spec.template.spec';
+    expect(all.get('Deployment')).toHaveProperty(`${template}.topologySpreadConstraints.0.labelSelector`, ownPods);
+    expect(all.get('Deployment')).toHaveProperty(
+      `${template}.affinity.podAntiAffinity`,
+      preferring('kubernetes.io/hostname'),
+    );
   });
 
   it('has a number and a label of its own if the stack says so', () => {
@@ -128,6 +146,7 @@ describe('high availability', () => {
     expect(all.get('Deployment')).toMatchObject({
       spec: { replicas: 5, template: { spec: { topologySpreadConstraints: [{ topologyKey: 'zone' }] } } },
     });
+    expect(all.get('Deployment')).toHaveProperty('spec.template.spec.affinity.podAntiAffinity', preferring('zone'));
   });
 
   it('leaves the replicas and the placement of a component that has its own, and budgets no single pod', () => {
