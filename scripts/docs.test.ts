@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { faultRows } from '../test/integration/stacks/faultTable.ts';
 
 /** Checks the links and paths in the documents. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -79,4 +80,10 @@ it('finds what is cited, or it would prove nothing', () => {
     'test/no/x.ts',
   ]);
   expect(anchorsOf('# What a test of `X` costs, in s\n')).toEqual(['what-a-test-of-x-costs-in-s']);
+});
+
+it('docs/reliability.md has the number of the faults of a stack that are injected', () => {
+  const text = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
+  const numbers = [...text.matchAll(/(\d+) faults at once/g)].map(([, number]) => Number(number));
+  expect(numbers).toEqual([faultRows().length]);
 });
