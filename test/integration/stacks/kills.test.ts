@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS, type TrafficStackSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { isConflict, isNotFound } from '../../../src/runtime/client/errors.ts';
-import { NAMESPACES, NODES, PODS } from '../../../src/runtime/client/resources.ts';
+import { NAMESPACES, NODES } from '../../../src/runtime/client/resources.ts';
 import { seeded } from '../../../src/connectivity/localise/testing/random.ts';
 import { measured, seconds, sleep, until } from '../../harness/measured.ts';
 import { operatorMain } from '../../harness/operatorMain.ts';
@@ -22,6 +21,7 @@ import {
   type Course,
   type Version,
 } from './lives.ts';
+import { picture } from './picture.ts';
 import { Replicas } from './replicas.ts';
 import { LEASE_RIGHTS, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 
@@ -38,8 +38,11 @@ const STACKS = Object.keys(COURSES);
 const CHANGE_EVERY = 10;
 const API_SERVER_EVERY = 20;
 const LONGEST_PAUSE_MS = 1_500;
-/** The kills go on until there are enough of each phase, a change that ran was rolled back, and a gate was opened, but not longer. */
-const LONGEST_MS = 780_000;
+/**
+ * The kills go on until there are enough of each phase, a change that ran was rolled back, and a gate was opened, but not longer. That is
+ * for each kill 12 s, in which a leader can take the Lease and a slow machine starts a replica; fewer kills are a failure.
+ */
+const LONGEST_MS = Math.max(780_000, KILLS * 12_000);
 /** For one step of a life after the kills. */
 const STEP_MS = 120_000;
 /** For the rest of the lives, and the judge. Each step has a deadline of its own, and takes a few seconds. */
@@ -91,7 +94,7 @@ beforeAll(async () => {
   await replicas.add();
 });
 beforeEach(({ onTestFailed }) => {
-  onTestFailed(async () => console.log(await picture()));
+  onTestFailed(async () => console.log(await picture(s)));
 });
 afterAll(async () => {
   await replicas.stop();
@@ -225,17 +228,6 @@ const ignore =
     if (!is(error)) throw error;
   };
 
-/** What is there, for a failure. */
-async function picture(): Promise<string> {
-  const stacks = await s.f.client.list(TRAFFIC_STACKS);
-  const pods = (await s.f.client.list(PODS)).map(({ metadata, status }) => {
-    return `${metadata?.name ?? ''} ${String(metadata?.deletionTimestamp ?? '')} ${status?.phase ?? ''}`;
-  });
-  const logs = readFileSync(`${s.f.controlPlane.directory}/operators.log`, 'utf8').split('\n').slice(-40);
-  const components = stacks.map(({ metadata, status }) => [metadata?.name, ...(status?.components ?? [])]);
-  return JSON.stringify({ components, workloads: await s.workloads(), pods, logs }, null, 2);
-}
-
 it(`keeps the order over ${KILLS} kills, and leaves nothing over`, { timeout: LONGEST_MS + REST_MS }, async () => {
   measured(`seed ${SEED}`);
   const began = performance.now();
@@ -243,8 +235,10 @@ it(`keeps the order over ${KILLS} kills, and leaves nothing over`, { timeout: LO
   // A failure is thrown below.
   living.catch(() => (isOver = true));
   const done = { kill: 0, ofLeader: 0, change: 0, apiServer: 0 };
-  const hasEnough = (n: number) => n > KILLS && seen.rollbacks > 0 && seen.gates > 0 && tooFewKills().length === 0;
-  for (let n = 1; !isOver && !hasEnough(n) && performance.now() - began < LONGEST_MS; n += 1) {
+  const disturbances = () => done.kill + done.change + done.apiServer;
+  const areAll = () => disturbances() >= KILLS && done.change > 0 && done.apiServer > 0;
+  const hasEnough = () => areAll() && seen.rollbacks > 0 && seen.gates > 0 && tooFewKills().length === 0;
+  for (let n = 1; !isOver && !hasEnough() && performance.now() - began < LONGEST_MS; n += 1) {
     // Some are killed while they start.
     if (random() < LEADING) await replicas.leading();
     await sleep(random() * LONGEST_PAUSE_MS);
@@ -271,6 +265,9 @@ it(`keeps the order over ${KILLS} kills, and leaves nothing over`, { timeout: LO
   );
   expect(violations).toEqual([]);
   await expectNothingLeft();
+  expect(disturbances()).toBeGreaterThanOrEqual(KILLS);
+  expect(done.change).toBeGreaterThan(0);
+  expect(done.apiServer).toBeGreaterThan(0);
   expectEnough(verdict);
   expect(done.ofLeader).toBeGreaterThan(done.kill / 2);
   expect(tooFewKills()).toEqual([]);
@@ -289,10 +286,11 @@ async function expectNothingLeft(): Promise<void> {
 }
 
 /** A judge of nothing would prove nothing either. */
-function expectEnough({ created, changed, removed, restored, opened, withFiles, claims }: Verdict): void {
+function expectEnough({ created, changed, waited, removed, restored, opened, withFiles, claims }: Verdict): void {
   expect(created).toBeGreaterThanOrEqual(seen.lives * COUNT);
   expect(removed).toBeGreaterThanOrEqual(seen.lives * COUNT);
   expect(changed).toBeGreaterThan(seen.lives);
+  expect(waited).toBeGreaterThan(seen.lives / 2);
   expect(seen.rollbacks).toBeGreaterThan(0);
   expect(restored).toBeGreaterThanOrEqual(seen.rollbacks);
   expect(opened).toBe(seen.gates);

@@ -1,7 +1,7 @@
 import type { TrafficStack } from '../../../../src/api/trafficstack/trafficStack.ts';
 import { leftBy, lostClaims, lostFiles, notAvailable, wrongFiles, type Expected } from './content.ts';
 import type { Change } from './history.ts';
-import { tooEarly, usersOf } from './order.ts';
+import { isOfLaterWave, tooEarly, usersOf } from './order.ts';
 import { againstGate, isGated, isRestored, untruths, wronglyRestored } from './upgrade.ts';
 import { imageOf, isRemoval, isStack, isWorkload, nameOf, ownerOf, World, type Write } from './world.ts';
 
@@ -10,6 +10,8 @@ export interface Counts {
   /** Workloads that were created, changed to another image, restored to an older one, and removed. */
   created: number;
   changed: number;
+  /** Those of the changed ones that had to wait for an earlier wave. */
+  waited: number;
   restored: number;
   removed: number;
   /** Gates that were opened. */
@@ -32,6 +34,7 @@ export interface Verdict extends Readonly<Counts> {
  * | what                              | must hold at that revision                                                          |
  * |-----------------------------------|-------------------------------------------------------------------------------------|
  * | a workload is created, or gets another image | in some spec so far that has this image, all dependencies have their image and are available |
+ * | the image of a workload with which a status called it Ready is replaced | in the same spec, all components of earlier waves have their image, and were available with it |
  * | a workload gets an older image back, after its status says that the present one has failed | it is exactly as when the status said last that it is Ready, and was available so |
  * | a workload is removed, or about to be | no workload and no pod of those that depend on it is there                      |
  * | a status says that a component is Ready with a version | the workload was available with that version                    |
@@ -45,7 +48,16 @@ export interface Verdict extends Readonly<Counts> {
 export function judge(changes: readonly Change[], expected: Expected): Verdict {
   const world = new World();
   const violations: string[] = [];
-  const counts: Counts = { created: 0, changed: 0, restored: 0, removed: 0, opened: 0, withFiles: 0, claims: 0 };
+  const counts: Counts = {
+    created: 0,
+    changed: 0,
+    waited: 0,
+    restored: 0,
+    removed: 0,
+    opened: 0,
+    withFiles: 0,
+    claims: 0,
+  };
   /** Of claims, by component. */
   const policies = new Map<string, string>();
   for (const change of changes) {
@@ -79,7 +91,8 @@ function ofWorkload(write: Write, world: World, counts: Counts): string[] {
   if (object === undefined || imageOf(object) === imageOf(before)) return [];
   const isBack = isRestored(write, world);
   counts[isBack ? 'restored' : before === undefined ? 'created' : 'changed'] += 1;
-  const problem = isBack ? wronglyRestored(object, world) : tooEarly(object, known, world);
+  if (!isBack && isOfLaterWave({ before, object }, known.at(-1)?.components ?? [], world)) counts.waited += 1;
+  const problem = isBack ? wronglyRestored(object, world) : tooEarly({ before, object }, known, world);
   return problem === undefined ? [] : [problem];
 }
 

@@ -1,22 +1,60 @@
 import type { TrafficStack } from '../../../../src/api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../../src/runtime/client/resource.ts';
-import { imageOf, isAvailable, isStack, nameOf, wantedImage, type World } from './world.ts';
+import { imageOf, isAvailable, isStack, nameOf, templateOf, wantedImage, type World, type Write } from './world.ts';
 
-/** Why it was too early for this workload; undefined if it was not. @param specs all of its stack so far */
-export function tooEarly(object: KubeObject, specs: readonly TrafficStack['spec'][], world: World): string | undefined {
-  const name = nameOf(object);
+/** A write that was no removal. */
+type Written = Pick<Write, 'before'> & { readonly object: KubeObject };
+
+type Components = TrafficStack['spec']['components'];
+
+/** Why it was too early for what was written of this workload; undefined if it was not. @param specs all of its stack so far */
+export function tooEarly(write: Written, specs: readonly TrafficStack['spec'][], world: World): string | undefined {
+  const { object } = write;
   const problems = specs.map(({ components }) => {
-    const own = components.find((each) => each.name === name);
+    const own = components.find((each) => each.name === nameOf(object));
     if (wantedImage(own) !== imageOf(object)) return 'no spec has its image';
     const open = (own?.dependsOn ?? []).filter((dependency) => {
-      const found = world.workloadOf(dependency);
-      const image = wantedImage(components.find((each) => each.name === dependency));
-      return found === undefined || imageOf(found) !== image || !isAvailable(found);
+      const found = withWantedImage(dependency, components, world);
+      return found === undefined || !isAvailable(found);
     });
-    return open.length === 0 ? undefined : `before ${open.join(', ')} was ready`;
+    if (open.length > 0) return `before ${open.join(', ')} was ready`;
+    const unended = isOfLaterWave(write, components, world) ? unendedBefore(nameOf(object), components, world) : [];
+    return unended.length === 0 ? undefined : `before ${unended.join(', ')} of an earlier wave was ready`;
   });
   if (problems.includes(undefined)) return undefined;
-  return `${name} with ${imageOf(object) ?? ''} was applied: ${problems.at(-1) ?? 'without a stack'}`;
+  return `${nameOf(object)} with ${imageOf(object) ?? ''} was applied: ${problems.at(-1) ?? 'without a stack'}`;
+}
+
+/**
+ * Whether a change has to wait for earlier waves. What is new has not: no upgrade is in progress before all is there. Nor has what no
+ * status called Ready with the pod template that is replaced: it may be what keeps an earlier wave from being ready.
+ */
+export function isOfLaterWave({ before, object }: Written, components: Components, world: World): boolean {
+  if (before === undefined || waveOf(nameOf(object), components) === 0) return false;
+  return world.readyTemplateOf(object) === templateOf(before);
+}
+
+/** The components of earlier waves, on any branch, that were not available so far with the image that the spec has. */
+function unendedBefore(name: string, components: Components, world: World): string[] {
+  const own = waveOf(name, components);
+  const earlier = components.filter((each) => waveOf(each.name, components) < own);
+  return earlier.flatMap((each) => {
+    const found = withWantedImage(each.name, components, world);
+    return found !== undefined && world.wasAvailable(found) ? [] : [each.name];
+  });
+}
+
+/** 0 for a component that depends on nothing, else one more than the last wave that it depends on. */
+function waveOf(name: string, components: Components): number {
+  const { dependsOn = [] } = components.find((each) => each.name === name) ?? {};
+  return Math.max(-1, ...dependsOn.map((each) => waveOf(each, components))) + 1;
+}
+
+/** The workload of a component, if it has the image that the spec has. */
+function withWantedImage(name: string, components: Components, world: World): KubeObject | undefined {
+  const found = world.workloadOf(name);
+  const wanted = wantedImage(components.find((each) => each.name === name));
+  return found !== undefined && imageOf(found) === wanted ? found : undefined;
 }
 
 /** What is there of the components that depend on a workload, without claims: those that are kept have the labels, too. */
