@@ -78,6 +78,13 @@ async function stackIsReady(): Promise<void> {
   expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
 }
 
+/** What a server of the traffic generator sends back, to which the Service leads from one of its pods. */
+function echoed(text: string): Promise<string> {
+  const client = ['exec', 'deployment/traffic-generator', '-n', 'traffic-generator', '-c', 'client', '--'];
+  const url = 'http://traffic-generator:8080/cgi-bin/echo';
+  return kubectl(...client, 'timeout', '5', 'wget', '-q', '-O', '-', `--post-data=${text}`, url);
+}
+
 /** The catalogs of this bundle and of the next one, as archives. */
 async function buildCatalogs(): Promise<{ current: string; next: string }> {
   release = await olmRelease();
@@ -162,6 +169,7 @@ it('the traffic generator of the samples runs on fit nodes alone', async () => {
   const { items } = await getObject<{ items: V1Pod[] }>('pods', '-n', 'traffic-generator');
   expect(items.map(({ status }) => status?.phase)).toEqual(Array(4).fill('Running'));
   expect(items.map(({ spec }) => spec?.nodeName)).not.toContain('node1');
+  await vi.waitFor(async () => expect(await echoed('a text')).toBe('a text'), within(30));
   await kubectl('delete', 'trafficwatch', 'generator', '-n', 'traffic-generator', '--timeout=60s');
   await kubectl('delete', '--wait=false', '-f', GENERATOR);
 });
