@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { endpointsOf } from './endpoint.ts';
+import { README_ROWS, README_WITHOUT_TRAFFIC } from './testing/readmeRows.ts';
 import { calculationOf, MOST_WEIGHT, readClusterWeight, readShare, weightOf } from './weight.ts';
 
 const weight = (clusterWeight: number, annotation: string | undefined, isReady = true): number => {
@@ -9,7 +11,7 @@ const weight = (clusterWeight: number, annotation: string | undefined, isReady =
 };
 
 describe('the weight of a host', () => {
-  it.each([
+  it.each<readonly [string | undefined, number, number]>([
     // The rows of the original's own test: annotation, cluster, weight.
     ['1', 1, 1],
     ['0', 1, 0],
@@ -21,19 +23,11 @@ describe('the weight of a host', () => {
     ['120', 10, 10],
     ['100', 120, 100],
     ['10', 120, 10],
-    // The rows of its README, of both clusters.
-    ['25', 75, 19],
-    ['75', 25, 19],
-    ['25', 50, 13],
-    ['75', 50, 38],
-    ['50', 10, 5],
-    ['50', 90, 45],
-    ['50', 0, 0],
-    ['50', 100, 50],
-    ['100', 5, 5],
-    ['0', 95, 0],
-    [undefined, 100, 100],
-    ['50', 100, 50],
+    // The rows of its README's tables.
+    ...README_WITHOUT_TRAFFIC.map(([cluster, , annotation, product]) => [annotation, cluster, product] as const),
+    ...README_ROWS.flatMap(([, a, b]) => [a, b]).map(
+      ([cluster, annotation, product]) => [annotation, cluster, product] as const,
+    ),
     // Without an annotation the cluster's weight is not capped at 100.
     [undefined, 255, 255],
     [undefined, 0, 0],
@@ -46,6 +40,33 @@ describe('the weight of a host', () => {
   ])('with annotation %s and cluster weight %i is %i', (annotation, cluster, wanted) => {
     expect(weight(cluster, annotation)).toBe(wanted);
   });
+
+  it.each(README_ROWS)('gives two clusters the traffic that the README says: %s', (_, a, b, percents) => {
+    const [first, second] = [a, b].map(([cluster, annotation]) => weight(cluster, annotation)) as [number, number];
+    const percentOf = (own: number): number => (100 * own) / (first + second);
+    // Weights are rounded up, and the README cuts 66.7 % off: 13 of 51 is 25.5 %.
+    for (const [n, own] of [first, second].entries()) {
+      expect(Math.abs(percentOf(own) - percents[n]!), `cluster ${n + 1}: ${percentOf(own)} %`).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it.each(README_WITHOUT_TRAFFIC)(
+    'leaves an application without traffic: cluster %i, health check %s, annotation %s',
+    (cluster, healthCheck, annotation, product) => {
+      const [record] = endpointsOf(
+        { host: 'app.example.org' },
+        weight(cluster, annotation),
+        [{ recordType: 'CNAME', targets: ['lb.example.net'], ttl: undefined }],
+        { clusterName: 'cluster-a', healthCheckId: 'abc' },
+      );
+      // Route 53 does not answer with a weight of 0 beside one above 0, nor with a record whose health check fails.
+      expect(product === 0 || healthCheck === 'DOWN').toBe(true);
+      expect(record?.providerSpecific).toEqual([
+        { name: 'aws/weight', value: String(product) },
+        { name: 'aws/health-check-id', value: 'abc' },
+      ]);
+    },
+  );
 
   it.each([
     ['100', 100],

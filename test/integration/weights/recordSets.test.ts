@@ -9,11 +9,11 @@ import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { NO_ZONES } from '../../../src/weights/zone/published.ts';
 import { recordsOf } from '../../../src/weights/records/records.ts';
 import { sourceOfIngress } from '../../../src/weights/records/source.ts';
+import { README_ROWS } from '../../../src/weights/records/testing/readmeRows.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
 import { installCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
 import { connect, type Connected } from '../../harness/runtimeScene.ts';
-import { README_ROWS } from './readmeRows.ts';
 import { startZone, type Zone } from './zone.ts';
 
 const DOMAIN = 'example.org';

@@ -1,6 +1,7 @@
 import type { ResourceRecordSet } from '@aws-sdk/client-route-53';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { README_ROWS, type Side } from '../../../src/weights/records/testing/readmeRows.ts';
 import { startExternalDns } from '../../harness/externalDns.ts';
 import { measured, sleep } from '../../harness/measured.ts';
 import { start, type RunningProcess } from '../../harness/process.ts';
@@ -8,7 +9,6 @@ import { createWeightTable, weights, type WeightTable } from '../../harness/weig
 import { binary } from '../../lab/binaries.ts';
 import { stubCredentials } from './credentials.ts';
 import { Ingresses } from './ingresses.ts';
-import { README_ROWS, type Side } from './readmeRows.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startWeightedDns } from './weightedDns.ts';
 import { startZone, type Zone } from './zone.ts';
@@ -167,7 +167,7 @@ const KILLED_AFTER_MS = [0, 300, 600, 1_000, 1_500, 2_500, 4_000];
 it('have the products of the README in the zone, and acknowledge them, whenever both programs are killed', async () => {
   // The last one is what the next tests expect.
   const rows = [...README_ROWS, ['last', [40, undefined, 40], [90, undefined, 90]] as const];
-  for (const [n, [name, ...sides]] of rows.entries()) {
+  for (const [n, [name, first, second]] of rows.entries()) {
     const follow = async (cluster: Cluster, [weight, share, product]: Side): Promise<void> => {
       await cluster.restart(async () => {
         await cluster.ingresses.annotate('shop', share ?? null);
@@ -180,7 +180,7 @@ it('have the products of the README in the zone, and acknowledge them, whenever 
         await cluster.isAcknowledged(weight);
       }, WAIT);
     };
-    await Promise.all([follow(a, sides[0]), follow(b, sides[1])]);
+    await Promise.all([follow(a, first), follow(b, second)]);
   }
 }, 480_000);
 
