@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { clusterWeightIn } from '../records/weight.ts';
 import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
-import { mayGoToZero, type ClusterRows } from './zeroGuard.ts';
+import { hasTraffic, mayGoToZero, ownRow, type ClusterRow, type ClusterRows } from './zeroGuard.ts';
 
 /** Where the row of a cluster is. */
 export interface DynamoDbOptions {
@@ -69,13 +69,12 @@ export class DynamoDbBackend implements WeightBackend {
 
   async read(options: ReadOptions, signal: AbortSignal): Promise<BackendWeights> {
     const { known, initialWeight } = options;
-    const row = (await this.#get(signal)) ?? (await this.#create(known ?? initialWeight, signal));
-    const weights = this.#weightsIn(row);
-    const has = known ?? (row[MARK] === undefined ? weights.current : undefined) ?? 0;
-    if (weights.desired !== 0 || has === 0 || (await this.#mayGoToZero(options, signal))) return weights;
+    const item = (await this.#get(signal)) ?? (await this.#create(known ?? initialWeight, signal));
+    const { weights, has, mustAsk } = ownRow(this.#rowIn(item), known);
+    if (!mustAsk || (await this.#mayGoToZero(options, signal))) return weights;
     // Another weight may be desired by now.
     const again = await this.#get(signal);
-    if (again !== undefined && weightIn(again, DESIRED) !== 0) return this.#weightsIn(again);
+    if (again !== undefined && weightIn(again, DESIRED) !== 0) return ownRow(this.#rowIn(again), known).weights;
     const problem = `no other cluster of the table ${this.#options.tableName} has ${CURRENT} above 0 and no ${MARK}`;
     const what = 'all would be at 0, so this one stays: give another one a weight first, or set allowAllZero';
     throw new BackendError('AllZero', `${problem}; ${what}`, { held: has });
@@ -131,7 +130,7 @@ export class DynamoDbBackend implements WeightBackend {
     do {
       const page = await this.#scan(start, signal);
       if (page === undefined) return undefined;
-      const rows = (page.Items ?? []).filter((row) => row[MARK] === undefined && (weightIn(row, CURRENT) ?? 0) > 0);
+      const rows = (page.Items ?? []).filter((row) => hasTraffic(trafficIn(row)));
       names.push(...rows.flatMap((row) => row[KEY]?.S ?? []));
       start = page.LastEvaluatedKey;
     } while (start !== undefined);
@@ -179,11 +178,8 @@ export class DynamoDbBackend implements WeightBackend {
     return { TableName: this.#options.tableName, Key: { [KEY]: { S: clusterName } } };
   }
 
-  /** A mark that is left over is removed by the next acknowledgement, which a current weight would make needless. */
-  #weightsIn(row: Record<string, AttributeValue>): BackendWeights {
-    const desired = this.#desiredIn(row);
-    const isLeftOver = row[MARK] !== undefined && desired > 0;
-    return { desired, current: isLeftOver ? undefined : weightIn(row, CURRENT) };
+  #rowIn(item: Record<string, AttributeValue>): ClusterRow {
+    return { desired: this.#desiredIn(item), ...trafficIn(item) };
   }
 
   #desiredIn(row: Record<string, AttributeValue>): number {
@@ -226,6 +222,10 @@ export class DynamoDbBackend implements WeightBackend {
       throw new BackendError('BackendUnavailable', `${this.#where} ${answered} ${name}`, { cause: error });
     }
   }
+}
+
+function trafficIn(row: Record<string, AttributeValue>): Omit<ClusterRow, 'desired'> {
+  return { current: weightIn(row, CURRENT), isMarked: row[MARK] !== undefined };
 }
 
 function weightIn(row: Record<string, AttributeValue>, attribute: string): number | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayGoToZero, type ClusterRows } from './zeroGuard.ts';
+import { hasTraffic, mayGoToZero, ownRow, type ClusterRow, type ClusterRows } from './zeroGuard.ts';
 
 const { signal } = new AbortController();
 
@@ -91,10 +91,8 @@ class World {
     for (;;) {
       await this.#turn();
       if (this.#isKilled()) known = undefined;
-      const { desired, isMarked } = row;
-      const current = isMarked && desired > 0 ? undefined : row.current;
-      const has = known ?? (isMarked ? 0 : row.current);
-      const mustAsk = desired === 0 && has > 0;
+      const { weights, mustAsk } = ownRow(row, known);
+      const { desired, current } = weights;
       if (mustAsk && !(await mayGoToZero(this.#rowsOf(row), allowAllZero, signal))) continue;
       if (this.#isKilled()) continue;
       known = desired;
@@ -109,7 +107,6 @@ class World {
   }
 
   #rowsOf(own: Row): ClusterRows {
-    const hasTraffic = ({ isMarked, current }: Row): boolean => !isMarked && current > 0;
     return {
       withTraffic: async () => {
         await this.#turn();
@@ -170,3 +167,59 @@ describe('clusters that go to 0', () => {
     expect(await mayGoToZero(table, allowAllZero, signal)).toBe(wanted);
   });
 });
+
+describe('the own row', () => {
+  const row = (desired: number, current: number | undefined, isMarked = false): ClusterRow => ({
+    desired,
+    current,
+    isMarked,
+  });
+
+  it.each<[string, ClusterRow, number | undefined, ReturnType<typeof ownRow>]>([
+    [
+      'must ask for 0 with a known weight',
+      row(0, 0),
+      50,
+      { weights: { desired: 0, current: 0 }, has: 50, mustAsk: true },
+    ],
+    [
+      'must ask for 0 with a current weight',
+      row(0, 50),
+      undefined,
+      { weights: { desired: 0, current: 50 }, has: 50, mustAsk: true },
+    ],
+    ['need not ask at 0', row(0, 50), 0, { weights: { desired: 0, current: 50 }, has: 0, mustAsk: false }],
+    [
+      'need not ask again on its way to 0',
+      row(0, 50, true),
+      undefined,
+      { weights: { desired: 0, current: 50 }, has: 0, mustAsk: false },
+    ],
+    [
+      'must ask again if its records have traffic',
+      row(0, 50, true),
+      50,
+      { weights: { desired: 0, current: 50 }, has: 50, mustAsk: true },
+    ],
+    ['need not ask for more', row(75, 50), 50, { weights: { desired: 75, current: 50 }, has: 50, mustAsk: false }],
+    [
+      'tells no current weight with a mark that is left over',
+      row(50, 50, true),
+      undefined,
+      { weights: { desired: 50, current: undefined }, has: 0, mustAsk: false },
+    ],
+    [
+      'has nothing without a current weight',
+      row(0, undefined),
+      undefined,
+      { weights: { desired: 0, current: undefined }, has: 0, mustAsk: false },
+    ],
+  ])('%s', (_, own, known, wanted) => expect(ownRow(own, known)).toEqual(wanted));
+});
+
+it.each<[boolean, Omit<ClusterRow, 'desired'>]>([
+  [true, { current: 1, isMarked: false }],
+  [false, { current: 0, isMarked: false }],
+  [false, { current: undefined, isMarked: false }],
+  [false, { current: 100, isMarked: true }],
+])('counts as a cluster with traffic (%s): %o', (wanted, other) => expect(hasTraffic(other)).toBe(wanted));
