@@ -51,16 +51,25 @@ const EVENTS: V1PolicyRule = { apiGroups: ['events.k8s.io'], resources: ['events
  *
  * @param rules those of a controller, with their reasons or without
  */
-export async function userWith(
+export function userWith(
+  where: Pick<Fixture, 'client' | 'controlPlane'>,
+  name: string,
+  rules: readonly V1PolicyRule[],
+): Promise<string> {
+  return userWithOnly(where, name, [...rules, EVENTS]);
+}
+
+/** The same without any right besides these. */
+export async function userWithOnly(
   { client, controlPlane }: Pick<Fixture, 'client' | 'controlPlane'>,
   name: string,
   rules: readonly V1PolicyRule[],
 ): Promise<string> {
-  const granted = [...rules.map((rule) => ({ ...rule, why: undefined })), EVENTS];
+  const granted = rules.map((rule) => ({ ...rule, why: undefined }));
   await client.create(CLUSTER_ROLES, { metadata: { name }, rules: granted });
   const roleRef = { apiGroup: RBAC.group, kind: 'ClusterRole', name };
   const subjects = [{ apiGroup: RBAC.group, kind: 'User', name }];
   await client.create(BINDINGS, { metadata: { name }, roleRef, subjects });
-  await whenAllowed(client, name, EVENTS);
+  await whenAllowed(client, name, granted.at(-1)!);
   return controlPlane.user(name);
 }

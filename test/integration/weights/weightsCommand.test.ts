@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { V1Lease, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { EVENTS, INGRESSES, LEASES } from '../../../src/runtime/client/resources.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
@@ -12,7 +14,7 @@ import { freePorts, whenReady } from '../../harness/process.ts';
 import { startProgram, type Program } from '../../harness/program.ts';
 import { connect, type Connected } from '../../harness/runtimeScene.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
-import { userWith } from '../rights.ts';
+import { userWithOnly } from '../rights.ts';
 import { Ingresses, PERSON } from './ingresses.ts';
 import { auditPolicyOf } from './rights.ts';
 import { WAIT } from './scene.ts';
@@ -26,12 +28,8 @@ const OTHER_USER = 'traffic-controller-before';
 const FILTER = 'example.org/dns';
 const LEADING = ['--enable-leader-election'];
 const ORIGINAL_LEASE = { namespace: 'default', name: 'a5568bf5.dns.adevinta.com' };
-/** What docs/weights.md adds to what the original's chart grants. */
-const SLICES: V1PolicyRule = {
-  apiGroups: ['discovery.k8s.io'],
-  resources: ['endpointslices'],
-  verbs: ['list', 'watch'],
-};
+/** What docs/weights.md adds to what the original's chart grants: the YAML block of rules. */
+const ADDED_RIGHTS = addedRights();
 /** What the original's chart grants. */
 const ORIGINAL_RIGHTS: V1PolicyRule[] = [
   {
@@ -42,6 +40,12 @@ const ORIGINAL_RIGHTS: V1PolicyRule[] = [
   { apiGroups: ['networking.k8s.io'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
 ];
+
+function addedRights(): V1PolicyRule[] {
+  const page = readFileSync(new URL('../../../docs/weights.md', import.meta.url), 'utf8');
+  const [, block = ''] = /^```yaml\n(- apiGroups:.*?)^```/ms.exec(page) ?? [];
+  return parse(block) as V1PolicyRule[];
+}
 
 let plane: ControlPlane;
 let connected: Connected;
@@ -82,7 +86,7 @@ beforeAll(async () => {
   table = await createWeightTable(zone.aws);
   ingresses = new Ingresses(client);
   await installCrd(client, await dnsEndpointCrd(), DNS_ENDPOINTS);
-  kubeconfig = await userWith({ client, controlPlane: plane }, USER, [...ORIGINAL_RIGHTS, SLICES]);
+  kubeconfig = await userWithOnly({ client, controlPlane: plane }, USER, [...ORIGINAL_RIGHTS, ...ADDED_RIGHTS]);
   await ingresses.deploy('web', { annotations: { [FILTER]: 'public' } });
   await createOriginalEndpoint('web');
   await client.create(LEASES, { metadata: ORIGINAL_LEASE, spec: heldByOriginal() });
@@ -138,6 +142,8 @@ it('writes nothing while the original holds its Lease, and leads when that was g
   await sleep(3_000);
   expect(await weightOfWeb()).toBe('10');
   expect(writesOf(plane, USER)).toEqual([]);
+  // A leader creates the row with its first read.
+  expect(await table.row('cluster-a')).toBeUndefined();
   await client.mergePatch(LEASES, ORIGINAL_LEASE, { spec: { holderIdentity: '', leaseDurationSeconds: 1 } }, PERSON);
   await vi.waitFor(() => expect(started.program.log()).toContain('started leading'), WAIT);
 });
@@ -216,7 +222,7 @@ it('uses no right that it does not have', () => {
 it('says which right is missing, and writes no record, with the role of the original alone', async () => {
   await started.program.terminate();
   const before = writesOf(plane, OTHER_USER).length;
-  kubeconfig = await userWith({ client, controlPlane: plane }, OTHER_USER, ORIGINAL_RIGHTS);
+  kubeconfig = await userWithOnly({ client, controlPlane: plane }, OTHER_USER, ORIGINAL_RIGHTS);
   await table.put('cluster-a', weights(10, 75));
   started = await startCommand('public', LEADING, 'healthz');
   await vi.waitFor(() => expect(started.program.log()).toMatch(/"reason":"NotRead","msg":".*endpointslices/), WAIT);
