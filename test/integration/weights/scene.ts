@@ -18,17 +18,25 @@ export interface WeightScene {
   startOperator(): Promise<void>;
 }
 
+interface SceneOptions {
+  readonly rights?: V1PolicyRule[];
+  readonly args?: readonly string[];
+  readonly apiServerFlags?: readonly string[];
+}
+
 /**
  * Starts the API server, without the operator.
  *
  * @param user of the operator
  * @param options.args of the operator, besides --weights
+ * @param options.apiServerFlags besides those of every API server
  */
 export async function startScene(
   user: string,
-  { rights = allRights(), args = [] }: { readonly rights?: V1PolicyRule[]; readonly args?: readonly string[] } = {},
+  { rights = allRights(), args = [], apiServerFlags }: SceneOptions = {},
 ): Promise<WeightScene> {
-  const f = await startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(user) });
+  const plane = apiServerFlags === undefined ? {} : { plane: { apiServerFlags } };
+  const f = await startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(user), ...plane });
   await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
   await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   const kubeconfig = await userWith(f, user, rights);
