@@ -10,8 +10,9 @@ function weightsOf(controller: ControllerModule): OptionalRights | undefined {
 }
 
 /** The rights of weights.enabled, as rightsTaken() names them: `patch trafficweights.traffic.example.com/status`. */
-export function optionalRights(): string[] {
-  const rules = CONTROLLERS.flatMap((each) => weightsOf(each)?.cluster ?? []);
+function optionalRights(): string[] {
+  const optional = CONTROLLERS.flatMap((each) => weightsOf(each) ?? []);
+  const rules = optional.flatMap(({ cluster, own }) => [...cluster, ...own]);
   return rules.flatMap(({ apiGroups: [group = ''] = [], resources = [], verbs }) =>
     resources.flatMap((resource) => {
       const [plural, subresource] = resource.split('/');
@@ -19,6 +20,13 @@ export function optionalRights(): string[] {
       return verbs.map((verb) => `${verb} ${name}`);
     }),
   );
+}
+
+/** The rights of weights.enabled that no request took. */
+export function unusedRights(requests: readonly { readonly right: string }[]): string[] {
+  const used = new Set(requests.map(({ right }) => right));
+  // A watch-list needs the right to list, and the audit log has no request of its own.
+  return optionalRights().filter((right) => !used.has(right) && !used.has(right.replace(/^list /, 'watch ')));
 }
 
 /** All rights that the chart gives with weights.enabled. */
