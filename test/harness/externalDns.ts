@@ -13,6 +13,8 @@ const run = promisify(execFile);
 const MODULE = fileURLToPath(new URL('../lab/modules/external-dns', import.meta.url));
 const CRD = 'config/crd/standard/dnsendpoints.externaldns.k8s.io.yaml';
 const TIMEOUT_MS = 120_000;
+/** Of an external-dns that looks every 2 s, and at each change. Its defaults are a minute, and no look at changes. */
+export const OFTEN = ['--interval=2s', '--events', '--min-event-sync-interval=1s'];
 
 /** The CRD of DNSEndpoints, as the module of external-dns has it. */
 export async function dnsEndpointCrd(): Promise<V1CustomResourceDefinition> {
@@ -54,15 +56,18 @@ export async function syncRecords({ aws, ...sync }: Sync): Promise<void> {
 
 /** Starts the real external-dns, which looks every 2 s, and at each change. */
 export async function startExternalDns({ aws, ...sync }: Sync, log: string): Promise<RunningProcess> {
-  const often = ['--interval=2s', '--events', '--min-event-sync-interval=1s'];
-  return start(await binary('external-dns'), [...flagsOf(sync), ...often], log, aws.environment);
+  return start(await binary('external-dns'), [...flagsOf(sync), ...OFTEN], log, aws.environment);
 }
 
-function flagsOf({ kubeconfig, owner, domain }: Omit<Sync, 'aws'>): string[] {
+/** Flags of a cluster's external-dns, as docs/weights.md has them. */
+export function flagsOfCluster({ owner, domain }: Pick<Sync, 'owner' | 'domain'>): string[] {
   return [
-    ...['--source=crd', '--provider=aws', '--policy=sync', '--registry=txt'],
-    ...[`--txt-owner-id=${owner}`, `--domain-filter=${domain}`, `--kubeconfig=${kubeconfig}`],
-    // Its default is a fixed port, which only one of two tests at the same time would get.
-    '--metrics-address=127.0.0.1:0',
+    ...['--source=crd', '--provider=aws', '--registry=txt', '--policy=sync'],
+    ...[`--txt-owner-id=${owner}`, `--domain-filter=${domain}`],
   ];
+}
+
+function flagsOf({ kubeconfig, ...cluster }: Omit<Sync, 'aws'>): string[] {
+  // The default of the address is a fixed port, which only one of two tests at the same time would get.
+  return [...flagsOfCluster(cluster), `--kubeconfig=${kubeconfig}`, '--metrics-address=127.0.0.1:0'];
 }

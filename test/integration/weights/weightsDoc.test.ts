@@ -8,7 +8,7 @@ import { HOST_REASONS } from '../../../src/api/trafficweight/terms.ts';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { resourcePath } from '../../../src/runtime/client/resource.ts';
 import { trafficWeightCrd } from '../../harness/customResource.ts';
-import { syncRecords } from '../../harness/externalDns.ts';
+import { flagsOfCluster, OFTEN, syncRecords } from '../../harness/externalDns.ts';
 import { kubectl } from '../../harness/kubectl.ts';
 import { connect } from '../../harness/runtimeScene.ts';
 import { binary } from '../../lab/binaries.ts';
@@ -104,6 +104,14 @@ describe('docs/weights.md, Try it', () => {
     await isShown(current!);
     const shown = parse(status![1].replaceAll('…', '')) as TrafficWeight;
     expect((await weightNamed(a.scene.f)).status).toMatchObject(shown.status!);
+  });
+
+  it('has the flags of external-dns, and the sample, that are tried out here', () => {
+    const [, flags = ''] = /^external-dns (.*)$/m.exec(TRY_IT) ?? [];
+    expect(flags.split(' ')).toEqual(flagsOfCluster({ owner: 'cluster-a', domain: 'example.org' }));
+    expect(TRY_IT).toContain(`\`${OFTEN.join(' ')}\``);
+    const sample = readFileSync(new URL('../../../deploy/samples/trafficweight.yaml', import.meta.url), 'utf8');
+    expect(parse(sample)).toEqual(parse(WEIGHT));
   });
 
   it('has the records of the zone that it says', async () => {
