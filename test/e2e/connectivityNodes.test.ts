@@ -4,6 +4,7 @@ import { SLACK } from '../harness/slack.ts';
 import { addNode, removeNode } from '../lab/lab.ts';
 import {
   agentOf,
+  AGENTS_NAMESPACE,
   check,
   CHECK,
   connectivityReport,
@@ -71,6 +72,10 @@ const judges = (nodes: number): Promise<void> =>
     { timeout: SLACK * (JUDGED_AFTER + PROMISED), interval: EVERY },
   );
 
+/** The names of the agents that have reported. */
+const reporting = (): Promise<string> =>
+  kubectl('get', 'agents.network-checker.ext', '-n', AGENTS_NAMESPACE, '-o', 'name');
+
 /** Outages of the added node or of its agents that began since. On a busy machine, there may be some of other nodes. */
 async function outagesSince(since: number, agents: readonly string[] = []): Promise<string[]> {
   const names = [added, ...agents];
@@ -101,6 +106,9 @@ it('a node that is drained and whose agents do not run is no outage', async () =
   expect(await outagesSince(since, [agent.metadata!.name!])).toEqual([]);
   await end();
   await kubectl('uncordon', added);
+  await vi.waitFor(async () => expect(await reporting()).toContain((await agentOf(added)).metadata!.name!), {
+    ...{ timeout: SLACK * PROMISED, interval: EVERY },
+  });
   await judges(NODES.length + 1);
 });
 
