@@ -191,7 +191,7 @@ export class LeaderElector implements Leadership {
   async #tryToTake(signal: AbortSignal): Promise<boolean> {
     const lease = await this.#read(signal);
     const isOthers = holderOf(lease) !== '' && holderOf(lease) !== this.#options.identity;
-    if (isOthers && this.#expiresInMs() > 0) {
+    if (isOthers && this.#expiresAt > this.#clock.monotonic()) {
       this.#logger.debug({ holder: holderOf(lease) }, 'lease is held');
       return false;
     }
@@ -278,15 +278,14 @@ export class LeaderElector implements Leadership {
     const pollMs = this.#retryPeriodMs * (1 + JITTER_FACTOR * Math.random());
     const restMs = (): number => {
       const poll = Math.max(from, this.#observed.at) + pollMs;
-      const expiry = this.#observed.at + this.#observed.durationMs;
-      return (expiry > from ? Math.min(poll, expiry) : poll) - this.#clock.monotonic();
+      return (this.#expiresAt > from ? Math.min(poll, this.#expiresAt) : poll) - this.#clock.monotonic();
     };
     for (let rest = restMs(); rest > 0 && !woken.aborted; rest = restMs()) await this.#clock.sleep(rest, woken);
   }
 
-  /** Time until the observed Lease expires, by the clock of this process; milliseconds, negative after the expiry. */
-  #expiresInMs(): number {
-    return this.#observed.at + this.#observed.durationMs - this.#clock.monotonic();
+  /** When the observed Lease expires, by the clock of this process: monotonic milliseconds. */
+  get #expiresAt(): number {
+    return this.#observed.at + this.#observed.durationMs;
   }
 
   async #attempted(attempt: () => Promise<boolean>, vacancy?: Vacancy): Promise<boolean> {
