@@ -2,13 +2,13 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
-import { CONFIG_MAPS, NODES } from '../../../src/runtime/client/resources.ts';
+import { CONFIG_MAPS } from '../../../src/runtime/client/resources.ts';
 import { writesOf } from '../../harness/audit.ts';
 import { start, whenReady, type RunningProcess } from '../../harness/process.ts';
 import { binary } from '../../lab/binaries.ts';
 import { Installation, PROMETHEUS } from './installation.ts';
-import { NODE } from './kubelet.ts';
-import { PERSON, unusedRights, type StackScene } from './scene.ts';
+import { NODE, setAddress } from './kubelet.ts';
+import { unusedRights, type StackScene } from './scene.ts';
 
 /** A real node_exporter that no object of the cluster runs, as systemd does, at the address of the node. */
 const USER = 'stack-exporter-on-nodes';
@@ -22,11 +22,7 @@ let exporter: RunningProcess;
 beforeAll(async () => {
   i = await Installation.start(USER);
   s = i.scene;
-  const addresses = [
-    { type: 'Hostname', address: NODE },
-    { type: 'InternalIP', address: IP },
-  ];
-  await s.f.client.mergePatch(NODES, { name: NODE }, { status: { addresses } }, { ...PERSON, subresource: 'status' });
+  await setAddress(s.f.client, IP);
   await startExporter();
 });
 afterAll(async () => {

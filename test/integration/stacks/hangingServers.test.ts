@@ -1,10 +1,10 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TrafficStack } from '../../../src/api/trafficstack/trafficStack.ts';
-import { NAMESPACES, NODES, SERVICES } from '../../../src/runtime/client/resources.ts';
+import { NAMESPACES, SERVICES } from '../../../src/runtime/client/resources.ts';
 import { Installation } from './installation.ts';
-import { NODE } from './kubelet.ts';
-import { component, PERSON, type StackScene } from './scene.ts';
+import { setAddress } from './kubelet.ts';
+import { component, type StackScene } from './scene.ts';
 import { resolvingServices, THEIR_PROMETHEUS } from './theirPrometheus.ts';
 
 /** A Prometheus, and a port of a node, that take connections and never answer. */
@@ -18,11 +18,7 @@ const sockets = new Set<Socket>();
 beforeAll(async () => {
   i = await Installation.start(USER);
   s = i.scene;
-  const addresses = [
-    { type: 'Hostname', address: NODE },
-    { type: 'InternalIP', address: IP },
-  ];
-  await s.f.client.mergePatch(NODES, { name: NODE }, { status: { addresses } }, { ...PERSON, subresource: 'status' });
+  await setAddress(s.f.client, IP);
   await s.f.client.create(NAMESPACES, { metadata: { name: THEIR_PROMETHEUS.namespace } });
   await resolvingServices(() => i.startOperator());
 });

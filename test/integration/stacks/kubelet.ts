@@ -154,6 +154,16 @@ export async function setReady(client: Client, name: string, status: 'True' | 'U
   await client.mergePatch(NODES, { name }, { status: { conditions: [ready] } }, options);
 }
 
+/** Sets the address of NODE, as its kubelet does. */
+export async function setAddress(client: Client, ip: string): Promise<void> {
+  const addresses = [
+    { type: 'Hostname', address: NODE },
+    { type: 'InternalIP', address: ip },
+  ];
+  const options = { fieldManager: 'kubelet', subresource: 'status' };
+  await client.mergePatch(NODES, { name: NODE }, { status: { addresses } }, options);
+}
+
 /** The pod is gone or changed, or the API server is. */
 function tryAgain(error: unknown): void {
   if (!(error instanceof ApiError) && !(error instanceof TransportError)) throw error;
