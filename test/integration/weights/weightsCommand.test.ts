@@ -91,7 +91,7 @@ beforeAll(async () => {
   await createOriginalEndpoint('web');
   await client.create(LEASES, { metadata: ORIGINAL_LEASE, spec: heldByOriginal() });
   started = await startCommand();
-}, 180_000);
+});
 afterAll(async () => {
   await started.program.terminate();
   table.close();
@@ -104,7 +104,8 @@ afterAll(async () => {
 function heldByOriginal(): V1Lease['spec'] {
   const now = new Date().toISOString().replace('Z', '000Z') as unknown as NonNullable<V1Lease['spec']>['renewTime'];
   const times = { acquireTime: now!, renewTime: now! };
-  return { holderIdentity: 'original', leaseDurationSeconds: 15, leaseTransitions: 0, ...times };
+  // It is not renewed here, and must not expire before the test has looked.
+  return { holderIdentity: 'original', leaseDurationSeconds: 3_600, leaseTransitions: 0, ...times };
 }
 
 /** As the original writes it. */
