@@ -109,6 +109,8 @@ it('acknowledges a weight only when all TrafficWeights of the cluster have it in
   const second = { ...spec, annotationFilter: `${PART}=two` };
   await f.client.create(TRAFFIC_WEIGHTS, { metadata: { name: 'second' }, spec: second });
   await ingresses.deploy('shop', { annotations: { [PART]: 'two' } });
+  // Without a record, a weight of the second one is in force at once.
+  await vi.waitFor(async () => expect((await ingresses.weights('shop'))?.['shop.example.org']).toBe('60'), WAIT);
   await table.put('cluster-a', weights(80, 60));
   await vi.waitFor(async () => {
     expect(await condition('Acknowledged')).toMatchObject({ status: 'False', reason: 'NotAcknowledgedYet' });
