@@ -10,8 +10,8 @@ import { startZone, type Zone } from './zone.ts';
 
 /** What Route 53 would refuse is named, and not written. */
 const DOMAIN = 'example.org';
-/** A period of the reads, and what each takes on a busy machine. */
-const READ = { timeout: 120_000, interval: 500 };
+/** A period of the reads is 40 s, and one may fail on a busy machine. */
+const READ = { timeout: 240_000, interval: 500 };
 let zone: Zone;
 let scene: WeightScene;
 let f: Fixture;
@@ -59,15 +59,16 @@ it('records that Route 53 would refuse are named and not written, and all others
     metadata: { name: 'main' },
     spec: { ...spec, backend: { static: { weight: 75 } } },
   });
+  const full = `the zone ${zone.id} has 100 weighted CNAME records of many-others.example.org: Route 53 takes 100 at most`;
   await vi.waitFor(async () => {
     expect(await conditionOf(f, 'ZonesRead')).toMatchObject({ status: 'True', reason: 'AllZonesRead' });
     expect(await ingresses.weights('fine')).toEqual({ 'fine.example.org': '75' });
+    // An earlier status may be of fewer Ingresses.
+    expect(await accepted()).toMatchObject({
+      ...{ status: 'False', reason: 'TooManyRecords' },
+      message: `3 of 4 Ingresses and HTTPRoutes are not accepted, the first default/many-others: ${full}`,
+    });
   }, WAIT);
-  const full = `the zone ${zone.id} has 100 weighted CNAME records of many-others.example.org: Route 53 takes 100 at most`;
-  expect(await accepted()).toMatchObject({
-    ...{ status: 'False', reason: 'TooManyRecords' },
-    message: `3 of 4 Ingresses and HTTPRoutes are not accepted, the first default/many-others: ${full}`,
-  });
   expect(await explained('*.example.org')).toMatchObject({
     reason: 'RecordInTheWay',
     message:
