@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { uidOf } from '../../../dashboards/dashboard.ts';
 import { panelQueries } from '../../../dashboards/queries.ts';
-import {
-  TRAFFIC_WEIGHTS,
-  type TrafficWeight,
-  type TrafficWeightSpec,
-} from '../../../src/api/trafficweight/trafficWeight.ts';
+import { TRAFFIC_WEIGHTS, type TrafficWeightSpec } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { INGRESSES, NAMESPACES } from '../../../src/runtime/client/resources.ts';
 import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { OWNER_LABEL } from '../../../src/weights/plan/plan.ts';
 import { DNS_ENDPOINTS, KEPT_ANNOTATION } from '../../../src/weights/records/endpoint.ts';
-import { rightsTaken, writesOf } from '../../harness/audit.ts';
+import { rightsTaken, untilQuiet, writesOf } from '../../harness/audit.ts';
 import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
@@ -50,7 +46,7 @@ afterAll(async () => {
   await zone.stop();
 });
 
-const weightOf = (name?: string): Promise<TrafficWeight> => weightNamed(f, name);
+const weightOf = (name?: string) => weightNamed(f, name);
 const condition = (type: string) => conditionOf(f, type);
 const reasons = async (name: string) => (await f.events(name)).map(({ reason }) => reason);
 const create = (name: string, spec: TrafficWeightSpec) =>
@@ -133,8 +129,9 @@ describe('a TrafficWeight', () => {
   });
 
   it('writes nothing while nothing changes', async () => {
-    // The event is written after the status.
+    // The event is written after the status, and others may wait behind it.
     await vi.waitFor(async () => expect(await reasons('main')).toContain('InForce'), WAIT);
+    await untilQuiet(f.controlPlane, USER);
     const since = Date.now();
     await ingresses.annotate('other', '1');
     await sleep(5_000);
