@@ -48,7 +48,7 @@ beforeAll(async () => {
   const [server, a, b] = await Promise.all([startServer(), startCluster('cluster-a'), startCluster('cluster-b')]);
   zone = server;
   clusters = [a, b];
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(started.map((stop) => stop()));

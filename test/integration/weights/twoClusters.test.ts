@@ -114,7 +114,7 @@ beforeAll(async () => {
   await table.put('cluster-a', weights(75, 0));
   await table.put('cluster-b', weights(25, 0));
   [a, b] = await Promise.all([Cluster.start('cluster-a'), Cluster.start('cluster-b')]);
-}, 240_000);
+});
 afterAll(async () => {
   await Promise.all(clusters.map((cluster) => cluster.stop()));
   vi.unstubAllEnvs();
