@@ -14,6 +14,8 @@ const HAS_IPV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ a
 const FAMILIES = ['127.0.0.1', ...(HAS_IPV6 ? ['::1'] : [])];
 /** Loopback has an MTU of 65,536, and the length of a packet has 16 bits. */
 const LARGEST = 65_535;
+/** Where all is echoed, the probe ends then: this process may be held up meanwhile. */
+const PATIENT = { ...probeSchedule(10_000, 1), tcpMs: 20_000, echoWaitMs: 10_000, mtuStepMs: 3_000 };
 
 let port: number;
 let heard: Heard;
@@ -42,7 +44,7 @@ function probe(address: string, change: Partial<PeerProbeOptions> = {}) {
 describe.each(FAMILIES)('a peer at %s', (address) => {
   it('is reached by HTTP over TCP and by 20 datagrams, and packets of the size of the interface pass', async () => {
     await startPeer();
-    expect(await probe(address)).toEqual({
+    expect(await probe(address, { schedule: PATIENT })).toEqual({
       node: 'n2',
       address,
       tcp: { ok: true, ms: expect.any(Number) as number },
@@ -55,7 +57,7 @@ describe.each(FAMILIES)('a peer at %s', (address) => {
 
   it('is probed without a search for the MTU, if no check asks for it', async () => {
     await startPeer();
-    const { udp, mtu } = await probe(address, { mtu: false });
+    const { udp, mtu } = await probe(address, { mtu: false, schedule: PATIENT });
     expect([udp.received, mtu]).toEqual([20, undefined]);
     expect(heard.take()).toEqual({ n1: 20 });
   });

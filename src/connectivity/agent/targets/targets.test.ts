@@ -37,7 +37,7 @@ interface Given {
   readonly timeoutMs?: number;
 }
 
-function probe({ apiCaFile, plane = 'Pod', timeoutMs = 5_000, ...rest }: Given = {}, probes = ONLY_API_SERVER) {
+function probe({ apiCaFile, plane = 'Pod', timeoutMs = 20_000, ...rest }: Given = {}, probes = ONLY_API_SERVER) {
   const apiServer = 'apiServer' in rest ? rest.apiServer : address;
   const o = { plane, apiServer, apiCaFile, clock: systemClock, logger: pino({ level: 'silent' }) };
   return new Targets(o).probe(probes, timeoutMs, new AbortController().signal);
