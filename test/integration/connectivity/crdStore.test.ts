@@ -3,6 +3,7 @@ import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { audited, type AuditedRequest } from '../../harness/audit.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { withNodeOptions } from '../../harness/nodeOptions.ts';
+import { SLACK } from '../../harness/slack.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { clockOption, HOUR_S, RESTARTS } from './clocks.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
@@ -59,10 +60,12 @@ describe('a server that restarts', () => {
     const before = await serverWith();
     await vi.waitFor(async () => expect((await before.ask(CHECK)).text).not.toContain('not read'));
     await nextReport(before);
+    const written = (await before.series(COUNT))!;
+    await vi.waitFor(async () => expect(await storedCount()).toBe(written));
     // Not written: the contents are the same.
     for (let n = 0; n < 2; n++) await nextReport(before);
     const count = (await before.series(COUNT))!;
-    await vi.waitFor(async () => expect(await storedCount()).toBe(count - 2));
+    expect([count, await storedCount()]).toEqual([written + 2, written]);
     await before.kill();
     const after = await withNodeOptions(clockOption('shiftClock', seconds), () => serverWith());
     const answers: number[] = [];
@@ -126,7 +129,7 @@ describe('the store of Agent objects', () => {
     await vi.waitFor(async () => expect((await running.ask(CHECK)).status).toBe(200));
     const from = Date.now();
     // Three writes take 8 to 12 s, and longer on a busy machine.
-    while (writesSince(from).length < 3 && Date.now() < from + 60_000) {
+    while (writesSince(from).length < 3 && Date.now() < from + 120_000) {
       await nextReport(running);
       await pause(300);
     }
@@ -134,7 +137,7 @@ describe('the store of Agent objects', () => {
     const pauses = times.slice(1).map((at, n) => at - times[n]!);
     expect(times.length).toBeGreaterThanOrEqual(3);
     // The server measures from the start of a write, and the log has its arrival.
-    expect(Math.min(...pauses)).toBeGreaterThan(3_900);
+    expect(Math.min(...pauses)).toBeGreaterThan(4_000 - SLACK * 100);
   });
 
   it('takes at most 10 writes a second of 300 agents whose contents change all the time', async () => {
@@ -171,7 +174,7 @@ describe('an API server that is away', () => {
       expect(await running.series(COUNT)).toBe(before + n);
     }
     await scene.plane.startApiServer();
-    await vi.waitFor(async () => expect(await storedCount()).toBe(before + 6), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await storedCount()).toBe(before + 6), { timeout: 120_000 });
   });
 
   it('at the start: the check says so, and the agents are read once it is back', async () => {
@@ -193,7 +196,7 @@ describe('an API server that is away', () => {
         answers.push((await running.ask(CHECK)).status);
         expect(answers.at(-1)).toBe(200);
       },
-      { timeout: 60_000 },
+      { timeout: 120_000 },
     );
     expect(answers).not.toContain(400);
     expect(await running.series(COUNT)).toBeGreaterThanOrEqual(count + 1);
