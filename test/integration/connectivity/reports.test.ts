@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
+import { SLACK } from '../../harness/slack.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { createAgentPod, startAgent, startServer, type ConnectivityServer } from './world.ts';
 import type { Program } from '../../harness/program.ts';
@@ -16,6 +17,10 @@ const scene = useConnectedPlane(async ({ client }) => {
 });
 
 const CHECK = '/api/v1/connectivity_check';
+/** So long that no agent misses a report because it had to wait for a processor. */
+const INTERVAL_S = 2 * SLACK;
+const INTERVAL = `-reportinterval=${INTERVAL_S}`;
+const WAIT = { timeout: 120_000 };
 const COUNT = (agent: string): string => `ncagent_report_count_total{agent="${agent}"}`;
 const FAILS = {
   Message: 'Connectivity check fails. Reason: there are absent or outdated pods; look up the payload',
@@ -24,6 +29,7 @@ const FAILS = {
 };
 let server: ConnectivityServer;
 let agents: Program[] = [];
+const urlOf = (path: string): string => `http://localhost:${server.port}/${path}`;
 
 beforeAll(async () => {
   server = await startServer(scene.plane.kubeconfig, ['-allow-anonymous']);
@@ -34,8 +40,8 @@ beforeAll(async () => {
     }),
   );
   agents = await Promise.all([
-    startAgent('netchecker-agent-a', 'n1', server.port, ['-probeurls', `http://localhost:${server.port}/nowhere`]),
-    startAgent('netchecker-agent-hostnet-a', '', server.port),
+    startAgent('netchecker-agent-a', 'n1', server.port, [INTERVAL, '-probeurls', urlOf('nowhere')]),
+    startAgent('netchecker-agent-hostnet-a', '', server.port, [INTERVAL]),
   ]);
 });
 afterAll(async () => {
@@ -59,14 +65,14 @@ describe('agents that report', () => {
     expect(Object.keys(reports)).toEqual(['netchecker-agent-a', 'netchecker-agent-hostnet-a']);
     const report = reports['netchecker-agent-a']!;
     expect(report).toMatchObject({
-      report_interval: 2,
+      report_interval: INTERVAL_S,
       nodename: 'n1',
       podname: 'netchecker-agent-a',
       nslookup: { localhost: expect.arrayContaining(['127.0.0.1']) as string[] },
       ips: { lo: expect.arrayContaining(['127.0.0.1/8']) as string[] },
       network_probes: [
-        { URL: `http://localhost:${server.port}/nowhere`, ConnectionResult: 1, HTTPCode: 404 },
-        { URL: `http://localhost:${server.port}/api/v1/ping`, ConnectionResult: 1, HTTPCode: 200 },
+        { URL: urlOf('nowhere'), ConnectionResult: 1, HTTPCode: 404 },
+        { URL: urlOf('api/v1/ping'), ConnectionResult: 1, HTTPCode: 200 },
       ],
     });
     expect(report).not.toHaveProperty('zero_extender');
@@ -99,8 +105,9 @@ describe('agents that report', () => {
       expect(await server.series(COUNT('n1-private_network'))).toBeGreaterThanOrEqual(2);
       expect(await server.series(COUNT('n1-host_network'))).toBeGreaterThanOrEqual(2);
     });
-    const url = `http://localhost:${server.port}/nowhere`;
-    expect(await server.series(`ncagent_http_probe_code{agent="n1-private_network",url="${url}"}`)).toBe(404);
+    expect(await server.series(`ncagent_http_probe_code{agent="n1-private_network",url="${urlOf('nowhere')}"}`)).toBe(
+      404,
+    );
     expect(await server.series('ncagent_error_count_total{agent="n1-private_network"}')).toBe(0);
   });
 });
@@ -161,9 +168,11 @@ describe('an agent that stops', () => {
     await vi.waitFor(async () => {
       const answer = await server.ask(CHECK);
       expect([answer.status, answer.json()]).toEqual([400, { ...FAILS, Outdated: ['netchecker-agent-a'] }]);
-    });
-    await vi.waitFor(async () =>
-      expect(await server.series('ncagent_error_count_total{agent="n1-private_network"}')).toBeGreaterThan(1),
+    }, WAIT);
+    await vi.waitFor(
+      async () =>
+        expect(await server.series('ncagent_error_count_total{agent="n1-private_network"}')).toBeGreaterThan(1),
+      WAIT,
     );
   });
 
