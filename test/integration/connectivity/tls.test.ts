@@ -15,6 +15,7 @@ import { createAuthority, type KeyPair } from '../../../src/runtime/testing/cert
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { freePorts } from '../../harness/process.ts';
 import { startPrometheus, type RunningPrometheus } from '../../harness/prometheus.ts';
+import { SLACK } from '../../harness/slack.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { createAgentPod, startAgent, startServer, type ConnectivityServer } from './world.ts';
 import type { Program } from '../../harness/program.ts';
@@ -27,7 +28,7 @@ const scene = useConnectedPlane(async ({ client }) => {
 const [first, second] = [createAuthority('first'), createAuthority('second')];
 const POD = '/api/v1/agents/netchecker-agent-a';
 /** The server looks for a new certificate every 10 s, and later on a busy machine. */
-const RENEWED = { timeout: 60_000, interval: 200 };
+const RENEWED = { timeout: 120_000, interval: 200 };
 let directory: string;
 let port: number;
 let server: ConnectivityServer;
@@ -43,7 +44,10 @@ beforeAll(async () => {
   const ping = async (): Promise<number> => (await get('/api/v1/ping')).status;
   const args = ['-allow-anonymous', `-tls-cert-path=${directory}`];
   server = await startServer(scene.plane.kubeconfig, args, port, ping);
-  agent = await startAgent('netchecker-agent-a', 'n1', port, [`--server-ca-file=${join(directory, 'ca.crt')}`]);
+  // A report has half of its interval: one that must wait for a processor is not one that was refused.
+  const interval = `-reportinterval=${2 * SLACK}`;
+  const ca = `--server-ca-file=${join(directory, 'ca.crt')}`;
+  agent = await startAgent('netchecker-agent-a', 'n1', port, [interval, ca]);
   prometheus = await startPrometheus({ config: deployedConfig(), dir: join(directory, 'prometheus') });
 });
 afterAll(async () => {
@@ -116,7 +120,7 @@ async function nextReport(): Promise<Stored['spec']> {
     const report = await lastReport();
     expect(Date.parse(report.hostdate)).toBeGreaterThan(from);
     return report;
-  });
+  }, RENEWED);
 }
 
 describe('a server with a mounted certificate', () => {
@@ -161,7 +165,7 @@ describe('an agent', () => {
     await vi.waitFor(() => expect(late.log()).toContain('certificate has expired'));
     mount('five', first.issue('server'));
     // The server looks within 10 s, and the agent tries again after a pause.
-    await vi.waitFor(async () => expect((await get('/api/v1/agents/late')).status).toBe(200), { timeout: 60_000 });
+    await vi.waitFor(async () => expect((await get('/api/v1/agents/late')).status).toBe(200), RENEWED);
     await late.kill();
   });
 });
