@@ -3,6 +3,7 @@ import { PODS } from '../../../src/runtime/client/resources.ts';
 import { startEtcd, type Etcd } from '../../harness/etcd.ts';
 import { withNodeOptions } from '../../harness/nodeOptions.ts';
 import { freePorts } from '../../harness/process.ts';
+import { SLACK } from '../../harness/slack.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { clockOption, HOUR_S, RESTARTS } from './clocks.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
@@ -14,6 +15,9 @@ const CHECK = '/api/v1/connectivity_check';
 const COUNT = 'ncagent_report_count_total{agent="n1-private_network"}';
 const ERRORS = 'ncagent_error_count_total{agent="n1-private_network"}';
 
+/** Of leases that must not end because a report, or its write, had to wait for a processor. */
+const TTL_S = 4 * SLACK;
+const WAIT = { timeout: 120_000 };
 /** Between two reports of an agent. */
 const REPORT_MS = 2_000;
 
@@ -82,15 +86,16 @@ describe('the store etcd', () => {
   });
 
   it('forgets an agent that does not report any more, after the TTL', async () => {
-    const running = await serverWith('expires', ['-report-ttl=4']);
+    // The test has so long to see it.
+    const running = await serverWith('expires', ['-report-ttl=20']);
     await report(running, 'netchecker-agent-a', { report_interval: 1 });
     await vi.waitFor(async () => expect(await stored('expires')).toHaveLength(1));
-    await vi.waitFor(async () => expect(await stored('expires')).toEqual([]), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await stored('expires')).toEqual([]), WAIT);
   });
 
   it('keeps an agent that reports the same for longer than the TTL', async () => {
-    const running = await serverWith('lives', ['-report-ttl=4']);
-    const until = performance.now() + 12_000;
+    const running = await serverWith('lives', [`-report-ttl=${TTL_S}`]);
+    const until = performance.now() + 2_500 * TTL_S;
     const counts: number[] = [];
     await report(running, 'netchecker-agent-a', { report_interval: 1 });
     await vi.waitFor(async () => expect(await stored('lives')).toHaveLength(1));
@@ -107,8 +112,8 @@ describe('the store etcd', () => {
     const running = await serverWith('gone');
     await report(running, 'netchecker-agent-b');
     await vi.waitFor(async () => expect(await stored('gone')).toHaveLength(1));
-    // The server must have seen the pod in an interval of its check, 1 s.
-    await pause(3_000);
+    // The server must have seen the pod.
+    await vi.waitFor(async () => expect((await running.ask(CHECK)).text).not.toContain('not read'));
     await scene.connected.transport.request({
       method: 'DELETE',
       path: '/api/v1/namespaces/default/pods/netchecker-agent-b',
@@ -134,13 +139,13 @@ describe('a server that restarts', () => {
   });
 
   it('says that an agent had no time to report, if etcd lost it, and that it is absent only later', async () => {
-    const running = await serverWith('empty', ['-reportinterval=3']);
+    const running = await serverWith('empty', ['-reportinterval=20']);
     const answers: [number, string][] = [];
     await vi.waitFor(async () => {
       const { status, text } = await running.ask(CHECK);
       answers.push([status, text]);
       expect(status).toBe(400);
-    });
+    }, WAIT);
     expect(answers).toContainEqual([
       500,
       'Error occurred while checking the agents. Details: since the server started, netchecker-agent-a had no time to report\n',
@@ -196,9 +201,7 @@ describe('an etcd that is away', () => {
     }
     const count = await running.series(COUNT);
     await etcd.startAgain();
-    await vi.waitFor(async () => expect((await stored('outage'))[0]?.report.report_count).toBe(count), {
-      timeout: 40_000,
-    });
+    await vi.waitFor(async () => expect((await stored('outage'))[0]?.report.report_count).toBe(count), WAIT);
     expect(running.log()).toContain('the store of the reports failed');
   });
 
@@ -233,14 +236,14 @@ describe('an etcd that is away', () => {
     process.kill(silent.pid, 'SIGSTOP');
     const running = await serverWith('silent', [`-etcd-endpoints=${silent.url},${etcd.url}`, '-ping-timeout=1']);
     await report(running);
-    await vi.waitFor(async () => expect(await stored('silent')).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await stored('silent')).toHaveLength(1));
     await silent.stop();
   });
 });
 
 describe('500 agents', () => {
   it('take at most 10 writes a second, leases included', async () => {
-    const running = await serverWith('many', ['-report-ttl=4']);
+    const running = await serverWith('many', [`-report-ttl=${TTL_S}`]);
     const pods = Array.from({ length: 500 }, (_, n) => `agent-${n}`);
     const [startedAt, revision] = [performance.now(), await etcd.revision()];
     const leases = new Set<string>();
@@ -248,7 +251,7 @@ describe('500 agents', () => {
     // On a busy machine, reports and writes come late.
     const isOver = (): boolean => {
       const since = performance.now() - startedAt;
-      return since > 60_000 || (since > 8_000 && agents === pods.length && leases.size > 4);
+      return since > 150_000 || (since > 8_000 && agents === pods.length && leases.size > 4);
     };
     const look = async (): Promise<void> => {
       while (!isOver()) {
