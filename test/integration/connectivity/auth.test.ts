@@ -3,7 +3,7 @@ import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { TOKEN_REVIEWS } from '../../../src/runtime/server/metricsServer/access.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
-import { createAgents, deletePod, limitedUser, post, tokenOf, type Sent } from './authWorld.ts';
+import { createAgents, deletePod, limitedUser, post, postInTime, tokenOf, WAIT, type Sent } from './authWorld.ts';
 import { expectExactRights } from './exactRights.ts';
 import { startServer, type ConnectivityServer } from './world.ts';
 
@@ -30,14 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.kill());
 
-/** Waits while the rate of the agent's reports is limited. */
-async function report(pod: string, sent: Sent): Promise<{ status: number; text: string }> {
-  return vi.waitFor(async () => {
-    const answer = await post(server, pod, sent);
-    expect(answer.status).not.toBe(429);
-    return answer;
-  });
-}
+/** Waits while the rate of the agent's reports is limited, or a token cannot be verified. */
+const report = (pod: string, sent: Sent): ReturnType<typeof post> => postInTime(server, pod, sent);
 
 describe('a report', () => {
   it('with the token of its pod is accepted, and gets the node of the token', async () => {
@@ -81,8 +75,15 @@ describe('a report', () => {
   });
 
   it('is limited to one per second', async () => {
-    await report('a', { token: tokens.a, node: 'n1' });
-    const answers = await Promise.all([1, 2, 3].map(() => post(server, 'a', { token: tokens.a, node: 'n1' })));
+    const send = (): ReturnType<typeof post> => post(server, 'a', { token: tokens.a, node: 'n1' });
+    const answers = await vi.waitFor(async () => {
+      const from = performance.now();
+      expect((await send()).status).toBe(200);
+      const others = await Promise.all([1, 2, 3].map(send));
+      // Those that take longer on a busy machine are not of one second.
+      expect(performance.now() - from).toBeLessThan(800);
+      return others;
+    }, WAIT);
     expect(answers.map(({ status, retryAfter }) => [status, retryAfter])).toEqual([1, 2, 3].map(() => [429, '1']));
     expect(await report('b', { token: tokens.b, node: 'n2' })).toMatchObject({ status: 200 });
   });
@@ -91,14 +92,16 @@ describe('a report', () => {
 it('while the API server is away, a known agent goes on and an unknown one gets 503', async () => {
   restart.from = Date.now();
   await scene.plane.stopApiServer();
-  expect(await report('a', { token: tokens.a, node: 'n1' })).toMatchObject({ status: 200 });
-  expect(await report('later', { token: tokens.later, node: 'n2' })).toMatchObject({ status: 503 });
+  const known = await vi.waitFor(async () => {
+    const answer = await post(server, 'a', { token: tokens.a, node: 'n1' });
+    expect(answer.status).not.toBe(429);
+    return answer;
+  }, WAIT);
+  expect(known).toMatchObject({ status: 200 });
+  expect(await post(server, 'later', { token: tokens.later, node: 'n2' })).toMatchObject({ status: 503 });
   await scene.plane.startApiServer();
   restart.to = Date.now();
-  await vi.waitFor(
-    async () => expect(await report('later', { token: tokens.later, node: 'n2' })).toMatchObject({ status: 200 }),
-    { timeout: 60_000, interval: 1_000 },
-  );
+  expect(await report('later', { token: tokens.later, node: 'n2' })).toMatchObject({ status: 200 });
 });
 
 it('the token of a deleted pod is refused at once, also by a server that has not verified it', async () => {
@@ -106,9 +109,9 @@ it('the token of a deleted pod is refused at once, also by a server that has not
   expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({ status: 200 });
   const names = async (): Promise<unknown[]> =>
     (await client.list(AGENTS, { namespace: 'default' })).map(({ metadata }) => metadata?.name);
-  await vi.waitFor(async () => expect(await names()).toContain('gone'), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await names()).toContain('gone'), WAIT);
   await deletePod(scene.connected, 'gone');
-  await vi.waitFor(async () => expect(await names()).not.toContain('gone'), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await names()).not.toContain('gone'), WAIT);
   expect(await report('gone', { token: tokens.gone, node: 'n1' })).toMatchObject({
     status: 403,
     text: 'podname is gone: must be a pod of an agent in default\n',
@@ -117,7 +120,7 @@ it('the token of a deleted pod is refused at once, also by a server that has not
   const review = { spec: { token: tokens.gone, audiences: [AUDIENCE] } };
   await vi.waitFor(
     async () => expect((await client.create(TOKEN_REVIEWS, review)).status?.authenticated).not.toBe(true),
-    { timeout: 60_000, interval: 1_000 },
+    { timeout: 120_000, interval: 1_000 },
   );
   await server.kill();
   server = await startServer(kubeconfig);
@@ -144,7 +147,7 @@ describe('with -allow-anonymous', () => {
   });
 
   it('a report without a token does not replace one with a token, but the other way round', async () => {
-    await report('a', { token: tokens.a, node: 'n1' });
+    expect(await report('a', { token: tokens.a, node: 'n1' })).toMatchObject({ status: 200 });
     expect(await report('a', { token: undefined, node: 'n1' })).toMatchObject({ status: 401 });
     expect((await server.ask('/api/v1/agents/a')).text).not.toContain('traffic.example.com/anonymous');
   });

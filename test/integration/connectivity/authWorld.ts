@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest';
 import type { KubeObject, Resource } from '../../../src/runtime/client/resource.ts';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { NODES, PODS, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
@@ -86,6 +87,12 @@ export interface Sent {
   readonly node: string;
 }
 
+/** For what waits for an API server that starts, or answers late. */
+export const WAIT = { timeout: 120_000, interval: 100 };
+
+/** An agent reports again then: its reports are limited, or a TokenReview took more than the 1.5 s that it is given. */
+const LATER = [429, 503];
+
 /** Posts a report. */
 export async function post(
   { port }: ConnectivityServer,
@@ -98,4 +105,23 @@ export async function post(
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   });
   return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after') };
+}
+
+/**
+ * Posts a report, again and again while the server says so.
+ *
+ * @param unverified called for each answer that the token could not be verified
+ */
+export function postInTime(
+  server: ConnectivityServer,
+  pod: string,
+  sent: Sent,
+  unverified: () => void = () => undefined,
+): ReturnType<typeof post> {
+  return vi.waitFor(async () => {
+    const answer = await post(server, pod, sent);
+    if (answer.status === 503) unverified();
+    expect(LATER).not.toContain(answer.status);
+    return answer;
+  }, WAIT);
 }

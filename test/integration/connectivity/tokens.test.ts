@@ -6,7 +6,7 @@ import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { audited } from '../../harness/audit.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
-import { createAgents, limitedUser, post, tokenOf } from './authWorld.ts';
+import { createAgents, limitedUser, postInTime, tokenOf } from './authWorld.ts';
 import { startServer, type ConnectivityServer } from './world.ts';
 
 /** Tokens that a real API server has issued, or could have. */
@@ -42,16 +42,9 @@ function resigned(token: string, change: (claims: Claims) => Claims): string {
   return `${text}.${signature}`;
 }
 
-/** Waits while the rate of the agent's reports is limited. */
-async function statusOf(pod: string, token: string): Promise<number> {
-  return vi.waitFor(
-    async () => {
-      const { status } = await post(server, pod, { token, node: 'n1' });
-      expect(status).not.toBe(429);
-      return status;
-    },
-    { interval: 100 },
-  );
+/** Waits while the rate of the agent's reports is limited, or a token cannot be verified. */
+async function statusOf(pod: string, token: string, unverified?: () => void): Promise<number> {
+  return (await postInTime(server, pod, { token, node: 'n1' }, unverified)).status;
 }
 
 const reviews = (): number =>
@@ -84,8 +77,11 @@ describe('reports with one token', () => {
   it('cost one TokenReview', async () => {
     const token = await tokenOf(scene.connected, 'b', AUDIENCE);
     const before = reviews();
-    for (let n = 0; n < 4; n++) expect(await statusOf('b', token)).toBe(200);
-    await vi.waitFor(() => expect(reviews()).toBe(before + 1));
+    let unverified = 0;
+    for (let n = 0; n < 4; n++) expect(await statusOf('b', token, () => (unverified += 1))).toBe(200);
+    await vi.waitFor(() => expect(reviews()).toBeGreaterThan(before));
+    // And one more for each that the API server did not answer in time.
+    expect(reviews()).toBeLessThanOrEqual(before + 1 + unverified);
   });
 
   it('that claims nothing right cost none', async () => {
