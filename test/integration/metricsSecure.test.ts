@@ -11,6 +11,7 @@ import { binary } from '../lab/binaries.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { startOperator, type Operator } from '../harness/operator.ts';
 import { startPrometheus } from '../harness/prometheus.ts';
+import { whenAllowed } from './rights.ts';
 
 /**
  * The operator's metrics by HTTPS, as with `metrics.secure`: its process has the token and the rights of the chart's
@@ -58,6 +59,21 @@ async function install(leftOut: (resource: string) => boolean): Promise<void> {
   const items = helmTemplate('--set', 'metrics.secure=true,metrics.certSecret=tls').filter((each) => !isHook(each));
   for (const object of items) if (object.kind === 'ClusterRole') object.rules = rulesWithout(object, leftOut);
   await kubectl(['apply', '--server-side', '-f-'], { apiVersion: 'v1', kind: 'List', items });
+  await inForce(leftOut);
+}
+
+/** The API server uses rights shortly after they were written; the operator asks as soon as it starts. */
+async function inForce(leftOut: (resource: string) => boolean): Promise<void> {
+  const { client } = scene.connected;
+  const user = `system:serviceaccount:${NAMESPACE}:traffic-operator`;
+  const toCreate = (group: string, resource: string) => {
+    return { verbs: ['create'], apiGroups: [`${group}.k8s.io`], resources: [resource] };
+  };
+  for (const resource of REVIEWS) {
+    const group = resource === 'tokenreviews' ? 'authentication' : 'authorization';
+    await whenAllowed(client, user, toCreate(group, resource), { allowed: !leftOut(resource) });
+  }
+  await whenAllowed(client, user, toCreate('coordination', 'leases'), { namespace: NAMESPACE });
 }
 
 function rulesWithout({ rules }: Manifest, leftOut: (resource: string) => boolean): object[] {
