@@ -4,10 +4,12 @@ import {
   type ConnectivityCheckSpec,
   type ConnectivityCheckStatus,
 } from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import { FIGURES_EVERY_MS } from '../../src/controllers/connectivitycheck/decide/quiet.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { audited } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { kubectl } from '../harness/kubectl.ts';
+import { SLACK } from '../harness/slack.ts';
 import {
   evaluation,
   finding,
@@ -17,8 +19,8 @@ import {
 } from './connectivityCheckServer.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
-/** Two intervals of 5 s, and 5 s. The tests' machine may be busy, so writing may take two more. */
-const IN_TIME = { timeout: 17_000, interval: 100 };
+/** Two intervals of 5 s, and 5 s. Writing may take two more. */
+const IN_TIME = { timeout: SLACK * 17_000, interval: 100 };
 /** The sample, not the line of help. */
 const SERVER_UP = /^traffic_operator_connectivity_server_up \d/m;
 const AUDIT = {
@@ -83,7 +85,10 @@ describe('a spec', () => {
     const full: ConnectivityCheckSpec = { interval: '1h', peers: 50, planes: ['Host'], probes, nodeSelector };
     for (const spec of [full, {}]) {
       await create('right', spec);
+      // The next test needs an operator that has seen it, and its end.
+      await verdictIs('Unknown', WAIT, 'right');
       await f.client.delete(CONNECTIVITY_CHECKS, { name: 'right' });
+      await vi.waitFor(async () => expect(await metrics()).not.toContain('check="right"'), WAIT);
     }
   });
 });
@@ -117,13 +122,14 @@ describe('a check', () => {
   });
 
   it('has no writes while only figures change within a minute', async () => {
-    const before = statusWrites().length;
-    const asked = server.requests;
+    const [before, asked] = [statusWrites(), server.requests];
     for (let pairs = 13; server.requests < asked + 5; pairs++) {
       server.evaluations = { cluster: evaluation([], 1, pairs) };
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
-    expect(statusWrites().length).toBe(before);
+    // None, unless it took longer than a minute since the last one.
+    const most = Math.floor((Date.now() - before.at(-1)!.at) / FIGURES_EVERY_MS);
+    expect(statusWrites().length - before.length).toBeLessThanOrEqual(most);
   });
 
   it('shows a finding with since, an event and an open outage', async () => {
@@ -142,7 +148,7 @@ describe('a check', () => {
     const table = await kubectl(f.controlPlane, ['get', 'connectivitychecks', 'cluster']);
     const [head = '', row = ''] = table.split('\n').map((line) => line.trim().split(/ {2,}/).join('|'));
     expect(head).toBe('NAME|VERDICT|FINDINGS|AGENTS|REPORTING|AGE');
-    expect(row).toMatch(/^cluster\|Failed\|PodNetwork n2\|6\|6\|\d+s$/);
+    expect(row).toMatch(/^cluster\|Failed\|PodNetwork n2\|6\|6\|(\d+m)?(\d+s)?$/);
     const wide = await kubectl(f.controlPlane, ['get', 'cc', 'cluster', '-o', 'wide', '--no-headers']);
     // Ready, Server, Nodes, Excluded, Pairs, Affected, Reason.
     expect(wide.trim().split(/ {2,}/).slice(6)).toEqual(['True', 'True', '3', '0', '12', '0', 'PodNetworkFailed']);
@@ -176,17 +182,23 @@ describe('a check', () => {
 
 describe('a server that', () => {
   it('is back within two intervals was no finding, no event and no outage', async () => {
-    const [{ outages }, told] = [await status(), (await reasons()).length];
+    const name = 'patient';
+    // Two of its intervals are longer than this takes on a busy machine.
+    await create(name, { interval: '1m' });
+    server.evaluations = { cluster: evaluation(), [name]: evaluation() };
+    await verdictIs('Healthy', WAIT, name);
     await server.stop();
-    await vi.waitFor(async () => expect(await serverCondition()).toMatchObject({ status: 'False' }), IN_TIME);
-    expect((await status()).verdict).toBe('Healthy');
+    await vi.waitFor(async () => expect(await serverCondition(name)).toMatchObject({ status: 'False' }), IN_TIME);
+    expect((await status(name)).verdict).toBe('Healthy');
     await server.start();
-    await vi.waitFor(async () => expect(await serverCondition()).toMatchObject({ status: 'True' }), IN_TIME);
-    expect((await status()).outages).toEqual(outages);
-    expect((await reasons()).length).toBe(told);
+    await vi.waitFor(async () => expect(await serverCondition(name)).toMatchObject({ status: 'True' }), IN_TIME);
+    expect((await status(name)).outages ?? []).toEqual([]);
+    expect(await reasons(name)).toEqual([]);
+    await f.client.delete(CONNECTIVITY_CHECKS, { name });
+    await verdictIs('Healthy'); // of the other one, to which it may have been gone for too long
   });
 
-  const serverCondition = async () => findCondition((await status()).conditions, 'ServerReachable');
+  const serverCondition = async (name?: string) => findCondition((await status(name)).conditions, 'ServerReachable');
 
   it('is gone is reported in time, and its return as well', async () => {
     await server.stop();
