@@ -39,7 +39,7 @@ describe('what is deployed', () => {
     await bench().addPrometheusPod('prometheus-x');
     bench().start();
     await bench().deployed();
-    await bench().lookAgain();
+    await bench().settled();
     const before = await versions();
     const writes = bench().writes.length;
     await bench().lookAgain();

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import type { V1EndpointSlice, V1Pod, V1PolicyRule } from '@kubernetes/client-node';
+import type { V1PolicyRule } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { createMeasurementController } from '../../src/controllers/measurement/controller.ts';
 import type { Measurement } from '../../src/controllers/measurement/controller.ts';
-import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { targetsComponent } from '../../src/controllers/measurement/components/targets.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import type { MeasurementOptions } from '../../src/controllers/measurement/options.ts';
@@ -23,6 +22,8 @@ import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtim
 import { createTransport } from '../../src/runtime/client/transport.ts';
 import type { Transport, TransportRequest } from '../../src/runtime/client/transport.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { SLACK } from '../harness/slack.ts';
+import { prometheusPod, sliceOf } from './measurementPods.ts';
 import { whenAllowed } from './rights.ts';
 
 /** A separate operator namespace on a control plane, in which a test starts measurement controllers. */
@@ -40,6 +41,8 @@ export interface Bench {
   start(options?: MeasurementOptions, over?: { pod?: ObjectRef; withStacks?: boolean }): Measurement;
   /** Resolves when the running controller has finished another full pass. */
   lookAgain(): Promise<void>;
+  /** Resolves when a full pass has written nothing: while a cache does not have an object yet, it is applied again. */
+  settled(): Promise<void>;
   /** Stops the running controller. */
   stop(): Promise<void>;
   /** All components and the ConfigMap of the targets, by 'Kind namespace/name'; undefined if missing. */
@@ -64,7 +67,7 @@ interface Patience {
 }
 
 /** The promise for drift and deletion. */
-export const HEALED: Patience = { timeout: 10_000, interval: 50 };
+export const HEALED: Patience = { timeout: SLACK * 10_000, interval: 50 };
 /** A generous deadline, also for slow machines. */
 export const WAIT: Patience = { timeout: 90_000, interval: 50 };
 
@@ -137,6 +140,13 @@ async function createBench(plane: ControlPlane, namespace: string): Promise<Benc
       // The first pass may have been running already.
       await nextRound(running!);
       await nextRound(running!);
+    },
+    async settled() {
+      await vi.waitFor(async () => {
+        const before = writes.length;
+        await bench.lookAgain();
+        expect(writes.slice(before)).toEqual([]);
+      }, WAIT);
     },
     async stop() {
       await running?.stop();
@@ -257,35 +267,4 @@ async function grant(client: Client, namespace: string, name: string, rules: Rig
     ...rules.cluster.slice(0, 1).map((rule) => whenAllowed(client, name, rule)),
     ...rules.own.slice(0, 1).map((rule) => whenAllowed(client, name, rule, { namespace })),
   ]);
-}
-
-function prometheusPod(namespace: string, name: string): V1Pod {
-  const securityContext = {
-    allowPrivilegeEscalation: false,
-    runAsNonRoot: true,
-    capabilities: { drop: ['ALL'] },
-    seccompProfile: { type: 'RuntimeDefault' },
-  };
-  return {
-    metadata: { namespace, name, labels: prometheusSelector(namespace) },
-    spec: { containers: [{ name: 'prometheus', image: 'prometheus', securityContext }] },
-  };
-}
-
-function sliceOf(
-  namespace: string,
-  name: string,
-  endpoints: Record<string, string>,
-  addressType: 'IPv4' | 'IPv6',
-): V1EndpointSlice {
-  return {
-    metadata: {
-      namespace: `${namespace}-node-exporter`,
-      name,
-      labels: { 'kubernetes.io/service-name': 'node-exporter' },
-    },
-    addressType,
-    ports: [{ name: 'metrics', port: 9100, protocol: 'TCP' }],
-    endpoints: Object.entries(endpoints).map(([nodeName, address]) => ({ nodeName, addresses: [address] })),
-  };
 }

@@ -1,4 +1,5 @@
-import type { V1DaemonSet, V1Pod } from '@kubernetes/client-node';
+import type { V1DaemonSet, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
+import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { DAEMONSETS, PODS } from '../../src/runtime/client/resources.ts';
 import type { ObjectRef } from '../../src/runtime/client/resource.ts';
@@ -53,4 +54,37 @@ export async function reportReady(
     numberReady: ready,
   };
   await client.mergePatch(DAEMONSETS, daemonSet, { status: counts }, KUBELET);
+}
+
+/** A pod that the Deployment of Prometheus would have. */
+export function prometheusPod(namespace: string, name: string): V1Pod {
+  const securityContext = {
+    allowPrivilegeEscalation: false,
+    runAsNonRoot: true,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  };
+  return {
+    metadata: { namespace, name, labels: prometheusSelector(namespace) },
+    spec: { containers: [{ name: 'prometheus', image: 'prometheus', securityContext }] },
+  };
+}
+
+/** An EndpointSlice of the exporter: node name -> address. */
+export function sliceOf(
+  namespace: string,
+  name: string,
+  endpoints: Record<string, string>,
+  addressType: 'IPv4' | 'IPv6',
+): V1EndpointSlice {
+  return {
+    metadata: {
+      namespace: `${namespace}-node-exporter`,
+      name,
+      labels: { 'kubernetes.io/service-name': 'node-exporter' },
+    },
+    addressType,
+    ports: [{ name: 'metrics', port: 9100, protocol: 'TCP' }],
+    endpoints: Object.entries(endpoints).map(([nodeName, address]) => ({ nodeName, addresses: [address] })),
+  };
 }

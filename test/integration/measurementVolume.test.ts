@@ -30,8 +30,7 @@ describe('the claim of Prometheus', () => {
       resources: { requests: { storage: '2Gi' } },
       storageClassName: 'fast',
     });
-    // The first pass may not have ended yet.
-    await bench().lookAgain();
+    await bench().settled();
     const before = bench().writes.length;
     await bench().lookAgain();
     expect(bench().writes.slice(before)).toEqual([]);
