@@ -124,6 +124,11 @@ describe("a controller that may not watch the ConfigMaps of the agents' targets,
     await bench().putSlice('a', { 'node-1': '10.0.0.1' });
     await vi.waitFor(async () => expect(await bench().targets()).toEqual({ 'node-1': '10.0.0.1:9100' }), WAIT);
     const forbidden = ['prometheus-agent-targets', 'prometheus-agent-targets-2'];
-    expect(problemsOf(measurement)).toEqual(forbidden.map((each) => `Forbidden ConfigMap ${namespace}/${each}`));
+    // Each of the two is refused by itself.
+    await vi.waitFor(
+      () =>
+        expect(problemsOf(measurement)).toEqual(forbidden.map((each) => `Forbidden ConfigMap ${namespace}/${each}`)),
+      WAIT,
+    );
   });
 });
