@@ -4,6 +4,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 /** An outage of a real Prometheus that loses its data: no new verdict until the rate window is full again. */
 const WAIT = { timeout: 120_000, interval: 200 };
 const KEY = 'web.traffic.example.com/unfit';
+const WARMING = { verdict: 'Fit', reason: 'WarmingUp', unfit: false };
 
 let f: Fixture;
 beforeAll(async () => {
@@ -24,8 +25,14 @@ describe('after an outage of Prometheus', () => {
     await expectNode('n1', { verdict: 'Unknown' });
     f.exporter.setPercent('n1', 90);
     await f.startPrometheus();
-    await expectNode('n1', { verdict: 'Fit', reason: 'WarmingUp', unfit: false });
-    expect((await f.labels(KEY)).n1).toBe('false');
+    const isWarming = async () => expect((await f.watch('web')).status?.nodes?.n1).toMatchObject(WARMING);
+    const meanwhile = await vi.waitFor(async () => {
+      await isWarming();
+      const { n1 } = await f.labels(KEY);
+      await isWarming();
+      return n1;
+    }, WAIT);
+    expect(meanwhile).toBe('false');
     // A verdict that does not change has its usual reason.
     await expectNode('n2', { verdict: 'Fit', reason: 'BelowThreshold' });
     // A node that joins meanwhile gets its first verdict as usual.
