@@ -180,8 +180,9 @@ describe('a Prometheus that accepts and never answers', () => {
     await f.stopOperator();
     const { port } = server.address() as AddressInfo;
     await f.startOperator([], { prometheusUrl: `http://127.0.0.1:${port}` });
-    await f.createWatch('hung', { maxBandwidthPercent: '10' });
-    for (const name of ['hung', 'web']) {
+    // The new one comes last: after a minute without data, it gets its Deployment.
+    for (const name of ['web', 'hung']) {
+      if (name === 'hung') await f.createWatch(name, { maxBandwidthPercent: '10' });
       await vi.waitFor(async () => {
         const reachable = await conditionOf(name, 'PrometheusReachable');
         expect(reachable).toMatchObject({ status: 'False', reason: 'PrometheusDeadline' });
