@@ -100,6 +100,7 @@ describe("somebody else's objects of the same names", () => {
     for (const { resource, ref } of FOREIGN) await scene.connected.client.delete(resource, ref);
     await vi.waitFor(async () => {
       expect(await problems()).toBe(0);
+      expect(await present()).toEqual(COMPONENTS.map(({ id }) => id));
       expect((await find(SERVICES, SERVICE))?.metadata?.labels).toMatchObject({ app: 'netchecker-server' });
     }, WAIT);
   });
