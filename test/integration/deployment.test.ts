@@ -45,12 +45,12 @@ function createWatch(name: string, containers: object[], more: object = {}): Pro
 }
 
 /** Waits until the Deployment passes the check. */
-async function settled(name: string, check: (d: V1Deployment) => void): Promise<V1Deployment> {
+async function settled(name: string, check: (d: V1Deployment) => void, wait = WAIT): Promise<V1Deployment> {
   return vi.waitFor(async () => {
     const found = await deployment(name);
     check(found);
     return found;
-  }, WAIT);
+  }, wait);
 }
 
 const applied = (d: V1Deployment): void =>
@@ -211,7 +211,7 @@ describe('without data', () => {
     const { metadata } = await createWatch('blind', [web]);
     const made = (object: { creationTimestamp?: Date } | undefined): number =>
       new Date(object?.creationTimestamp ?? Number.NaN).getTime();
-    const { metadata: deployed } = await settled('blind', applied);
+    const { metadata: deployed } = await settled('blind', applied, { ...WAIT, timeout: 180_000 });
     const waited = made(deployed) - made(metadata);
     measured(`without data a Deployment is made after ${seconds(waited)}`);
     expect(waited).toBeGreaterThanOrEqual(59_000); // creation times are whole seconds

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { expect, it, vi } from 'vitest';
 
 const MODULE = new URL('../../src/runtime/process/memoryReducer.ts', import.meta.url).href;
-const WAIT = { timeout: 90_000, interval: 500 };
+const WAIT = { timeout: 240_000, interval: 500 };
 
 /** Runs a program together with `wakeMemoryReducer` until `look` accepts the lines that it printed. */
 async function untilLines(

@@ -130,7 +130,7 @@ describe('the nodes', () => {
         expect(condition(watch, 'MetricsAvailable')).toMatchObject({ status: 'False', reason: 'PartialData' });
         expect(condition(watch, 'MetricsAvailable')?.message).toContain('n2');
       },
-      { ...WAIT, timeout: 80_000 },
+      { ...WAIT, timeout: 180_000 },
     );
     expect(await f.labels(key('web'))).toMatchObject({ n2: 'true' });
     f.exporter.setPercent('n2', 60);
