@@ -2,6 +2,7 @@ import type { EventsV1Event, V1CustomResourceDefinition, V1JSONSchemaProps } fro
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crd/crdCheck.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import { untilQuiet } from '../harness/audit.ts';
 import { measured } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { CRDS, trafficWatchCrd } from '../harness/customResource.ts';
@@ -10,6 +11,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 /** A CRD that is older than the operator, on a real API server, which drops what that CRD does not know. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const PASSES = 5;
+const OPERATOR = 'operator-under-test';
 const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 const ref = (name: string) => ({ namespace: 'default', name });
 
@@ -70,7 +72,7 @@ describe('a CRD without most of the status', () => {
     f = await startFixture({ nodes: ['n1', 'n2'], crd: OF_PKOPEL });
     f.exporter.setPercent('n1', 50);
     await f.createWatch('web', { maxBandwidthPercent: '10' });
-    await f.startOperator();
+    await f.startOperator([], { kubeconfig: await f.controlPlane.user(OPERATOR, ['system:masters']) });
   });
   afterAll(() => f.stop());
 
@@ -99,6 +101,8 @@ describe('a CRD without most of the status', () => {
       (await f.watch('web')).metadata?.resourceVersion,
       await lastEvents(),
     ];
+    // What it had to write, it may write late.
+    await untilQuiet(f.controlPlane, OPERATOR);
     const before = await state();
     await afterPasses(PASSES);
     expect(await state()).toEqual(before);
@@ -149,8 +153,10 @@ describe('a CRD without spec.label in place of this version’s', () => {
     expect(await affinityOf('web')).toContain(key('pool'));
     for (const watch of ['web', 'other']) {
       expect((await warning(watch)).note).toContain('drops spec.label;');
-      const stalled = (await f.watch(watch)).status?.conditions?.find(({ type }) => type === 'Stalled');
-      expect(stalled).toMatchObject({ status: 'True', reason: 'CrdOutdated' });
+      await vi.waitFor(async () => {
+        const stalled = (await f.watch(watch)).status?.conditions?.find(({ type }) => type === 'Stalled');
+        expect(stalled).toMatchObject({ status: 'True', reason: 'CrdOutdated' });
+      }, WAIT);
     }
   });
 });
