@@ -11,7 +11,7 @@ import { managerOf } from '../../src/commands/manager/command.ts';
 import { EVENTS, NODES } from '../../src/runtime/client/resources.ts';
 import type { Resource } from '../../src/runtime/client/resource.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
-import { CRDS } from '../harness/customResource.ts';
+import { installCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { NODE_COUNTS, type NodeCount } from './exampleController/api.ts';
 import { WITH_EXAMPLE } from './exampleController/main.ts';
@@ -62,9 +62,8 @@ describe('the operator with it', () => {
   beforeAll(async () => {
     f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
     const crd = crds(WITH_EXAMPLE).find(({ path }) => path.startsWith('deploy/crds/example'))?.content ?? '';
-    await f.client.create(CRDS, parse(crd, { version: '1.1' }) as V1CustomResourceDefinition);
-    const count = { metadata: NAME, spec: { namePrefix: 'n' } };
-    await vi.waitFor(() => f.client.create(NODE_COUNTS, count), WAIT);
+    await installCrd(f.client, parse(crd, { version: '1.1' }) as V1CustomResourceDefinition, NODE_COUNTS);
+    await f.client.create(NODE_COUNTS, { metadata: NAME, spec: { namePrefix: 'n' } });
     await grant();
     await f.startOperator(['--node-count-most=3'], { main: MAIN, kubeconfig: await f.controlPlane.user(USER) });
   });
