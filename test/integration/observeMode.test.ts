@@ -94,14 +94,17 @@ describe('a TrafficWatch with mode Observe', () => {
     await expectStatus({ mode: 'Observe', ready: true, plan: { nodesToLabel: 2, deployment: 'Apply' } });
     expect((await deployment())?.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
     expect(await nodesWithout(KEY)).toEqual(before);
-    const writes = writesOf(f.controlPlane, OPERATOR).filter(({ at }) => at >= since);
-    const others = writes.filter(({ name, resource }) => name !== 'other' && !/^(events|.*\/status)$/.test(resource));
-    // Of each node once, then the finalizer. The Deployment of `other` may be applied meanwhile.
-    expect(others.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`).sort()).toEqual([
-      'patch nodes n1',
-      'patch nodes n2',
-      'patch trafficwatches web',
-    ]);
+    // The API server logs a write after its answer.
+    await vi.waitFor(() => {
+      const writes = writesOf(f.controlPlane, OPERATOR).filter(({ at }) => at >= since);
+      const others = writes.filter(({ name, resource }) => name !== 'other' && !/^(events|.*\/status)$/.test(resource));
+      // Of each node once, then the finalizer. The Deployment of `other` may be applied meanwhile.
+      expect(others.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`).sort()).toEqual([
+        'patch nodes n1',
+        'patch nodes n2',
+        'patch trafficwatches web',
+      ]);
+    }, WAIT);
   });
 
   it('can be deleted', async () => {
