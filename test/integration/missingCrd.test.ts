@@ -26,14 +26,17 @@ const times = (text: string): number => f.operator().log().split(text).length - 
 it('reports it and is not ready, and works as soon as the CRD exists', async () => {
   await f.startOperator([], { until: 'alive' });
   await vi.waitFor(() => expect(times(MISSING)).toBe(1), WAIT);
-  const [status, body] = await readiness();
-  expect(status).not.toBe(200);
-  expect(body).toContain('the API server does not serve trafficwatches.traffic.example.com');
+  await vi.waitFor(async () => {
+    const [status, body] = await readiness();
+    expect(status).not.toBe(200);
+    expect(body).toContain('the API server does not serve trafficwatches.traffic.example.com');
+  }, WAIT);
 
   await installCrd(f.client);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => expect(await f.labels(keyOf('web'))).toEqual({ n1: 'false' }), WAIT);
-  expect((await readiness())[0]).toBe(200);
+  // The nodes may be labelled before the caches of other kinds are synced.
+  await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), WAIT);
   expect(times('the CRD is installed')).toBe(1);
 });
 
