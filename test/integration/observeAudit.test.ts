@@ -130,10 +130,13 @@ describe('the audit log while traffic and nodes come and go', () => {
 
       // They have decided all the same.
       expect([...reasonsSeen]).toEqual(expect.arrayContaining(['HeldByMinHold', 'HeldByBreaker']));
-      expect(await statusOf('older')).toMatchObject({ mode: 'Observe', nodes: { n3: { verdict: 'Unfit' } } });
+      // A scrape may be late, and n3 without a verdict for a moment.
+      await vi.waitFor(async () => {
+        expect(await statusOf('older')).toMatchObject({ mode: 'Observe', nodes: { n3: { verdict: 'Unfit' } } });
+        expect(await statusOf('target')).toMatchObject({ mode: 'Observe', ready: true });
+      }, WAIT);
       const { conditions } = await statusOf('younger');
       expect(conditions?.find(({ type }) => type === 'Stalled')).toMatchObject({ reason: 'LabelKeyTaken' });
-      expect(await statusOf('target')).toMatchObject({ mode: 'Observe', ready: true });
 
       const counts = requests();
       measured(`${turn} changes of traffic with mode Observe, requests by the operator: ${JSON.stringify(counts)}`);
@@ -146,6 +149,6 @@ describe('the audit log while traffic and nodes come and go', () => {
       const stayed = (await f.client.list(NODES)).filter(({ metadata }) => STAYING.includes(metadata?.name ?? ''));
       expect(stayed).toEqual(before);
     },
-    300_000 + MINUTES * 60_000,
+    600_000 + MINUTES * 60_000,
   );
 });
