@@ -67,6 +67,7 @@ describe('passes', () => {
       expect(n1).toBe('true');
     }, WAIT);
     expect(run).toBeLessThan(PASSES);
+    expect((await metricsOf(operator)).sum('passes_total', { result: 'ok' })).toBeGreaterThan(0);
   });
 
   it.each([0, 31, 1.5])('are refused as %d, and the message says what is allowed', async (unfit) => {
