@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { CONFIG_MAPS, DEPLOYMENTS } from '../../../src/runtime/client/resources.ts';
-import { audited } from '../../harness/audit.ts';
-import { measured, seconds, sleep } from '../../harness/measured.ts';
+import { arrived, audited } from '../../harness/audit.ts';
+import { measured, seconds } from '../../harness/measured.ts';
 import { NODE } from './kubelet.ts';
 import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 
@@ -113,36 +113,52 @@ it('with Auto, one of somebody else is used, and outlives the stack', async () =
   expect([await uid(), writesTo('db').length]).toEqual(before);
 });
 
-/** Milliseconds until the component has this in its status after a change. A look every 10 s would take 5 s on average. */
+/** Until the component has this in its status after a change. */
 async function isSeen(what: string, change: () => Promise<unknown>, wanted: object): Promise<void> {
   const since = performance.now();
   await change();
-  await vi.waitFor(async () => expect(await s.component('db')).toMatchObject(wanted), { timeout: 5_000, interval: 50 });
+  await vi.waitFor(async () => expect(await s.component('db')).toMatchObject(wanted), { ...WAIT, interval: 50 });
   measured(`a workload of somebody else is ${what}: in the status after ${seconds(performance.now() - since)}`);
 }
+/** What the operator has read: without a watch it would look every 10 s. */
 const reads = () => audited(s.f.controlPlane).filter(({ user, verb }) => user === USER && verb === 'get').length;
-const deleteIt = () => s.f.client.delete(DEPLOYMENTS, DB);
 const scale = (replicas: number) => s.f.client.mergePatch(DEPLOYMENTS, DB, { spec: { replicas } }, PERSON);
-const MISSING = { state: 'Degraded', reason: 'ExternalMissing' };
+const scaledTo = (replicas: number, wanted: object) => isSeen(`scaled to ${replicas}`, () => scale(replicas), wanted);
+const watches = () =>
+  arrived(s.f.controlPlane).filter(
+    ({ user, verb, name, code }) => user === USER && verb === 'watch' && name === DB.name && code === 200,
+  ).length;
 
-it('each change is seen at once, and reads nothing', async () => {
-  await s.create('main', [EXTERNAL]);
-  await s.ready();
+/** Until the operator watches the workload, after so many watches of it. A change that is seen then proves that the watch is current. */
+async function untilWatched(before: number): Promise<void> {
+  await vi.waitFor(() => expect(watches()).toBeGreaterThan(before), WAIT);
+  await scaledTo(3, { state: 'Ready', readyReplicas: 3 });
+}
+
+/** By the watch alone. */
+async function eachChangeIsSeen(): Promise<void> {
   const before = reads();
-  await isSeen('scaled to 0', () => scale(0), { state: 'Degraded', reason: 'NotReadyYet' });
-  await isSeen('scaled to 2', () => scale(2), { state: 'Ready', readyReplicas: 2 });
-  await isSeen('deleted', deleteIt, MISSING);
+  await scaledTo(0, { state: 'Degraded', reason: 'NotReadyYet' });
+  await scaledTo(2, { state: 'Ready', readyReplicas: 2 });
+  await isSeen('deleted', () => s.f.client.delete(DEPLOYMENTS, DB), { state: 'Degraded', reason: 'ExternalMissing' });
   await isSeen('created', () => theirs(), { state: 'Ready' });
   expect(reads()).toBe(before);
+}
+
+it('each change is seen, and reads nothing', async () => {
+  const before = watches();
+  await s.create('main', [EXTERNAL]);
+  await s.ready();
+  await untilWatched(before);
+  await eachChangeIsSeen();
 });
 
 it('also after the API server was restarted', async () => {
+  const before = watches();
   await s.f.controlPlane.stopApiServer();
   await s.f.controlPlane.startApiServer();
-  // Caches are current 5 s after it is back.
-  await sleep(6_000);
-  await isSeen('deleted after a restart of the API server', deleteIt, MISSING);
-  await isSeen('created after a restart of the API server', () => theirs(), { state: 'Ready' });
+  await untilWatched(before);
+  await eachChangeIsSeen();
 });
 
 async function files() {
