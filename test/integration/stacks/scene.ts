@@ -13,7 +13,7 @@ import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NODES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
-import { audited, writesOf } from '../../harness/audit.ts';
+import { arrived, writesOf } from '../../harness/audit.ts';
 import type { ControlPlaneOptions } from '../../harness/controlPlane.ts';
 import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
@@ -179,14 +179,17 @@ export function stackRights(...values: readonly string[]): readonly Rule[] {
   return given.flatMap(({ cluster, own }) => [...cluster, ...own]);
 }
 
-/** The rights on these resources that a user did not use, as `verb resource`. Refused requests fail the test. */
+/**
+ * The rights on these resources that a user did not use, as `verb resource`. Refused requests fail the test. A watch counts from its begin: the
+ * API server sees its end some time after the operator has ended.
+ */
 export function unusedRights(
   { f }: StackScene,
   user: string,
   of: (resource: string) => boolean,
   rules = stackRights(),
 ): string[] {
-  const requests = audited(f.controlPlane).filter((request) => request.user === user);
+  const requests = arrived(f.controlPlane).filter((request) => request.user === user);
   expect(requests.filter(({ code }) => code === 403)).toEqual([]);
   const used = new Set(requests.map(({ verb, resource }) => `${verb} ${resource}`));
   const unused = rules.flatMap(({ resources = [], verbs }) =>
