@@ -63,6 +63,6 @@ it('they are Ready when the controllers are back, and what depends on them is ch
   await s.ready('main');
   await s.ready('second');
   expect(await imageOfWeb()).toBe('web:2');
-  for (const name of ROOTS) expect(seen.indexOf(`${name}:2 Ready`)).toBeGreaterThan(seen.indexOf(`${name}:2 Unknown`));
   await vi.waitFor(() => expect(seen).toContain('web:2 Ready'), WAIT);
+  for (const name of ROOTS) expect(seen.indexOf(`${name}:2 Ready`)).toBeGreaterThan(seen.indexOf(`${name}:2 Unknown`));
 });
