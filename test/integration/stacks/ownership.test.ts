@@ -27,7 +27,7 @@ const pods = async () =>
   (await s.f.client.list(PODS, { namespace: 'default' })).map(({ metadata }) => metadata?.uid).sort();
 const owners = async () => (await s.f.client.get(DEPLOYMENTS, WEB)).metadata?.ownerReferences?.map(({ kind }) => kind);
 const remove = (...args: string[]) =>
-  kubectl(s.f.controlPlane, ['delete', 'trafficstack', 'main', '--timeout=60s', ...args]);
+  kubectl(s.f.controlPlane, ['delete', 'trafficstack', 'main', '--timeout=120s', ...args]);
 
 it('an owner reference that is taken away is restored, and no pod restarts', async () => {
   const before = await pods();
