@@ -16,7 +16,8 @@ export function startFakeKubelet(client: Client, namespace: string): () => Promi
   };
   const work = async (): Promise<void> => {
     while (!state.isOver) {
-      for (const pod of await client.list(PODS, { namespace })) await report(pod);
+      // An API server that does not answer is asked again.
+      for (const pod of await client.list(PODS, { namespace }).catch(() => [])) await report(pod);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   };
