@@ -16,6 +16,8 @@ export interface AuditedRequest {
   readonly code: number;
   /** When the request had arrived, wall clock milliseconds. */
   readonly at: number;
+  /** When it was answered; for the stage `ResponseStarted`, when that began. */
+  readonly answeredAt: number;
   /** For a watch also `ResponseStarted`. */
   readonly stage: string;
 }
@@ -29,6 +31,7 @@ interface AuditEvent {
   objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number };
   requestReceivedTimestamp: string;
+  stageTimestamp: string;
 }
 
 const WRITES = new Set(['create', 'patch', 'update', 'delete', 'deletecollection']);
@@ -77,6 +80,7 @@ function requestOf(event: AuditEvent): AuditedRequest {
     name,
     code: event.responseStatus?.code ?? 0,
     at: Date.parse(event.requestReceivedTimestamp),
+    answeredAt: Date.parse(event.stageTimestamp),
     stage: event.stage,
   };
 }
@@ -93,4 +97,15 @@ export async function untilQuiet(plane: ControlPlane, user: string): Promise<voi
   const QUIET_MS = 5_000;
   const isQuiet = () => writesOf(plane, user).every(({ at }) => at < Date.now() - QUIET_MS);
   await until(`${user} writes nothing`, isQuiet, { every: 500 });
+}
+
+/** Until none of these requests has arrived for so long, from now on. */
+export async function untilNone(
+  what: string,
+  requests: () => readonly AuditedRequest[],
+  quietMs: number,
+): Promise<void> {
+  const since = Date.now();
+  const isQuiet = () => [since, ...requests().map(({ at }) => at)].every((at) => at < Date.now() - quietMs);
+  await until(what, isQuiet, { every: 500 });
 }
