@@ -4,6 +4,7 @@ import { DEPLOYMENTS } from '../../../src/runtime/client/resources.ts';
 import { audited } from '../../harness/audit.ts';
 import { kubectl } from '../../harness/kubectl.ts';
 import { sleep } from '../../harness/measured.ts';
+import { NODE } from './kubelet.ts';
 import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 import { AGENT, ALL, API, DB, WEB } from './shop.ts';
 
@@ -79,10 +80,17 @@ it('are none while nothing changes, also after a restart of the operator', async
 it('name no component whose pods an autoscaler adds and takes away', async () => {
   const before = await told();
   const ref = { namespace: 'default', name: 'web' };
+  const scale = (replicas: number) => s.f.client.mergePatch(DEPLOYMENTS, ref, { spec: { replicas } }, PERSON);
+  // New pods are not ready until that is seen.
+  s.kubelet.off.add(NODE);
+  await scale(3);
+  await s.becomes('web', { state: 'Progressing', replicas: 3, readyReplicas: 1 });
+  s.kubelet.off.delete(NODE);
   for (const replicas of [3, 1, 2, 4]) {
-    await s.f.client.mergePatch(DEPLOYMENTS, ref, { spec: { replicas } }, PERSON);
+    await scale(replicas);
     await s.becomes('web', { state: 'Ready', replicas, readyReplicas: replicas });
   }
+  await vi.waitFor(async () => expect((await told()).length).toBeGreaterThan(before.length), WAIT);
   await sleep(QUIET_MS);
   const after = await told();
   expect(after.filter(isOfComponent)).toEqual(before.filter(isOfComponent));
