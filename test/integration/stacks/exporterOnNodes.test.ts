@@ -8,13 +8,12 @@ import { start, whenReady, type RunningProcess } from '../../harness/process.ts'
 import { binary } from '../../lab/binaries.ts';
 import { Installation, PROMETHEUS } from './installation.ts';
 import { NODE, setAddress } from './kubelet.ts';
-import { unusedRights, type StackScene } from './scene.ts';
+import { unusedRights, WAIT, type StackScene } from './scene.ts';
 
 /** A real node_exporter that no object of the cluster runs, as systemd does, at the address of the node. */
 const USER = 'stack-exporter-on-nodes';
 const IP = '127.0.0.77';
 const POD_ADDRESS = '192.0.2.2:9100';
-const SOON = { timeout: 30_000, interval: 200 };
 let i: Installation;
 let s: StackScene;
 let exporter: RunningProcess;
@@ -42,7 +41,7 @@ const isScraped = (address: string) =>
     const map = await s.f.client.get<V1ConfigMap>(CONFIG_MAPS, { ...PROMETHEUS, name: 'prometheus-targets' });
     const groups = JSON.parse(map.data?.['targets.json'] ?? '[]') as { targets: string[]; labels: { node: string } }[];
     expect(groups).toEqual([{ targets: [address], labels: { node: NODE } }]);
-  }, SOON);
+  }, WAIT);
 const hasNone = () => expect(i.daemonSet()).rejects.toSatisfy(isNotFound);
 const becomes = (wanted: object) => s.becomes('node-exporter', wanted, 'default');
 const USED = { mode: 'External', uses: { kind: 'Node', namespace: '', name: NODE } };

@@ -43,7 +43,8 @@ export class Replicas {
 
   /** Until one of them leads. */
   async leading(): Promise<void> {
-    await until('a replica leads', async () => (await this.#holder()) !== '');
+    // Both may be starting, which takes half a minute on a busy machine.
+    await until('a replica leads', async () => (await this.#holder()) !== '', { timeout: 180_000 });
   }
 
   /**
