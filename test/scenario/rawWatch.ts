@@ -26,13 +26,17 @@ export async function rawWatch<T extends KubernetesObject>(
 ): Promise<() => Promise<void>> {
   const env = { ...process.env, KUBECONFIG: kubeconfigPath() };
   const child = spawn(await binary('kubectl'), ['get', '--raw', path], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let isStopped = false;
   createInterface({ input: child.stdout }).on('line', (line) => {
+    // What has come of a line when the program ends is told as a line, too.
+    if (isStopped) return;
     const event = JSON.parse(line) as { type: string; object: T };
     if (isChange(event)) see(event);
     else fail(line);
   });
   const ended = once(child, 'exit').then(() => fail(`the watch has ended: ${path}`));
   return () => {
+    isStopped = true;
     child.kill();
     return ended;
   };
