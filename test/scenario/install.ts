@@ -20,24 +20,24 @@ export async function provideImage(): Promise<void> {
 /** `helm install` as in the README. Waits until the operator's pods are ready. */
 export async function helmInstall(sets: Record<string, string> = {}): Promise<string> {
   const flags = Object.entries(sets).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
-  const where = ['--namespace', NAMESPACE, '--create-namespace', '--wait', '--timeout', '3m'];
+  const where = ['--namespace', NAMESPACE, '--create-namespace', '--wait', '--timeout', '8m'];
   return inCluster('helm', ['install', RELEASE, CHART, ...where, ...flags]);
 }
 
 /** `helm upgrade` with these values in addition to the defaults. Waits as `helmInstall` does. */
 export async function helmUpgrade(values: object): Promise<void> {
-  const where = ['--namespace', NAMESPACE, '--reset-values', '--wait', '--timeout', '3m'];
+  const where = ['--namespace', NAMESPACE, '--reset-values', '--wait', '--timeout', '8m'];
   await inCluster('helm', ['upgrade', RELEASE, CHART, ...where, '--values', '-'], JSON.stringify(values));
 }
 
 /** `helm rollback` to the revision before. */
 export async function helmRollback(): Promise<void> {
-  await inCluster('helm', ['rollback', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);
+  await inCluster('helm', ['rollback', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '8m']);
 }
 
 /** `helm uninstall` as in the README. */
 export async function helmUninstall(): Promise<void> {
-  await inCluster('helm', ['uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '3m']);
+  await inCluster('helm', ['uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '8m']);
 }
 
 /** The last lines of the logs of the operator's pods, -1: all, for the report of a failed test. For a pod on a dead node: why its log cannot be read. */

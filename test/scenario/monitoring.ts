@@ -106,5 +106,5 @@ export async function nodeAddresses(): Promise<string[]> {
 /** Waits until the exporters and Prometheus are ready. */
 export async function otherMonitoringReady(): Promise<void> {
   for (const each of ['daemonset/node-exporter', 'deployment/prometheus'])
-    await kubectl('rollout', 'status', each, '-n', NAMESPACE, '--timeout=60s');
+    await kubectl('rollout', 'status', each, '-n', NAMESPACE, '--timeout=300s');
 }

@@ -7,7 +7,7 @@ import { rawWatch } from './rawWatch.ts';
 
 const OF_STACKS = `/api/v1/pods?labelSelector=${STACK_LABEL}`;
 /** Until a watch has sent what a list has: ms. */
-const CAUGHT_UP_WITHIN = 30_000;
+const CAUGHT_UP_WITHIN = 120_000;
 
 /** Every version of every pod of stacks since the watch began. A list has no pod that was created and deleted meanwhile. */
 export class PodWatch {

@@ -25,7 +25,7 @@ function pod(name: string, nodeName: string, args: readonly string[]) {
 }
 
 async function podAddress(name: string): Promise<string> {
-  await kubectl('wait', '-n', NAMESPACE, `pod/${name}`, '--for=condition=Ready', '--timeout=60s');
+  await kubectl('wait', '-n', NAMESPACE, `pod/${name}`, '--for=condition=Ready', '--timeout=300s');
   const { status } = await getObject<{ status: { podIP: string } }>('pod', name, '-n', NAMESPACE);
   return status.podIP;
 }
