@@ -178,7 +178,7 @@ describe('helm install with connectivity.enabled=true', () => {
         const started = pods.map(({ status }) => new Date(status!.startTime!).getTime());
         expect(Date.now() - Math.max(...started)).toBeGreaterThan(65_000);
       },
-      { timeout: 240_000, interval: 1_000 },
+      { timeout: SLACK * 100_000, interval: 1_000 },
     );
   });
 });

@@ -53,8 +53,10 @@ it('helm uninstall ends while a node with the leader is switched off, and leaves
   expect(await ownLabels()).toEqual([]);
   expect((await getObject<TrafficWatch>('trafficwatch', 'web')).metadata).not.toHaveProperty('finalizers');
   // Kubernetes keeps a pod of a dead node until the node is back or deleted: that is all that is left.
-  const { items } = await getObject<{ items: V1Pod[] }>(...OPERATOR_PODS);
-  expect(items.map(({ spec }) => spec?.nodeName)).toEqual([dead]);
+  await vi.waitFor(async () => {
+    const { items } = await getObject<{ items: V1Pod[] }>(...OPERATOR_PODS);
+    expect(items.map(({ spec }) => spec?.nodeName)).toEqual([dead]);
+  }, within(30));
   const left = await kubectl('get', 'deployments,services,jobs,leases', '-n', NAMESPACE, '-o', 'name');
   expect(left.trim()).toBe('');
 });

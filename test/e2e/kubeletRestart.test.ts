@@ -39,7 +39,7 @@ async function applyAtCreation(name: string): Promise<void> {
   // Names precede labels: until then the node still counts as fit.
   await untilLabelled(UNFIT_FIRST, 'true', [name]);
   await kubectl('scale', 'deployment', name, `--replicas=${deployment.replicas}`);
-  await kubectl('rollout', 'status', `deployment/${name}`, '--timeout=60s');
+  await kubectl('rollout', 'status', `deployment/${name}`, `--timeout=${SLACK * 60}s`);
 }
 
 async function podsOf(watch: string): Promise<V1Pod[]> {
@@ -109,7 +109,7 @@ beforeAll(async () => {
   await untilLabelled(UNFIT, 'false', ['preferred', 'required']);
   // Each has one pod on each node, by the scheduler's spreading.
   for (const watch of ['preferred', 'required']) {
-    await kubectl('rollout', 'status', `deployment/${watch}`, '--timeout=60s');
+    await kubectl('rollout', 'status', `deployment/${watch}`, `--timeout=${SLACK * 60}s`);
     expect(await podsOnUnfit(watch)).toHaveLength(1);
   }
   await setCapacity(UNFIT_FIRST, '1kbit');
@@ -173,8 +173,8 @@ describe(`a kubelet that restarts ${RESTARTS} times on an unfit node`, () => {
   });
 
   it('is Ready in the end, and says nothing twice', async () => {
-    const ready = await kubectl('get', 'node', UNFIT, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}');
-    expect(ready).toBe('True');
+    const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].status}';
+    await vi.waitFor(async () => expect(await kubectl('get', 'node', UNFIT, '-o', path)).toBe('True'), within(60));
     await passes('required', 2);
     // A repeat raises the count of the series of the event that is there.
     expect((await rejections('required')).map(({ series }) => series?.count ?? 1)).toEqual([1]);

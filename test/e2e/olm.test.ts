@@ -9,7 +9,7 @@ import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { NEXT_VERSION, writeNextBundle } from '../harness/nextBundle.ts';
-import { within } from '../harness/slack.ts';
+import { SLACK, within } from '../harness/slack.ts';
 import { loadImage, shape } from '../lab/lab.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { NAMESPACE, operatorLogs } from '../scenario/install.ts';
@@ -160,7 +160,14 @@ it('a TrafficWatch labels the node whose link is full', async () => {
 it('the traffic generator of the samples runs on fit nodes alone', async () => {
   failureReport();
   await kubectl('apply', '-f', GENERATOR);
-  await kubectl('rollout', 'status', 'deployment/traffic-generator', '-n', 'traffic-generator', '--timeout=120s');
+  await kubectl(
+    'rollout',
+    'status',
+    'deployment/traffic-generator',
+    '-n',
+    'traffic-generator',
+    `--timeout=${SLACK * 120}s`,
+  );
   console.log(
     await kubectl('get', 'trafficwatch', '-A'),
     await kubectl('get', 'nodes', '-L', 'web.traffic.example.com/unfit'),
@@ -170,7 +177,7 @@ it('the traffic generator of the samples runs on fit nodes alone', async () => {
   expect(items.map(({ status }) => status?.phase)).toEqual(Array(4).fill('Running'));
   expect(items.map(({ spec }) => spec?.nodeName)).not.toContain('node1');
   await vi.waitFor(async () => expect(await echoed('a text')).toBe('a text'), within(30));
-  await kubectl('delete', 'trafficwatch', 'generator', '-n', 'traffic-generator', '--timeout=60s');
+  await kubectl('delete', 'trafficwatch', 'generator', '-n', 'traffic-generator', `--timeout=${SLACK * 60}s`);
   await kubectl('delete', '--wait=false', '-f', GENERATOR);
 });
 

@@ -149,8 +149,11 @@ describe('an upgrade', () => {
   it('serves the metrics to those that may read them', async () => {
     failureReport();
     await createScrapers();
-    const { status, text } = await scrape('scraper');
-    expect([status, text]).toEqual([200, expect.stringContaining('traffic_operator_api_requests_total')]);
+    // The API server comes to know of the binding later.
+    await vi.waitFor(async () => {
+      const { status, text } = await scrape('scraper');
+      expect([status, text]).toEqual([200, expect.stringContaining('traffic_operator_api_requests_total')]);
+    }, within(20));
     expect([await scrape('stranger'), await scrape()]).toMatchObject([{ status: 403 }, { status: 401 }]);
   });
 
@@ -216,8 +219,11 @@ describe('an upgrade', () => {
 
 /** The replicas are there, and go by what the TrafficWatch says from now on. */
 async function expectAtWork(threshold: string): Promise<void> {
-  const { status } = await getObject<V1Deployment>('deployment', 'traffic-operator', '-n', NAMESPACE);
-  expect(status?.readyReplicas).toBe(2);
+  // On a busy machine one may miss a probe.
+  await vi.waitFor(async () => {
+    const { status } = await getObject<V1Deployment>('deployment', 'traffic-operator', '-n', NAMESPACE);
+    expect(status?.readyReplicas).toBe(2);
+  }, within(60));
   await applyWatch('web', threshold, 2);
   await vi.waitFor(async () => {
     const { metadata, status } = await getObject<TrafficWatch>('trafficwatch', 'web');

@@ -11,7 +11,7 @@ import { PodWatch } from '../scenario/podWatch.ts';
 import { StackWatch } from '../scenario/stackWatch.ts';
 import { deletePods, idOfRef, podsOf } from '../scenario/workloads.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
-import { within } from '../harness/slack.ts';
+import { SLACK, within } from '../harness/slack.ts';
 
 /** The stack of deploy/samples, whose containers exit unless what they depend on answers. */
 const SAMPLE = new URL('../../deploy/samples/trafficstack.yaml', import.meta.url);
@@ -111,7 +111,7 @@ it('changes what others depend on first, names why that does not get ready, and 
 
 it('leaves nothing after kubectl delete', async () => {
   failureReport();
-  await kubectl('delete', 'trafficstack', 'shop', '--timeout=60s');
+  await kubectl('delete', 'trafficstack', 'shop', `--timeout=${SLACK * 60}s`);
   expect(await pods()).toEqual([]);
   const left = await getObject<{ items: unknown[] }>('deploy,sts,ds,svc,rs', '-n', NAMESPACE);
   expect(left.items).toEqual([]);
