@@ -32,7 +32,7 @@ beforeAll(async () => {
   // Until both listen, they rightly report that the other does not answer.
   await vi.waitFor(
     () => network.machines.forEach(({ node }) => expect(reportsOf(node).at(-1)?.peers[0]).toMatchObject(WORKS)),
-    { timeout: 30_000 },
+    { timeout: 120_000 },
   );
 });
 afterEach(() => network.machines.forEach((machine) => network.heal(machine)));
@@ -67,7 +67,7 @@ async function measured(): Promise<Record<'one' | 'two', { peer: PeerResult; hea
         if (peers?.[0] === undefined || heard === undefined) throw new Error(`no report of ${node} yet`);
         return { peer: peers[0], heard };
       }),
-    { timeout: 20_000 },
+    { timeout: 120_000 },
   );
   return { one: seen[0]!, two: seen[1]! };
 }

@@ -46,7 +46,7 @@ it('shows the labels and the new pods follow the traffic, in plain lines where t
   expect(printed()).toContain('make lab-down');
   expect(printed()).not.toContain('\x1b[');
   expect(hostState()).toEqual(before);
-}, 400_000);
+}, 900_000);
 
 it('says at which step it fails and why, and leaves nothing behind', async () => {
   const { ended, printed } = startDemo({ DEMO_THRESHOLD: 'many' });
@@ -54,14 +54,14 @@ it('says at which step it fails and why, and leaves nothing behind', async () =>
   expect(printed()).toContain('step "kubectl apply: TrafficWatch web, threshold many %, 4 replicas" failed');
   expect(printed()).toContain('must be a finite number of at least 0');
   expect(hostState()).toEqual(before);
-}, 400_000);
+}, 900_000);
 
 it.each([
   ['while the cluster starts, which takes itself down', 'waiting for node1 to be Ready'],
   ['in a step on a cluster that runs', 'narrowing every node'],
-])('leaves nothing behind when it is interrupted %s', { timeout: 400_000 }, async (_when, line) => {
+])('leaves nothing behind when it is interrupted %s', { timeout: 900_000 }, async (_when, line) => {
   const { ended, printed, interrupt } = startDemo();
-  await vi.waitFor(() => expect(printed()).toContain(line), 180_000);
+  await vi.waitFor(() => expect(printed()).toContain(line), 600_000);
   interrupt();
   expect(await ended).toBeGreaterThan(0);
   expect(printed().match(/the lab is down/g)).toHaveLength(1);

@@ -65,8 +65,9 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-const NAMED = { timeout: 60_000 };
-const READY = { timeout: 120_000 };
+/** No goals, and the machine may be busy. */
+const NAMED = { timeout: 240_000 };
+const READY = { timeout: 480_000 };
 const stacks = new Map<string, TrafficStack[]>();
 const ends: (() => Promise<void>)[] = [];
 let pods: PodWatch;
