@@ -9,8 +9,8 @@ import { bundle } from './build.ts';
 const NODE_MODULES = new URL('../node_modules/', import.meta.url).pathname;
 const OPERATOR = new URL('../src/main.ts', import.meta.url).pathname;
 const DASHBOARD = new URL('../charts/traffic-operator/dashboards/nodes.json', import.meta.url).pathname;
-// esbuild needs a second of CPU, which takes longer on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+// esbuild needs seconds of CPU, which take longer on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** One ES module package, one CommonJS package that requires modules of Node.js, and a named function. */
 const ENTRY = `

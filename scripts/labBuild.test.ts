@@ -17,8 +17,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 /** Tests how test/lab/build.sh builds and caches the programs of the lab, with a fake `go`. */
 const LAB = new URL('../test/lab/', import.meta.url).pathname;
 // A call starts hundreds of short programs, which takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-const WAIT = { timeout: 50_000, interval: 50 };
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+const WAIT = { timeout: 100_000, interval: 50 };
 
 /**
  * A fake `go`: lists packages as `go build -v` does, waits while the file `hold` exists, and writes the file named by
