@@ -63,7 +63,7 @@ describe('SteadyLoad', () => {
 
   it('goes on while a replica does not answer, and counts what it lost', async () => {
     const silent = await serve(() => undefined);
-    const load = await start([await serve(answer), silent], { ...OPTIONS, timeoutMs: 4_000 });
+    const load = await start([await serve(answer), silent], { ...OPTIONS, timeoutMs: 10_000 });
     const finished = await load.window(200);
     const failed = finished.filter(({ latencyMs }) => latencyMs === undefined);
     expect(finished.length - failed.length).toBeGreaterThanOrEqual(19);
