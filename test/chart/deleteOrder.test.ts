@@ -40,7 +40,7 @@ const apply = (directory: string): Promise<string> =>
   kubectl(['apply', '--server-side', '-k', `${ROOT}deploy/${directory}`]);
 /** Waits until everything is gone, as kubectl does by itself, but not for ever. */
 const remove = (directory: string): Promise<string> =>
-  kubectl(['delete', '-k', `${ROOT}deploy/${directory}`, '--timeout=120s']);
+  kubectl(['delete', '-k', `${ROOT}deploy/${directory}`, '--timeout=240s']);
 const names = async (...args: string[]): Promise<string[]> =>
   (await kubectl(['get', ...args, '-oname'])).split('\n').filter(Boolean);
 
@@ -146,7 +146,7 @@ it('the operator first: its deletion does not hang, and the clean-up works after
 it('the operator and the CRD first: the clean-up ends what waits for it', async () => {
   await remove('');
   const removed = remove('crds');
-  await kubectl(['wait', CRD, '--for=condition=Terminating', '--timeout=30s']);
+  await kubectl(['wait', CRD, '--for=condition=Terminating', '--timeout=120s']);
 
   await apply('cleanup');
   await runJob();

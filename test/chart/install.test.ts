@@ -116,7 +116,7 @@ describe.each(HELMS)('a release of %s', (program) => {
     expect(await exists(CRD)).toBe(true);
     await whenServed();
     await uninstall();
-    await cluster.kubectl(['wait', '--for=delete', CRD, '--timeout=60s']);
+    await cluster.kubectl(['wait', '--for=delete', CRD, '--timeout=120s']);
     expect(await exists(CRD)).toBe(false);
   });
 
@@ -175,6 +175,9 @@ describe.each(HELMS)('a release of %s', (program) => {
 });
 
 describe('a release of helm 3', () => {
+  // Not in the test, whose time would not suffice where the API server takes minutes.
+  afterEach(() => removeAll('helm'));
+
   it('is upgraded and rolled back by helm 4', async () => {
     const helm = (program: Helm, ...args: string[]): Promise<Outcome> =>
       cluster.helm(program, ...args, '-n', NAMESPACE, '--timeout=60s');
@@ -185,7 +188,6 @@ describe('a release of helm 3', () => {
     expect(await helm('helm', 'rollback', 'traffic-operator', '1')).toEqual(DONE);
     expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('2');
     expect(await get(CRD, '.metadata.uid')).toBe(uid);
-    await removeAll('helm');
   });
 });
 

@@ -238,7 +238,7 @@ describe('the rights in deploy/', () => {
     const { args } = (job?.spec as { template: { spec: { containers: [{ args: string[] }] } } }).template.spec
       .containers[0];
     const kubeconfig = `--kubeconfig=${await kubeconfigOf(f.controlPlane, CLEANUP, CLEANUP)}`;
-    const { stdout } = await run(process.execPath, [operatorMain(), ...args, kubeconfig], { timeout: 60_000 });
+    const { stdout } = await run(process.execPath, [operatorMain(), ...args, kubeconfig], { timeout: 180_000 });
 
     expect(stdout).toContain('labels and finalizers are off');
     expect(await f.labels(UNFIT)).toEqual({});
