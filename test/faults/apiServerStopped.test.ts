@@ -6,12 +6,13 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { connect } from '../harness/runtimeScene.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
+import { SLACK } from '../harness/slack.ts';
 
 /** An API server that stops answering, or is gone for a while, as the operator's process meets it. */
 const WAIT = { timeout: 90_000, interval: 200 };
 /** The promises: how long an attempt may take, and how soon every watch tells of changes after the server's return. */
 const ATTEMPT_MS = 10_000;
-const LIVE_AGAIN_MS = 5_000;
+const LIVE_AGAIN_MS = SLACK * 5_000;
 const KEY = 'web.traffic.example.com/unfit';
 const SPEC = { maxBandwidthPercent: '10' };
 
@@ -108,6 +109,12 @@ async function caughtUp(round: string, back: number): Promise<void> {
   measured(`a node made after ${round} is labelled ${seconds(written)} after it`);
   await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name });
   await f.client.delete(NODES, { name });
+  // The TrafficWatch may wait for its finalizer: it must not go while the next round counts.
+  await until(
+    'both are forgotten',
+    async () =>
+      (await objects('nodes')) === before[0] && (await objects('trafficwatches.traffic.example.com')) === before[1],
+  );
 }
 
 describe('an API server that', () => {
@@ -128,7 +135,7 @@ describe('an API server that', () => {
     const [first, ...more] = failuresSince(stopped);
     measured(`${more.length + 1} failures logged during SIGSTOP, the first after ${seconds(first!.at - stopped)}`);
     measured(`the longest attempt during SIGSTOP took ${seconds(longest)}`);
-    expect(first!.at - stopped).toBeLessThan(ATTEMPT_MS);
+    expect(first!.at - stopped).toBeLessThan(SLACK * ATTEMPT_MS);
     // Some attempt must have met the silence; the timer of one may be late by a little.
     expect(longest).toBeGreaterThan(ATTEMPT_MS - 1_000);
     expect(longest).toBeLessThan(ATTEMPT_MS + 1_000 + late);
@@ -141,7 +148,6 @@ describe('an API server that', () => {
     ['twice', 5_000],
     ['thrice', 5_000],
   ])('is killed and started again, %s: the same', async (round, away) => {
-    await until('the node is forgotten', async () => (await objects('nodes')) === 3);
     const before = await untouched();
     await f.controlPlane.stopApiServer();
     await sleep(away);
