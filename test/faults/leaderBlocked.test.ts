@@ -45,11 +45,12 @@ async function block(ms: number): Promise<number> {
   return performance.now() - (Date.now() - begun);
 }
 
-/** The status of /healthz; undefined when there is no answer in the probe's time. */
-async function probe({ healthUrl }: Operator): Promise<{ status: number; text: string } | undefined> {
-  const answer = await fetch(`${healthUrl}/healthz`, { signal: AbortSignal.timeout(PROBE.timeoutMs) }).catch(
-    () => undefined,
-  );
+/** The status of /healthz; undefined when there is no answer in the time, by default the probe's. */
+async function probe(
+  { healthUrl }: Operator,
+  timeoutMs = PROBE.timeoutMs,
+): Promise<{ status: number; text: string } | undefined> {
+  const answer = await fetch(`${healthUrl}/healthz`, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
   return answer && { status: answer.status, text: await answer.text() };
 }
 
@@ -82,7 +83,7 @@ describe('an event loop that stands still', () => {
     });
     measured(`an event loop blocked for 5 s answers again after ${seconds(took)}`);
     expect(took).toBeGreaterThan(4_500);
-    expect(await probe(leader)).toEqual({ status: 200, text: 'ok\n' });
+    expect(await probe(leader, WAIT.timeout)).toEqual({ status: 200, text: 'ok\n' });
     await vi.waitFor(async () => expect((await holder())?.renewTime).not.toEqual(before?.renewTime), WAIT);
     expect(await holder()).toMatchObject({ holderIdentity: before?.holderIdentity, leaseTransitions: 0 });
     // One that had given it up would have taken it again, without a transition.
@@ -91,6 +92,7 @@ describe('an event loop that stands still', () => {
   });
 
   it('for 62 s: another leads, /healthz says so, and no label changes', async () => {
+    const since = performance.now();
     standby = await f.startOperator(['--leader-elect']);
     const [before, versions] = [await holder(), await f.nodeVersions()];
     await block(62_000);
@@ -102,10 +104,14 @@ describe('an event loop that stands still', () => {
     measured(`a leader whose event loop is blocked is followed after ${seconds(taken)}`);
     // After the third the kubelet restarts it, which is the lab's to show (test/e2e).
     expect(await probing).toBe(PROBE.failures);
-    await until('the loop goes on', async () => (await fetch(`${leader.healthUrl}/healthz`)).status === 503);
-    const answer = await probe(leader);
+    let answer: Awaited<ReturnType<typeof probe>>;
+    // It is told for 15 s: the answer that says so is the one to look at.
+    await until('the loop goes on', async () => (answer = await probe(leader, WAIT.timeout))?.status === 503);
+    const stoodStill = Number(/eventloop failed: the event loop stood still for (\d+) s/.exec(answer?.text ?? '')?.[1]);
     measured(`afterwards /healthz answers ${answer?.status}: ${answer?.text.split('\n')[0]}`);
-    expect(answer?.text).toMatch(/eventloop failed: the event loop stood still for 6[0-9] s/);
+    expect(stoodStill).toBeGreaterThanOrEqual(62);
+    // A busy machine adds to it, but no more than has passed here.
+    expect(stoodStill).toBeLessThanOrEqual((performance.now() - since) / 1000);
     await leader.kill();
     leader = await f.startOperator(['--leader-elect']);
     await vi.waitFor(
