@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { follow } from '../harness/follow.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
 import { startOperator, type Operator } from '../harness/operator.ts';
 import { clockOff } from './lyingAnswers.ts';
 import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
@@ -126,19 +129,30 @@ describe('the lease of a leader whose clock is behind', () => {
 
 describe('samples that are old', () => {
   it('are named, and no label changes', async () => {
+    // A window of which a pass sees the end, also where it is late by seconds.
+    await f.stopOperator();
+    await f.startOperator([], { prometheusUrl: prometheus.url, pace: ['--interval=1s', '--window=15s'] });
+    const passes = async (): Promise<number> => (await metricsOf(f.operator())).sum('passes_total', { result: 'ok' });
+    await until('it has decided anew', async () => (await passes()) >= 2);
+    await vi.waitFor(async () => expect((await f.watch('web')).status).toMatchObject({ unknownNodes: 0 }), WAIT);
     const versions = await f.nodeVersions();
     const reasons = new Set<string>();
+    // Not by polling, which may miss a status.
+    const stopFollowing = await follow(f.controlPlane, TRAFFIC_WATCHES, ({ object: { status } }) => {
+      const nodes = Object.values(status?.nodes ?? {});
+      for (const { reason, verdict } of nodes) if (verdict === 'Unknown') reasons.add(reason);
+    });
     await f.exporter.stop();
     await vi.waitFor(async () => {
       const nodes = (await f.watch('web')).status?.nodes ?? {};
-      for (const { reason, verdict } of Object.values(nodes)) if (verdict === 'Unknown') reasons.add(reason);
       expect(nodes).toMatchObject({
         n1: { reason: 'NoSeries' },
         n2: { reason: 'NoSeries' },
         n3: { reason: 'NoSeries' },
       });
     }, WAIT);
-    expect([...reasons]).toEqual(['StaleSamples', 'NoSeries']);
+    await vi.waitFor(() => expect([...reasons]).toEqual(['StaleSamples', 'NoSeries']), WAIT);
+    await stopFollowing();
     expect(await f.nodeVersions()).toEqual(versions);
     measured(`an exporter that is gone: ${[...reasons].join(', then ')}; no node written`);
   });
