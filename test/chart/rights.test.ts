@@ -166,7 +166,7 @@ describe('the rights in deploy/', () => {
       expect((await f.watch('web')).status?.ready).toBe(true);
       expect(await names('deployments', 'default')).toEqual(['deployment.apps/web']);
       expect((await f.events('web')).map((event) => event.reason)).toContain('Decided');
-      expect(await names('deployments,cm', NAMESPACE)).not.toContain('deployment.apps/prometheus');
+      expect((await names('deployments,cm,svc,sa', NAMESPACE)).filter((one) => one.includes('prometheus'))).toEqual([]);
       const phase = await kubectl(['get', 'namespace', EXPORTER_NAMESPACE, '-ojsonpath={.status.phase}']);
       expect(phase).toBe('Terminating');
     }, WAIT);
