@@ -11,7 +11,7 @@ import { measured, sleep } from '../harness/measured.ts';
  * knows. Each node has an exporter of its own, scraped at another moment.
  */
 const NODES = ['n1', 'n2', 'n3', 'n4'];
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 const SCRAPE_SECONDS = 3;
 const PACE = ['--interval=4s', '--window=12s'];
 const OUTAGES_SECONDS = [10, 11, 14, 30];
@@ -30,7 +30,7 @@ beforeAll(async () => {
   exporters = await Promise.all(NODES.map(() => startSyntheticExporter()));
   exporters.forEach((exporter, n) => exporter.setPercent(NODES[n]!, 1));
   const config = {
-    global: { scrape_interval: `${SCRAPE_SECONDS}s`, scrape_timeout: '1s' },
+    global: { scrape_interval: `${SCRAPE_SECONDS}s`, scrape_timeout: `${SCRAPE_SECONDS}s` },
     scrape_configs: [{ job_name: 'nodes', static_configs: exporters.map(({ target }) => ({ targets: [target] })) }],
   };
   prometheus = await startPrometheus({ config });
@@ -60,6 +60,8 @@ it.each(OUTAGES_SECONDS)('an outage of %i s makes MetricsAvailable False once, a
   const versions = await f.nodeVersions();
   process.kill(prometheus.pid, 'SIGSTOP');
   await sleep(seconds * 1000);
+  // The passes of a busy machine may come to it later: an outage that none has met would prove nothing.
+  await vi.waitFor(() => expect(told.at(-1)).toMatch(/^False /), WAIT);
   process.kill(prometheus.pid, 'SIGCONT');
   await isAvailable();
   await sleep(REST_MS);
