@@ -29,8 +29,9 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench}/**/*.test.ts'],
           ...{ setupFiles, isolate },
-          // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use.
-          testTimeout: 30_000,
+          // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use. And longer than the deadline
+          // of vi.waitFor, whose error says what was awaited.
+          testTimeout: 150_000,
           hookTimeout: 60_000,
         },
       },
@@ -43,7 +44,7 @@ export default defineConfig({
           // No measures of speed either: each wait has a deadline of its own, and these are longer than several of them.
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          // Each file brings servers of its own, which wait half of the time.
+          // Each file brings servers of its own, which wait half of the time: with two workers the level would take half as long again.
           maxWorkers: 3,
         },
       },
