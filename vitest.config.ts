@@ -29,10 +29,10 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench}/**/*.test.ts'],
           ...{ setupFiles, isolate },
-          // Not a measure of speed: a test that takes 1 s by itself takes many where the machine is in other use. And longer than the deadline
-          // of vi.waitFor, whose error says what was awaited.
+          // No measures of speed: a test that takes 1 s by itself takes many where the machine is in other use. And longer than the deadline of
+          // vi.waitFor, whose error says what was awaited.
           testTimeout: 150_000,
-          hookTimeout: 60_000,
+          hookTimeout: 150_000,
         },
       },
       {

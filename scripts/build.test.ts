@@ -2,15 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { bundle } from './build.ts';
 
 const NODE_MODULES = new URL('../node_modules/', import.meta.url).pathname;
 const OPERATOR = new URL('../src/main.ts', import.meta.url).pathname;
 const DASHBOARD = new URL('../charts/traffic-operator/dashboards/nodes.json', import.meta.url).pathname;
-// esbuild needs seconds of CPU, which take longer on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** One ES module package, one CommonJS package that requires modules of Node.js, and a named function. */
 const ENTRY = `

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 
-// Node.js strips the types of all that it loads, which takes seconds by itself.
-vi.setConfig({ testTimeout: 120_000 });
 /** Each command is loaded separately. A loader hook reports which modules a process reads. */
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const HOOK = `

@@ -1,9 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 
-// ESLint takes seconds to load.
-vi.setConfig({ testTimeout: 120_000 });
 /** Tests what eslint.config.mjs forbids at the top level of a module that decides. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const RULE = 'no-restricted-syntax';

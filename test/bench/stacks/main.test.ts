@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 
-// Each starts Node.js, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 
 /** One repetition: what it measures does not matter here, and depends on the machine. */
