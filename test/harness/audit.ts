@@ -95,17 +95,16 @@ export function writesOf(plane: ControlPlane, user: string): AuditedRequest[] {
 /** Until a user has tried to write nothing for 5 s, but for the lease: events, for one, are sent one after the other. */
 export async function untilQuiet(plane: ControlPlane, user: string): Promise<void> {
   const QUIET_MS = 5_000;
-  const isQuiet = () => writesOf(plane, user).every(({ at }) => at < Date.now() - QUIET_MS);
-  await until(`${user} writes nothing`, isQuiet, { every: 500 });
+  await untilNone(`${user} writes nothing`, () => writesOf(plane, user), QUIET_MS, 0);
 }
 
-/** Until none of these requests has arrived for so long, from now on. */
+/** Until none of these requests has arrived for so long. @param since wall clock milliseconds: from then on; by default from now on */
 export async function untilNone(
   what: string,
   requests: () => readonly AuditedRequest[],
   quietMs: number,
+  since = Date.now(),
 ): Promise<void> {
-  const since = Date.now();
   const isQuiet = () => [since, ...requests().map(({ at }) => at)].every((at) => at < Date.now() - quietMs);
   await until(what, isQuiet, { every: 500 });
 }

@@ -202,16 +202,12 @@ async function trafficToAndFro(f: Fixture, seen: Seen, time: WatchTime): Promise
  */
 const longestErrorOf = (intervalMs: number): number => intervalMs + 4 * LATENCY_MS;
 
-/**
- * The broken promises, as text; empty if all were kept.
- *
- * @param busyMs for how long a machine with other work may hold up a pass, or this process
- */
-export function brokenPromises(seen: Seen, intervalMs: number, busyMs = 0): string[] {
+/** The broken promises, as text; empty if all were kept. */
+export function brokenPromises(seen: Seen, intervalMs: number): string[] {
   const promises: [boolean, string][] = [
     [seen.resets > 0, 'a connection was reset'],
-    [seen.longestPassGapMs < 3 * intervalMs + busyMs, 'passes are delayed threefold at most'],
-    [seen.longestErrorMs <= longestErrorOf(intervalMs) + busyMs, 'no error lasts longer than a pass'],
+    [seen.longestPassGapMs < 3 * intervalMs, 'passes are delayed threefold at most'],
+    [seen.longestErrorMs <= longestErrorOf(intervalMs), 'no error lasts longer than a pass'],
     [seen.strayFlips === 0, 'no label changes without its traffic'],
     [seen.labelsAfterMs.length > 0, 'labels follow the traffic'],
   ];

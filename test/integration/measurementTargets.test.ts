@@ -2,12 +2,11 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { CHANGE_INTERVAL_MS } from '../../src/controllers/measurement/decide/targets.ts';
 import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
-import { SLACK } from '../harness/slack.ts';
 import { useBench, WAIT } from './measurementBench.ts';
 
 const bench = useBench();
-/** A change that waits for the next write takes twice as long, on a machine that does nothing else. */
-const AT_ONCE = { timeout: (SLACK * CHANGE_INTERVAL_MS) / 2, interval: 50 };
+/** A change that waits for the next write takes twice as long. */
+const AT_ONCE = { timeout: CHANGE_INTERVAL_MS / 2, interval: 50 };
 
 describe('targets', () => {
   const pod = (): Promise<V1Pod> => bench().client.get(PODS, { namespace: bench().namespace, name: 'prometheus-x' });

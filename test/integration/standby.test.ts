@@ -12,9 +12,9 @@ import { SLACK } from '../harness/slack.ts';
  * Two operators on a real API server: the one that stands by has caches, passes and decisions ready. The leader asks a
  * Prometheus of its own, which goes away, so that the traffic moves unseen by it and seen by the standby.
  */
-const WAIT = { timeout: 180_000, interval: 100 };
-/** A feed that began with leadership would need two passes, 20 s apart, before it wrote a label. */
-const INTERVAL_MS = 20_000;
+const WAIT = { timeout: 90_000, interval: 100 };
+/** A feed that began with leadership would need two passes, 10 s apart, before it wrote a label. */
+const INTERVAL_MS = 10_000;
 const ARGS = ['--leader-elect', '--namespace=default', `--interval=${INTERVAL_MS / 1000}s`];
 const TAKEN_OVER_WITHIN_MS = Math.min(SLACK * 3_000, INTERVAL_MS);
 const KEY = 'web.traffic.example.com/unfit';

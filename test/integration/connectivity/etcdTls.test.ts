@@ -53,9 +53,8 @@ async function report(to: ConnectivityServer, uptime: number, ips: object = {}):
 }
 
 async function isStored(uptime: number): Promise<void> {
-  await vi.waitFor(
-    async () => expect((await etcd.values('netchecker/agents/'))[0]?.value).toContain(`"uptime":${uptime},`),
-    { timeout: 120_000 },
+  await vi.waitFor(async () =>
+    expect((await etcd.values('netchecker/agents/'))[0]?.value).toContain(`"uptime":${uptime},`),
   );
 }
 
