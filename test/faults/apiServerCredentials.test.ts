@@ -8,7 +8,6 @@ import { audited } from '../harness/audit.ts';
 import { createCredentialFiles, isServedBy, replaceServerCertificate, type CredentialFiles } from './authorities.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
-import { SLACK } from '../harness/slack.ts';
 import { socketsTo } from '../harness/sockets.ts';
 import { createTokenFile } from './tokenFile.ts';
 
@@ -19,9 +18,9 @@ const WAIT = { timeout: 90_000, interval: 200 };
  * A call looks at the files itself, or shares a look of 50 ms before, and is on its way then: what a busy machine takes
  * for that. Without any look of its own it would be up to 10 s.
  */
-const ON_ITS_WAY_MS = SLACK * 1_000;
+const ON_ITS_WAY_MS = 1_000;
 /** A pass every second has calls to make. */
-const NEXT_CALLS_MS = SLACK * 4_000;
+const NEXT_CALLS_MS = 4_000;
 /** The API server remembers for 10 s that a token was good; a revoked one is refused after that. */
 const REMEMBERED_MS = 10_000;
 

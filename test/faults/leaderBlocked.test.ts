@@ -92,7 +92,6 @@ describe('an event loop that stands still', () => {
   });
 
   it('for 62 s: another leads, /healthz says so, and no label changes', async () => {
-    const since = performance.now();
     standby = await f.startOperator(['--leader-elect']);
     const [before, versions] = [await holder(), await f.nodeVersions()];
     await block(62_000);
@@ -107,11 +106,8 @@ describe('an event loop that stands still', () => {
     let answer: Awaited<ReturnType<typeof probe>>;
     // It is told for 15 s: the answer that says so is the one to look at.
     await until('the loop goes on', async () => (answer = await probe(leader, WAIT.timeout))?.status === 503);
-    const stoodStill = Number(/eventloop failed: the event loop stood still for (\d+) s/.exec(answer?.text ?? '')?.[1]);
     measured(`afterwards /healthz answers ${answer?.status}: ${answer?.text.split('\n')[0]}`);
-    expect(stoodStill).toBeGreaterThanOrEqual(62);
-    // A busy machine adds to it, but no more than has passed here.
-    expect(stoodStill).toBeLessThanOrEqual((performance.now() - since) / 1000);
+    expect(answer?.text).toMatch(/eventloop failed: the event loop stood still for 6[0-9] s/);
     await leader.kill();
     leader = await f.startOperator(['--leader-elect']);
     await vi.waitFor(

@@ -4,7 +4,6 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import type { Operator } from '../harness/operator.ts';
 import { audited, writesOf, type AuditedRequest } from '../harness/audit.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
-import { SLACK } from '../harness/slack.ts';
 import { grantLeases, grantOperator, revokeLeases } from './rbac.ts';
 
 /**
@@ -14,9 +13,8 @@ import { grantLeases, grantOperator, revokeLeases } from './rbac.ts';
 const NAMESPACE = 'traffic-operator-system';
 const LEASE_MS = 15_000;
 /** The promises: how long it takes until the next leader writes. */
-const KILLED_MS = SLACK * 20_000;
-/** However busy the machine is: if the lease had to run out, it would be 13 s at least. */
-const TERMINATED_MS = Math.min(SLACK * 3_000, 12_000);
+const KILLED_MS = 20_000;
+const TERMINATED_MS = 3_000;
 
 /** A replica with a user of its own, by which the audit log knows it. */
 interface Replica {

@@ -9,7 +9,6 @@ import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { audited } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { kubectl } from '../harness/kubectl.ts';
-import { SLACK } from '../harness/slack.ts';
 import {
   evaluation,
   finding,
@@ -19,8 +18,8 @@ import {
 } from './connectivityCheckServer.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
-/** Two intervals of 5 s, and 5 s. Writing may take two more. */
-const IN_TIME = { timeout: SLACK * 17_000, interval: 100 };
+/** Two intervals of 5 s, and 5 s. The tests' machine may be busy, so writing may take two more. */
+const IN_TIME = { timeout: 17_000, interval: 100 };
 /** The sample, not the line of help. */
 const SERVER_UP = /^traffic_operator_connectivity_server_up \d/m;
 const AUDIT = {
@@ -148,7 +147,7 @@ describe('a check', () => {
     const table = await kubectl(f.controlPlane, ['get', 'connectivitychecks', 'cluster']);
     const [head = '', row = ''] = table.split('\n').map((line) => line.trim().split(/ {2,}/).join('|'));
     expect(head).toBe('NAME|VERDICT|FINDINGS|AGENTS|REPORTING|AGE');
-    expect(row).toMatch(/^cluster\|Failed\|PodNetwork n2\|6\|6\|(\d+m)?(\d+s)?$/);
+    expect(row).toMatch(/^cluster\|Failed\|PodNetwork n2\|6\|6\|(\d+s|\d+m(\d+s)?)$/);
     const wide = await kubectl(f.controlPlane, ['get', 'cc', 'cluster', '-o', 'wide', '--no-headers']);
     // Ready, Server, Nodes, Excluded, Pairs, Affected, Reason.
     expect(wide.trim().split(/ {2,}/).slice(6)).toEqual(['True', 'True', '3', '0', '12', '0', 'PodNetworkFailed']);

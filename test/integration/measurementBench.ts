@@ -22,7 +22,6 @@ import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtim
 import { createTransport } from '../../src/runtime/client/transport.ts';
 import type { Transport, TransportRequest } from '../../src/runtime/client/transport.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
-import { SLACK } from '../harness/slack.ts';
 import { prometheusPod, sliceOf } from './measurementPods.ts';
 import { whenAllowed } from './rights.ts';
 
@@ -67,7 +66,7 @@ interface Patience {
 }
 
 /** The promise for drift and deletion. */
-export const HEALED: Patience = { timeout: SLACK * 10_000, interval: 50 };
+export const HEALED: Patience = { timeout: 10_000, interval: 50 };
 /** A generous deadline, also for slow machines. */
 export const WAIT: Patience = { timeout: 90_000, interval: 50 };
 

@@ -3,7 +3,6 @@ import { AGENTS } from '../../../src/api/agent/schema.ts';
 import { audited, type AuditedRequest } from '../../harness/audit.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { withNodeOptions } from '../../harness/nodeOptions.ts';
-import { SLACK } from '../../harness/slack.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { clockOption, HOUR_S, RESTARTS } from './clocks.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
@@ -137,7 +136,7 @@ describe('the store of Agent objects', () => {
     const pauses = times.slice(1).map((at, n) => at - times[n]!);
     expect(times.length).toBeGreaterThanOrEqual(3);
     // The server measures from the start of a write, and the log has its arrival.
-    expect(Math.min(...pauses)).toBeGreaterThan(4_000 - SLACK * 100);
+    expect(Math.min(...pauses)).toBeGreaterThan(3_900);
   });
 
   it('takes at most 10 writes a second of 300 agents whose contents change all the time', async () => {
@@ -174,7 +173,7 @@ describe('an API server that is away', () => {
       expect(await running.series(COUNT)).toBe(before + n);
     }
     await scene.plane.startApiServer();
-    await vi.waitFor(async () => expect(await storedCount()).toBe(before + 6), { timeout: 120_000 });
+    await vi.waitFor(async () => expect(await storedCount()).toBe(before + 6));
   });
 
   it('at the start: the check says so, and the agents are read once it is back', async () => {
@@ -191,13 +190,10 @@ describe('an API server that is away', () => {
     expect([status, text]).toEqual([500, expect.stringMatching(/the stored reports are not read yet/)]);
     await scene.plane.startApiServer();
     const answers: number[] = [];
-    await vi.waitFor(
-      async () => {
-        answers.push((await running.ask(CHECK)).status);
-        expect(answers.at(-1)).toBe(200);
-      },
-      { timeout: 120_000 },
-    );
+    await vi.waitFor(async () => {
+      answers.push((await running.ask(CHECK)).status);
+      expect(answers.at(-1)).toBe(200);
+    });
     expect(answers).not.toContain(400);
     expect(await running.series(COUNT)).toBeGreaterThanOrEqual(count + 1);
   });

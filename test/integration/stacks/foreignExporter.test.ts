@@ -16,8 +16,8 @@ const THEIRS = { namespace: 'monitoring', name: 'node-exporter' };
 const NODE_ADDRESS = '192.0.2.1:9100';
 const POD_ADDRESS = '192.0.2.2:9100';
 const SOUGHT = 'a DaemonSet with hostNetwork and the port 9100';
-/** Less than the minute, since the last look, after which targets are looked at without a reason. */
-const SOON = { timeout: 50_000, interval: 200 };
+/** Half the time until targets are looked at without a reason. */
+const SOON = { timeout: 30_000, interval: 200 };
 let i: Installation;
 let s: StackScene;
 

@@ -7,7 +7,6 @@ import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS, NAMESPACES } from '../../../src/runtime/client/resources.ts';
 import { audited, writesOf, type AuditedRequest } from '../../harness/audit.ts';
 import { measured, seconds, sleep, until } from '../../harness/measured.ts';
-import { SLACK } from '../../harness/slack.ts';
 import { component, startScene, WAIT, type StackScene } from './scene.ts';
 
 /** An admission webhook that never answers: what it is not asked about goes on, and the status says what hangs. */
@@ -70,10 +69,10 @@ const stuck = (name: string) => component(name, { workload: { namespace: HANGING
 const statusWrites = () =>
   writesOf(s.f.controlPlane, USER).filter(({ resource }) => resource === 'trafficstacks/status').length;
 
-/** How long something takes, at most so many milliseconds on a machine that does nothing else. */
+/** How long something takes, at most so many milliseconds. */
 async function took(what: string, timeout: number, check: () => Promise<void>): Promise<void> {
   const began = performance.now();
-  await vi.waitFor(check, { timeout: SLACK * timeout, interval: 100 });
+  await vi.waitFor(check, { timeout, interval: 100 });
   measured(`${what} after ${seconds(performance.now() - began)}`);
 }
 
