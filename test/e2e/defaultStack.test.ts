@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
-import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { helmInstall, helmUninstall, helmUpgrade, NAMESPACE, operatorLogs } from '../scenario/install.ts';
@@ -104,4 +104,32 @@ it('is ready within 60 s of helm install in an empty cluster', async () => {
   await helmInstall();
   await vi.waitFor(isReady, untilIn(60, begin));
   measured(`the stack default was ready ${seconds(performance.now() - begin)} after helm install began`);
+});
+
+it('restores a built-in component that misses its deadline', async () => {
+  failureReport();
+  const name = 'node-exporter';
+  const component = async () => (await stack()).status?.components?.find((each) => each.name === name);
+  const change = async (settings: Partial<ComponentSpec>) => {
+    const { spec } = await stack();
+    const components = spec.components.map((each) => (each.name === name ? { ...each, ...settings } : each));
+    const patch = { spec: { upgrade: { rollback: true }, components } };
+    await kubectl('patch', 'trafficstack', 'default', '--type=merge', '--patch', JSON.stringify(patch));
+  };
+  const image = (await component())?.version;
+  await change({});
+  await vi.waitFor(async () => {
+    const revisions = await kubectl('get', 'controllerrevisions', '-n', NAMESPACE, '-o', 'name');
+    expect(revisions).toMatch(/\/node-exporter-/);
+  }, within(30));
+  // It has no node-exporter.
+  const broken = 'docker.io/library/busybox:1.36';
+  await change({ deadline: '20s', nodeExporter: { image: broken } });
+  await vi.waitFor(async () => {
+    expect(await component()).toMatchObject({
+      ...{ state: 'Failed', reason: 'RolledBack', version: image, readyReplicas: NODES.length },
+      rolledBackFrom: { version: broken, message: expect.stringContaining('container node-exporter: ') as unknown },
+    });
+  }, within(120));
+  console.log(await kubectl('get', 'trafficstack'), JSON.stringify(await component(), null, 2));
 });

@@ -16,8 +16,9 @@ export const trafficStack = defineController({
   rights: trafficStackRights,
   registerMetrics: createTrafficStackMetrics,
   builtIns: ({ namespace }) => builtInsOf(namespace),
-  create(context, { defaultStack }) {
-    return context.stacks === undefined ? NOT_RUNNING : runStacks(context, context.stacks, defaultStack);
+  create(context, { namespace, defaultStack }) {
+    const options = { namespace, hasDefault: defaultStack };
+    return context.stacks === undefined ? NOT_RUNNING : runStacks(context, context.stacks, options);
   },
   cleanUp,
 });

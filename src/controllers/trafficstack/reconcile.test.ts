@@ -26,6 +26,7 @@ function scene() {
     nodes: { get: () => undefined },
     sightings: new Sightings(new FakeClock()),
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
+    namespace: 'op',
     podReader: { read: () => Promise.resolve([]) },
     eventReader: { read: () => Promise.resolve([]) },
     strangers: { look: () => expect.fail('nothing is looked at'), forget: (stack) => void forgotten.push(stack) },

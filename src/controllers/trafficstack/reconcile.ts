@@ -36,6 +36,8 @@ export interface Dependencies extends Reporting {
   readonly answers: Pick<AnswerFeed, 'answer' | 'askAgain'>;
   readonly sightings: Pick<Sightings, 'of' | 'record' | 'forget'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
+  /** That of the operator. */
+  readonly namespace: string;
   readonly podReader: Pick<PodReader, 'read'>;
   readonly eventReader: Pick<EventReader, 'read'>;
   readonly strangers: Pick<Strangers, 'look' | 'forget'>;

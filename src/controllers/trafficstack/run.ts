@@ -39,12 +39,18 @@ const WORKERS = 16;
 /** Writes of objects in flight, of all stacks: the transport sends 16 calls at once. */
 const WRITES_AT_ONCE = 12;
 
+export interface StackOptions {
+  /** That of the operator. */
+  readonly namespace: string;
+  /** Whether the stack `default` is created if there is none. */
+  readonly hasDefault: boolean;
+}
+
 /** Connects the controller of TrafficStacks with what it observes. */
 export function runStacks(
   context: ControllerContext,
   cache: Informer<TrafficStack>,
-  /** Whether the stack `default` is created if there is none. */
-  hasDefault: boolean,
+  { namespace, hasDefault }: StackOptions,
 ): RunningController {
   const { client, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
   const writer = limitWrites(client, WRITES_AT_ONCE);
@@ -57,7 +63,7 @@ export function runStacks(
   });
   const strangers = createStrangers(context, (name) => controller.queue.add(name));
   const dependencies: Dependencies = {
-    ...{ client, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
+    ...{ client, namespace, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
     podReader: new PodReader({ client, clock }),
     eventReader: new EventReader({ client, clock }),
     probes: new ServerProbes({ clock }),

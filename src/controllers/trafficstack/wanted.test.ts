@@ -40,6 +40,7 @@ async function fileWith(mode: ComponentSpec['mode'], answers: boolean, status: P
   const none = { get: () => undefined };
   const where = {
     renderings: new Renderings({ countNodes: () => 0, builtIns: [PROMETHEUS] }),
+    namespace: 'op',
     caches: {
       kinds: ['Service', 'Deployment', 'ConfigMap'].map((kind) => ({ resource: { kind }, overlay: none })),
       pods: { lister: { byIndex: () => [] } },

@@ -24,6 +24,8 @@ interface Undecided {
 interface Rendering {
   readonly renderings: Pick<Renderings, 'render'>;
   readonly caches: Caches;
+  /** That of the operator. */
+  readonly namespace: string;
 }
 
 /**
@@ -33,7 +35,7 @@ interface Rendering {
  */
 export function wantedOf(
   stack: TrafficStack,
-  { renderings, caches }: Rendering,
+  { renderings, caches, namespace }: Rendering,
   used = usedBefore(stack),
 ): Wanted | Undecided {
   const parsed = parseTrafficStackSpec(stack);
@@ -44,7 +46,7 @@ export function wantedOf(
   if ('problems' in rendered) return invalid(StackReason.InvalidComponents, rendered.problems);
   const { upgrade = {} } = parsed.spec;
   const targets = rendered.components.map((each) =>
-    targetOf(each, { stack, upgrade, stored: lastReadyRevision(stack, each.spec.name, caches) }),
+    targetOf(each, { stack, upgrade, namespace, stored: lastReadyRevision(stack, each.spec.name, caches) }),
   );
   return { components: targets, upgrade };
 }

@@ -64,7 +64,7 @@ export interface ObservedObject extends DesiredObject {
 }
 
 /** A component of the spec that should exist. */
-export interface ObservedComponent extends Partial<Pick<Target, 'canRollBack' | 'stored' | 'rolledBackFrom'>> {
+export interface ObservedComponent extends Partial<Pick<Target, 'revisionsIn' | 'stored' | 'rolledBackFrom'>> {
   readonly spec: ComponentSpec;
   readonly objects: readonly ObservedObject[];
   readonly pods: readonly StackPod[];

@@ -21,7 +21,7 @@ const EXPORTER: StandIn = {
 
 function target(name: string, type: ComponentSpec['type'], standIn: StandIn): Target {
   const spec = { name, type, mode: 'External' } as const;
-  return { spec, standIn, objects: [], variables: {}, revision: REVISION, canRollBack: false };
+  return { spec, standIn, objects: [], variables: {}, revision: REVISION };
 }
 
 it.each([

@@ -184,6 +184,7 @@ export class SimulatedCluster {
       nodes: { get: () => undefined },
       sightings: this.#sightings,
       renderings: new Renderings({ countNodes: () => 0, builtIns: this.#builtIns }),
+      namespace: 'op',
       podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
       strangers: this.#strangers,

@@ -119,10 +119,8 @@ describe('a workload of somebody else', () => {
     const rolledBack = before({ revision: REVISION, rolledBackFrom: { revision: REVISION, message: '' } });
     const stored = { live: {}, number: 1, revision: 'r0', objects: [] };
     const target = { ...rendered(asked), revision: REVISION };
-    expect(targetOf(target, { stack: rolledBack, upgrade: { rollback: true }, stored })).toEqual({
-      ...target,
-      canRollBack: false,
-    });
+    const upgrade = { rollback: true };
+    expect(targetOf(target, { stack: rolledBack, upgrade, stored, namespace: 'op' })).toEqual(target);
   });
 
   it('waits for the removal of a component that the workload is of', () => {
@@ -162,7 +160,7 @@ describe('a workload of somebody else', () => {
   });
 
   it('is stored for no rollback, and is in no inventory', () => {
-    const components = [{ ...foreign('External', 2), canRollBack: true }];
+    const components = [{ ...foreign('External', 2), revisionsIn: 'shop' }];
     const planned = planStack({ stack: stackOf([]), components, left: [], withPods: new Map(), now: NOW });
     expect([planned.store, planned.inventory, planned.apply]).toEqual([[], [], []]);
   });

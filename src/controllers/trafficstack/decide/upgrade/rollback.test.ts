@@ -65,7 +65,7 @@ function plan(scene: Scene) {
   const { spec = version(2), prior = statusOf('Progressing'), upgrade = { rollback: true }, isCurrent = true } = scene;
   const stack: TrafficStack = stackOf([spec], { components: [prior] });
   const last = 'stored' in scene ? scene.stored : stored();
-  const target = targetOf(rendered(spec), { stack, upgrade, stored: last });
+  const target = targetOf(rendered(spec), { stack, upgrade, stored: last, namespace: 'op' });
   const objects = target.objects.map((each) => ({
     ...each,
     hash: '',

@@ -5,7 +5,8 @@ import { component, observed, stackOf } from '../../testing/stacks.ts';
 import { planStore } from './store.ts';
 
 const STACK = stackOf([]);
-const WEB = { ...observed(component('web'), { available: 2 }), canRollBack: true };
+const WITHOUT = observed(component('web'), { available: 2 });
+const WEB = { ...WITHOUT, revisionsIn: 'shop' };
 const SOURCE = { name: 'web', namespace: 'shop', objects: WEB.objects, revision: WEB.revision };
 const stored = (revision: string, number: number) =>
   storedIn({
@@ -40,7 +41,7 @@ it.each<ComponentState>(['Progressing', 'Degraded', 'Failed', 'Waiting', 'Unknow
 );
 
 it('stores nothing without rollback', () => {
-  expect(planStore(STACK, { ...WEB, canRollBack: false }, READY)).toEqual({});
+  expect(planStore(STACK, WITHOUT, READY)).toEqual({});
 });
 
 it('says that a revision is too large, and drops the one before, which is the last ready one no more', () => {

@@ -1,4 +1,4 @@
-import { isWorkload, type ComponentStatus, type TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
+import type { ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent } from '../../observe/observation.ts';
@@ -30,11 +30,11 @@ const LARGEST_BYTES = 1_000_000;
  */
 export function planStore(
   stack: TrafficStack,
-  { spec, objects, revision, stored, canRollBack = false }: ObservedComponent,
+  { spec, objects, revision, stored, revisionsIn }: ObservedComponent,
   { state }: Pick<ComponentStatus, 'state'>,
 ): StorePlan {
-  if (!canRollBack || state !== 'Ready' || !isWorkload(spec)) return {};
-  const content = { name: spec.name, namespace: spec.workload.namespace, revision, objects };
+  if (revisionsIn === undefined || state !== 'Ready') return {};
+  const content = { name: spec.name, namespace: revisionsIn, revision, objects };
   const { number = 0, live } = stored ?? {};
   const again = controllerRevisionOf(stack, content, number);
   const isStored = live !== undefined && live.metadata?.name === again.metadata?.name;

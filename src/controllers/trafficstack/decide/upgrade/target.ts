@@ -10,8 +10,8 @@ import type { StoredRevision } from '../../render/storedRevision.ts';
 
 /** A component with the objects that it should have now. */
 export interface Target extends RenderedComponent {
-  /** Whether its last ready revision is stored and restored. */
-  readonly canRollBack: boolean;
+  /** The namespace in which its last ready revision is stored, to be restored. Undefined if it cannot be rolled back. */
+  readonly revisionsIn?: string;
   /** Its last ready revision. Undefined if there is none, and if it cannot be rolled back. */
   readonly stored?: StoredRevision;
   /** Set if the revision of the spec has failed: the objects are those of `stored`, if there is one. */
@@ -23,24 +23,38 @@ export interface Target extends RenderedComponent {
  *
  * | `rollback` | the status says that the revision of the spec has failed | a revision is stored | objects       |
  * |------------|------|------|------------------------------------------------------------------------------------|
- * | off, External, or a built-in component | any | any | those of the spec                                                                    |
+ * | off, or External | any | any | those of the spec                                                              |
  * | on         | no   | any  | those of the spec                                                                    |
  * | on         | yes  | yes  | the stored ones, without the conditions of `ready`, which are those of the failed one |
  * | on         | yes  | no   | those of the spec, with `rolledBackFrom`: they are not applied                       |
+ *
+ * @param namespace that of the operator: a built-in component may have objects in several namespaces, or in none
  */
 export function targetOf(
   rendered: RenderedComponent,
-  { stack, upgrade, stored }: { stack: TrafficStack; upgrade: UpgradeSpec; stored: StoredRevision | undefined },
+  {
+    stack,
+    upgrade,
+    stored,
+    namespace,
+  }: {
+    readonly stack: TrafficStack;
+    readonly upgrade: UpgradeSpec;
+    readonly stored: StoredRevision | undefined;
+    readonly namespace: string;
+  },
 ): Target {
   const { spec, revision } = rendered;
-  const isOwn = isWorkload(spec) && spec.mode !== 'External';
-  if (upgrade.rollback !== true || spec.rollback === false || !isOwn) return { ...rendered, canRollBack: false };
-  const target: Target = { ...rendered, canRollBack: true, ...(stored && { stored }) };
+  if (upgrade.rollback !== true || spec.rollback === false || spec.mode === 'External') return rendered;
+  const revisionsIn = isWorkload(spec) ? spec.workload.namespace : namespace;
+  const target: Target = { ...rendered, revisionsIn, ...(stored && { stored }) };
   const rolledBackFrom = priorOf(stack, spec.name)?.rolledBackFrom;
   if (rolledBackFrom?.revision !== revision) return target;
   if (stored === undefined) return { ...target, rolledBackFrom };
-  const { objects, revision: restored } = stored;
-  return { ...target, rolledBackFrom, spec: { ...spec, ready: undefined }, objects, revision: restored };
+  // All objects of a component have one field manager, which is not stored.
+  const fieldManager = rendered.objects[0]?.fieldManager;
+  const objects = stored.objects.map((each) => ({ ...each, fieldManager }));
+  return { ...target, rolledBackFrom, spec: { ...spec, ready: undefined }, objects, revision: stored.revision };
 }
 
 function priorOf({ status }: TrafficStack, component: string): ComponentStatus | undefined {

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import type { ComponentSpec, ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
+import { DEPLOYMENTS } from '../../../../runtime/client/resources.ts';
+import type { BuiltIn } from '../../../contract/builtIn.ts';
+import { renderStack, type RenderedComponent } from '../../render/stack.ts';
+import { controllerRevisionOf, storedIn } from '../../render/storedRevision.ts';
+import { at, component, rendered, stackOf } from '../../testing/stacks.ts';
+import { targetOf } from './target.ts';
+
+/** Of the operator. */
+const NAMESPACE = 'op';
+const UPGRADE = { rollback: true };
+const SERVER: BuiltIn = {
+  ...{ type: 'Prometheus', fieldManager: 'measurement', isDeployed: true },
+  render: ({ prometheus }) => [
+    {
+      resource: DEPLOYMENTS,
+      object: {
+        ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: 'elsewhere', name: 'prometheus' } },
+        spec: { template: { spec: { containers: [{ name: 'p', image: prometheus?.image }] } } },
+      } as object,
+    },
+  ],
+};
+const METRICS: ComponentSpec = { name: 'metrics', type: 'Prometheus' };
+
+function builtIn(image: string, over: Partial<ComponentSpec> = {}): RenderedComponent {
+  const spec = { ...METRICS, ...over, prometheus: { image } };
+  const result = renderStack(stackOf([]), {}, [spec], { countNodes: () => 1, builtIns: [SERVER] });
+  if ('problems' in result) throw new Error(result.problems.join());
+  return result.components[0]!;
+}
+const target = (of: RenderedComponent, stack = stackOf([]), stored?: Parameters<typeof targetOf>[1]['stored']) =>
+  targetOf(of, { stack, upgrade: UPGRADE, stored, namespace: NAMESPACE });
+
+it('is stored in the namespace of its pods, or in that of the operator', () => {
+  expect(target(rendered(component('web'))).revisionsIn).toBe('shop');
+  expect(target(builtIn('p:1')).revisionsIn).toBe(NAMESPACE);
+  expect(target(builtIn('p:1', { mode: 'Auto' })).revisionsIn).toBe(NAMESPACE);
+});
+
+it.each<Partial<ComponentSpec>>([{ rollback: false }, { mode: 'External' }])('is not stored with %j', (over) => {
+  expect(target(builtIn('p:1', over))).not.toHaveProperty('revisionsIn');
+});
+
+it('is restored as the controller applies it that deploys it without a stack', () => {
+  const [old, changed] = [builtIn('p:1'), builtIn('p:2')];
+  const stored = storedIn(controllerRevisionOf(stackOf([]), { name: 'metrics', namespace: NAMESPACE, ...old }, 1));
+  const rolledBackFrom = { revision: changed.revision, message: 'not ready within 10m' };
+  const status: ComponentStatus = {
+    ...{ name: 'metrics', type: 'Prometheus', state: 'Failed', reason: 'RolledBack', message: '', since: at(0) },
+    rolledBackFrom,
+  };
+  const restored = target(changed, stackOf([], { components: [status] }), stored);
+  expect(restored.objects).toEqual(old.objects);
+  expect(restored.objects[0]).toMatchObject({ fieldManager: 'measurement' });
+  expect(restored).toMatchObject({ revision: old.revision, rolledBackFrom });
+});
