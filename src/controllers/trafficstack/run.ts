@@ -39,6 +39,7 @@ const WORKERS = 16;
 /** Writes of objects in flight, of all stacks: the transport sends 16 calls at once. */
 const WRITES_AT_ONCE = 12;
 
+/** What the flags say about stacks. */
 export interface StackOptions {
   /** That of the operator. */
   readonly namespace: string;

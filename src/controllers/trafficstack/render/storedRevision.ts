@@ -20,6 +20,8 @@ export interface StoredRevision {
 /** What is stored. */
 interface Content {
   readonly revision: string;
+  /** That of all its objects; absent: that of stacks. */
+  readonly fieldManager?: string;
   readonly objects: readonly KubeObject[];
 }
 
@@ -43,7 +45,12 @@ interface Source {
  */
 export function controllerRevisionOf(stack: TrafficStack, component: Source, number: number): KubeObject {
   const { name, namespace, revision, objects } = component;
-  const data: Content = { revision, objects: objects.map(({ object }) => object) };
+  const fieldManager = objects[0]?.fieldManager;
+  const data: Content = {
+    revision,
+    ...(fieldManager !== undefined && { fieldManager }),
+    objects: objects.map(({ object }) => object),
+  };
   const object: V1ControllerRevision = {
     ...{ apiVersion: apiVersionOf(CONTROLLER_REVISIONS), kind: CONTROLLER_REVISIONS.kind },
     metadata: metadataOf(stack, name, { name: `${name}-${hashOf(data)}`, namespace }),
@@ -56,14 +63,15 @@ export function controllerRevisionOf(stack: TrafficStack, component: Source, num
 export function storedIn(live: KubeObject): StoredRevision | undefined {
   const { metadata, revision: number, data: content } = live as Stored;
   if (content === undefined || metadata?.name?.endsWith(`-${hashOf(content)}`) !== true) return undefined;
-  const { revision, objects } = content;
+  const { revision, fieldManager, objects } = content;
   // One of a newer operator may have others.
   if (!objects.every(({ kind }) => isKind(kind))) return undefined;
-  return { live, number, revision, objects: objects.map(desired) };
+  return { live, number, revision, objects: objects.map((object) => desired(object, fieldManager)) };
 }
 
-function desired(object: KubeObject): DesiredObject {
-  return { resource: resourceOfKind(object.kind ?? ''), object };
+function desired(object: KubeObject, fieldManager: string | undefined): DesiredObject {
+  const resource = resourceOfKind(object.kind ?? '');
+  return { resource, object, ...(fieldManager !== undefined && { fieldManager }) };
 }
 
 function hashOf(data: Content): string {

@@ -51,10 +51,8 @@ export function targetOf(
   const rolledBackFrom = priorOf(stack, spec.name)?.rolledBackFrom;
   if (rolledBackFrom?.revision !== revision) return target;
   if (stored === undefined) return { ...target, rolledBackFrom };
-  // All objects of a component have one field manager, which is not stored.
-  const fieldManager = rendered.objects[0]?.fieldManager;
-  const objects = stored.objects.map((each) => ({ ...each, fieldManager }));
-  return { ...target, rolledBackFrom, spec: { ...spec, ready: undefined }, objects, revision: stored.revision };
+  const { objects, revision: restored } = stored;
+  return { ...target, rolledBackFrom, spec: { ...spec, ready: undefined }, objects, revision: restored };
 }
 
 function priorOf({ status }: TrafficStack, component: string): ComponentStatus | undefined {
