@@ -109,6 +109,49 @@ it('changes what others depend on first, names why that does not get ready, and 
   await vi.waitFor(isReady, within(90));
 });
 
+it('holds a change at the gate, then restores what does not get ready', async () => {
+  failureReport();
+  const upgrade = (query: string) => {
+    const spec = { upgrade: { query, rollback: true } };
+    return kubectl('patch', 'trafficstack', 'shop', '--type=merge', '--patch', JSON.stringify({ spec }));
+  };
+  const change = (command: readonly string[], deadline: string) =>
+    kubectl(
+      ...['patch', 'trafficstack', 'shop', '--type=json', '--patch'],
+      JSON.stringify([
+        { op: 'add', path: '/spec/components/1/deadline', value: deadline },
+        { op: 'replace', path: '/spec/components/1/workload/podTemplate/spec/containers/0/command', value: command },
+      ]),
+    );
+  // Those of the change before may still be ending.
+  const before = await vi.waitFor(async () => {
+    const found = await podsOf(API);
+    expect(found).toHaveLength(PODS.api);
+    return found;
+  }, within(60));
+  const command = before[0]?.spec?.containers[0]?.command ?? [];
+  const uids = (all: readonly V1Pod[]) => all.map(({ metadata }) => metadata?.uid).sort();
+  await upgrade('count(up == 1) > 1000');
+  await vi.waitFor(async () => {
+    const stored = ['controllerrevisions', '-n', NAMESPACE, '-l', 'traffic.example.com/component=api'];
+    expect((await getObject<{ items: unknown[] }>(...stored)).items).toHaveLength(1);
+  }, within(30));
+  await change(['false'], '20s');
+  await vi.waitFor(async () => expect(await state('api')).toMatchObject({ reason: 'WaitingForGate' }), within(30));
+  expect(uids(await podsOf(API))).toEqual(uids(before));
+  await upgrade('count(up == 1) > 0');
+  await vi.waitFor(async () => {
+    expect(await state('api')).toMatchObject({
+      ...{ state: 'Failed', reason: 'RolledBack', readyReplicas: before.length },
+      rolledBackFrom: { message: expect.stringContaining('it ended with exit code 1') as unknown },
+    });
+    expect(uids(await podsOf(API))).toEqual(uids(before));
+  }, within(90));
+  console.log(await kubectl('get', 'trafficstack'), JSON.stringify(await state('api'), null, 2));
+  await change(command, '10m');
+  await vi.waitFor(isReady, within(90));
+});
+
 it('leaves nothing after kubectl delete', async () => {
   failureReport();
   await kubectl('delete', 'trafficstack', 'shop', `--timeout=${SLACK * 60}s`);
