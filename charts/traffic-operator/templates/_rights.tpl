@@ -255,14 +255,6 @@
 - apiGroups: ['externaldns.k8s.io']
   resources: ['dnsendpoints']
   verbs: ['list', 'watch', 'create', 'patch', 'delete']
-# The same for HTTPRoutes.
-- apiGroups: ['gateway.networking.k8s.io']
-  resources: ['httproutes/finalizers']
-  verbs: ['update']
-# For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
-- apiGroups: ['networking.k8s.io']
-  resources: ['ingresses/finalizers']
-  verbs: ['update']
 {{- end -}}
 
 {{- define "traffic-operator.rights.weights.own" -}}

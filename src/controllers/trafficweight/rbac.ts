@@ -27,14 +27,6 @@ export function trafficWeightRights(): ControllerRights {
             ...rule(DNS_ENDPOINTS.group, [DNS_ENDPOINTS.plural], ['list', 'watch', 'create', 'patch', 'delete']),
             why: 'The records, which external-dns publishes.',
           },
-          {
-            ...rule('gateway.networking.k8s.io', ['httproutes/finalizers'], ['update']),
-            why: 'The same for HTTPRoutes.',
-          },
-          {
-            ...rule('networking.k8s.io', ['ingresses/finalizers'], ['update']),
-            why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
-          },
         ],
       },
     ],

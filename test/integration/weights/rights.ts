@@ -50,7 +50,4 @@ export function auditPolicyOf(...users: string[]): object {
 export const UNSEEN = [
   // A server-side apply that creates an object needs the right, and is a patch.
   'create dnsendpoints.externaldns.k8s.io',
-  // The admission plugin OwnerReferencesPermissionEnforcement asks for them.
-  'update httproutes.gateway.networking.k8s.io/finalizers',
-  'update ingresses.networking.k8s.io/finalizers',
 ];

@@ -22,6 +22,8 @@ import { startZone, type Zone } from './zone.ts';
 /** A cluster with the operator, the real external-dns, and a server that answers as Route 53. */
 const DOMAIN = 'example.org';
 const USER = 'weights-operator';
+/** As on OpenShift: whoever sets an owner that its object blocks needs a right on that owner. A DNSEndpoint blocks none. */
+const OWNER_CHECK = '--enable-admission-plugins=OwnerReferencesPermissionEnforcement';
 const VARIABLES = {
   ...{ job: 'traffic-operator', namespace: '', trafficwatch: '', stack: '', node: '' },
   ...{ __rate_interval: '15s', __interval: '5s', __range: '10m' },
@@ -33,7 +35,9 @@ let observer: Observer;
 let ingresses: Ingresses;
 
 beforeAll(async () => {
-  [f, zone] = await Promise.all([startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER) }), startZone(DOMAIN)]);
+  const plane = { apiServerFlags: [OWNER_CHECK] };
+  const fixture = startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER), plane });
+  [f, zone] = await Promise.all([fixture, startZone(DOMAIN)]);
   ingresses = new Ingresses(f.client);
   await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
   await installGatewayApi(f.client);
