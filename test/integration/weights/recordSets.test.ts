@@ -67,23 +67,27 @@ function ingress(host: string, annotation: string | undefined): V1Ingress {
   };
 }
 
+/** What its records follow from, beside the Ingress. */
+interface Settings {
+  readonly clusterName: string;
+  readonly clusterWeight: number;
+  readonly healthCheckId?: string;
+  readonly addresses: readonly LoadBalancer[];
+}
+
 interface LoadBalancer {
   readonly hostname?: string;
   readonly ip?: string;
 }
 
 /** Creates an Ingress with a load balancer, and the DNSEndpoint that follows from it. */
-async function publish(
-  client: Client,
-  { clusterName, clusterWeight, addresses }: { clusterName: string; clusterWeight: number; addresses: LoadBalancer[] },
-  made: V1Ingress,
-): Promise<void> {
+async function publish(client: Client, { addresses, ...of }: Settings, made: V1Ingress): Promise<void> {
   const created = await client.create(INGRESSES, made);
   const ref = { name: created.metadata!.name!, namespace: 'default' };
   const status = { loadBalancer: { ingress: addresses } };
   const how = { fieldManager: FIELD_MANAGER, subresource: 'status' };
   const source = sourceOfIngress(await client.mergePatch(INGRESSES, ref, { status }, how));
-  const settings = { clusterName, clusterWeight, bindingDomain: DOMAIN, annotationPrefix: ANNOTATION_PREFIX };
+  const settings = { ...of, bindingDomain: DOMAIN, annotationPrefix: ANNOTATION_PREFIX };
   const around = { endpoint: undefined, isReady: () => true, holderOf: () => undefined, zones: NO_ZONES };
   const endpoint = dnsEndpointOf(source, recordsOf(source, settings, around));
   await client.apply(DNS_ENDPOINTS, endpoint!, { fieldManager: FIELD_MANAGER, force: true });
@@ -96,6 +100,10 @@ const sync = ({ name, plane }: Cluster): Promise<void> =>
 async function recordSets(host: string): Promise<ResourceRecordSet[]> {
   return (await zone.records()).filter(({ Name }) => Name === `${host}.${DOMAIN}.`);
 }
+
+/** The names and set identifiers of the marks of external-dns. */
+const marks = async (): Promise<string[]> =>
+  (await zone.marks()).map(({ Name, SetIdentifier }) => `${Name} ${SetIdentifier}`).sort();
 
 describe('DNSEndpoints, published by the real external-dns', () => {
   it('are weighted record sets of both clusters, with the weights of the tables', async () => {
@@ -140,6 +148,16 @@ describe('DNSEndpoints, published by the real external-dns', () => {
     ]);
   });
 
+  it('have the health check of their cluster', async () => {
+    const [{ client, name }] = clusters;
+    const addresses = [{ hostname: 'lb.example.net' }];
+    const settings = { clusterName: name, clusterWeight: 75, healthCheckId: 'abc-1', addresses };
+    await publish(client, settings, ingress('checked', undefined));
+    await sync(clusters[0]);
+    expect(await recordSets('checked')).toMatchObject([{ Weight: 75, HealthCheckId: 'abc-1' }]);
+    expect((await recordSets('half-half')).map(({ HealthCheckId }) => HealthCheckId)).toEqual([undefined, undefined]);
+  });
+
   it('of a wildcard are one, too', async () => {
     const [{ client, name }] = clusters;
     const made = ingress('wildcard', '50');
@@ -163,9 +181,13 @@ describe('DNSEndpoints, published by the real external-dns', () => {
   });
 
   it('that are deleted take their record sets with them, and no others', async () => {
+    const before = await marks();
     await clusters[0].client.delete(DNS_ENDPOINTS, { name: 'quarter', namespace: 'default' });
     await sync(clusters[0]);
     expect((await recordSets('quarter')).map(({ SetIdentifier }) => SetIdentifier)).toEqual(['cluster-b']);
     expect(await recordSets('half-half')).toHaveLength(2);
+    const gone = before.filter((mark) => /[-.]quarter[.].* cluster-a$/.test(mark));
+    expect(gone).not.toEqual([]);
+    expect(await marks()).toEqual(before.filter((mark) => !gone.includes(mark)));
   });
 });

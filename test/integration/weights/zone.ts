@@ -15,6 +15,8 @@ export interface Zone {
   readonly id: string;
   /** All record sets, but for the marks of external-dns. */
   records(): Promise<ResourceRecordSet[]>;
+  /** These marks: TXT records, which say whose a record set is. */
+  marks(): Promise<ResourceRecordSet[]>;
   /** The weights of a cluster's record sets, by name with a dot at its end. */
   weightsOf(setIdentifier: string): Promise<Record<string, number | undefined>>;
   /** What somebody other than external-dns does. */
@@ -28,12 +30,14 @@ export async function startZone(domain: string): Promise<Zone> {
   const route53 = new Route53Client(aws.client);
   const made = await route53.send(new CreateHostedZoneCommand({ Name: domain, CallerReference: 'test' }));
   const id = made.HostedZone?.Id?.replace('/hostedzone/', '') ?? '';
-  const records = async (): Promise<ResourceRecordSet[]> => {
+  const all = async (): Promise<ResourceRecordSet[]> => {
     const { ResourceRecordSets = [] } = await route53.send(new ListResourceRecordSetsCommand({ HostedZoneId: id }));
-    return ResourceRecordSets.filter(({ Type }) => Type !== 'TXT');
+    return ResourceRecordSets;
   };
+  const records = async () => (await all()).filter(({ Type }) => Type !== 'TXT');
   return {
     ...{ aws, domain, id, records },
+    marks: async () => (await all()).filter(({ Type }) => Type === 'TXT'),
     async weightsOf(setIdentifier) {
       const own = (await records()).filter(({ SetIdentifier }) => SetIdentifier === setIdentifier);
       return Object.fromEntries(own.map(({ Name = '', Weight }) => [Name, Weight]));
