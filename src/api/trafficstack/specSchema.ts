@@ -69,7 +69,7 @@ const component = z
     }),
     rollback: z.boolean().optional().meta({
       description:
-        'False: spec.upgrade.rollback is not for this component, as for data that cannot go back. Default: true.',
+        'False: spec.upgrade.rollback is not for this component, as for data that cannot go back. Default: true. It is never for Weights.',
     }),
     workload: workloadSchema.optional(),
     nodeExporter: nodeExporterSchema,

@@ -16,7 +16,8 @@ const AGENTS = ['netchecker-agent', 'netchecker-agent-hostnet'].map((name) => {
   return { namespace: `${OPERATOR.namespace}-connectivity`, name };
 });
 const FAULT = { reason: 'ErrImagePull', message: 'no such image' };
-const SHORT = { deadline: '4s' };
+/** Their pods are in no cache: why they do not start is read every five seconds. */
+const SHORT = { deadline: '10s' };
 let i: Installation;
 let s: StackScene;
 
@@ -113,6 +114,8 @@ it('restores both DaemonSets of the agents', async () => {
 it('restores what an older operator had applied, if that of a newer one does not get ready', async () => {
   await change({ server: SHORT, agents: { rollback: false } });
   await s.ready();
+  // It is deleted after the status is written.
+  await vi.waitFor(async () => expect(await stored()).toEqual(['boards', 'exporter', 'server']), WAIT);
   await s.f.stopOperator();
   await startWith('ours:bad');
   await rolledBack('server', 'ours:bad', 'ours:1');

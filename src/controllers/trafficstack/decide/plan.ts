@@ -3,7 +3,7 @@ import type { Facts, LeftObject, Observation, ObservedComponent, ObservedObject 
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { isOfStack } from '../render/objects.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { askingOf, type Asking } from './asking.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
 import { isOfOthers } from './present/external.ts';
@@ -177,8 +177,8 @@ function withUnread(
 /** The stored revision, and the one that is stored now. */
 function revisionsOf(stored: ObservedComponent['stored'], planned: PlannedComponent | undefined): InventoryObject[] {
   const objects = [stored?.live, planned?.store?.object].filter((object) => object !== undefined);
-  const byName = new Map(objects.map((object) => [object.metadata?.name, refOf(CONTROLLER_REVISIONS.kind, object)]));
-  return [...byName.values()];
+  const byKey = new Map(objects.map((object) => [keyOf(object), refOf(CONTROLLER_REVISIONS.kind, object)]));
+  return [...byKey.values()];
 }
 
 function refOf(kind: string, { metadata }: KubeObject): InventoryObject {

@@ -31,6 +31,9 @@ it('stores what a component is ready with, once, and counts on', () => {
   const next = planStore(STACK, { ...WEB, stored: stored('r0', 4)! }, READY).store;
   expect(next).toMatchObject({ object: { revision: 5 }, live: undefined });
   expect(next?.object.metadata?.name).not.toBe(stored('r0', 4)?.live.metadata?.name);
+  // The operator of a built-in component may have moved to another namespace.
+  const moved = planStore(STACK, { ...WEB, revisionsIn: 'op2', stored: stored(WEB.revision, 4)! }, READY).store;
+  expect(moved).toMatchObject({ object: { revision: 5, metadata: { namespace: 'op2' } }, live: undefined });
 });
 
 it.each<ComponentState>(['Progressing', 'Degraded', 'Failed', 'Waiting', 'Unknown'])(

@@ -1,5 +1,5 @@
 import type { ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
-import type { KubeObject, Resource } from '../../../../runtime/client/resource.ts';
+import { keyOf, type KubeObject, type Resource } from '../../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent } from '../../observe/observation.ts';
 import { controllerRevisionOf } from '../../render/storedRevision.ts';
@@ -37,7 +37,7 @@ export function planStore(
   const content = { name: spec.name, namespace: revisionsIn, revision, objects };
   const { number = 0, live } = stored ?? {};
   const again = controllerRevisionOf(stack, content, number);
-  const isStored = live !== undefined && live.metadata?.name === again.metadata?.name;
+  const isStored = live !== undefined && keyOf(live) === keyOf(again);
   const object = isStored ? again : controllerRevisionOf(stack, content, number + 1);
   const size = new TextEncoder().encode(JSON.stringify(object)).length;
   if (size <= LARGEST_BYTES)

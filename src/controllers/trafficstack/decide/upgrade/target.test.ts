@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ComponentSpec, ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
 import { DEPLOYMENTS } from '../../../../runtime/client/resources.ts';
 import type { BuiltIn } from '../../../contract/builtIn.ts';
 import { renderStack, type RenderedComponent } from '../../render/stack.ts';
@@ -26,12 +26,26 @@ const METRICS: ComponentSpec = { name: 'metrics', type: 'Prometheus' };
 
 function builtIn(image: string, over: Partial<ComponentSpec> = {}): RenderedComponent {
   const spec = { ...METRICS, ...over, prometheus: { image } };
-  const result = renderStack(stackOf([]), {}, [spec], { countNodes: () => 1, builtIns: [SERVER] });
+  const result = renderStack(stackOf([]), {}, [spec], {
+    countNodes: () => 1,
+    builtIns: [SERVER, { ...SERVER, type: 'Weights' }],
+  });
   if ('problems' in result) throw new Error(result.problems.join());
   return result.components[0]!;
 }
 const target = (of: RenderedComponent, stack = stackOf([]), stored?: Parameters<typeof targetOf>[1]['stored']) =>
   targetOf(of, { stack, upgrade: UPGRADE, stored, namespace: NAMESPACE });
+
+const storedOf = (of: RenderedComponent) =>
+  storedIn(controllerRevisionOf(stackOf([]), { name: 'metrics', namespace: NAMESPACE, ...of }, 1));
+/** The status says that this revision has failed. */
+function rolledBack({ revision }: RenderedComponent): TrafficStack {
+  const status: ComponentStatus = {
+    ...{ name: 'metrics', type: 'Prometheus', state: 'Failed', reason: 'RolledBack', message: '', since: at(0) },
+    rolledBackFrom: { revision, message: 'not ready within 10m' },
+  };
+  return stackOf([], { components: [status] });
+}
 
 it('is stored in the namespace of its pods, or in that of the operator', () => {
   expect(target(rendered(component('web'))).revisionsIn).toBe('shop');
@@ -39,20 +53,24 @@ it('is stored in the namespace of its pods, or in that of the operator', () => {
   expect(target(builtIn('p:1', { mode: 'Auto' })).revisionsIn).toBe(NAMESPACE);
 });
 
-it.each<Partial<ComponentSpec>>([{ rollback: false }, { mode: 'External' }])('is not stored with %j', (over) => {
-  expect(target(builtIn('p:1', over))).not.toHaveProperty('revisionsIn');
+it.each<Partial<ComponentSpec>>([{ rollback: false }, { mode: 'External' }, { type: 'Weights' }])(
+  'is not stored with %j',
+  (over) => {
+    expect(target(builtIn('p:1', over))).not.toHaveProperty('revisionsIn');
+  },
+);
+
+it('is restored with the field manager of what is stored, also under another type', () => {
+  const changed = rendered(component('metrics'));
+  const stored = storedOf(builtIn('p:1'));
+  const restored = target(changed, rolledBack(changed), stored);
+  expect(restored.objects.map(({ fieldManager }) => fieldManager)).toEqual(['measurement']);
 });
 
 it('is restored as the controller applies it that deploys it without a stack', () => {
   const [old, changed] = [builtIn('p:1'), builtIn('p:2')];
-  const stored = storedIn(controllerRevisionOf(stackOf([]), { name: 'metrics', namespace: NAMESPACE, ...old }, 1));
-  const rolledBackFrom = { revision: changed.revision, message: 'not ready within 10m' };
-  const status: ComponentStatus = {
-    ...{ name: 'metrics', type: 'Prometheus', state: 'Failed', reason: 'RolledBack', message: '', since: at(0) },
-    rolledBackFrom,
-  };
-  const restored = target(changed, stackOf([], { components: [status] }), stored);
+  const restored = target(changed, rolledBack(changed), storedOf(old));
   expect(restored.objects).toEqual(old.objects);
   expect(restored.objects[0]).toMatchObject({ fieldManager: 'measurement' });
-  expect(restored).toMatchObject({ revision: old.revision, rolledBackFrom });
+  expect(restored).toMatchObject({ revision: old.revision, rolledBackFrom: { revision: changed.revision } });
 });

@@ -23,10 +23,13 @@ export interface Target extends RenderedComponent {
  *
  * | `rollback` | the status says that the revision of the spec has failed | a revision is stored | objects       |
  * |------------|------|------|------------------------------------------------------------------------------------|
- * | off, or External | any | any | those of the spec                                                              |
+ * | off, External, or a TrafficWeight | any | any | those of the spec                                               |
  * | on         | no   | any  | those of the spec                                                                    |
  * | on         | yes  | yes  | the stored ones, without the conditions of `ready`, which are those of the failed one |
  * | on         | yes  | no   | those of the spec, with `rolledBackFrom`: they are not applied                       |
+ *
+ * A TrafficWeight that goes to 0 drains its cluster, and may not be ready for another reason than its weight, such as a conflict of Ingresses: to
+ * put the weight back would send traffic there. It has a rollback of its own, spec.ramp.
  *
  * @param namespace that of the operator: a built-in component may have objects in several namespaces, or in none
  */
@@ -45,7 +48,8 @@ export function targetOf(
   },
 ): Target {
   const { spec, revision } = rendered;
-  if (upgrade.rollback !== true || spec.rollback === false || spec.mode === 'External') return rendered;
+  const isExempt = spec.rollback === false || spec.mode === 'External' || spec.type === 'Weights';
+  if (upgrade.rollback !== true || isExempt) return rendered;
   const revisionsIn = isWorkload(spec) ? spec.workload.namespace : namespace;
   const target: Target = { ...rendered, revisionsIn, ...(stored && { stored }) };
   const rolledBackFrom = priorOf(stack, spec.name)?.rolledBackFrom;
