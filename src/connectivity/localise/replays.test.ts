@@ -8,12 +8,14 @@ function isDual({ agents }: ClusterView): boolean {
   return agents.some(({ peers }) => new Set(peers.map(({ address }) => address)).size > 1);
 }
 
-it('has no finding in any step of 1,000 drains, scale-downs, scale-ups and upgrades', () => {
+it('has no finding in any step of 1,000 drains, scale-downs and upgrades, and of the scale-ups between them', () => {
   const random = seeded(22);
   const alarms: string[] = [];
-  let [steps, dual] = [0, 0];
-  for (let replay = 0; replay < 1000; replay += 1) {
-    for (const { name, view } of aReplay(random)) {
+  let [replays, steps, dual] = [0, 0, 0];
+  while (replays < 1000) {
+    const replay = aReplay(random);
+    if (replay[0]?.name.startsWith('scaleUp ') === false) replays += 1;
+    for (const { name, view } of replay) {
       steps += 1;
       if (isDual(view)) dual += 1;
       const { findings } = localise(view);
