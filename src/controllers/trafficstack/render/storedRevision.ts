@@ -21,7 +21,7 @@ export interface StoredRevision {
 interface Content {
   readonly revision: string;
   /** That of all its objects; absent: that of stacks. */
-  readonly fieldManager?: string;
+  readonly fieldManager?: string | undefined;
   readonly objects: readonly KubeObject[];
 }
 
@@ -45,10 +45,8 @@ interface Source {
  */
 export function controllerRevisionOf(stack: TrafficStack, component: Source, number: number): KubeObject {
   const { name, namespace, revision, objects } = component;
-  const fieldManager = objects[0]?.fieldManager;
   const data: Content = {
-    revision,
-    ...(fieldManager !== undefined && { fieldManager }),
+    ...{ revision, fieldManager: objects[0]?.fieldManager },
     objects: objects.map(({ object }) => object),
   };
   const object: V1ControllerRevision = {
@@ -70,8 +68,7 @@ export function storedIn(live: KubeObject): StoredRevision | undefined {
 }
 
 function desired(object: KubeObject, fieldManager: string | undefined): DesiredObject {
-  const resource = resourceOfKind(object.kind ?? '');
-  return { resource, object, ...(fieldManager !== undefined && { fieldManager }) };
+  return { resource: resourceOfKind(object.kind ?? ''), object, fieldManager };
 }
 
 function hashOf(data: Content): string {
