@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
-import { goalFrom, SLACK } from '../harness/slack.ts';
+import { SLACK } from '../harness/slack.ts';
 import {
   agentOf,
   check,
@@ -157,7 +157,9 @@ describe('helm install with connectivity.enabled=true', () => {
     failureReport();
     const since = performance.now();
     await helmInstall({ 'connectivity.enabled': 'true', replicas: '1' });
-    const took = await until('it is Healthy', async () => isHealthy(await check()), goalFrom(since, 60_000));
+    const took = await until('it is Healthy', async () => isHealthy(await check()), {
+      ...{ since, timeout: SLACK * 60_000, every: EVERY },
+    });
     measured(`Healthy ${seconds(took)} after helm install began`);
     await taint(scene!, '-');
   });
@@ -190,11 +192,9 @@ describe('a fault', () => {
     const end = await make(scene!);
     let found: number;
     try {
-      found = await until(
-        `there is ${wanted}`,
-        async () => (await findings()).includes(wanted),
-        goalFrom(since, PROMISED),
-      );
+      found = await until(`there is ${wanted}`, async () => (await findings()).includes(wanted), {
+        ...{ since, timeout: SLACK * PROMISED, every: EVERY },
+      });
       // The reports of one interval are partly of the time before. When all agents have measured the fault, it is the only one.
       await until(`there is only ${wanted}`, async () => (await findings()).join() === wanted, {
         ...{ timeout: SLACK * PROMISED, every: EVERY },
@@ -204,7 +204,9 @@ describe('a fault', () => {
       since = performance.now();
       await end();
     }
-    const gone = await until(`${wanted} is gone`, async () => isHealthy(await check()), goalFrom(since, PROMISED));
+    const gone = await until(`${wanted} is gone`, async () => isHealthy(await check()), {
+      ...{ since, timeout: SLACK * PROMISED, every: EVERY },
+    });
     const others = (await outages()).filter((one) => !before.some(({ id }) => id === one.id) && one.subject !== wanted);
     // Until all agents have measured that it is over: they must not take it and the next fault for one.
     await sleep(1.5 * INTERVAL);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
-import { goalFrom, SLACK } from '../harness/slack.ts';
+import { SLACK } from '../harness/slack.ts';
 import { addNode, removeNode } from '../lab/lab.ts';
 import {
   agentOf,
@@ -86,12 +86,15 @@ it('two zones that are cut off from each other are named, and nothing else', asy
   const wanted = 'Zone zone-a <-> zone-b';
   let since = performance.now();
   await Promise.all(zoneA.map((node) => addFault(node, betweenGroups(a!, b!))));
-  const isOnly = async () => (await findings()).join() === wanted;
-  const found = await until(`there is only ${wanted}`, isOnly, goalFrom(since, PROMISED));
+  const found = await until(`there is only ${wanted}`, async () => (await findings()).join() === wanted, {
+    ...{ since, timeout: SLACK * PROMISED, every: EVERY },
+  });
   await showStatus(wanted, INTERVAL);
   since = performance.now();
   await Promise.all(zoneA.map(removeFaults));
-  const gone = await until(`${wanted} is gone`, async () => isHealthy(await check()), goalFrom(since, PROMISED));
+  const gone = await until(`${wanted} is gone`, async () => isHealthy(await check()), {
+    ...{ since, timeout: SLACK * PROMISED, every: EVERY },
+  });
   measured(`two zones are cut off: ${wanted} after ${seconds(found)}, Healthy ${seconds(gone)} after its end`);
 });
 

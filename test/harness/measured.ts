@@ -13,14 +13,14 @@ export const sleep = (ms: number): Promise<void> => new Promise((resolve) => set
  *
  * @param options.every milliseconds between two polls, default 50; use more if polling would affect the measurement
  * @returns the milliseconds since `since` (of performance.now(); default: now)
- * @throws after `timeout` ms, with `what` in the message
+ * @throws `timeout` ms after `since`, with `what` in the message
  */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
   { since = performance.now(), timeout = 90_000, every = 50 } = {},
 ): Promise<number> {
-  const deadline = performance.now() + timeout;
+  const deadline = since + timeout;
   let last: unknown;
   for (;;) {
     const met = await Promise.resolve(condition()).catch((error: unknown) => void (last = error));

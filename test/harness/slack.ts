@@ -12,10 +12,3 @@ export const untilIn = (seconds: number, begin: number) => ({
   timeout: Math.max(0, SLACK * seconds * 1000 - (performance.now() - begin)),
   interval: 300,
 });
-
-/** For `until`, which then returns the time from the same begin. @param ms the goal */
-export const goalFrom = (begin: number, ms: number) => ({
-  since: begin,
-  timeout: Math.max(0, SLACK * ms - (performance.now() - begin)),
-  every: 500,
-});
