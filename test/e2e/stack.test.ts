@@ -29,6 +29,9 @@ afterAll(leaveLab);
 
 const stack = () => getObject<TrafficStack>('trafficstack', 'shop');
 const state = async (name: string) => (await stack()).status?.components?.find((each) => each.name === name);
+/** With the operations of a JSON patch (RFC 6902). The sample has web, api and db in this order. */
+const patch = (...operations: readonly object[]) =>
+  kubectl('patch', 'trafficstack', 'shop', '--type=json', '--patch', JSON.stringify(operations));
 const pods = async () => (await getObject<{ items: V1Pod[] }>('pods', '-n', NAMESPACE)).items;
 const tallyOf = (all: readonly V1Pod[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(all, componentOf)].map(([component, own]) => [component, own.length]));
@@ -71,30 +74,15 @@ it('names a component whose pods are deleted within 10 s, and is ready again', a
 
 it('changes what others depend on first, names why that does not get ready, and goes on when it does', async () => {
   failureReport();
-  const patch = (db: string, api: string) =>
-    kubectl(
-      ...['patch', 'trafficstack', 'shop', '--type=json', '--patch'],
-      JSON.stringify([
-        { op: 'replace', path: '/spec/components/2/workload/podTemplate/spec/containers/0/image', value: db },
-        { op: 'replace', path: '/spec/components/1/workload/podTemplate/spec/containers/0/image', value: api },
-      ]),
-    );
-  const image = 'docker.io/library/busybox:1.36';
-  await patch('lab.local/missing:1', 'docker.io/library/busybox:1.36');
+  const setImage = (value: string) =>
+    patch({ op: 'replace', path: '/spec/components/2/workload/podTemplate/spec/containers/0/image', value });
+  await setImage('lab.local/missing:1');
   await vi.waitFor(
     async () => expect((await state('db'))?.reason).toMatch(/^(ErrImagePull|ImagePullBackOff)$/),
     within(60),
   );
-  await kubectl(
-    'patch',
-    'trafficstack',
-    'shop',
-    '--type=json',
-    '--patch',
-    JSON.stringify([
-      { op: 'add', path: '/spec/components/1/workload/podTemplate/metadata', value: { annotations: { round: '2' } } },
-    ]),
-  );
+  const value = { annotations: { round: '2' } };
+  await patch({ op: 'add', path: '/spec/components/1/workload/podTemplate/metadata', value });
   await vi.waitFor(async () => {
     const api = await state('api');
     expect(api).toMatchObject({
@@ -105,23 +93,17 @@ it('changes what others depend on first, names why that does not get ready, and 
     expect(api?.waitingOn?.observed).toMatch(/pod shop\/db-2, container db: (ErrImagePull|ImagePullBackOff)/);
   }, within(30));
   console.log(await kubectl('get', 'trafficstack'), JSON.stringify((await stack()).status?.components, null, 2));
-  await patch(image, image);
+  await setImage('docker.io/library/busybox:1.36');
   await vi.waitFor(isReady, within(90));
 });
 
 it('holds a change at the gate, then restores what does not get ready', async () => {
   failureReport();
-  const upgrade = (query: string) => {
-    const spec = { upgrade: { query, rollback: true } };
-    return kubectl('patch', 'trafficstack', 'shop', '--type=merge', '--patch', JSON.stringify({ spec }));
-  };
+  const upgrade = (query: string) => patch({ op: 'add', path: '/spec/upgrade', value: { query, rollback: true } });
   const change = (command: readonly string[], deadline: string) =>
-    kubectl(
-      ...['patch', 'trafficstack', 'shop', '--type=json', '--patch'],
-      JSON.stringify([
-        { op: 'add', path: '/spec/components/1/deadline', value: deadline },
-        { op: 'replace', path: '/spec/components/1/workload/podTemplate/spec/containers/0/command', value: command },
-      ]),
+    patch(
+      { op: 'add', path: '/spec/components/1/deadline', value: deadline },
+      { op: 'replace', path: '/spec/components/1/workload/podTemplate/spec/containers/0/command', value: command },
     );
   // Those of the change before may still be ending.
   const before = await vi.waitFor(async () => {

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { COMPONENT_LABEL } from '../../../src/controllers/trafficstack/names.ts';
+import { managersOf } from '../../../src/runtime/apply/managedFields.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
-import type { ObjectRef, Resource } from '../../../src/runtime/client/resource.ts';
+import type { ObjectRef } from '../../../src/runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS, DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../src/runtime/client/resources.ts';
 import { connectivityCheckCrd, installCrd } from '../../harness/customResource.ts';
+import { imageIn } from './imageIn.ts';
 import { EXPORTER, Installation, OPERATOR } from './installation.ts';
 import { PERSON, unusedRights, WAIT, type StackScene } from './scene.ts';
 
@@ -43,8 +45,7 @@ function builtIns(over: Readonly<Record<string, Partial<ComponentSpec>>> = {}): 
   return all.map((each) => ({ ...each, ...over[each.name] }));
 }
 const change = (over?: Parameters<typeof builtIns>[0]) => s.change('main', builtIns(over));
-const imageOf = async (resource: Resource<object>, ref: ObjectRef): Promise<string> =>
-  /"image":"([^"]+)"/.exec(JSON.stringify(await s.f.client.get(resource, ref)))?.[1] ?? '';
+const imageOf = ({ name }: ObjectRef) => imageIn(s.f.client, name);
 /** What is stored in the namespace of the operator, by component. */
 const stored = async () =>
   (await s.f.client.list(CONTROLLER_REVISIONS, { namespace: OPERATOR.namespace }))
@@ -78,18 +79,19 @@ it('restores a DaemonSet and its Service, and touches none that depends on it', 
   expect(daemonSet.spec?.template).toEqual(before.spec?.template);
   expect(service.spec?.ports?.[0]?.port).toBe(9100);
   // As the measurement applies it, so that nobody else owns a field of it.
-  expect(new Set(managersOf(daemonSet))).toEqual(new Set(managersOf(before)));
+  const [now, then] = [daemonSet, before].map(({ metadata }) => managersOf(metadata?.managedFields ?? []));
+  expect(now).toEqual(then);
   expect(await s.component('server')).toMatchObject({ state: 'Waiting', waitingOn: { component: 'exporter' } });
   expect((await s.f.client.get(DEPLOYMENTS, SERVER)).metadata?.generation).toBe(server.metadata?.generation);
 });
 
 it('corrects what others change to what was restored, also after a restart', async () => {
-  const image = await imageOf(DAEMONSETS, EXPORTER);
+  const image = (await imageOf(EXPORTER)) ?? '';
   await s.f.stopOperator();
   const containers = [{ name: 'node-exporter', image: 'another:1' }];
   await s.f.client.mergePatch(DAEMONSETS, EXPORTER, { spec: { template: { spec: { containers } } } }, PERSON);
   await startWith('ours:1');
-  await vi.waitFor(async () => expect(await imageOf(DAEMONSETS, EXPORTER)).toBe(image), WAIT);
+  await vi.waitFor(async () => expect(await imageOf(EXPORTER)).toBe(image), WAIT);
   await rolledBack('exporter', 'exporter:bad', image);
 });
 
@@ -119,7 +121,7 @@ it('restores what an older operator had applied, if that of a newer one does not
   await s.f.stopOperator();
   await startWith('ours:bad');
   await rolledBack('server', 'ours:bad', 'ours:1');
-  expect(await imageOf(DEPLOYMENTS, SERVER)).toBe('ours:1');
+  expect(await imageOf(SERVER)).toBe('ours:1');
   // They come after it.
   expect(await s.component('agents')).toMatchObject({ state: 'Waiting', blockedBy: ['server'] });
   expect(await stored()).toEqual(['boards', 'exporter', 'server']);
@@ -128,7 +130,7 @@ it('restores what an older operator had applied, if that of a newer one does not
   await change();
   await startWith('ours:2');
   await s.ready();
-  expect(await imageOf(DEPLOYMENTS, SERVER)).toBe('ours:2');
+  expect(await imageOf(SERVER)).toBe('ours:2');
 });
 
 it('leaves nothing stored when the stack is deleted', async () => {
@@ -142,11 +144,3 @@ it('needs no rights beside those of workloads', () => {
     'create controllerrevisions',
   ]);
 });
-
-/** Who owns fields of its spec. */
-function managersOf(object: Awaited<ReturnType<Installation['daemonSet']>>): string[] {
-  const fields = object.metadata?.managedFields ?? [];
-  return fields.flatMap(({ manager, fieldsV1 }) =>
-    manager !== undefined && fieldsV1 !== undefined && 'f:spec' in fieldsV1 ? [manager] : [],
-  );
-}
