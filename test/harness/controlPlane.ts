@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
-import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { binary } from '../lab/binaries.ts';
+import { keepsServers, levelDirectory } from './keptServers.ts';
 import { createAuthority, createUser } from './pki.ts';
-import { freePorts, start, whenReady } from './process.ts';
-import type { RunningProcess } from './process.ts';
+import { resetTo, snapshotOf, type EtcdSnapshot } from './planeReset.ts';
+import { AUDIT_LOG, ETCD_DATA, startApiServer, startEtcd } from './planeServers.ts';
+import { freePorts, keepForNextFile, type RunningProcess } from './process.ts';
 
 /** A real etcd and kube-apiserver on loopback, without controllers, scheduler or nodes. */
 export interface ControlPlane {
@@ -36,9 +34,6 @@ export interface ControlPlane {
 
 /** Where etcdTemplate puts the path of the data with which each etcd of a level begins. */
 export const TEMPLATE_VARIABLE = 'TRAFFIC_OPERATOR_TEST_ETCD';
-/** The data of etcd, in the directory of a control plane. */
-export const ETCD_DATA = 'etcd';
-const AUDIT_LOG = 'audit.log';
 /** User, request and response status; times of the response and, for a watch, of its end. */
 const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
@@ -47,6 +42,18 @@ const AUDIT_POLICY = {
   omitManagedFields: true,
   rules: [{ level: 'Metadata' }],
 };
+
+/** An idle API server takes 1 to 2 % of a processor, and half a GiB. */
+const MOST_IDLE = 2;
+
+interface Kept {
+  readonly plane: OwnControlPlane;
+  readonly snapshot: EtcdSnapshot;
+  readonly key: string;
+}
+
+/** Of this worker, the longest idle first. */
+const idle: Kept[] = [];
 
 /** Options of a control plane. */
 export interface ControlPlaneOptions {
@@ -58,9 +65,26 @@ export interface ControlPlaneOptions {
   serviceAccounts?: boolean;
 }
 
-/** Starts a control plane; takes about 5 s. Throws with the end of the log of the server that failed. */
-export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const directory = await mkdtemp(join(tmpdir(), 'traffic-control-plane-'));
+/** A control plane with what it consists of. */
+export interface OwnControlPlane extends ControlPlane {
+  /** http://127.0.0.1:port */
+  readonly etcdUrl: string;
+  readonly processes: readonly RunningProcess[];
+}
+
+/**
+ * A control plane with no objects but those that an API server makes by itself. Where the level keeps control planes (see keptServers.ts), it
+ * may be the one of an earlier file, emptied; otherwise it is started, which takes about 5 s.
+ *
+ * @throws Error with the end of the log of the server that failed
+ */
+export function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  return isKept(options) ? takeControlPlane(options) : startOwnControlPlane(options);
+}
+
+/** Starts a control plane that no other file had or will have. @throws Error with the end of the log of the server that failed */
+export async function startOwnControlPlane(options: ControlPlaneOptions = {}): Promise<OwnControlPlane> {
+  const directory = await mkdtemp(join(levelDirectory(), 'traffic-control-plane-'));
   const [client, peer, secure] = (await freePorts(3)) as [number, number, number];
   const url = `https://127.0.0.1:${secure}`;
   const running: RunningProcess[] = [];
@@ -74,6 +98,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   try {
     await createAuthority(directory);
     await writeFile(`${directory}/audit-policy.yaml`, JSON.stringify(options.auditPolicy ?? AUDIT_POLICY));
+    // The API server appends to a file that is there, so that it can be emptied while it runs.
+    await writeFile(`${directory}/${AUDIT_LOG}`, '');
     const kubeconfig = await createUser(directory, url, 'admin', ['system:masters']);
     // With other flags, an API server may make other things at its first start.
     const isPlain = options.etcdFlags === undefined && options.apiServerFlags === undefined;
@@ -89,6 +115,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       url,
       directory,
       auditLog: `${directory}/${AUDIT_LOG}`,
+      etcdUrl: `http://127.0.0.1:${client}`,
+      processes: running,
       get pids() {
         return { etcd: etcd.pid, apiServer: apiServer.pid };
       },
@@ -112,87 +140,67 @@ export async function copyEtcdData(from: string, directory: string): Promise<voi
   await promisify(execFile)('cp', ['-r', '--sparse=always', from, join(directory, ETCD_DATA)]);
 }
 
-async function startEtcd(
-  directory: string,
-  client: number,
-  peer: number,
-  flags: readonly string[] = [],
-): Promise<RunningProcess> {
-  const url = `http://127.0.0.1:${client}`;
-  const peerUrl = `http://127.0.0.1:${peer}`;
-  const args = [
-    `--data-dir=${join(directory, ETCD_DATA)}`,
-    `--listen-client-urls=${url}`,
-    `--advertise-client-urls=${url}`,
-    `--listen-peer-urls=${peerUrl}`,
-    `--initial-advertise-peer-urls=${peerUrl}`,
-    `--initial-cluster=default=${peerUrl}`,
-    '--unsafe-no-fsync', // nothing here outlives the test
-    '--log-level=warn',
-    ...flags,
-  ];
-  const etcd = start(await binary('etcd'), args, `${directory}/etcd.log`);
-  await whenReady('etcd', etcd, async () => (await fetch(`${url}/health`)).ok).catch(stopThenThrow(etcd));
-  return etcd;
-}
-
-async function startApiServer(
-  directory: string,
-  etcd: number,
-  port: number,
-  flags: readonly string[] = [],
-): Promise<RunningProcess> {
-  const args = [
-    `--etcd-servers=http://127.0.0.1:${etcd}`,
-    '--bind-address=127.0.0.1',
-    `--secure-port=${port}`,
-    '--endpoint-reconciler-type=none', // a loopback address may not be an endpoint
-    '--service-cluster-ip-range=10.0.0.0/24',
-    `--client-ca-file=${directory}/ca.crt`,
-    `--tls-cert-file=${directory}/apiserver.crt`,
-    `--tls-private-key-file=${directory}/apiserver.key`,
-    `--service-account-key-file=${directory}/sa.pub`,
-    `--service-account-signing-key-file=${directory}/sa.key`,
-    '--service-account-issuer=https://kubernetes.default.svc',
-    '--authorization-mode=Node,RBAC',
-    `--audit-policy-file=${directory}/audit-policy.yaml`,
-    `--audit-log-path=${directory}/${AUDIT_LOG}`,
-    '--allow-privileged',
-    ...flags,
-  ];
-  const server = start(await binary('kube-apiserver'), args, `${directory}/apiserver.log`);
-  const ready = () => isReady(directory, port);
-  await whenReady('kube-apiserver', server, ready).catch(stopThenThrow(server));
-  return server;
-}
-
 function flagsOf({ serviceAccounts = false, apiServerFlags = [] }: ControlPlaneOptions): string[] {
   return [...(serviceAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']), ...apiServerFlags];
 }
 
-function stopThenThrow(running: RunningProcess): (error: unknown) => Promise<never> {
-  return async (error) => {
-    await running.stop();
-    throw error;
+/** Whether a control plane with these options is kept: other flags may make other things in etcd. */
+function isKept({ etcdFlags, apiServerFlags }: ControlPlaneOptions): boolean {
+  return keepsServers() && etcdFlags === undefined && apiServerFlags === undefined;
+}
+
+/**
+ * An idle control plane of this worker with the same options, emptied, or a new one. After `stop`, the next file may have it; but not one
+ * whose servers the test may have paused, ended or started again: `stop` ends these.
+ */
+async function takeControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const key = JSON.stringify(options);
+  const found = idle.findIndex((one) => one.key === key);
+  const [kept] = found < 0 ? [] : idle.splice(found, 1);
+  if (kept !== undefined && (await isEmptied(kept))) return lend(kept);
+  const plane = await startOwnControlPlane(options);
+  plane.processes.forEach(keepForNextFile);
+  return lend({ plane, key, snapshot: await snapshotOf(plane.etcdUrl) });
+}
+
+/** Only now: before, processes of the file that returned it may have written. One that cannot be emptied is ended. */
+async function isEmptied({ plane, snapshot }: Kept): Promise<boolean> {
+  try {
+    await resetTo(plane.etcdUrl, snapshot);
+    await truncate(plane.auditLog);
+    return true;
+  } catch (error) {
+    console.warn('a control plane of an earlier file is not used again:', error);
+    await plane.stop();
+    return false;
+  }
+}
+
+function lend(kept: Kept): ControlPlane {
+  const { plane } = kept;
+  let [isTouched, isStopped] = [false, false];
+  const touched = (): OwnControlPlane => {
+    isTouched = true;
+    return plane;
+  };
+  return {
+    ...{ kubeconfig: plane.kubeconfig, url: plane.url, directory: plane.directory, auditLog: plane.auditLog },
+    get pids() {
+      return touched().pids;
+    },
+    user: (name, groups) => plane.user(name, groups),
+    stopApiServer: () => touched().stopApiServer(),
+    startApiServer: () => touched().startApiServer(),
+    stopServers: () => touched().stopServers(),
+    stop: async () => {
+      if (isStopped) return;
+      isStopped = true;
+      await (isTouched ? plane.stop() : giveBack(kept));
+    },
   };
 }
 
-/** The API server creates the namespace `default` shortly after it is ready. */
-async function isReady(directory: string, port: number): Promise<boolean> {
-  const [ca, cert, key] = await Promise.all(
-    ['ca.crt', 'admin.crt', 'admin.key'].map((f) => readFile(`${directory}/${f}`)),
-  );
-  // Closes its connection, so that the polls of a slow start do not leave many connections.
-  const get = (path: string) =>
-    new Promise<boolean>((resolve, reject) => {
-      let isOk = false;
-      const call = request({ host: '127.0.0.1', port, path, ca, cert, key, agent: false, timeout: 2_000 }, (answer) => {
-        answer.resume();
-        isOk = answer.statusCode === 200;
-      });
-      call.once('timeout', () => call.destroy(new Error('no answer in 2 s'))).once('error', reject);
-      call.once('socket', (socket) => socket.once('close', () => resolve(isOk)));
-      call.end();
-    });
-  return (await get('/readyz')) && (await get('/api/v1/namespaces/default'));
+async function giveBack(kept: Kept): Promise<void> {
+  idle.push(kept);
+  if (idle.length > MOST_IDLE) await idle.shift()!.plane.stop();
 }

@@ -15,6 +15,21 @@ export interface RunningProcess {
   stop(): Promise<void>;
 }
 
+/** Processes that the files of this worker have started, and that have not ended. */
+const running = new Set<RunningProcess>();
+/** Those of them that serve further files. */
+const kept = new WeakSet<RunningProcess>();
+
+/** The process outlives the file of tests that started it: see keptServers.ts. */
+export function keepForNextFile(process: RunningProcess): void {
+  kept.add(process);
+}
+
+/** Ends the processes that a file has left: with a kept API server, the next file would have its objects changed by them. */
+export async function endLeftProcesses(): Promise<void> {
+  await Promise.all([...running].filter((each) => !kept.has(each)).map((each) => each.stop()));
+}
+
 /**
  * Starts a server and appends its output to the file `log`. The server ends with the test process, however that ends:
  * setpriv (util-linux) sets the kernel's parent-death signal, then execs the command with the same pid.
@@ -44,7 +59,7 @@ export function start(
       end(error.message);
     });
   });
-  return {
+  const started: RunningProcess = {
     pid: child.pid ?? -1,
     ended,
     check: () => {
@@ -55,6 +70,9 @@ export function start(
       await ended;
     },
   };
+  running.add(started);
+  void ended.then(() => running.delete(started));
+  return started;
 }
 
 function tail(log: string): string {

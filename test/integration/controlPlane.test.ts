@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { binary } from '../lab/binaries.ts';
-import { startControlPlane } from '../harness/controlPlane.ts';
+import { startControlPlane, startOwnControlPlane } from '../harness/controlPlane.ts';
 import type { ControlPlane } from '../harness/controlPlane.ts';
 
 const run = promisify(execFile);
@@ -46,9 +47,61 @@ describe('the control plane of the integration tests', () => {
   });
 });
 
+describe('a control plane that an earlier file had', () => {
+  const CRD = fileURLToPath(new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url));
+  const objects = (kubeconfig: string): Promise<string> =>
+    kubectl(
+      kubeconfig,
+      'get',
+      'namespaces,clusterroles,clusterrolebindings,crds,nodes,services,configmaps',
+      '-A',
+      '-ojson',
+    );
+  const withoutVersions = (list: string): string => list.replaceAll(/"resourceVersion": "\d+"/g, '');
+
+  it('has the same objects as before, serves no CRD, and its audit log is empty', async () => {
+    const first = await startControlPlane();
+    await vi.waitFor(() => kubectl(first.kubeconfig, 'get', 'service', 'kubernetes'));
+    const before = await objects(first.kubeconfig);
+    const user = await first.user('reader');
+    await kubectl(
+      first.kubeconfig,
+      'create',
+      'clusterrolebinding',
+      'r',
+      '--clusterrole=cluster-admin',
+      '--user=reader',
+    );
+    await kubectl(first.kubeconfig, 'create', 'namespace', 'kept');
+    await kubectl(first.kubeconfig, 'label', 'namespace', 'default', 'changed=yes');
+    await kubectl(first.kubeconfig, 'delete', 'clusterrole', 'view');
+    await kubectl(first.kubeconfig, 'apply', '-f', CRD);
+    await kubectl(first.kubeconfig, 'wait', '--for=condition=Established', '-f', CRD);
+    await vi.waitFor(() => kubectl(user, 'get', 'trafficwatches', '-A'));
+    expect(await kubectl(first.kubeconfig, 'get', '--raw=/apis')).toContain('traffic.example.com');
+    await first.stop();
+    const next = await startControlPlane();
+    expect(next.directory).toBe(first.directory);
+    expect(readFileSync(next.auditLog, 'utf8')).toBe('');
+    expect(withoutVersions(await objects(next.kubeconfig))).toBe(withoutVersions(before));
+    await expect(kubectl(user, 'get', 'nodes')).rejects.toThrow('forbidden');
+    expect(await kubectl(next.kubeconfig, 'get', '--raw=/apis')).not.toContain('traffic.example.com');
+    await next.stop();
+  });
+
+  it('is another one if its API server was ended', async () => {
+    const first = await startControlPlane();
+    await first.stopApiServer();
+    await first.stop();
+    const next = await startControlPlane();
+    expect(next.directory).not.toBe(first.directory);
+    await next.stop();
+  });
+});
+
 describe('the end of a control plane', () => {
   it('leaves no process and no file when stopped', async () => {
-    const control = await startControlPlane();
+    const control = await startOwnControlPlane();
     const { pids, directory } = control;
     await control.stop();
     expect([isRunning(pids.etcd), isRunning(pids.apiServer), existsSync(directory)]).toEqual([false, false, false]);
@@ -56,7 +109,7 @@ describe('the end of a control plane', () => {
 
   it('leaves no process when the test process is killed', async () => {
     const module = new URL('../harness/controlPlane.ts', import.meta.url).href;
-    const script = `const p = await (await import('${module}')).startControlPlane();
+    const script = `const p = await (await import('${module}')).startOwnControlPlane();
       console.log(JSON.stringify({ pids: p.pids, directory: p.directory })); setInterval(() => {}, 1000)`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,0 +1,87 @@
+/** Written by the API server itself, also some time after it is ready: its leases, its Service, an APIService for each served group. */
+const OWN_PREFIXES = [
+  '/registry/leases/kube-system/',
+  '/registry/masterleases/',
+  '/registry/apiregistration.k8s.io/',
+  '/registry/services/specs/default/kubernetes',
+  '/registry/ipaddresses/10.0.0.1',
+];
+const ALL = { key: base64('/'), range_end: base64('0') };
+const API_SERVICES = {
+  key: base64('/registry/apiregistration.k8s.io/'),
+  range_end: base64('/registry/apiregistration.k8s.io0'),
+};
+/** etcd's own limit is 128 operations in a transaction. */
+const BATCH = 100;
+/** An API server that is busy removes the APIService of a CRD late. */
+const SETTLED_MS = 60_000;
+
+/** As etcd's JSON gateway has it; keys and values in base64. */
+interface KeyValue {
+  readonly key: string;
+  readonly value: string;
+  readonly mod_revision: string;
+}
+type Operation = { requestDeleteRange: { key: string } } | { requestPut: { key: string; value: string } };
+
+/** The content of an etcd at one time. */
+export interface EtcdSnapshot {
+  /** By key. The value is undefined for keys of the API server itself. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly apiServices: number;
+}
+
+/** @param url of an etcd without TLS */
+export async function snapshotOf(url: string): Promise<EtcdSnapshot> {
+  const [all, apiServices] = await Promise.all([range(url, ALL), range(url, API_SERVICES)]);
+  return { values: new Map(all.map(({ key, value }) => [key, value])), apiServices: apiServices.length };
+}
+
+/**
+ * Makes the content of an etcd that of the snapshot: deletes what was added, and puts back what was changed or removed. The API server
+ * follows by its watches, as with any other change, so its caches, roles and CRDs are those of the snapshot, too. Resolves when it serves no
+ * other groups.
+ *
+ * @throws Error when it still serves others after a minute
+ */
+export async function resetTo(url: string, snapshot: EtcdSnapshot): Promise<void> {
+  const operations = differences(await range(url, ALL), snapshot);
+  for (let at = 0; at < operations.length; at += BATCH) {
+    await call(url, '/v3/kv/txn', { success: operations.slice(at, at + BATCH) });
+  }
+  const deadline = performance.now() + SETTLED_MS;
+  while ((await range(url, API_SERVICES)).length !== snapshot.apiServices) {
+    if (performance.now() > deadline) throw new Error('the API server still serves groups of CRDs that are gone');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function differences(now: readonly KeyValue[], { values }: EtcdSnapshot): Operation[] {
+  const present = new Map(now.map(({ key, value }) => [key, value]));
+  const isOwn = (key: string): boolean => OWN_PREFIXES.some((prefix) => text(key).startsWith(prefix));
+  const added = [...present.keys()].filter((key) => !values.has(key) && !isOwn(key));
+  const changed = [...values].filter(([key, value]) => present.get(key) !== value && !isOwn(key));
+  return [
+    ...added.map((key) => ({ requestDeleteRange: { key } })),
+    ...changed.map(([key, value]) => ({ requestPut: { key, value } })),
+  ];
+}
+
+async function range(url: string, keys: object): Promise<readonly KeyValue[]> {
+  const { kvs = [] } = (await call(url, '/v3/kv/range', keys)) as { kvs?: KeyValue[] };
+  return kvs;
+}
+
+async function call(url: string, path: string, body: object): Promise<unknown> {
+  const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+function base64(key: string): string {
+  return Buffer.from(key).toString('base64');
+}
+
+function text(encoded: string): string {
+  return Buffer.from(encoded, 'base64').toString();
+}
