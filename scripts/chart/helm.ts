@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseAllDocuments } from 'yaml';
+import { parseDocument, type Document } from 'yaml';
 import { binDir } from '../../test/lab/binaries.ts';
 
 const CHART = fileURLToPath(new URL('../../charts/traffic-operator', import.meta.url));
@@ -36,7 +36,19 @@ export function helm(...args: readonly string[]): string {
 /** The objects that `helm install traffic-operator` creates, including hooks. */
 export function helmTemplate(...args: readonly string[]): Manifest[] {
   const text = helm('template', 'traffic-operator', '--namespace', 'traffic-operator-system', ...args);
-  return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+  return manifestsIn(text);
+}
+
+/** By their texts. Most of what helm prints are CRDs and dashboards, which are the same at each call, and take half a second to parse. */
+const parsed = new Map<string, Document>();
+
+/** The objects in what helm prints: documents of YAML, of which some may be empty. */
+export function manifestsIn(text: string): Manifest[] {
+  return text.split(/^---$/m).flatMap((one) => {
+    const document = parsed.get(one) ?? parseDocument(one);
+    parsed.set(one, document);
+    return (document.toJS() as Manifest | null) ?? [];
+  });
 }
 
 /** True for an object that helm creates only during an uninstallation. */

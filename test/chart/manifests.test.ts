@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
+import { helmTemplate, manifestsIn, type Manifest } from '../../scripts/chart/helm.ts';
 import { securityContextConstraintsCrd } from '../harness/openshift.ts';
 import { binary } from '../lab/binaries.ts';
 import { CHART, type Cluster, HELMS, run, startCluster } from './cluster.ts';
@@ -75,8 +74,8 @@ describe.each(Object.keys(VALUE_SETS))('the chart with %s', (name) => {
       HELMS.map(async (helm) => {
         const outcome = await render(await binary(helm), name);
         expect(outcome).toEqual(DONE);
-        return parseAllDocuments(outcome.text)
-          .map((document) => JSON.stringify(document.toJS()))
+        return manifestsIn(outcome.text)
+          .map((object) => JSON.stringify(object))
           .sort();
       }),
     );

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
-import { helmPath, type Manifest } from '../../scripts/chart/helm.ts';
+import { stringify } from 'yaml';
+import { helmPath, manifestsIn, type Manifest } from '../../scripts/chart/helm.ts';
 import { valuePaths } from '../../scripts/chart/render.ts';
 import { chartValues } from '../../scripts/chart/values.ts';
 import { CHART } from './cluster.ts';
@@ -28,7 +28,7 @@ function render(values: Readonly<Record<string, unknown>>): readonly Manifest[] 
   if (known) return known;
   const args = ['template', 'traffic-operator', CHART, '-n', 'traffic-operator-system', '--values=-'];
   const text = execFileSync(helmPath(), args, { input, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1 << 26 });
-  const objects = parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+  const objects = manifestsIn(text);
   rendered.set(input, objects);
   return objects;
 }
