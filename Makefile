@@ -34,6 +34,10 @@ test: setup ## Runs every level: format, lint, types, layers, shell, generated, 
 test-quick: setup ## The quick loop, a minute or two: format, lint, types, layers and unit
 	node scripts/test.ts --only "format lint types layers unit"
 
+.PHONY: test-times
+test-times: setup ## Prints what the last run took: wall and CPU by level, and the slowest N (25) files
+	@node scripts/test/times.ts --slowest $(or $(N),25)
+
 .PHONY: test-faults
 test-faults: setup ## Faults: servers are stopped, killed, slow or return wrong data; takes minutes
 	node scripts/test.ts --only faults

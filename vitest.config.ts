@@ -1,8 +1,9 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './scripts/test/longestFirst.ts';
 
-// The first one keeps what the second one replaces.
-const setupFiles = ['test/harness/leftBehind.ts', 'test/harness/waitFor.ts'];
+const fileTimes = 'test/harness/fileTimes.ts';
+// leftBehind keeps what waitFor replaces.
+const setupFiles = [fileTimes, 'test/harness/leftBehind.ts', 'test/harness/waitFor.ts'];
 const globalSetup = ['test/harness/bundleOperator.ts', 'test/harness/etcdTemplate.ts'];
 /**
  * The files of a level share the processes of its workers. A new process for each file takes 0.4 s of CPU time in unit, and 1.7 s where tests
@@ -74,6 +75,7 @@ export default defineConfig({
         test: {
           name: 'image',
           include: ['test/image/**/*.test.ts'],
+          setupFiles: fileTimes,
           testTimeout: 300_000,
           hookTimeout: 600_000,
           fileParallelism: false,
@@ -83,6 +85,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          setupFiles: fileTimes,
           env,
           globalSetup: ['test/e2e/storyLab/globalSetup.ts'],
           // Longer than several deadlines of a test, see test/harness/slack.ts.

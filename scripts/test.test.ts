@@ -75,23 +75,25 @@ describe('the order of levels', () => {
 });
 
 describe('the summary', () => {
+  const times = { date: '', seconds: 3, levels: [{ level: 'unit', seconds: 1, cpuSeconds: 2 }], buildsCpuSeconds: 0 };
   const result = (level: string, passed: number, failed: number, problem?: string) => ({
-    ...{ level, passed, failed, seconds: 1, failures: [] },
+    ...{ level, passed, failed, seconds: 1, cpuSeconds: 2, failures: [] },
     ...(problem === undefined ? {} : { problem }),
   });
 
   it('has a line a level, and ends with the counts', () => {
     const levels = [result('unit', 7, 2), result('e2e', 0, 1, 'cannot run: needs root')];
-    const { text, failed } = summarize(levels, ['image']);
-    expect(text).toMatch(/^ +unit +7 passed +2 failed +1 s +FAILED$/m);
+    const { text, failed } = summarize(levels, ['image'], times);
+    expect(text).toMatch(/^ +unit +7 passed +2 failed +1 s +2 s CPU +FAILED$/m);
     expect(text).toMatch(/^ +e2e .* cannot run: needs root$/m);
+    expect(text).toMatch(/^ +total +3 s +2 s CPU$/m);
     expect(text).toMatch(/^ +image +left out by name$/m);
     expect([text.split('\n').slice(-2), failed]).toEqual([['7 passed, 3 failed', ''], 3]);
   });
 
   it('names what failed after the levels, where it is not scrolled away', () => {
     const unit = { ...result('unit', 1, 1), failures: ['src/a.test.ts > b: expected 1'] };
-    const lines = summarize([unit, result('e2e', 1, 0)], []).text.split('\n');
+    const lines = summarize([unit, result('e2e', 1, 0)], [], times).text.split('\n');
     expect(lines.slice(-5)).toEqual([
       'failed in unit:',
       '  src/a.test.ts > b: expected 1',
@@ -105,7 +107,7 @@ describe('the summary', () => {
     [[], 1],
     [[result('unit', 0, 0)], 1],
     [[result('unit', 1, 0)], 0],
-  ])('of %j has %i failed', (results, failed) => expect(summarize(results, []).failed).toBe(failed));
+  ])('of %j has %i failed', (results, failed) => expect(summarize(results, [], times).failed).toBe(failed));
 });
 
 describe('what a level needs', () => {

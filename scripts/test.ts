@@ -11,24 +11,43 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { choose, type Choice } from './test/choose.ts';
+import { machineCpuSeconds } from './test/cpu.ts';
 import { LEVELS, type Level } from './test/levels.ts';
 import { buildAhead, runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
 import { scheduleOf, type Schedule } from './test/schedule.ts';
 import { summarize } from './test/summary.ts';
+import { writeTimes, type Times } from './test/times.ts';
+
+/** The results of all levels, and what their builds took. */
+interface Outcome {
+  readonly results: readonly LevelResult[];
+  readonly buildsCpuSeconds: number;
+}
 
 async function runAll({ chosen, leftOut }: Choice): Promise<number> {
   rmSync('reports', { recursive: true, force: true });
   mkdirSync('reports', { recursive: true });
-  const results = await runInOrder(scheduleOf(chosen));
+  const before = machineCpuSeconds();
+  const start = performance.now();
+  const { results, buildsCpuSeconds } = await runInOrder(scheduleOf(chosen));
   const order = (one: LevelResult): number => chosen.findIndex(({ name }) => name === one.level);
-  const inOrder = results.sort((a, b) => order(a) - order(b));
-  const { text, failed } = summarize(inOrder, leftOut);
+  const levels = [...results].sort((a, b) => order(a) - order(b));
+  const after = machineCpuSeconds();
+  const times: Times = {
+    date: new Date().toISOString(),
+    seconds: (performance.now() - start) / 1000,
+    levels: levels.map(({ level, seconds, cpuSeconds }) => ({ level, seconds, cpuSeconds })),
+    buildsCpuSeconds,
+    ...(before === undefined || after === undefined ? {} : { machineCpuSeconds: after - before }),
+  };
+  writeTimes(times);
+  const { text, failed } = summarize(levels, leftOut, times);
   writeFileSync('reports/summary.txt', text);
   process.stdout.write(text);
   return failed > 0 ? 1 : 0;
 }
 
-async function runInOrder({ first, last }: Schedule): Promise<LevelResult[]> {
+async function runInOrder({ first, last }: Schedule): Promise<Outcome> {
   const later = first.flat().filter(({ waits }, n) => waits !== undefined && n > 0);
   const building = buildAhead([...later, ...(first.length > 0 ? last.flat() : [])]);
   const run = async (levels: readonly Level[], lane: number): Promise<LevelResult[]> => {
@@ -37,8 +56,8 @@ async function runInOrder({ first, last }: Schedule): Promise<LevelResult[]> {
     return inTurn(levels, lane === 0 ? runLevel : runLevelBeside);
   };
   const results = await Promise.all(first.map(run));
-  await building;
-  return [...results, ...(await Promise.all(last.map(run)))].flat();
+  const buildsCpuSeconds = await building;
+  return { results: [...results, ...(await Promise.all(last.map(run)))].flat(), buildsCpuSeconds };
 }
 
 async function inTurn(levels: readonly Level[], runIt: (level: Level) => Promise<LevelResult>): Promise<LevelResult[]> {

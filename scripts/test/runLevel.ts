@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { runTimed, type Ended, type Where } from './cpu.ts';
 import type { Level } from './levels.ts';
 
 const MAX_LINES = 12;
@@ -14,24 +14,14 @@ export interface LevelResult {
   /** Failed tests and files, if a runner reported them: `<file> > <test>: <start of the error>`. */
   readonly failures: readonly string[];
   readonly seconds: number;
+  /** User and system time of its commands, and of their descendants that were waited for. */
+  readonly cpuSeconds: number;
   /** The reason why it did not complete, if it did not. */
   readonly problem?: string;
 }
 
-/** Resolves to the exit status of a command, 1 if a signal ended it. */
-type Run = (command: readonly string[]) => Promise<number>;
-
-/** @param output a file for the output, or this process's own output */
-function run([program = '', ...args]: readonly string[], output: number | 'inherit'): Promise<number> {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', output, output] });
-    child.on('error', (error) => {
-      console.error(`${program}: ${error.message}`);
-      resolve(127);
-    });
-    child.on('exit', (status) => resolve(status ?? 1));
-  });
-}
+/** Runs a command with the priority of its level. */
+type Run = (command: readonly string[]) => Promise<Ended>;
 
 function vitestCommand(level: Level, report: string): string[] {
   const { project, paths } = level.vitest!;
@@ -101,16 +91,17 @@ const buildCommand = (families: readonly string[]): string[] => ['test/lab/build
 
 /**
  * Builds the programs of later levels while the first one runs, which takes longest on a machine without a cache. Does
- * not report build errors: the level that needs the program fails and reports them.
+ * not report build errors: the level that needs the program fails and reports them. Resolves to the CPU seconds.
  */
-export async function buildAhead(levels: readonly Level[]): Promise<void> {
+export async function buildAhead(levels: readonly Level[]): Promise<number> {
   const families = levels.filter((level) => whyNot(level) === undefined).flatMap(({ builds }) => builds ?? []);
-  if (families.length > 0) await run(buildCommand([...new Set(families)]), 'inherit');
+  if (families.length === 0) return 0;
+  return (await runTimed(buildCommand([...new Set(families)]), { output: 'inherit' })).cpuSeconds;
 }
 
 async function runCommands({ builds, commands = [] }: Level, runIt: Run): Promise<string | undefined> {
   for (const command of builds ? [buildCommand(builds), ...commands] : commands) {
-    const status = await runIt(command);
+    const { status } = await runIt(command);
     if (status !== 0) return `FAILED: ${command.join(' ')} (status ${status})`;
   }
   return undefined;
@@ -119,14 +110,14 @@ async function runCommands({ builds, commands = [] }: Level, runIt: Run): Promis
 /** Runs one level to its end. Never throws: the result contains errors. */
 export async function runLevel(level: Level): Promise<LevelResult> {
   console.log(`\n=== ${level.name}`);
-  return runWith(level, (command) => run([...priorityOf(level), ...command], 'inherit'));
+  return runWith(level, 'inherit');
 }
 
 /** The same in parallel to others: prints its output as a whole at the end. */
 export async function runLevelBeside(level: Level): Promise<LevelResult> {
   const log = `reports/${level.name}.log`;
   const output = openSync(log, 'w');
-  const result = await runWith(level, (command) => run([...priorityOf(level), ...command], output));
+  const result = await runWith(level, output);
   closeSync(output);
   console.log(`\n=== ${level.name}, beside the others\n${readFileSync(log, 'utf8')}`);
   return result;
@@ -141,11 +132,21 @@ function priorityOf({ waits, vitest }: Level): readonly string[] {
   return vitest === undefined ? ['nice'] : ['nice', '-n', '5'];
 }
 
-async function runWith(level: Level, runIt: Run): Promise<LevelResult> {
+/** A line of JSON for each test file, written by test/harness/fileTimes.ts. */
+export const fileTimesOf = (level: string): string => `reports/${level}.files.jsonl`;
+
+async function runWith(level: Level, output: Where['output']): Promise<LevelResult> {
   const start = performance.now();
+  let cpuSeconds = 0;
+  const env = { ...process.env, TEST_FILE_TIMES: resolve(fileTimesOf(level.name)) };
+  const runIt: Run = async (command) => {
+    const ended = await runTimed([...priorityOf(level), ...command], { output, env });
+    cpuSeconds += ended.cpuSeconds;
+    return ended;
+  };
   const result = (counts: TestCounts, problem?: string): LevelResult => {
     const seconds = (performance.now() - start) / 1000;
-    return { level: level.name, ...counts, seconds, ...(problem === undefined ? {} : { problem }) };
+    return { level: level.name, ...counts, seconds, cpuSeconds, ...(problem === undefined ? {} : { problem }) };
   };
   const failed: TestCounts = { passed: 0, failed: 1, failures: [] };
   const unmet = whyNot(level);
@@ -154,7 +155,7 @@ async function runWith(level: Level, runIt: Run): Promise<LevelResult> {
   if (problem !== undefined) return result(failed, problem);
   if (!level.vitest) return result({ passed: 1, failed: 0, failures: [] });
   const report = `reports/${level.name}.json`;
-  const status = await runIt(vitestCommand(level, report));
+  const { status } = await runIt(vitestCommand(level, report));
   const counts = countTests(report);
   // Vitest also fails for errors outside of a test, such as an unhandled rejection.
   return status !== 0 && counts.failed === 0
