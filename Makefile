@@ -27,8 +27,8 @@ setup: node_modules/.package-lock.json ## Installs the npm packages, including t
 # --- every day ---
 
 .PHONY: test
-test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those)
-	node scripts/test.ts --with "$(WITH)" --without "$(WITHOUT)"
+test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those, ONLY="unit lint" runs no others)
+	node scripts/test.ts --only "$(ONLY)" --with "$(WITH)" --without "$(WITHOUT)"
 
 .PHONY: test-quick
 test-quick: setup ## The quick loop, a minute or two: format, lint, types, layers and unit
@@ -43,8 +43,8 @@ test-faults: setup ## Faults: servers are stopped, killed, slow or return wrong 
 	node scripts/test.ts --only faults
 
 .PHONY: test-long
-test-long: setup ## Faults, and the counts of the benchmark: what `make test` leaves out
-	node scripts/test.ts --only "faults bench"
+test-long: setup ## All levels: those of test, faults, bench, and the long ones (scripts/test/longLevels.ts); takes an hour
+	node scripts/test.ts --with "faults bench long"
 
 .PHONY: test-goals
 test-goals: setup ## The levels with clusters and servers, each goal in seconds a deadline, and stores away for ten minutes; for a machine that does nothing else

@@ -11,10 +11,23 @@ const globalSetup = ['test/harness/bundleOperator.ts', 'test/harness/etcdTemplat
  * scripts/moduleState.test.ts) and no test replaces a module; what else a file changes, leftBehind takes back.
  */
 const isolate = false;
-/** A hundred leaders are killed, which takes minutes of two processors. It is a fault, and has the stacks of its neighbours in integration. */
+/** Leaders are killed, which takes two processors. It is a fault, and has the stacks of its neighbours in integration. */
 const KILLS = 'test/integration/stacks/kills.test.ts';
 /** Of what tests start. Servers in Go collect garbage less often, which saves a fifth of the CPU time of an API server that starts. */
 const env = { GOGC: process.env.GOGC ?? '400' };
+
+/** OpenSDN on six nodes: a long level (scripts/test/longLevels.ts). */
+const OPENSDN = 'test/e2e/stackDemo.test.ts';
+/** Projects in the lab. */
+const inLab = {
+  setupFiles: fileTimes,
+  env,
+  globalSetup: ['test/e2e/storyLab/globalSetup.ts'],
+  // Longer than several deadlines of a test, see test/harness/slack.ts.
+  testTimeout: 900_000,
+  hookTimeout: 600_000,
+  fileParallelism: false,
+};
 
 /** The levels, each a project: what needs nothing, a real API server, helm, buildah, the lab. */
 export default defineConfig({
@@ -85,13 +98,15 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          setupFiles: fileTimes,
-          env,
-          globalSetup: ['test/e2e/storyLab/globalSetup.ts'],
-          // Longer than several deadlines of a test, see test/harness/slack.ts.
-          testTimeout: 900_000,
-          hookTimeout: 600_000,
-          fileParallelism: false,
+          exclude: [...configDefaults.exclude, OPENSDN],
+          ...inLab,
+        },
+      },
+      {
+        test: {
+          name: 'opensdn',
+          include: [OPENSDN],
+          ...inLab,
         },
       },
     ],

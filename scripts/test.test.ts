@@ -6,13 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { choose } from './test/choose.ts';
 import { LEVELS } from './test/levels.ts';
+import { LONG_LEVELS } from './test/longLevels.ts';
 import { needsGo, needsImage, needsLab } from './test/requirements.ts';
-import { scheduleOf } from './test/schedule.ts';
+import { phasesOf } from './test/schedule.ts';
 import { summarize } from './test/summary.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const ALL_NAMES = LEVELS.map(({ name }) => name);
-const NAMES = LEVELS.filter(({ long }) => !long).map(({ name }) => name);
+const NAMES = LEVELS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);
 
 let directory: string;
 beforeEach(() => {
@@ -37,8 +38,9 @@ describe('the levels that run', () => {
   });
 
   it('that take minutes run when they are asked for', () => {
-    expect(chosen({ with: 'faults bench' })).toEqual(ALL_NAMES);
+    expect(chosen({ with: 'faults bench docs long' })).toEqual(ALL_NAMES);
     expect(chosen({ only: 'faults' })).toEqual(['faults']);
+    expect(chosen({ only: 'long' })).toEqual(LONG_LEVELS.map(({ name }) => name));
     expect(chosen({})).not.toContain('faults');
   });
 
@@ -60,17 +62,19 @@ describe('the levels that run', () => {
 describe('the order of levels', () => {
   const names = (levels: readonly { name: string }[]): string[] => levels.map(({ name }) => name);
 
-  it('puts what waits beside what computes, and behind them what leaves no time for that, again side by side', () => {
-    const { first, last } = scheduleOf(LEVELS);
-    expect(last.map(names)).toEqual([['faults'], ['bench']]);
-    expect(first.slice(0, 2).map(names)).toEqual([['unit', 'integration'], ['e2e']]);
-    expect([...first, ...last].flat()).toHaveLength(LEVELS.length);
-    expect(new Set([...first, ...last].flat())).toEqual(new Set(LEVELS));
+  it('puts what waits beside what computes, then what leaves no time for that, then the long levels', () => {
+    const [first = [], ...later] = phasesOf(LEVELS);
+    expect(first.slice(0, 2).map(names)).toEqual([['unit', 'integration', 'docs'], ['e2e']]);
+    expect(later.map((lanes) => lanes.map(names))).toEqual([
+      [['faults'], ['bench']],
+      [expect.arrayContaining(['localise', 'kills', 'soaks']), ['opensdn']],
+    ]);
+    expect(new Set([first, ...later].flat(2))).toEqual(new Set(LEVELS));
   });
 
   it('has nothing before those that come last where only they run', () => {
     const { chosen } = choose(LEVELS, { only: 'bench' });
-    expect(scheduleOf(chosen)).toEqual({ first: [], last: [chosen] });
+    expect(phasesOf(chosen)).toEqual([[chosen]]);
   });
 });
 
@@ -153,34 +157,27 @@ describe('what a level needs', () => {
 });
 
 describe('.ci/run', () => {
-  /** Runs it with a `make test` that has this recipe, and long levels that pass, after an earlier successful run. */
-  function ci(recipe: string, env: NodeJS.ProcessEnv = {}): { status: number | null; last: string | undefined } {
+  /** Runs it with a `make test` that has this recipe, after an earlier successful run. */
+  function ci(recipe: string): { status: number | null; last: string | undefined } {
     mkdirSync(join(directory, 'reports'));
     writeFileSync(join(directory, 'reports/summary.txt'), '\n\n900 passed, 0 failed\n');
     cpSync(join(ROOT, '.ci'), join(directory, '.ci'), { recursive: true });
     chmodSync(join(directory, '.ci/run'), 0o755);
-    const long = "printf '\\n70 passed, 0 failed\\n' > reports/summary.txt";
-    writeFileSync(join(directory, 'Makefile'), `test:\n\t@${recipe}\ntest-long:\n\t@${long}\n`);
-    const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
-    const { status, stdout } = spawnSync(join(directory, '.ci/run'), options);
+    writeFileSync(join(directory, 'Makefile'), `test:\n\t@${recipe}\n`);
+    const { status, stdout } = spawnSync(join(directory, '.ci/run'), { encoding: 'utf8' });
     return { status, last: stdout.split('\n').at(-2) };
   }
-  /** No time is left for the long levels. */
-  const SLOW = { LONG_LEVELS_BEFORE: '0' };
 
-  it.each([
-    ['the counts of this run', {}, '76 passed, 2 failed'],
-    ['those without the long levels if there is no time for them', SLOW, '6 passed, 2 failed'],
-  ])('ends with %s', (_what, env, last) => {
+  it('ends with the counts of this run', () => {
     const recipe = "printf '\\n6 passed, 2 failed\\n' > reports/summary.txt; exit 1";
     // Of make, whatever its recipe exits with.
-    expect(ci(recipe, env)).toEqual({ status: 2, last });
+    expect(ci(recipe)).toEqual({ status: 2, last: '6 passed, 2 failed' });
   });
 
   it.each([
     ['tests were not reached', 'exit 1'],
     ['tests did not come to their end', 'echo half > reports/summary.txt; exit 1'],
   ])('ends with a failure when %s', (_why, recipe) => {
-    expect(ci(recipe, SLOW)).toEqual({ status: 2, last: '0 passed, 1 failed' });
+    expect(ci(recipe)).toEqual({ status: 2, last: '0 passed, 1 failed' });
   });
 });

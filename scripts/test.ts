@@ -1,7 +1,7 @@
 /**
  * Runs the levels of tests, all of them even if one fails, and sums up the reports of the runners. Three groups run in
  * parallel: levels that mostly wait for servers, levels that wait for a cluster, and CPU-bound levels; within a group
- * they run one after the other. Levels with tight deadlines follow. A level that cannot run on this machine fails
+ * they run one after the other. Levels with tight deadlines follow, then the long levels. A level that cannot run on this machine fails
  * unless it was left out by name, so a green run means that everything ran.
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
@@ -14,7 +14,7 @@ import { choose, type Choice } from './test/choose.ts';
 import { machineCpuSeconds } from './test/cpu.ts';
 import { LEVELS, type Level } from './test/levels.ts';
 import { buildAhead, runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
-import { scheduleOf, type Schedule } from './test/schedule.ts';
+import { phasesOf, type Lanes } from './test/schedule.ts';
 import { summarize } from './test/summary.ts';
 import { writeTimes, type Times } from './test/times.ts';
 
@@ -29,7 +29,7 @@ async function runAll({ chosen, leftOut }: Choice): Promise<number> {
   mkdirSync('reports', { recursive: true });
   const before = machineCpuSeconds();
   const start = performance.now();
-  const { results, buildsCpuSeconds } = await runInOrder(scheduleOf(chosen));
+  const { results, buildsCpuSeconds } = await runInOrder(phasesOf(chosen));
   const order = (one: LevelResult): number => chosen.findIndex(({ name }) => name === one.level);
   const levels = [...results].sort((a, b) => order(a) - order(b));
   const after = machineCpuSeconds();
@@ -47,17 +47,18 @@ async function runAll({ chosen, leftOut }: Choice): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-async function runInOrder({ first, last }: Schedule): Promise<Outcome> {
-  const later = first.flat().filter(({ waits }, n) => waits !== undefined && n > 0);
-  const building = buildAhead([...later, ...(first.length > 0 ? last.flat() : [])]);
+async function runInOrder([first = [], ...later]: readonly Lanes[]): Promise<Outcome> {
+  const waiting = first.flat().filter(({ waits }, n) => waits !== undefined && n > 0);
+  const building = buildAhead([...waiting, ...later.flat(2)]);
   const run = async (levels: readonly Level[], lane: number): Promise<LevelResult[]> => {
     // A cluster starts after all builds: compilers use the whole machine, and the deadlines of a cluster would pass.
     if (levels[0]?.waits === 'for cluster') await building;
     return inTurn(levels, lane === 0 ? runLevel : runLevelBeside);
   };
-  const results = await Promise.all(first.map(run));
+  const results = (await Promise.all(first.map(run))).flat();
   const buildsCpuSeconds = await building;
-  return { results: [...results, ...(await Promise.all(last.map(run)))].flat(), buildsCpuSeconds };
+  for (const lanes of later) results.push(...(await Promise.all(lanes.map(run))).flat());
+  return { results, buildsCpuSeconds };
 }
 
 async function inTurn(levels: readonly Level[], runIt: (level: Level) => Promise<LevelResult>): Promise<LevelResult[]> {

@@ -1,4 +1,5 @@
 import type { Level } from './levels.ts';
+import { LONG_LEVELS } from './longLevels.ts';
 
 /** The levels that `make test` runs. */
 export interface Choice {
@@ -8,8 +9,8 @@ export interface Choice {
 }
 
 /**
- * Chooses levels by lists of names, separated by spaces or commas. Without `only` these are all levels except the long
- * ones; `with` adds long levels.
+ * Chooses levels by lists of names, separated by spaces or commas; the name `long` is that of every long level. Without `only` these are all
+ * levels except those on request; `with` adds those.
  *
  * @throws Error with the name of an unknown level, and all known names
  */
@@ -17,13 +18,15 @@ export function choose(levels: readonly Level[], lists: { only?: string; with?: 
   const only = named(levels, 'only', lists.only);
   const added = named(levels, 'with', lists.with);
   const without = named(levels, 'without', lists.without);
-  const isChosen = ({ name, long }: Level): boolean => (only.size > 0 ? only.has(name) : !long || added.has(name));
+  const isChosen = ({ name, onRequest }: Level): boolean =>
+    only.size > 0 ? only.has(name) : !onRequest || added.has(name);
   const chosen = levels.filter((level) => isChosen(level) && !without.has(level.name));
   return { chosen, leftOut: [...without] };
 }
 
 function named(levels: readonly Level[], option: string, list = ''): ReadonlySet<string> {
-  const names = list.split(/[\s,]+/).filter(Boolean);
+  const words = list.split(/[\s,]+/).filter(Boolean);
+  const names = words.flatMap((word) => (word === 'long' ? LONG_LEVELS.map(({ name }) => name) : word));
   const unknown = names.find((name) => !levels.some((level) => level.name === name));
   if (unknown !== undefined) {
     throw new Error(`--${option}: there is no level ${unknown}, only ${levels.map((level) => level.name).join(', ')}`);

@@ -1,3 +1,5 @@
+import { docTests } from './docTests.ts';
+import { LONG_LEVELS, type LongLevel } from './longLevels.ts';
 import { needsGo, needsImage, needsLab, needsLinux, needsPython, needsShellcheck } from './requirements.ts';
 
 /** One level of tests. */
@@ -10,20 +12,22 @@ export interface Level {
   readonly builds?: readonly string[];
   /** Run in order; the first failure ends the level. If a command counts tests, it is the last one. */
   readonly commands?: readonly (readonly string[])[];
-  /** A vitest project or path: its JSON report counts the tests. Without it the level counts as one test. */
-  readonly vitest?: { readonly project: string; readonly paths: readonly string[] };
-  /** Takes minutes: runs only if requested by name. */
-  readonly long?: true;
+  /** Vitest projects and paths: their JSON report counts the tests. Without it the level counts as one test. */
+  readonly vitest?: { readonly projects: readonly string[]; readonly paths: readonly string[] };
+  /** Variables of its commands besides those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Runs only if requested by name: it takes minutes, or it is a part of other levels. */
+  readonly onRequest?: true;
   /**
    * Mostly waits, for servers or for a cluster, so that CPU-bound levels can run in parallel. Servers have deadlines, and a cluster has
    * more: see the priorities in runLevel.ts.
    */
   readonly waits?: 'for servers' | 'for cluster';
   /**
-   * Starts after all other levels: its deadlines are too tight next to a cluster, or a busy machine would change its
-   * counts. Such levels run in parallel to each other.
+   * Levels of a phase start when all levels of earlier phases have ended; without a phase, at once. In phase 1: their deadlines are too tight
+   * next to a cluster, or a busy machine would change their counts. In phase 2: the long levels.
    */
-  readonly last?: true;
+  readonly phase?: 1 | 2;
   /** The reason why the level cannot run on this machine; undefined if it can. */
   readonly unmet?: () => string | undefined;
 }
@@ -51,7 +55,7 @@ const PRETTIER_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-locat
 const TSC_CACHE = ['--incremental', '--tsBuildInfoFile', '.cache/tsc.tsbuildinfo'];
 
 /** From quick levels without requirements to levels that need a cluster. */
-export const LEVELS: readonly Level[] = [
+const SHORT_LEVELS: readonly Level[] = [
   { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', ...PRETTIER_CACHE, '.']] },
   // Without ESLint's cache: its key is the text of a file, but typed rules also depend on other files.
   { name: 'lint', commands: [['eslint', '.']] },
@@ -64,39 +68,39 @@ export const LEVELS: readonly Level[] = [
     // helm renders the manifests from the chart: the pinned helm, or the one in the variable HELM.
     unmet: () => (process.env.HELM === undefined ? needsGo(['helm']) : undefined),
   },
-  { name: 'unit', waits: 'for servers', vitest: { project: 'unit', paths: [] } },
+  { name: 'unit', waits: 'for servers', vitest: { projects: ['unit'], paths: [] } },
   {
     name: 'integration',
     builds: INTEGRATION,
     commands: [['test/lab/moto.sh']],
     unmet: () => needsLinux() ?? needsGo(INTEGRATION) ?? needsPython(),
     waits: 'for servers',
-    vitest: { project: 'integration', paths: [] },
+    vitest: { projects: ['integration'], paths: [] },
   },
   {
     name: 'faults',
-    long: true,
-    last: true,
+    onRequest: true,
+    phase: 1,
     waits: 'for servers',
     ...builtByLab('k8s', 'etcd', 'node_exporter', 'prometheus', 'toxiproxy'),
-    vitest: { project: 'faults', paths: [] },
+    vitest: { projects: ['faults'], paths: [] },
   },
   {
     name: 'chart',
     ...builtByLab('k8s', 'etcd', 'prometheus', 'helm', 'helm3', 'kubeconform', 'opm'),
-    vitest: { project: 'chart', paths: [] },
+    vitest: { projects: ['chart'], paths: [] },
   },
   {
     name: 'image',
     commands: [['test/image/build.sh']],
-    vitest: { project: 'image', paths: [] },
+    vitest: { projects: ['image'], paths: [] },
     unmet: needsImage,
   },
   {
     name: 'bench',
-    long: true,
+    onRequest: true,
     // Its goals are counts, which the faults do not change.
-    last: true,
+    phase: 1,
     ...builtByLab('k8s', 'etcd', 'prometheus'),
     commands: [
       ['node', 'scripts/build.ts'],
@@ -111,7 +115,31 @@ export const LEVELS: readonly Level[] = [
     ],
     commands: [['test/lab/prerequisites.sh'], ['test/lab/olm.sh']],
     waits: 'for cluster',
-    vitest: { project: 'e2e', paths: [] },
+    vitest: { projects: ['e2e'], paths: [] },
     unmet: needsLab,
   },
+  {
+    name: 'docs',
+    onRequest: true,
+    builds: INTEGRATION,
+    commands: [['test/lab/moto.sh']],
+    unmet: () => needsLinux() ?? needsGo(INTEGRATION) ?? needsPython(),
+    waits: 'for servers',
+    vitest: {
+      projects: ['unit', 'integration', 'chart'],
+      get paths() {
+        return docTests();
+      },
+    },
+  },
 ];
+
+function levelOf({ name, runs, env }: LongLevel): Level {
+  const { level, project = level, tests } = runs;
+  const like = SHORT_LEVELS.find((each) => each.name === level);
+  const vitest = { projects: [project], paths: tests };
+  return { ...like, name, onRequest: true, phase: 2, vitest, env: { FULL_SAMPLES: '1', ...env } };
+}
+
+/** All levels, in the order of the summary. */
+export const LEVELS: readonly Level[] = [...SHORT_LEVELS, ...LONG_LEVELS.map(levelOf)];

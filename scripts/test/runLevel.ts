@@ -24,9 +24,9 @@ export interface LevelResult {
 type Run = (command: readonly string[]) => Promise<Ended>;
 
 function vitestCommand(level: Level, report: string): string[] {
-  const { project, paths } = level.vitest!;
+  const { projects, paths } = level.vitest!;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  return ['vitest', 'run', '--project', project, ...reporters, ...paths];
+  return ['vitest', 'run', ...projects.map((project) => `--project=${project}`), ...reporters, ...paths];
 }
 
 interface VitestReport {
@@ -138,7 +138,7 @@ export const fileTimesOf = (level: string): string => `reports/${level}.files.js
 async function runWith(level: Level, output: Where['output']): Promise<LevelResult> {
   const start = performance.now();
   let cpuSeconds = 0;
-  const env = { ...process.env, TEST_FILE_TIMES: resolve(fileTimesOf(level.name)) };
+  const env = { ...process.env, ...level.env, TEST_FILE_TIMES: resolve(fileTimesOf(level.name)) };
   const runIt: Run = async (command) => {
     const ended = await runTimed([...priorityOf(level), ...command], { output, env });
     cpuSeconds += ended.cpuSeconds;

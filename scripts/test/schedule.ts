@@ -3,18 +3,16 @@ import type { Level } from './levels.ts';
 /** Lanes begin together; the levels of a lane run one after the other. */
 export type Lanes = readonly (readonly Level[])[];
 
-/** The order of the levels. */
-export interface Schedule {
-  readonly first: Lanes;
-  /** Start after all of `first` have ended. */
-  readonly last: Lanes;
-}
-
 const LANES = ['for servers', 'for cluster', undefined] as const;
+const PHASES = [undefined, 1, 2] as const;
 
-/** Runs in parallel: levels that wait for servers, levels that wait for a cluster, and CPU-bound levels. */
-export function scheduleOf(chosen: readonly Level[]): Schedule {
-  return { first: lanesOf(chosen.filter(({ last }) => !last)), last: lanesOf(chosen.filter(({ last }) => last)) };
+/**
+ * The phases that have levels, one after the other. In each these run in parallel: levels that wait for servers, levels that wait for a cluster,
+ * and CPU-bound levels.
+ */
+export function phasesOf(chosen: readonly Level[]): readonly Lanes[] {
+  const phases = PHASES.map((phase) => lanesOf(chosen.filter((level) => level.phase === phase)));
+  return phases.filter((lanes) => lanes.length > 0);
 }
 
 function lanesOf(levels: readonly Level[]): Lanes {
