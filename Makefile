@@ -43,8 +43,14 @@ test-faults: setup ## Faults: servers are stopped, killed, slow or return wrong 
 	node scripts/test.ts --only faults
 
 .PHONY: test-long
-test-long: setup ## All levels: those of test, faults, bench, and the long ones (scripts/test/longLevels.ts); takes an hour
+test-long: setup ## All levels: those of test, faults, bench, and the long ones (scripts/test/longLevels.ts); takes an hour; records a success on a clean tree
 	node scripts/test.ts --with "faults bench long"
+	node scripts/test/record.ts
+	node scripts/generate.ts
+
+.PHONY: change
+change: setup ## Prints the levels that .ci/run runs for the commits since their base (CI_BASE=COMMIT names it), what it leaves out, and why
+	@node scripts/test/change.ts
 
 .PHONY: test-goals
 test-goals: setup ## The levels with clusters and servers, each goal in seconds a deadline, and stores away for ten minutes; for a machine that does nothing else

@@ -16,6 +16,7 @@ import { devicesPage } from './generate/devices.ts';
 import { docs } from './generate/docs.ts';
 import { effectPage } from './generate/effect.ts';
 import { type GeneratedFile, writeFiles } from './generate/file.ts';
+import { fullRun } from './generate/fullRun.ts';
 import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
 import { rights } from './generate/rights.ts';
@@ -39,6 +40,7 @@ const GENERATORS: readonly Generator[] = [
   devicesPage,
   performancePage,
   effectPage,
+  fullRun,
 ];
 
 /** Runs every generator and returns the paths of stale files. */

@@ -9,7 +9,7 @@ import { LEVELS } from './test/levels.ts';
 import { LONG_LEVELS } from './test/longLevels.ts';
 import { needsGo, needsImage, needsLab } from './test/requirements.ts';
 import { phasesOf } from './test/schedule.ts';
-import { summarize } from './test/summary.ts';
+import { countsOf, summarize } from './test/summary.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const ALL_NAMES = LEVELS.map(({ name }) => name);
@@ -79,39 +79,37 @@ describe('the order of levels', () => {
 });
 
 describe('the summary', () => {
-  const times = { date: '', seconds: 3, levels: [{ level: 'unit', seconds: 1, cpuSeconds: 2 }], buildsCpuSeconds: 0 };
   const result = (level: string, passed: number, failed: number, problem?: string) => ({
-    ...{ level, passed, failed, seconds: 1, cpuSeconds: 2, failures: [] },
+    ...{ level, passed, failed, seconds: 1, cpuSeconds: 2, failures: [] as string[] },
     ...(problem === undefined ? {} : { problem }),
   });
+  type Results = ReturnType<typeof result>[];
+  const summary = (results: Results, leftOut: string[] = []): string =>
+    summarize(results, leftOut, { date: '', ...countsOf(results), seconds: 3, levels: results, buildsCpuSeconds: 0 });
 
   it('has a line a level, and ends with the counts', () => {
-    const levels = [result('unit', 7, 2), result('e2e', 0, 1, 'cannot run: needs root')];
-    const { text, failed } = summarize(levels, ['image'], times);
+    const text = summary([result('unit', 7, 2), result('e2e', 0, 1, 'cannot run: needs root')], ['image']);
     expect(text).toMatch(/^ +unit +7 passed +2 failed +1 s +2 s CPU +FAILED$/m);
     expect(text).toMatch(/^ +e2e .* cannot run: needs root$/m);
-    expect(text).toMatch(/^ +total +3 s +2 s CPU$/m);
+    expect(text).toMatch(/^ +total +3 s +4 s CPU$/m);
     expect(text).toMatch(/^ +image +left out by name$/m);
-    expect([text.split('\n').slice(-2), failed]).toEqual([['7 passed, 3 failed', ''], 3]);
+    expect(text.split('\n').slice(-2)).toEqual(['7 passed, 3 failed', '']);
   });
 
   it('names what failed after the levels, where it is not scrolled away', () => {
     const unit = { ...result('unit', 1, 1), failures: ['src/a.test.ts > b: expected 1'] };
-    const lines = summarize([unit, result('e2e', 1, 0)], [], times).text.split('\n');
-    expect(lines.slice(-5)).toEqual([
-      'failed in unit:',
-      '  src/a.test.ts > b: expected 1',
-      '',
-      '2 passed, 1 failed',
-      '',
-    ]);
+    expect(
+      summary([unit, result('e2e', 1, 0)])
+        .split('\n')
+        .slice(-5),
+    ).toEqual(['failed in unit:', '  src/a.test.ts > b: expected 1', '', '2 passed, 1 failed', '']);
   });
 
-  it.each([
+  it.each<[Results, number]>([
     [[], 1],
     [[result('unit', 0, 0)], 1],
     [[result('unit', 1, 0)], 0],
-  ])('of %j has %i failed', (results, failed) => expect(summarize(results, [], times).failed).toBe(failed));
+  ])('of %j has %i failed', (results, failed) => expect(countsOf(results).failed).toBe(failed));
 });
 
 describe('what a level needs', () => {
@@ -157,13 +155,13 @@ describe('what a level needs', () => {
 });
 
 describe('.ci/run', () => {
-  /** Runs it with a `make test` that has this recipe, after an earlier successful run. */
-  function ci(recipe: string): { status: number | null; last: string | undefined } {
+  /** Runs it with a `make test` that has this recipe, after an earlier successful run; `change` prints the levels that the change needs. */
+  function ci(recipe: string, change = 'echo unit lint'): { status: number | null; last: string | undefined } {
     mkdirSync(join(directory, 'reports'));
     writeFileSync(join(directory, 'reports/summary.txt'), '\n\n900 passed, 0 failed\n');
     cpSync(join(ROOT, '.ci'), join(directory, '.ci'), { recursive: true });
     chmodSync(join(directory, '.ci/run'), 0o755);
-    writeFileSync(join(directory, 'Makefile'), `test:\n\t@${recipe}\n`);
+    writeFileSync(join(directory, 'Makefile'), `setup:\nchange:\n\t@${change}\ntest:\n\t@${recipe}\n`);
     const { status, stdout } = spawnSync(join(directory, '.ci/run'), { encoding: 'utf8' });
     return { status, last: stdout.split('\n').at(-2) };
   }
@@ -174,10 +172,16 @@ describe('.ci/run', () => {
     expect(ci(recipe)).toEqual({ status: 2, last: '6 passed, 2 failed' });
   });
 
+  it('runs the levels that the change needs', () => {
+    const recipe = '[ "$(ONLY)" = "unit lint" ] && echo "1 passed, 0 failed" > reports/summary.txt';
+    expect(ci(recipe)).toEqual({ status: 0, last: '1 passed, 0 failed' });
+  });
+
   it.each([
-    ['tests were not reached', 'exit 1'],
-    ['tests did not come to their end', 'echo half > reports/summary.txt; exit 1'],
-  ])('ends with a failure when %s', (_why, recipe) => {
-    expect(ci(recipe)).toEqual({ status: 2, last: '0 passed, 1 failed' });
+    { why: 'tests were not reached', recipe: 'exit 1' },
+    { why: 'tests did not come to their end', recipe: 'echo half > reports/summary.txt; exit 1' },
+    { why: 'it is unknown what the change needs', recipe: 'true', change: 'exit 1' },
+  ])('ends with a failure when $why', ({ recipe, change }) => {
+    expect(ci(recipe, change)).toEqual({ status: 2, last: '0 passed, 1 failed' });
   });
 });

@@ -12,10 +12,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { choose, type Choice } from './test/choose.ts';
 import { machineCpuSeconds } from './test/cpu.ts';
+import { cleanCommit } from './test/git.ts';
 import { LEVELS, type Level } from './test/levels.ts';
 import { buildAhead, runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
 import { phasesOf, type Lanes } from './test/schedule.ts';
-import { summarize } from './test/summary.ts';
+import { countsOf, summarize } from './test/summary.ts';
 import { writeTimes, type Times } from './test/times.ts';
 
 /** The results of all levels, and what their builds took. */
@@ -27,6 +28,7 @@ interface Outcome {
 async function runAll({ chosen, leftOut }: Choice): Promise<number> {
   rmSync('reports', { recursive: true, force: true });
   mkdirSync('reports', { recursive: true });
+  const commit = cleanCommit('.');
   const before = machineCpuSeconds();
   const start = performance.now();
   const { results, buildsCpuSeconds } = await runInOrder(phasesOf(chosen));
@@ -35,16 +37,18 @@ async function runAll({ chosen, leftOut }: Choice): Promise<number> {
   const after = machineCpuSeconds();
   const times: Times = {
     date: new Date().toISOString(),
+    ...(commit === undefined ? {} : { commit }),
+    ...countsOf(levels),
     seconds: (performance.now() - start) / 1000,
     levels: levels.map(({ level, seconds, cpuSeconds }) => ({ level, seconds, cpuSeconds })),
     buildsCpuSeconds,
     ...(before === undefined || after === undefined ? {} : { machineCpuSeconds: after - before }),
   };
   writeTimes(times);
-  const { text, failed } = summarize(levels, leftOut, times);
+  const text = summarize(levels, leftOut, times);
   writeFileSync('reports/summary.txt', text);
   process.stdout.write(text);
-  return failed > 0 ? 1 : 0;
+  return times.failed > 0 ? 1 : 0;
 }
 
 async function runInOrder([first = [], ...later]: readonly Lanes[]): Promise<Outcome> {

@@ -1,14 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { docTests } from './docTests.ts';
+import { git } from './git.ts';
 import { LEVELS } from './levels.ts';
 import { isIn, LONG_LEVELS } from './longLevels.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const tracked = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 24 }).split('\n');
+const tracked = git(ROOT, 'ls-files').split('\n');
 
 describe.each(LONG_LEVELS)('the long level $name', ({ name, why, paths, runs }) => {
   it('says why, and has a name of its own', () => {

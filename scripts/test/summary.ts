@@ -1,37 +1,30 @@
 import type { LevelResult } from './runLevel.ts';
 import { cpuBesides, type Times } from './times.ts';
 
-/** The summary of all levels. Its last line is `N passed, N failed`; no test at all counts as failed. */
-export interface Summary {
-  readonly text: string;
-  readonly failed: number;
+/** The counts of all levels; no test at all counts as failed. */
+export function countsOf(results: readonly LevelResult[]): Pick<Times, 'passed' | 'failed'> {
+  const passed = results.reduce((sum, each) => sum + each.passed, 0);
+  const failed = results.reduce((sum, each) => sum + each.failed, 0);
+  return { passed, failed: passed + failed === 0 ? 1 : failed };
 }
 
-/** Sums up the levels that ran, with their times, and names those that were left out. */
-export function summarize(results: readonly LevelResult[], leftOut: readonly string[], times: Times): Summary {
-  const passed = total(results, (result) => result.passed);
-  const failed = total(results, (result) => result.failed);
-  const atLeastOne = passed + failed === 0 ? 1 : failed;
-  const lines = [
+/** The summary of the levels that ran, with their times, and the names of those that were left out. Its last line is `N passed, N failed`. */
+export function summarize(results: readonly LevelResult[], leftOut: readonly string[], times: Times): string {
+  return [
     '',
     ...results.map(row),
     ...cpuBesides(times).map(([name, cpu]) => timeRow(name, name === 'total' ? times.seconds : undefined, cpu)),
     ...leftOut.map((name) => `  ${name.padEnd(14)} left out by name`),
     '',
     ...results.flatMap(failures),
-    `${passed} passed, ${atLeastOne} failed`,
+    `${times.passed} passed, ${times.failed} failed`,
     '',
-  ];
-  return { text: lines.join('\n'), failed: atLeastOne };
+  ].join('\n');
 }
 
 /** Repeats the failures at the end, because the output of a level may be far above. */
 function failures({ level, failures }: LevelResult): string[] {
   return failures.length === 0 ? [] : [`failed in ${level}:`, ...failures.map((failure) => `  ${failure}`), ''];
-}
-
-function total(results: readonly LevelResult[], count: (result: LevelResult) => number): number {
-  return results.reduce((sum, result) => sum + count(result), 0);
 }
 
 function row({ level, passed, failed, seconds, cpuSeconds, problem }: LevelResult): string {

@@ -12,6 +12,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUSY = 'while (process.cpuUsage().user < 300_000);';
 const TIMES: Times = {
   date: '2026-01-01T00:00:00.000Z',
+  passed: 1,
+  failed: 0,
   seconds: 100,
   levels: [
     { level: 'unit', seconds: 60, cpuSeconds: 50 },

@@ -13,10 +13,14 @@ export interface Time {
   readonly cpuSeconds: number;
 }
 
-/** What a run took: the content of reports/times.json. */
+/** What a run took, of what, and how it ended: the content of reports/times.json. */
 export interface Times {
   /** When the run ended, as in ISO 8601. */
   readonly date: string;
+  /** The commit of the checkout, if that was clean when the run began. */
+  readonly commit?: string;
+  readonly passed: number;
+  readonly failed: number;
   readonly seconds: number;
   readonly levels: readonly ({ readonly level: string } & Time)[];
   /** The builds of programs of the lab that ran beside the first levels. */
@@ -37,6 +41,11 @@ const REPORT = 'reports/times.json';
 /** Writes the report into the folder `reports` of the working directory. */
 export function writeTimes(times: Times): void {
   writeFileSync(REPORT, `${JSON.stringify(times, undefined, 2)}\n`);
+}
+
+/** The report of the last run in the working directory; undefined if there is none. */
+export function readTimes(): Times | undefined {
+  return existsSync(REPORT) ? (JSON.parse(readFileSync(REPORT, 'utf8')) as Times) : undefined;
 }
 
 /**
@@ -83,8 +92,8 @@ function filesOf({ level }: { level: string }): (FileTime & { level: string })[]
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { slowest: { type: 'string', default: '25' } } });
-  if (existsSync(REPORT)) {
-    const times = JSON.parse(readFileSync(REPORT, 'utf8')) as Times;
+  const times = readTimes();
+  if (times !== undefined) {
     process.stdout.write(showTimes(times, times.levels.flatMap(filesOf), Number(values.slowest)));
   } else {
     console.error(`There is no ${REPORT}: run \`make test\`, or another target that runs levels, first.`);
