@@ -18,8 +18,8 @@ const isDocument = (file: string): boolean => file.endsWith('.md') || isIn(file,
 /** The levels that a change needs. */
 export interface Needed {
   readonly levels: readonly string[];
-  /** Long levels that it needs, and the first changed file that needs it, if the change is known. */
-  readonly long: readonly { readonly name: string; readonly file?: string }[];
+  /** Long levels that it needs, and the first changed file that needs each. */
+  readonly long: readonly { readonly name: string; readonly because?: string }[];
   /** What it does not need, and the paths that have no change. */
   readonly leftOut: readonly { readonly name: string; readonly paths: readonly string[] }[];
   readonly onlyDocuments: boolean;
@@ -38,22 +38,18 @@ export interface Needed {
  */
 export function neededBy(files: readonly string[] | undefined): Needed {
   const onlyDocuments = files !== undefined && files.length > 0 && files.every(isDocument);
+  const need = (paths: readonly string[]): string | undefined => {
+    if (onlyDocuments) return undefined;
+    return files === undefined ? 'an unknown change' : files.find((file) => isIn(file, paths));
+  };
   const rows = LONG_LEVELS.map(({ name, paths, runs }) => {
-    const all = [...paths, ...runs.tests];
-    const file = files?.find((each) => isIn(each, all));
-    return {
-      name,
-      paths: [...new Set(all)],
-      isNeeded: !onlyDocuments && (files === undefined || file !== undefined),
-      file,
-    };
+    const all = [...paths, ...runs.tests.filter((test) => !isIn(test, paths))];
+    return { name, paths: all, because: need(all) };
   });
-  const long = rows
-    .filter(({ isNeeded }) => isNeeded)
-    .map(({ name, file }) => (file === undefined ? { name } : { name, file }));
+  const long = rows.filter(({ because }) => because !== undefined);
   const ordinary = LEVELS.filter(({ name, phase }) => name !== 'docs' && phase !== 2).map(({ name }) => name);
   const levels = onlyDocuments ? OF_DOCUMENTS : [...ordinary, ...long.map(({ name }) => name)];
-  return { levels, long, leftOut: rows.filter(({ isNeeded }) => !isNeeded), onlyDocuments };
+  return { levels, long, leftOut: rows.filter((row) => !long.includes(row)), onlyDocuments };
 }
 
 /** The commit with which a change is compared, and who named it; or why there is none. */
@@ -103,7 +99,7 @@ export function explain(
   if ('unknown' in base) return `The base of the change is unknown: ${base.unknown}. All long levels run.`;
   const since = `since ${base.commit.slice(0, 12)}`;
   const left = leftOut.map(({ name, paths }) => `  left out: ${name}, no change ${since} in ${paths.join(' ')}`);
-  const runs = long.map(({ name, file }) => `  runs: ${name}, for ${file}`);
+  const runs = long.map(({ name, because }) => `  runs: ${name}, for ${because}`);
   const unread = LEVELS.map(({ name }) => name).filter((name) => !OF_DOCUMENTS.includes(name));
   const documents = [
     `  left out: ${unread.join(' ')}; documents alone have changed, and the tests that read them are in docs`,
