@@ -60,6 +60,8 @@ export default defineConfig({
           hookTimeout: 300_000,
           // Each file brings servers of its own, which wait half of the time: with two workers the level would take half as long again.
           maxWorkers: 3,
+          // The level docs runs tests of unit, integration and chart: projects with other numbers of workers run one after the other.
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -82,6 +84,7 @@ export default defineConfig({
           hookTimeout: 600_000,
           // One at a time: the API servers of two beside other levels missed deadlines of helm and kubectl.
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
       {
