@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
+import { ApiError } from '../../src/runtime/client/errors.ts';
+import { resourcePath, type KubeObject } from '../../src/runtime/client/resource.ts';
+import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { connect, type Connected } from '../harness/runtimeScene.ts';
 import { binary } from '../lab/binaries.ts';
 
 const CRD = fileURLToPath(new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url));
 
-/** What kubectl said. */
+/** What kubectl or the API server said. */
 export interface Answer {
   readonly ok: boolean;
-  /** Standard output and error output: kubectl prints warnings and errors to the latter. */
+  /** Of kubectl, standard output and error output: it prints warnings and errors to the latter. Of the API server, why it refuses. */
   readonly text: string;
 }
 
@@ -17,13 +22,14 @@ export interface Answer {
 export interface CrdPlane {
   /** @param input what it reads from its standard input, as JSON */
   readonly kubectl: (args: readonly string[], input?: object) => Promise<Answer>;
-  /** The answer of the API server to a dry run with the object. */
-  readonly dryRun: (object: object, validate?: 'strict' | 'warn') => Promise<Answer>;
+  /** The same request without the process that kubectl needs for each: the answer to a dry run of the creation, unknown fields refused. */
+  readonly dryRun: (object: KubeObject) => Promise<Answer>;
 }
 
 /** Starts a control plane with the CRD of deploy/ before the tests of the file, and ends it after them. */
 export function useCrdPlane(): CrdPlane {
   let plane: ControlPlane | undefined;
+  let connected: Connected | undefined;
   let program = '';
 
   const scene: CrdPlane = {
@@ -39,19 +45,33 @@ export function useCrdPlane(): CrdPlane {
         if (input === undefined) child.stdin?.end();
         else child.stdin?.end(JSON.stringify(input));
       }),
-    dryRun: (object, validate = 'strict') =>
-      scene.kubectl(['create', '--dry-run=server', `--validate=${validate}`, '-f-'], object),
+    dryRun: async (object) => {
+      const resource = object.kind === DEPLOYMENTS.kind ? DEPLOYMENTS : TRAFFIC_WATCHES;
+      const path = resourcePath(resource, { namespace: 'default' });
+      const query = { dryRun: 'All', fieldValidation: 'Strict' };
+      try {
+        await connected!.transport.request({ method: 'POST', path, query, body: object });
+        return { ok: true, text: '' };
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return { ok: false, text: error.detail };
+      }
+    },
   };
 
   beforeAll(async () => {
     program = await binary('kubectl');
     plane = await startControlPlane();
+    connected = connect(plane);
     // Client-side apply, as most users do: the object must fit into an annotation of 256 KiB.
     expect(await scene.kubectl(['apply', '-f', CRD])).toMatchObject({ ok: true });
     await scene.kubectl(['wait', '--for=condition=Established', '--timeout=90s', '-f', CRD]);
     await vi.waitFor(async () => expect(await scene.dryRun(trafficWatch({}))).toMatchObject({ ok: true }), 90_000);
   });
-  afterAll(() => plane?.stop());
+  afterAll(async () => {
+    await connected?.transport.close();
+    await plane?.stop();
+  });
   return scene;
 }
 
@@ -64,7 +84,7 @@ export function deploymentSpec(podSpec: object, metadata: object = {}) {
 }
 
 /** A TrafficWatch that is valid but for these fields of its spec. */
-export function trafficWatch(spec: object, name = 'sample'): object {
+export function trafficWatch(spec: object, name = 'sample'): KubeObject & { spec: object } {
   return {
     apiVersion: 'traffic.example.com/v1alpha1',
     kind: 'TrafficWatch',
