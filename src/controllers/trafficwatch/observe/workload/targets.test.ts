@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../runtime/process/clock.ts';
 import { ApiError } from '../../../../runtime/client/errors.ts';
 import type { TransportRequest } from '../../../../runtime/client/transport.ts';
+import { PATIENCE_MS } from './answers.ts';
 import { Targets } from './targets.ts';
 
 const REF = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
@@ -49,5 +50,14 @@ describe('Targets', () => {
     targets.forget('shop/web');
     await targets.targetOf('shop/web', { ...REF, name: 'api' });
     expect(asked.map((path) => path.split('/').at(-1))).toEqual(['web', 'api', 'api']);
+  });
+
+  it('does not hold up the labels for longer than a second while the API of the target does not answer, and says so', async () => {
+    const silent = new Targets({ transport: { request: () => new Promise(() => undefined) }, clock });
+    const waiting = silent.targetOf('shop/web', REF);
+    await clock.advance(PATIENCE_MS);
+    const problem = { reason: 'TargetUnreadable', message: expect.stringContaining('Deployment shop/web') as string };
+    expect(await waiting).toMatchObject(problem);
+    expect(await silent.targetOf('shop/web', REF)).toMatchObject(problem);
   });
 });
