@@ -14,7 +14,6 @@ export const LONGEST: readonly string[] = [
   'test/integration/upgrade.test.ts',
   'test/integration/connectivity/etcdStore.test.ts',
   'test/integration/oldCrd.test.ts',
-  'test/integration/notMeasurable.test.ts',
   'test/integration/weights/twoClusters.test.ts',
   'test/integration/connectivityCheck.test.ts',
   'test/integration/olm/olm.test.ts',

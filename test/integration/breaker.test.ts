@@ -138,7 +138,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
   it('stays open for breakerCooldown, in which no further node becomes unfit', async () => {
     const condition = async () => (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'BreakerOpen');
     const unfit = await expectUnfit(4);
-    await f.patchWatch('web', { spec: { maxUnfit: 4, breakerCooldown: '30s' } });
+    await f.patchWatch('web', { spec: { maxUnfit: 4, breakerCooldown: '15s' } });
     f.exporter.setPercent('n0', 99);
     await vi.waitFor(async () => expect(await condition()).toMatchObject({ reason: 'TooManyUnfit' }), WAIT);
     f.exporter.setPercent(unfit[0]!, 1);
@@ -152,31 +152,18 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
       expect(found).toMatchObject({ status: 'False', reason: 'WithinLimit' });
       return Date.parse(found?.lastTransitionTime ?? '');
     }, WAIT);
-    expect(closed - since).toBeGreaterThanOrEqual(30_000);
+    expect(closed - since).toBeGreaterThanOrEqual(15_000);
     expect(await expectUnfit(4)).toEqual(['n0', ...unfit.slice(1)]);
     expect(mostUnfitAtOnce()).toBe(LIMIT);
   });
 
-  it('refuses a cooldown without a limit', async () => {
-    await expect(f.patchWatch('web', { spec: { maxUnfit: null } })).rejects.toMatchObject({
-      message: expect.stringMatching(/spec\.breakerCooldown.*applies only with maxUnfit or minFit/) as string,
-    });
-    await f.patchWatch('web', { spec: { breakerCooldown: null } });
-  });
-
   it('has no such condition without a limit', async () => {
-    await f.patchWatch('web', { spec: { maxUnfit: null } });
+    await f.patchWatch('web', { spec: { maxUnfit: null, breakerCooldown: null } });
     await vi.waitFor(async () => {
       const { metadata, status } = await f.watch('web');
       expect(status?.observedGeneration).toBe(metadata?.generation);
       expect(status?.conditions?.map(({ type }) => type)).not.toContain('BreakerOpen');
     }, WAIT);
     expect(mostUnfitAtOnce()).toBe(LIMIT);
-  });
-
-  it.each([0, '0%', '101%', 'half'])('refuses maxUnfit %j, and says what is allowed', async (maxUnfit) => {
-    await expect(f.patchWatch('web', { spec: { maxUnfit } })).rejects.toMatchObject({
-      message: expect.stringMatching(/spec\.maxUnfit.*must be a number of nodes of at least 1/) as string,
-    });
   });
 });

@@ -1,5 +1,6 @@
-import type { V1Deployment } from '@kubernetes/client-node';
+import type { V1Deployment, V1NodeAffinity } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Placement } from '../../src/api/trafficwatch/spec/placement.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/names.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type WithDeployment,
 } from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
-import { measured, seconds } from '../harness/measured.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
@@ -35,8 +35,8 @@ const deployment = (name: string): Promise<V1Deployment> => f.client.get(DEPLOYM
 const patchSpec = (name: string, spec: unknown): Promise<unknown> => f.patchWatch(name, { spec: { deployment: spec } });
 const podSpec = (containers: object[], more: object = {}) => ({ template: { spec: { containers, ...more } } });
 
-function createWatch(name: string, containers: object[], more: object = {}): Promise<WithDeployment> {
-  const template = { metadata: { labels: { app: name } }, spec: { containers } };
+function createWatch(name: string, containers: object[], more: object = {}, pod: object = {}): Promise<WithDeployment> {
+  const template = { metadata: { labels: { app: name } }, spec: { containers, ...pod } };
   const spec = {
     maxBandwidthPercent: '10',
     deployment: { selector: { matchLabels: { app: name } }, template, ...more },
@@ -203,22 +203,37 @@ describe('a Deployment that the API server refuses', () => {
   });
 });
 
-describe('without data', () => {
-  it('the Deployment of a new TrafficWatch appears after 60 s, not before, and the condition says why', async () => {
-    await f.stopOperator();
-    // Nothing listens on this port: Prometheus is down.
-    await f.startOperator([], { prometheusUrl: 'http://127.0.0.1:1' });
-    const { metadata } = await createWatch('blind', [web]);
-    const made = (object: { creationTimestamp?: Date } | undefined): number =>
-      new Date(object?.creationTimestamp ?? Number.NaN).getTime();
-    const { metadata: deployed } = await settled('blind', applied, { ...WAIT, timeout: 180_000 });
-    const waited = made(deployed) - made(metadata);
-    measured(`without data a Deployment is made after ${seconds(waited)}`);
-    expect(waited).toBeGreaterThanOrEqual(59_000); // creation times are whole seconds
-    const { status } = await f.watch('blind');
-    expect(status).toMatchObject({ ready: false, unknownNodes: 1 });
-    const reachable = status?.conditions?.find(({ type }) => type === 'PrometheusReachable');
-    expect(reachable).toMatchObject({ status: 'False' });
-    expect(await f.labels('blind.traffic.example.com/unfit')).toEqual({});
+describe('spec.placement', () => {
+  const FIT = { matchExpressions: [{ key: 'placed.traffic.example.com/unfit', operator: 'NotIn', values: ['true'] }] };
+  const OWN = { weight: 7, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] } };
+  const required = {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [FIT] },
+    preferredDuringSchedulingIgnoredDuringExecution: [OWN],
+  };
+  const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [OWN, { weight: 100, preference: FIT }] };
+  const place = (placement: Placement | null): Promise<unknown> => f.patchWatch('placed', { spec: { placement } });
+  const isPlaced = (expected: V1NodeAffinity): Promise<V1Deployment> =>
+    settled('placed', (d) => {
+      applied(d);
+      expect(d.spec?.template.spec?.affinity?.nodeAffinity).toEqual(expected);
+    });
+
+  it('is Required where the spec does not say, and saying so does not roll the Deployment', async () => {
+    const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [OWN] };
+    await createWatch('placed', [web], {}, { affinity: { nodeAffinity } });
+    const before = await isPlaced(required);
+    await place('Required');
+    await vi.waitFor(async () => {
+      const { metadata, status } = await f.watch('placed');
+      expect(status?.observedGeneration).toBe(metadata?.generation);
+    }, WAIT);
+    expect((await deployment('placed')).metadata?.generation).toBe(before.metadata?.generation);
+  });
+
+  it('moves between the terms when it changes, and the user’s own stay', async () => {
+    await place('Preferred');
+    await isPlaced(preferred);
+    await place(null);
+    await isPlaced(required);
   });
 });

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import { NODES } from '../../src/runtime/client/resources.ts';
+import type { Mode } from '../../src/api/trafficwatch/spec/mode.ts';
+import { isNotFound } from '../../src/runtime/client/errors.ts';
+import { DEPLOYMENTS, NODES } from '../../src/runtime/client/resources.ts';
+import { expectApplied } from '../harness/applied.ts';
 import { audited } from '../harness/audit.ts';
 import { follow } from '../harness/follow.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
@@ -14,7 +17,8 @@ import { aStatefulSet, STATEFULSETS } from './injection/world.ts';
 const WAIT = { timeout: 90_000, interval: 200 };
 const OPERATOR = 'operator-under-test';
 const MINUTES = Number(process.env.OBSERVE_MINUTES ?? '0');
-const LEAST_CHANGES = 8;
+/** In which the nodes and the traffic come, go and come again. */
+const LEAST_CHANGES = 4;
 const SHARED_KEY = 'shared.traffic.example.com/unfit';
 /** Nodes that stay, of which n3 carries the label of `owner`. */
 const STAYING = ['n1', 'n2', 'n3'];
@@ -151,4 +155,69 @@ describe('the audit log while traffic and nodes come and go', () => {
     },
     600_000 + MINUTES * 60_000,
   );
+});
+
+describe('a TrafficWatch that leaves the mode Observe', () => {
+  const KEY = 'plain.traffic.example.com/unfit';
+  /** A label of the same form that a person wrote. */
+  const OF_PERSON = 'person.traffic.example.com/unfit';
+  const LABELS = { n1: 'false', n2: 'false', n3: 'false' };
+  const setMode = (mode: Mode): Promise<unknown> => f.patchWatch('plain', { spec: { mode } });
+
+  /** Every node without this label, its version and its field managers. */
+  async function nodesWithout(key: string): Promise<unknown[]> {
+    return (await f.client.list(NODES)).map(({ metadata, spec }) => {
+      const labels = Object.entries(metadata?.labels ?? {}).filter(([each]) => each !== key);
+      return { name: metadata?.name, labels: Object.fromEntries(labels), annotations: metadata?.annotations, spec };
+    });
+  }
+
+  it('has nodes labelled and a Deployment, and no plan any more', async () => {
+    expect((await f.watch('plain')).metadata).not.toHaveProperty('finalizers');
+    await setMode('Enforce');
+    await vi.waitFor(async () => {
+      expect(await f.labels(KEY)).toEqual(LABELS);
+      expectApplied(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'plain' }));
+      expect(await statusOf('plain')).toMatchObject({ mode: 'Enforce', labelKey: KEY });
+      expect((await f.watch('plain')).metadata?.finalizers).toHaveLength(1);
+    }, WAIT);
+    expect(await statusOf('plain')).not.toHaveProperty('plan');
+  });
+
+  it('loses its labels and its finalizer once the mode is Observe again, and nothing else is written', async () => {
+    await f.setLabels('n1', { pool: 'a', [OF_PERSON]: 'true' });
+    const { metadata } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'plain' });
+    const before = await nodesWithout(KEY);
+    // The API server may log an earlier write later.
+    const since = Date.now();
+    await setMode('Observe');
+    await vi.waitFor(async () => {
+      expect(await f.labels(KEY)).toEqual({});
+      expect((await f.watch('plain')).metadata).not.toHaveProperty('finalizers');
+      const plan = { nodesToLabel: 3, deployment: 'Apply' };
+      expect(await statusOf('plain')).toMatchObject({ mode: 'Observe', ready: true, plan });
+    }, WAIT);
+    const deployment = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'plain' });
+    expect(deployment.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+    expect(await nodesWithout(KEY)).toEqual(before);
+    // The API server logs a write after its answer.
+    await vi.waitFor(() => {
+      const writes = audited(f.controlPlane).filter(
+        ({ at, user, verb }) => at >= since && user === OPERATOR && verb === 'patch',
+      );
+      const others = writes.filter(({ resource }) => !/^(events|leases|.*\/status)$/.test(resource));
+      // Of each node once, then the finalizer.
+      expect(others.map(({ resource, name }) => `${resource} ${name}`).sort()).toEqual([
+        'nodes n1',
+        'nodes n2',
+        'nodes n3',
+        'trafficwatches plain',
+      ]);
+    }, WAIT);
+  });
+
+  it('can be deleted', async () => {
+    await f.deleteWatch('plain');
+    await vi.waitFor(() => expect(f.watch('plain')).rejects.toSatisfy(isNotFound), WAIT);
+  });
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { NodeStatus } from '../../src/api/trafficwatch/nodeStatus.ts';
-import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 
@@ -107,13 +106,6 @@ describe('direction', () => {
     await vi.waitFor(async () => expect((await receivedInPasses()).received).toBe(0), WAIT);
     await expectNode('receive', { verdict: 'Fit', percent: 1 });
   });
-
-  it('is refused if it is misspelt, and the message says what is allowed', async () => {
-    const spec = { ...THRESHOLD, direction: 'receive' } as unknown as TrafficWatch['spec'];
-    await expect(f.createWatch('odd', spec)).rejects.toMatchObject({
-      message: expect.stringMatching(/spec\.direction.*"Transmit", "Receive", "Max", "Sum"/) as string,
-    });
-  });
 });
 
 describe('measure', () => {
@@ -141,13 +133,6 @@ describe('measure', () => {
     }, WAIT);
     expect(await nodeOf('fullest', 'dual')).not.toHaveProperty('message');
     expect(await nodeOf('together')).not.toHaveProperty('message');
-  });
-
-  it('is refused if it is misspelt, and the message says what is allowed', async () => {
-    const spec = { ...THRESHOLD, measure: 'Max' } as unknown as TrafficWatch['spec'];
-    await expect(f.createWatch('odd', spec)).rejects.toMatchObject({
-      message: expect.stringMatching(/spec\.measure.*"Sum", "Fullest"/) as string,
-    });
   });
 });
 
@@ -190,11 +175,5 @@ describe('devices', () => {
     await expectNode('without', { verdict: 'Unfit', percent: 90 }, 'storage');
     await f.patchWatch('invalid', { spec: { devices: { exclude: 'eth1' } } });
     await expectNode('invalid', { verdict: 'Unfit', percent: 90 }, 'storage');
-  });
-
-  it('are refused if they are too long', async () => {
-    await expect(f.createWatch('odd', { ...THRESHOLD, devices: { include: 'x'.repeat(257) } })).rejects.toMatchObject({
-      message: expect.stringMatching(/spec\.devices\.include.*256/) as string,
-    });
   });
 });
