@@ -19,13 +19,13 @@ const OPERATOR = 'operator-under-test';
 /** It had the same name then. */
 const MANAGER = { fieldManager: 'traffic-operator-trafficwatch' };
 /**
- * A node without a figure in one pass is Unknown since then. So a pass has the default deadline of 8 s, which the first
- * one of a process needs on a busy machine, and the window holds twenty scrapes.
+ * A node without a figure in one pass is Unknown since then. So a pass has a deadline of 4 s, which the first one of a process needs on a
+ * busy machine, and the window holds twenty scrapes.
  */
 const WINDOW = '20s';
-const PACE = ['--interval=10s', `--window=${WINDOW}`];
+const PACE = ['--interval=5s', `--window=${WINDOW}`];
 /** Two passes decide a verdict. */
-const PASSES = 5;
+const PASSES = 3;
 const PERCENTS = { n1: 60, n2: 1, n3: 15 };
 
 const EARLIER_SPEC = ['maxBandwidthPercent', 'label', 'placement', 'deployment'];
