@@ -1,34 +1,52 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { EVENTS } from '../../../src/runtime/client/resources.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { writesOf } from '../../harness/audit.ts';
 import { syncRecords } from '../../harness/externalDns.ts';
 import type { Fixture } from '../../harness/fixture.ts';
 import { sleep } from '../../harness/measured.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
+import { startAwsProxy, type AwsProxy } from './awsProxy.ts';
 import { stubCredentials } from './credentials.ts';
 import { Ingresses, PERSON } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
-/** A TrafficWeight whose weight is in the table of k8s-traffic-controller. */
+/**
+ * A TrafficWeight whose weight is in the table of k8s-traffic-controller; in the end, DynamoDB and Route 53 throttle and refuse every call,
+ * with answers that repeat the credentials. backendFeed.test.ts has an outage of an hour.
+ */
 const DOMAIN = 'example.org';
 const USER = 'table-operator';
 /** The annotation by which two TrafficWeights divide the Ingresses. */
 const PART = 'example.org/part';
+/** Longer than a read, which follows the one before after 20 s. With OUTAGE_SECONDS=3600, an hour. */
+const OUTAGE_MS = Number(process.env.OUTAGE_SECONDS ?? 25) * 1_000;
+/** By default, an API server deletes an event after an hour, and that of the beginning is counted at the end. */
+const EVENTS_STAY = process.env.OUTAGE_SECONDS === undefined ? {} : { apiServerFlags: ['--event-ttl=48h'] };
+const SECRETS = {
+  AWS_ACCESS_KEY_ID: 'AKIASECRETKEY0000001',
+  AWS_SECRET_ACCESS_KEY: 'SECRET/of+the+key/0001',
+  AWS_SESSION_TOKEN: 'SECRET-token-of-a-session',
+};
 let scene: WeightScene;
 let f: Fixture;
 let zone: Zone;
 let table: WeightTable;
+let proxy: AwsProxy;
 let ingresses: Ingresses;
 
 beforeAll(async () => {
   zone = await startZone(DOMAIN);
   table = await createWeightTable(zone.aws);
-  scene = await startScene(USER, { args: [`--dynamodb-endpoint-url=${zone.aws.url}`] });
+  proxy = await startAwsProxy(zone.aws.url);
+  const args = [`--dynamodb-endpoint-url=${proxy.url}`, `--route53-endpoint-url=${proxy.url}`, '--log-level=debug'];
+  scene = await startScene(USER, { args, ...EVENTS_STAY });
   f = scene.f;
   ingresses = new Ingresses(f.client);
   stubCredentials(zone.aws);
+  for (const [name, value] of Object.entries(SECRETS)) vi.stubEnv(name, value);
   await scene.startOperator();
   await ingresses.deploy('web');
 });
@@ -36,6 +54,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   table.close();
   await f.stop();
+  proxy.stop();
   await zone.stop();
 });
 
@@ -125,4 +144,85 @@ it('acknowledges a weight only when all TrafficWeights of the cluster have it in
     expect(await table.row('cluster-a')).toEqual({ desired: 80, current: 80 });
     expect(await condition('Acknowledged')).toMatchObject({ status: 'True', reason: 'WeightAcknowledged' });
   }, WAIT);
+});
+
+describe('an outage of AWS', () => {
+  /** As AWS answers, which repeats what it was sent. */
+  const failWith = (name: string): void =>
+    proxy.fail({
+      name,
+      message: ({ headers }) => `${name} ${headers.authorization} ${Object.values(SECRETS).join(' ')}`,
+    });
+  const writes = (resource: string, since = 0): number =>
+    writesOf(f.controlPlane, USER).filter((write) => write.resource === resource && write.at >= since).length;
+
+  /** Resolves once the status names an error of the table and one of the zone. */
+  async function says(name: string): Promise<void> {
+    await vi.waitFor(async () => {
+      expect(await condition('BackendRead')).toMatchObject({
+        ...{ status: 'False', reason: 'BackendUnavailable' },
+        message: `DynamoDB (table traffic-controller, region eu-west-1) answered ${name}; the last weight stays`,
+      });
+      expect((await condition('ZonesRead'))?.message).toContain(`answered ${name}`);
+    }, WAIT);
+  }
+
+  beforeAll(async () => {
+    // One TrafficWeight is left, in whose zones the operator looks.
+    await f.client.delete(TRAFFIC_WEIGHTS, { name: 'second' });
+    await ingresses.delete('shop');
+    await f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec: { hostedZoneIDs: [zone.id] } }, PERSON);
+    await vi.waitFor(async () => {
+      expect(await condition('ZonesRead')).toMatchObject({ status: 'True' });
+      expect(await condition('Ready')).toMatchObject({ status: 'True', reason: 'InForce' });
+    }, WAIT);
+  });
+
+  it(
+    'keeps the last weight while every call is throttled: no write of a record, one condition, one event, no restart',
+    async () => {
+      const { pid } = f.operator();
+      const before = writes(DNS_ENDPOINTS.plural);
+      failWith('ProvisionedThroughputExceededException');
+      await says('ProvisionedThroughputExceededException');
+      // A read that came before the outage does not find it.
+      await table.desire('cluster-a', 10);
+      const [told, since, refused] = [await condition('BackendRead'), Date.now(), proxy.asked.length];
+      await sleep(OUTAGE_MS);
+      // Of the table and of the zone, which are tried again.
+      await vi.waitFor(() => expect(proxy.asked.length).toBeGreaterThan(refused + 4), WAIT);
+      expect([await condition('BackendRead'), writes('trafficweights/status', since)]).toEqual([told, 0]);
+      expect(writes(DNS_ENDPOINTS.plural)).toBe(before);
+      expect(await weightOfWeb()).toBe('80');
+      expect((await main()).status).toMatchObject({ desiredWeight: 80, currentWeight: 80 });
+      const events = (await f.events('main')).filter(({ reason }) => reason === 'BackendUnavailable');
+      expect(events.map(({ series }) => series?.count ?? 1)).toEqual([1]);
+      process.kill(pid, 0);
+    },
+    300_000 + OUTAGE_MS,
+  );
+
+  it('tells nobody the credentials that an answer repeats, not in the status, events, records, metrics or the log', async () => {
+    failWith('UnrecognizedClientException');
+    await says('UnrecognizedClientException');
+    const objects = [
+      await f.client.list(TRAFFIC_WEIGHTS),
+      await f.client.list(EVENTS, { namespace: 'default' }),
+      await f.client.list(DNS_ENDPOINTS),
+    ];
+    const metrics = await (await fetch(f.operator().metricsUrl)).text();
+    const all = [JSON.stringify(objects), metrics, f.operator().log()].join('\n');
+    expect(all).toContain('UnrecognizedClientException');
+    expect(Object.values(SECRETS).filter((secret) => all.includes(secret))).toEqual([]);
+    expect(all).not.toMatch(/SECRET/);
+  });
+
+  it('is over with the next read', async () => {
+    proxy.fail(undefined);
+    await vi.waitFor(async () => {
+      expect(await weightOfWeb()).toBe('10');
+      expect(await condition('BackendRead')).toMatchObject({ status: 'True' });
+      expect(await table.row('cluster-a')).toEqual({ desired: 10, current: 10 });
+    }, WAIT);
+  });
 });

@@ -155,27 +155,14 @@ it('acknowledge nothing while external-dns is away, and everything when it is ba
   await vi.waitFor(() => a.isAcknowledged(60), WAIT);
 });
 
-it('converge after the operator was killed while a weight changed, and external-dns while it was published', async () => {
-  await a.scene.f.operator().kill();
-  await table.put('cluster-a', weights(40, 60));
-  await a.scene.startOperator();
-  await vi.waitFor(async () => {
-    expect(await a.ingresses.weights('web')).toEqual({ [`web.${DOMAIN}`]: '40' });
-  }, WAIT);
-  await a.killExternalDns();
-  await a.scene.f.operator().kill();
-  await a.startExternalDns();
-  await a.scene.startOperator();
-  await vi.waitFor(() => a.isAcknowledged(40), WAIT);
-  await b.isAcknowledged(90);
-});
-
 /** From the start of the operator to its end: it has then read, decided, written, or acknowledged, and external-dns has published or not. */
-const KILLED_AFTER_MS = [0, 300, 600, 1_000, 1_500, 2_500, 4_000];
+const KILLED_AFTER_MS = [600, 1_500, 0, 2_500, 300, 4_000, 1_000];
+/** Rows of the README before the last one. recordSets.test.ts has all of them, without kills; WEIGHT_KILLS=6 has all of them here, too. */
+const ROWS = Number(process.env.WEIGHT_KILLS ?? '1');
 
 it('have the products of the README in the zone, and acknowledge them, whenever both programs are killed', async () => {
   // The last one is what the next tests expect.
-  const rows = [...README_ROWS, ['last', [40, undefined, 40], [90, undefined, 90]] as const];
+  const rows = [...README_ROWS.slice(0, ROWS), ['last', [40, undefined, 40], [90, undefined, 90]] as const];
   for (const [n, [name, first, second]] of rows.entries()) {
     const follow = async (cluster: Cluster, [weight, share, product]: Side): Promise<void> => {
       await cluster.restart(async () => {
