@@ -34,3 +34,27 @@ describe('the command', () => {
     await expect(loadCommand('manger')).rejects.toMatchObject({ name: 'UsageError', message: `manger: ${unknown}` });
   });
 });
+
+describe('the arguments of a command', () => {
+  it.each([
+    ['manager', ['--interval=soon'], '--interval=soon: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
+    ['manager', ['--leader-elekt'], '--leader-elekt: unknown flag; `manager --help` lists all flags'],
+    [
+      'connectivity-server',
+      ['-kubeproxyinit=false'],
+      '--kubeproxyinit=false: reports are then stored in etcd, so --etcd-endpoints must be given',
+    ],
+    ['connectivity-server', ['-report-ttl', '1'], '--report-ttl=1: must be a whole number from 2 to 86400'],
+    ['connectivity-agent', ['-serverendpoint', 'server'], '--serverendpoint=server: must be a host and a port'],
+    ['connectivity-agent', ['-probeurls=ftp://a'], '--probeurls=ftp://a: must be up to 50 URLs of http or https'],
+    [
+      'manager',
+      ['--prometheus-url=http://u:secret@p'],
+      '--prometheus-url=http://[redacted]@p: must be an http or https',
+    ],
+  ])('of %s, %j, are one line that says what is allowed', async (name, args, message) => {
+    const command = await loadCommand(name);
+    const told = messageOf(() => command.prepare(args, {}));
+    expect(told.split('\n')).toEqual([expect.stringContaining(message)]);
+  });
+});

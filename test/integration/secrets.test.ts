@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENTS } from '../../src/runtime/client/resources.ts';
 import { binary } from '../lab/binaries.ts';
 import { type Fixture, startFixture } from '../harness/fixture.ts';
-import { operatorMain } from '../harness/operatorMain.ts';
 import {
   EVERY_FAILURE,
   type Failure,
@@ -155,49 +154,5 @@ describe.each<[string, () => string[], string, readonly Failure[]]>([
     seen.push(JSON.stringify(events));
     await f.stopOperator();
     expectNoSecrets();
-  });
-});
-
-describe('what is wrong at the start is told without the secret in it', () => {
-  const start = (args: readonly string[], env: Record<string, string> = {}): Promise<string> =>
-    new Promise((resolve) => {
-      const options = { env: { ...process.env, ...env }, timeout: 120_000 };
-      execFile(process.execPath, [operatorMain(), 'manager', ...args], options, (error, stdout, stderr) => {
-        resolve(`exit code ${String(error?.code)}\n${stdout}${stderr}`);
-      });
-    });
-
-  it.each<[string, string[], string]>([
-    ['user and password in a URL', ['--prometheus-url=http://u:SECRET@p:9090'], '--prometheus-url='],
-    ['a password with a slash', ['--prometheus-url=http://u:SEC/SECRET@p:9090'], '--prometheus-url='],
-    ['a token as the user', ['--prometheus-url=https://SECRET@p'], '--prometheus-url='],
-    ['a password alone', ['--prometheus-url=https://:SECRET@p'], '--prometheus-url='],
-    ['a header that HTTP does not allow', ['--prometheus-header=X-Key: SECRET\u20ac'], '--prometheus-header=X-Key'],
-    ['no header at all', ['--prometheus-header=SECRET'], '--prometheus-header='],
-    ['a header without a URL', ['--prometheus-header=X-Key: SECRET'], '--prometheus-header=X-Key'],
-    ['a flag that does not exist', ['--prometheus-password=SECRET'], '--prometheus-password'],
-  ])('%s', async (_what, args, named) => {
-    const output = await start(args);
-    expect(output).toMatch(/^exit code 2\n/);
-    expect(output).toContain(named);
-    expect(output).not.toContain('SECRET');
-  });
-
-  it('in a variable, too', async () => {
-    const output = await start([], { TRAFFIC_OPERATOR_PROMETHEUS_HEADER: 'X-Key: SECRET' });
-    expect(output).toContain('TRAFFIC_OPERATOR_PROMETHEUS_HEADER=X-Key');
-    expect(output).not.toContain('SECRET');
-  });
-
-  it.each([
-    ['broken YAML', 'users:\n- name: x\n  user:\n    token: SECRET\n   bad: 1\n'],
-    ['a token that looks like an alias', 'users: [{name: x, user: {token: *SECRET}}]'],
-    ['a token that looks like a tag', 'users: [{name: x, user: {token: !SECRET x}}]'],
-  ])('a kubeconfig with %s', async (_what, text) => {
-    await writeFile(file('broken'), text);
-    const output = await start([`--kubeconfig=${file('broken')}`]);
-    expect(output).toMatch(/^exit code 2\n/);
-    expect(output).toContain(`--kubeconfig=${file('broken')}`);
-    expect(output).not.toContain('SECRET');
   });
 });
