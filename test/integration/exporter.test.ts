@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { exporterArgs } from '../../src/controllers/measurement/components/exporter.ts';
 import { KEPT_METRICS } from '../../src/controllers/measurement/components/prometheusConfig.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import type { ExporterOptions } from '../../src/controllers/measurement/options.ts';
 import { binary } from '../lab/binaries.ts';
+import { startNodeExporter } from '../harness/nodeExporter.ts';
 import { freePorts, start, whenReady } from '../harness/process.ts';
 import type { RunningProcess } from '../harness/process.ts';
 
@@ -90,4 +91,32 @@ describe('node_exporter with the arguments of the DaemonSet', () => {
       expect((await scrape('::1')).length).toBeGreaterThan(0);
     },
   );
+});
+
+/**
+ * What OpenShift's monitoring gives node_exporter for devices (pkg/manifests of
+ * github.com/openshift/cluster-monitoring-operator), without its other collectors.
+ */
+const EXCLUDED = '^(veth.*|[a-f0-9]{15}|enP.*|ovn-k8s-mp[0-9]*|br-ex|br-int|br-ext|br[0-9]*|tun[0-9]*|cali[a-f0-9]*)$';
+const FLAGS = [
+  '--collector.disable-defaults',
+  '--collector.netdev',
+  `--collector.netdev.device-exclude=${EXCLUDED}`,
+  '--collector.netclass',
+  '--collector.netclass.netlink',
+  `--collector.netclass.ignored-devices=${EXCLUDED}`,
+];
+
+it('node_exporter as in OpenShift says what the bandwidth is worked out from, but no drivers', async () => {
+  const exporter = await startNodeExporter({ flags: FLAGS });
+  onTestFinished(() => exporter.stop());
+  const text = await (await fetch(`${exporter.url}/metrics`)).text();
+  const names = new Set(text.split('\n').map((line) => /^node_[a-z_]+/.exec(line)?.[0]));
+  // A speed is not known of every device: on a machine without one there is no such series.
+  const always = KEPT_METRICS.filter((name) => !/speed|ethtool/.test(name));
+  expect(always.filter((name) => !names.has(name))).toEqual([]);
+  expect(names.has('node_ethtool_info')).toBe(false);
+  const devices = execFileSync('ls', ['/sys/class/net'], { encoding: 'utf8' }).trim().split(/\s+/);
+  const counted = [...text.matchAll(/^node_network_transmit_bytes_total{device="([^"]+)"}/gm)].map(([, name]) => name);
+  expect(counted.sort()).toEqual(devices.filter((name) => !new RegExp(EXCLUDED).test(name)).sort());
 });

@@ -1,7 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { V1ConfigMap } from '@kubernetes/client-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { writeCatalog } from '../../../scripts/olm/writeCatalog.ts';
@@ -9,6 +12,7 @@ import { carryOutCleanup, runClusterScript } from '../../harness/clusterScript.t
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { metricsOf } from '../../harness/metricsOf.ts';
 import { NEXT_VERSION, writeNextBundle } from '../../harness/nextBundle.ts';
+import { binary } from '../../lab/binaries.ts';
 import { startFakeKubelet } from './fakeKubelet.ts';
 import { deployWithOlm, installed, NAMESPACE } from './installed.ts';
 import { allObjects, field, kubectl, kubeconfigOf } from '../../harness/kubectl.ts';
@@ -86,6 +90,21 @@ afterAll(async () => {
 });
 
 describe('with OLM', () => {
+  it('the ConfigMap of an unpacked bundle image has each manifest: its Job writes them there, compressed', async () => {
+    const bundle = join(ROOT, 'bundle');
+    await kubectl(f.controlPlane, ['create', 'configmap', 'unpacked']);
+    // The command of the Job: pkg/controller/bundle/bundle_unpacker.go.
+    const command = ['alpha', 'bundle', 'extract', '-m', `${bundle}/`, '-n', 'default', '-c', 'unpacked', '-z'];
+    const { kubeconfig } = f.controlPlane;
+    // opm prefers the variable to its flag.
+    const env = { ...process.env, KUBECONFIG: kubeconfig };
+    await promisify(execFile)(await binary('opm'), [...command, '-k', kubeconfig], { env });
+    const text = await kubectl(f.controlPlane, ['get', 'configmap/unpacked', '-ojson']);
+    const { binaryData = {} } = JSON.parse(text) as V1ConfigMap;
+    expect(Object.keys(binaryData).sort()).toEqual((await readdir(join(bundle, 'manifests'))).sort());
+    await kubectl(f.controlPlane, ['delete', 'configmap', 'unpacked']);
+  });
+
   it('a Subscription installs the operator, with the variables of the Subscription', async () => {
     await deployWithOlm(f.controlPlane, olm.address, { TRAFFIC_OPERATOR_LOG_LEVEL: 'debug' });
     await vi.waitFor(async () => {
