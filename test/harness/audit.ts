@@ -22,6 +22,15 @@ export interface AuditedRequest {
   readonly stage: string;
 }
 
+/**
+ * A policy (audit.k8s.io/v1) for tests that look at what users with limited rights do: without the administrator, as whom tests and
+ * controllers of Kubernetes write. The same one for all of them, so that they can share a control plane.
+ */
+export const AUDIT_OF_USERS = {
+  ...{ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'] },
+  rules: [{ level: 'None', users: ['admin', 'system:apiserver'] }, { level: 'Metadata' }],
+};
+
 interface AuditEvent {
   /** Of the request. */
   auditID: string;

@@ -13,7 +13,7 @@ import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, NODES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
-import { arrived, writesOf } from '../../harness/audit.ts';
+import { arrived, AUDIT_OF_USERS, writesOf } from '../../harness/audit.ts';
 import type { ControlPlaneOptions } from '../../harness/controlPlane.ts';
 import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
@@ -88,12 +88,10 @@ export interface SceneOptions {
   readonly args?: readonly string[];
 }
 
-/** Starts everything but the operator. @param user of the operator, whose requests are audited */
+/** Starts everything but the operator. @param user of the operator */
 export async function startScene(user: string, options: SceneOptions = {}): Promise<StackScene> {
   const { plane = {}, controllers = [], controllerArgs, rights = (all) => all, args = [] } = options;
-  const rules = [{ level: 'Metadata', users: [user] }, { level: 'None' }];
-  const auditPolicy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules };
-  const f = await startFixture({ nodes: [NODE], auditPolicy, plane });
+  const f = await startFixture({ nodes: [NODE], auditPolicy: AUDIT_OF_USERS, plane });
   await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
   const names = [...WORKLOAD_CONTROLLERS, ...controllers];
   const processes: RunningProcess[] = await startControllers(f, names, controllerArgs);

@@ -38,14 +38,6 @@ export function allRights(): V1PolicyRule[] {
   });
 }
 
-/** Logs the requests of these users, of kind Policy (audit.k8s.io/v1). */
-export function auditPolicyOf(...users: string[]): object {
-  return {
-    ...{ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'] },
-    rules: [{ level: 'Metadata', users }, { level: 'None' }],
-  };
-}
-
 /** Rights that the operator needs, and no line of the audit log shows. */
 export const UNSEEN = [
   // A server-side apply that creates an object needs the right, and is a patch.

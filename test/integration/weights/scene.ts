@@ -4,9 +4,10 @@ import { findCondition, type Condition } from '../../../src/runtime/controller/c
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd } from '../../harness/externalDns.ts';
+import { AUDIT_OF_USERS } from '../../harness/audit.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { userWith } from '../rights.ts';
-import { allRights, auditPolicyOf } from './rights.ts';
+import { allRights } from './rights.ts';
 
 /** For what an operator does: it decides changes within a second together, and reads a table every 20 s. */
 export const WAIT = { timeout: 120_000, interval: 200 };
@@ -36,7 +37,7 @@ export async function startScene(
   { rights = allRights(), args = [], apiServerFlags }: SceneOptions = {},
 ): Promise<WeightScene> {
   const plane = apiServerFlags === undefined ? {} : { plane: { apiServerFlags } };
-  const f = await startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(user), ...plane });
+  const f = await startFixture({ nodes: ['n1'], auditPolicy: AUDIT_OF_USERS, ...plane });
   await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
   await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   const kubeconfig = await userWith(f, user, rights);

@@ -6,7 +6,7 @@ import { INGRESSES, NAMESPACES } from '../../../src/runtime/client/resources.ts'
 import { findCondition } from '../../../src/runtime/controller/conditions.ts';
 import { OWNER_LABEL } from '../../../src/weights/plan/plan.ts';
 import { DNS_ENDPOINTS, KEPT_ANNOTATION } from '../../../src/weights/records/endpoint.ts';
-import { rightsTaken, untilQuiet, writesOf } from '../../harness/audit.ts';
+import { AUDIT_OF_USERS, rightsTaken, untilQuiet, writesOf } from '../../harness/audit.ts';
 import { installCrd, trafficWeightCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
@@ -14,7 +14,7 @@ import { sleep } from '../../harness/measured.ts';
 import { numbersOf, startObserver, type Observer } from '../observer.ts';
 import { userWith } from '../rights.ts';
 import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
-import { allRights, auditPolicyOf, UNSEEN, unusedRights } from './rights.ts';
+import { allRights, UNSEEN, unusedRights } from './rights.ts';
 import { installGatewayApi } from './routes.ts';
 import { conditionOf, WAIT, weightNamed } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
@@ -36,7 +36,7 @@ let ingresses: Ingresses;
 
 beforeAll(async () => {
   const plane = { apiServerFlags: [OWNER_CHECK] };
-  const fixture = startFixture({ nodes: ['n1'], auditPolicy: auditPolicyOf(USER), plane });
+  const fixture = startFixture({ nodes: ['n1'], auditPolicy: AUDIT_OF_USERS, plane });
   [f, zone] = await Promise.all([fixture, startZone(DOMAIN)]);
   ingresses = new Ingresses(f.client);
   await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { EVENTS, INGRESSES, LEASES } from '../../../src/runtime/client/resources.ts';
 import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
-import { audited, writesOf } from '../../harness/audit.ts';
+import { AUDIT_OF_USERS, audited, writesOf } from '../../harness/audit.ts';
 import { startControlPlane, type ControlPlane } from '../../harness/controlPlane.ts';
 import { installCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd, syncRecords } from '../../harness/externalDns.ts';
@@ -16,7 +16,6 @@ import { connect, type Connected } from '../../harness/runtimeScene.ts';
 import { createWeightTable, weights, type WeightTable } from '../../harness/weightTable.ts';
 import { userWithOnly } from '../rights.ts';
 import { Ingresses, PERSON } from './ingresses.ts';
-import { auditPolicyOf } from './rights.ts';
 import { WAIT } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
@@ -77,10 +76,7 @@ async function startCommand(filter = 'public', args: readonly string[] = LEADING
 }
 
 beforeAll(async () => {
-  [plane, zone] = await Promise.all([
-    startControlPlane({ auditPolicy: auditPolicyOf(USER, OTHER_USER) }),
-    startZone(DOMAIN),
-  ]);
+  [plane, zone] = await Promise.all([startControlPlane({ auditPolicy: AUDIT_OF_USERS }), startZone(DOMAIN)]);
   connected = connect(plane);
   client = connected.client;
   table = await createWeightTable(zone.aws);
