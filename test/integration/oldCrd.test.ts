@@ -1,17 +1,23 @@
 import type { EventsV1Event, V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crd/crdCheck.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { untilQuiet } from '../harness/audit.ts';
 import { measured } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
-import { CRDS, trafficWatchCrd } from '../harness/customResource.ts';
+import { CRDS, installCrd, removeCrd, trafficWatchCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 
-/** A CRD that is older than the operator, on a real API server, which drops what that CRD does not know. */
+/**
+ * A CRD that is not there, as after `kubectl apply -k deploy` alone, that is deleted, or that is older than the operator: the API server
+ * drops what that one does not know.
+ */
 const WAIT = { timeout: 90_000, interval: 200 };
 const PASSES = 5;
 const OPERATOR = 'operator-under-test';
+const MISSING =
+  'the CRD is not installed, and the operator waits for it: helm upgrade with crds.enabled=true, or kubectl';
 const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 const ref = (name: string) => ({ namespace: 'default', name });
 
@@ -68,10 +74,57 @@ const stalled = async (name: string) =>
 const affinityOf = async (name: string): Promise<string> =>
   JSON.stringify((await f.client.get(DEPLOYMENTS, ref(name))).spec?.template.spec?.affinity);
 
+describe('no CRD', () => {
+  /** Status and body. */
+  async function readiness(): Promise<[number, string]> {
+    const answer = await fetch(`${f.operator().healthUrl}/readyz?verbose`);
+    return [answer.status, await answer.text()];
+  }
+  const times = (text: string): number => f.operator().log().split(text).length - 1;
+
+  beforeAll(async () => {
+    f = await startFixture({ nodes: ['n1', 'n2'], crd: 'none' });
+  });
+
+  it('is reported, and nothing is ready, until there is one', async () => {
+    await f.startOperator([], { until: 'alive' });
+    await vi.waitFor(async () => {
+      expect(times(MISSING)).toBe(1);
+      const [status, body] = await readiness();
+      expect(status).not.toBe(200);
+      expect(body).toContain('the API server does not serve trafficwatches.traffic.example.com');
+    }, WAIT);
+    await installCrd(f.client);
+    await f.createWatch('first', { maxBandwidthPercent: '10' });
+    await vi.waitFor(async () => expect(await f.labels(key('first'))).toEqual({ n1: 'false', n2: 'false' }), WAIT);
+    // The nodes may be labelled before the caches of other kinds are synced.
+    await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), WAIT);
+    expect(times('the CRD is installed')).toBe(1);
+  });
+
+  it('while the operator runs: labels are removed, and return with a new CRD', async () => {
+    await removeCrd(f.client);
+    await vi.waitFor(async () => {
+      expect(await f.labels(key('first'))).toEqual({});
+      await expect(f.client.list(TRAFFIC_WATCHES)).rejects.toMatchObject({ status: 404 });
+      expect(times(MISSING)).toBe(2);
+    }, WAIT);
+    await installCrd(f.client);
+    // With another name: the Deployment of the first one stays, because no garbage collector runs here.
+    await f.createWatch('other', { maxBandwidthPercent: '10' });
+    await vi.waitFor(async () => expect(await f.labels(key('other'))).toEqual({ n1: 'false', n2: 'false' }), WAIT);
+  });
+});
+
 // upgrade.test.ts has the CRD of this version after that, which the operator waits for.
 describe('a CRD without most of the status', () => {
   beforeAll(async () => {
-    f = await startFixture({ nodes: ['n1', 'n2'], crd: OF_PKOPEL });
+    await f.stopOperator();
+    await removeCrd(f.client);
+    // The finalizer is of an operator that does not run.
+    await f.patchWatch('other', { metadata: { finalizers: null } });
+    await vi.waitFor(() => expect(f.client.list(TRAFFIC_WATCHES)).rejects.toMatchObject({ status: 404 }), WAIT);
+    await installCrd(f.client, OF_PKOPEL);
     f.exporter.setPercent('n1', 50);
     await f.createWatch('web', { maxBandwidthPercent: '10' });
     await f.startOperator([], { kubeconfig: await f.controlPlane.user(OPERATOR, ['system:masters']) });
