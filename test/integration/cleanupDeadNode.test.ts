@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Client } from '../../src/runtime/client/client.ts';
-import { DEPLOYMENTS, NODES, PODS } from '../../src/runtime/client/resources.ts';
+import { DEPLOYMENTS, NAMESPACES, NODES, PODS } from '../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
 import { installCrd } from '../harness/customResource.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
@@ -14,7 +14,6 @@ import { operatorMain } from '../harness/operatorMain.ts';
  * The clean-up while a pod of the operator never ends: this API server has no kubelets, so a deleted pod stays, as on a
  * node that is switched off.
  */
-const NAMESPACE = 'default';
 const NAME = 'traffic-operator';
 const LABELS = { app: NAME };
 const ARGS = ['manager', '--leader-elect'];
@@ -24,20 +23,27 @@ const WAIT = { timeout: 120_000, interval: 100 };
 let plane: ControlPlane;
 let client: Client;
 let close: () => Promise<void>;
+/** Of the operator: each test has one of its own. */
+let namespace: string;
+let tests = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   plane = await startControlPlane();
   const { client: connected, transport } = connect(plane);
   client = connected;
   close = () => transport.close();
   await installCrd(client);
   await client.create(NODES, { metadata: { name: 'n1' } });
+});
+beforeEach(async () => {
+  namespace = `operator-${++tests}`;
+  await client.create(NAMESPACES, { metadata: { name: namespace } });
   await client.create(DEPLOYMENTS, deployment());
   await client.create(PODS, pod());
   // Done by the ReplicaSet controller once the replicas are 0.
-  await client.delete(PODS, { namespace: NAMESPACE, name: 'operator' });
+  await client.delete(PODS, { namespace, name: 'operator' });
 });
-afterEach(async () => {
+afterAll(async () => {
   await close();
   await plane.stop();
 });
@@ -50,11 +56,11 @@ const podSpec = {
 function deployment(): V1Deployment {
   const template = { metadata: { labels: LABELS }, spec: podSpec };
   const spec = { replicas: 2, selector: { matchLabels: LABELS }, template };
-  return { metadata: { namespace: NAMESPACE, name: NAME }, spec };
+  return { metadata: { namespace, name: NAME }, spec };
 }
 
 function pod(): V1Pod {
-  return { metadata: { namespace: NAMESPACE, name: 'operator', labels: LABELS }, spec: { ...podSpec, nodeName: 'n1' } };
+  return { metadata: { namespace, name: 'operator', labels: LABELS }, spec: { ...podSpec, nodeName: 'n1' } };
 }
 
 async function heartbeat(status: 'True' | 'Unknown'): Promise<void> {
@@ -65,16 +71,16 @@ async function heartbeat(status: 'True' | 'Unknown'): Promise<void> {
 }
 
 async function replicas(): Promise<number | undefined> {
-  return (await client.get(DEPLOYMENTS, { namespace: NAMESPACE, name: NAME })).spec?.replicas;
+  return (await client.get(DEPLOYMENTS, { namespace, name: NAME })).spec?.replicas;
 }
 
 /** Runs the clean-up as the chart's hook does. */
 function startCleanup(): RunningProcess {
-  const args = ['cleanup', `--namespace=${NAMESPACE}`, `--deployment=${NAME}`, `--kubeconfig=${plane.kubeconfig}`];
+  const args = ['cleanup', `--namespace=${namespace}`, `--deployment=${NAME}`, `--kubeconfig=${plane.kubeconfig}`];
   return start(process.execPath, [operatorMain(), ...args], logFile());
 }
 
-const logFile = (): string => join(plane.directory, 'cleanup.log');
+const logFile = (): string => join(plane.directory, `cleanup-${namespace}.log`);
 const log = (): string => readFileSync(logFile(), 'utf8');
 const logs = (text: string): Promise<void> => vi.waitFor(() => expect(log()).toContain(text), WAIT);
 
