@@ -28,11 +28,12 @@ const FOREIGN: readonly { resource: Resource; ref: ObjectRef; spec: object }[] =
   { resource: SERVICES, ref: SERVICE, spec: { ports: [{ port: 8081 }] } },
   { resource: DEPLOYMENTS, ref: { namespace: 'default', name: 'netchecker-server' }, spec: workload('theirs') },
 ];
+/** The problem that its CRD is not installed, which is met once ours are there and the first ConnectivityCheck is due. */
+const NO_CRD = 1;
 const FOREIGN_SERVER: ObjectRef = FOREIGN[1]!.ref;
 
 const scene = useConnectedPlane(async ({ client }) => {
   await installCrd(client);
-  await installCrd(client, connectivityCheckCrd(), CONNECTIVITY_CHECKS);
   for (const { resource, ref, spec } of FOREIGN) await client.create(resource, { metadata: ref, spec } as KubeObject);
 });
 let operator: Operator;
@@ -99,11 +100,25 @@ describe("somebody else's objects of the same names", () => {
   it('are replaced by ours once they are gone', async () => {
     for (const { resource, ref } of FOREIGN) await scene.connected.client.delete(resource, ref);
     await vi.waitFor(async () => {
-      expect(await problems()).toBe(0);
+      expect(await problems()).toBe(NO_CRD);
       expect(await present()).toEqual(COMPONENTS.map(({ id }) => id));
       expect((await find(SERVICES, SERVICE))?.metadata?.labels).toMatchObject({ app: 'netchecker-server' });
     }, WAIT);
   });
+});
+
+const checks = async (): Promise<(string | undefined)[]> =>
+  (await scene.connected.client.list(CONNECTIVITY_CHECKS)).map(({ metadata }) => metadata?.name);
+
+it('the first ConnectivityCheck is created once its CRD is there', async () => {
+  const ref = { namespace: 'default', name: 'netchecker-server' };
+  const noted = ['traffic.example.com/first-connectivity-check'];
+  expect((await find(DEPLOYMENTS, ref))?.metadata?.annotations).not.toHaveProperty(noted);
+  await installCrd(scene.connected.client, connectivityCheckCrd(), CONNECTIVITY_CHECKS);
+  await vi.waitFor(async () => {
+    expect(await checks()).toEqual(['default']);
+    expect(await problems()).toBe(0);
+  }, WAIT);
 });
 
 describe.each(COMPONENTS)('$id', ({ resource, ref }) => {
@@ -184,24 +199,52 @@ describe('Pod Security of an API server', () => {
   });
 });
 
-it('a NodePort is 31081, by value, and goes with it', async () => {
+describe('a restart', () => {
+  const NODE_PORT = ['--connectivity', '--connectivity-image=ours:1', '--connectivity-service-type=NodePort'];
   const ports = async (): Promise<unknown[]> => {
     const { spec } = (await find(SERVICES, SERVICE)) as { spec?: { type?: string; ports?: { nodePort?: number }[] } };
     return [spec?.type, ...(spec?.ports ?? []).map(({ nodePort }) => nodePort)];
   };
-  expect(await ports()).toEqual(['ClusterIP', undefined]);
-  for (const [type, nodePort] of [
-    ['NodePort', 31_081],
-    ['ClusterIP', undefined],
-  ] as const) {
+  const versions = async (): Promise<unknown> =>
+    Promise.all(
+      COMPONENTS.filter(({ ref, resource }) => resource !== SERVICES || ref.name !== SERVICE.name).map(
+        async ({ id, resource, ref }) => [id, (await find(resource, ref))?.metadata?.resourceVersion],
+      ),
+    );
+
+  it('with another Service type changes it: its port is 31081', async () => {
+    expect(await ports()).toEqual(['ClusterIP', undefined]);
     await operator.terminate();
-    await startWith('--connectivity', '--connectivity-image=ours:1', `--connectivity-service-type=${type}`);
-    await vi.waitFor(async () => expect(await ports()).toEqual([type, nodePort]), WAIT);
-  }
+    await startWith(...NODE_PORT);
+    await vi.waitFor(async () => expect(await ports()).toEqual(['NodePort', 31_081]), WAIT);
+    // Without TLS now: the CA goes, and the pods change once.
+    await vi.waitFor(async () => expect(await present()).toHaveLength(COMPONENTS.length - 1), WAIT);
+  });
+
+  it('writes nothing else, and creates no second ConnectivityCheck after a person deleted the first', async () => {
+    await scene.connected.client.delete(CONNECTIVITY_CHECKS, { name: 'default' });
+    const before = await versions();
+    await operator.terminate();
+    await startWith('--connectivity', '--connectivity-image=ours:1');
+    // The port goes with the type.
+    await vi.waitFor(async () => expect(await ports()).toEqual(['ClusterIP', undefined]), WAIT);
+    // A change that it corrects shows that it has made a pass.
+    await scene.connected.client.mergePatch(SERVICES, SERVICE, { metadata: { labels: { app: 'other' } } }, PERSON);
+    await vi.waitFor(async () => {
+      expect((await find(SERVICES, SERVICE))?.metadata?.labels?.app).toBe('netchecker-server');
+    }, WAIT);
+    expect(await versions()).toEqual(before);
+    expect(await checks()).toEqual([]);
+  });
 });
 
-it('all are removed when the connectivity check is switched off', async () => {
+it('all are removed when the connectivity check is switched off, but those of others and ConnectivityChecks', async () => {
+  const { client } = scene.connected;
+  await client.create(CONNECTIVITY_CHECKS, { metadata: { name: 'mine' }, spec: {} });
   await operator.terminate();
+  await client.delete(SERVICES, SERVICE);
+  await client.create(SERVICES, { metadata: SERVICE, spec: { ports: [{ port: 8081 }] } });
   await startWith();
-  await vi.waitFor(async () => expect(await present()).toEqual([]), WAIT);
+  await vi.waitFor(async () => expect(await present()).toEqual(['Service default/netchecker-service']), WAIT);
+  expect(await checks()).toEqual(['mine']);
 });
