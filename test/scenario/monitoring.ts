@@ -1,5 +1,6 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { until } from '../harness/measured.ts';
+import { getRaw } from './api.ts';
 import { applyObjects, getObject, kubectl } from './kubectl.ts';
 
 /** A monitoring that does not belong to the operator: node-exporters, and a Prometheus that scrapes them by address. */
@@ -90,7 +91,7 @@ export async function otherMonitoringScrapes(nodes: number): Promise<void> {
   const query = new URLSearchParams({ query: 'count(count by (instance) (node_network_transmit_bytes_total))' });
   const path = `/api/v1/namespaces/${NAMESPACE}/services/${OTHER_SERVICE}:9090/proxy/api/v1/query?${query.toString()}`;
   await until('the other monitoring has scraped all nodes', async () => {
-    const { data } = JSON.parse(await kubectl('get', '--raw', path)) as {
+    const { data } = JSON.parse(await getRaw(path)) as {
       data: { result: { value: [number, string] }[] };
     };
     return data.result[0]?.value[1] === `${nodes}`;

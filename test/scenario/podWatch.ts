@@ -1,7 +1,7 @@
 import type { V1ListMeta, V1Pod } from '@kubernetes/client-node';
 import { STACK_LABEL } from '../../src/controllers/trafficstack/names.ts';
 import { until } from '../harness/measured.ts';
-import { kubectl } from './kubectl.ts';
+import { getRaw } from './api.ts';
 import type { PodEvent } from './podOrder.ts';
 import { rawWatch } from './rawWatch.ts';
 
@@ -52,5 +52,5 @@ export class PodWatch {
 }
 
 async function list(): Promise<{ metadata: V1ListMeta; items: V1Pod[] }> {
-  return JSON.parse(await kubectl('get', '--raw', OF_STACKS)) as { metadata: V1ListMeta; items: V1Pod[] };
+  return JSON.parse(await getRaw(OF_STACKS)) as { metadata: V1ListMeta; items: V1Pod[] };
 }

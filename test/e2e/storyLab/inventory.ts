@@ -1,5 +1,6 @@
 import type { KubernetesObject, V1Node } from '@kubernetes/client-node';
-import { getObject, kubectl } from '../../scenario/kubectl.ts';
+import { readObjects, servedKinds } from '../../scenario/api.ts';
+import { getObject } from '../../scenario/kubectl.ts';
 
 /** What is in a clean cluster. */
 export interface Baseline {
@@ -31,10 +32,12 @@ const isReplaceable = ({ metadata }: KubernetesObject): boolean =>
 
 /** Every object that can be deleted, of whatever kind and namespace. */
 export async function allObjects(): Promise<KubernetesObject[]> {
-  const printed = await kubectl('api-resources', '--verbs=list,delete', '--output=name');
-  const kinds = printed.split('\n').filter((kind) => kind !== '' && !NOT_COMPARED.has(kind));
-  const { items } = await getObject<{ items: KubernetesObject[] }>(kinds.join(','), '--all-namespaces');
-  return items.filter((object) => !isReplaceable(object));
+  const served = await servedKinds();
+  const kinds = served.filter(
+    ({ name, verbs }) => verbs.includes('list') && verbs.includes('delete') && !NOT_COMPARED.has(name),
+  );
+  const lists = await Promise.all(kinds.map((kind) => readObjects(kind)));
+  return lists.flat().filter((object) => !isReplaceable(object));
 }
 
 export async function allNodes(): Promise<V1Node[]> {
