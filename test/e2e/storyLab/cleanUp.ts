@@ -1,4 +1,4 @@
-import type { KubernetesObject, V1Node } from '@kubernetes/client-node';
+import type { KubernetesObject, V1Node, V1Pod } from '@kubernetes/client-node';
 import { removeNode, shape } from '../../lab/lab.ts';
 import { inCluster, kubectl } from '../../scenario/kubectl.ts';
 import { allNodes, allObjects, keyOf, type Baseline } from './inventory.ts';
@@ -83,12 +83,24 @@ async function remove(added: readonly KubernetesObject[]): Promise<void> {
   });
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   await inCluster('kubectl', ['delete', '-f', '-', '--ignore-not-found', '--wait=false', GRACE], list);
+  await removeLostPods(added);
   for (const { apiVersion, kind, metadata } of added) {
     const [group, version] = (apiVersion ?? '').split('/');
     if (!HAVE_FINALIZERS.includes(group!) || (metadata?.finalizers ?? []).length === 0) continue;
     const where = metadata?.namespace === undefined ? [] : ['-n', metadata.namespace];
     const object = [`${kind}.${version}.${group}`, metadata!.name!, ...where];
     await kubectl('patch', ...object, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
+  }
+}
+
+/** Pods on nodes that a story has removed: nobody else confirms their end, until garbage is collected a minute later. */
+async function removeLostPods(added: readonly KubernetesObject[]): Promise<void> {
+  const nodes = new Set((await allNodes()).map(({ metadata }) => metadata?.name));
+  const pods = added.filter(({ kind }) => kind === 'Pod') as V1Pod[];
+  for (const { metadata, spec } of pods) {
+    if (spec?.nodeName === undefined || nodes.has(spec.nodeName)) continue;
+    const pod = [metadata!.name!, `--namespace=${metadata!.namespace}`];
+    await kubectl('delete', 'pod', ...pod, '--ignore-not-found', '--wait=false', '--force', '--grace-period=0');
   }
 }
 
