@@ -1,19 +1,31 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Assignment, Measurement, PeerResult } from '../../src/connectivity/protocol/measurement.ts';
-import { AgentNetwork, BRIDGE_ADDRESS, PEER_PORT } from '../scenario/agentNetwork.ts';
+import { AgentNetwork, BRIDGE_ADDRESS, PEER_PORT, type Machine } from '../scenario/agentNetwork.ts';
 
 /**
- * Real agents in network namespaces measure each other, while nftables drops packets. A small server assigns everyone to
- * everyone, and keeps the reports. It needs no lab, but would disturb one that starts or ends beside it: the machine has
- * its devices and addresses meanwhile.
+ * Real agents in network namespaces measure each other, while nftables drops packets: one measures all others, each of which has another fault
+ * at the same time, and each of them measures the one. A small server assigns them, and keeps the reports. It needs no lab, but would disturb
+ * one that starts or ends beside it: the machine has its devices and addresses meanwhile.
  */
-const network = new AgentNetwork(2);
-const [one, two] = network.machines as [AgentNetwork['machines'][0], AgentNetwork['machines'][0]];
+const OTHERS = ['cut', 'large', 'lossy', 'tcpOnly', 'closed'] as const;
+type Other = (typeof OTHERS)[number];
+const network = new AgentNetwork(1 + OTHERS.length);
+const [one, ...others] = network.machines as [Machine, ...Machine[]];
+const machineOf = (other: Other): Machine => others[OTHERS.indexOf(other)]!;
+/** What each of the others does with packets, rules of nft(8). */
+const FAULTS: Record<Other, string> = {
+  cut: `ip saddr ${one.address} drop`,
+  large: `ip saddr ${one.address} meta length > 1400 drop`,
+  lossy: `ip saddr ${one.address} udp dport ${PEER_PORT} numgen random mod 10 < 3 drop`,
+  tcpOnly: `udp dport ${PEER_PORT} drop`,
+  closed: `tcp dport ${PEER_PORT} reject with tcp reset`,
+};
+const WORKS = { tcp: { ok: true }, udp: { sent: 20, received: 20 }, mtu: { interface: 1_500, largest: 1_500 } };
+const WAIT = { timeout: 120_000 };
 const reports = new Map<string, Measurement[]>();
 let server: Server;
-const WORKS = { tcp: { ok: true }, udp: { sent: 20, received: 20 }, mtu: { interface: 1_500, largest: 1_500 } };
 
 beforeAll(async () => {
   network.create();
@@ -29,13 +41,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, BRIDGE_ADDRESS, resolve));
   const { port } = server.address() as AddressInfo;
   await Promise.all(network.machines.map((machine) => network.startAgent(machine, port)));
-  // Until both listen, they rightly report that the other does not answer.
-  await vi.waitFor(
-    () => network.machines.forEach(({ node }) => expect(reportsOf(node).at(-1)?.peers[0]).toMatchObject(WORKS)),
-    { timeout: 120_000 },
-  );
 });
-afterEach(() => network.machines.forEach((machine) => network.heal(machine)));
 afterAll(async () => {
   await network.remove();
   server.close();
@@ -48,78 +54,86 @@ function reportsOf(node: string): Measurement[] {
 }
 
 function assignmentOf(node: string | undefined): Assignment {
-  const others = network.machines.filter((machine) => machine.node !== node);
+  const peers = node === one.node ? others : [one];
   return {
     intervalSeconds: 2,
-    peers: others.map((other) => ({ node: other.node, addresses: [other.address], port: PEER_PORT })),
+    peers: peers.map((peer) => ({ node: peer.node, addresses: [peer.address], port: PEER_PORT })),
     probes: { dns: false, apiServer: false, mtu: true },
     urls: [],
   };
 }
 
+const resultFor = ({ peers }: Measurement, { node }: Machine): PeerResult | undefined =>
+  peers.find((peer) => peer.node === node);
+
 /** Waits for a report of each machine that was measured from now on: not the next one, which may be under way. */
-async function measured(): Promise<Record<'one' | 'two', { peer: PeerResult; heard: Measurement['heard'] }>> {
-  const before = [one, two].map(({ node }) => reportsOf(node).length);
-  const seen = await vi.waitFor(
-    () =>
-      [one, two].map(({ node }, n) => {
-        const { peers, heard } = reportsOf(node)[before[n]! + 1] ?? {};
-        if (peers?.[0] === undefined || heard === undefined) throw new Error(`no report of ${node} yet`);
-        return { peer: peers[0], heard };
-      }),
-    { timeout: 120_000 },
-  );
-  return { one: seen[0]!, two: seen[1]! };
+async function measured(): Promise<Map<Machine, Measurement>> {
+  const before = new Map(network.machines.map((machine) => [machine, reportsOf(machine.node).length]));
+  return vi.waitFor(() => {
+    const seen = network.machines.map((machine) => {
+      const report = reportsOf(machine.node)[before.get(machine)! + 1];
+      if (report === undefined) throw new Error(`no report of ${machine.node} yet`);
+      return [machine, report] as const;
+    });
+    return new Map(seen);
+  }, WAIT);
 }
 
-describe('agents', () => {
-  it('find nothing where the network works, and hear each other', async () => {
-    const seen = await measured();
-    expect(seen.one.peer).toMatchObject({ node: two.node, address: two.address, ...WORKS });
-    expect(seen.two.peer).toMatchObject({ node: one.node, ...WORKS });
-    expect(seen.one.heard[two.node]).toBeGreaterThanOrEqual(20);
-    expect(seen.two.heard[one.node]).toBeGreaterThanOrEqual(20);
+it('agents find nothing where the network works, and hear each other', async () => {
+  // Until all listen, they rightly report that others do not answer.
+  await vi.waitFor(() => {
+    for (const other of others) {
+      expect(resultFor(reportsOf(one.node).at(-1)!, other)).toMatchObject({ address: other.address, ...WORKS });
+      expect(resultFor(reportsOf(other.node).at(-1)!, one)).toMatchObject({ address: one.address, ...WORKS });
+      expect(reportsOf(one.node).at(-1)!.heard[other.node]).toBeGreaterThanOrEqual(20);
+      expect(reportsOf(other.node).at(-1)!.heard[one.node]).toBeGreaterThanOrEqual(20);
+    }
+  }, WAIT);
+});
+
+describe('agents whose packets are dropped', () => {
+  let seen: Map<Machine, Measurement>;
+  /** What the one found of another one. */
+  const found = (other: Other): PeerResult => resultFor(seen.get(one)!, machineOf(other))!;
+
+  beforeAll(async () => {
+    for (const other of OTHERS) network.drop(machineOf(other), FAULTS[other]);
+    seen = await measured();
   });
 
-  it('show the direction that is cut: the one that hears nothing', async () => {
-    network.drop(two, `ip saddr ${one.address} drop`);
-    const seen = await measured();
-    for (const { peer } of [seen.one, seen.two]) {
+  it('show the direction that is cut: the one that hears nothing', () => {
+    const cut = machineOf('cut');
+    for (const peer of [found('cut'), resultFor(seen.get(cut)!, one)!]) {
       expect(peer).toMatchObject({
         tcp: { ok: false, error: 'Timeout' },
         udp: { sent: 20, received: 0, error: 'Timeout' },
       });
       expect(peer.mtu).toBeUndefined();
     }
-    expect(seen.two.heard[one.node]).toBeUndefined();
-    expect(seen.one.heard[two.node]).toBeGreaterThanOrEqual(20);
+    expect(seen.get(cut)!.heard[one.node]).toBeUndefined();
+    expect(seen.get(one)!.heard[cut.node]).toBeGreaterThanOrEqual(20);
   });
 
-  it('find the largest packet where larger ones vanish', async () => {
-    network.drop(two, `ip saddr ${one.address} meta length > 1400 drop`);
-    const { peer } = (await measured()).one;
-    expect(peer).toMatchObject({ tcp: { ok: true }, udp: { received: 20 }, mtu: { interface: 1_500, largest: 1_400 } });
+  it('find the largest packet where larger ones vanish', () => {
+    expect(found('large')).toMatchObject({
+      ...{ tcp: { ok: true }, udp: { received: 20 }, mtu: { interface: 1_500, largest: 1_400 } },
+    });
   });
 
-  it('count what is lost, and do not take loss for a smaller MTU', async () => {
-    network.drop(two, `ip saddr ${one.address} udp dport ${PEER_PORT} numgen random mod 10 < 3 drop`);
-    const { peer } = (await measured()).one;
+  it('count what is lost, and do not take loss for a smaller MTU', () => {
+    const { udp, tcp, mtu } = found('lossy');
     // 14 of 20 on average; outside of these bounds in fewer than 1 of 10,000 runs.
-    expect(peer.udp.received).toBeGreaterThanOrEqual(6);
-    expect(peer.udp.received).toBeLessThan(20);
-    expect(peer.tcp.ok).toBe(true);
-    if (peer.mtu !== undefined) expect(peer.mtu).toEqual({ interface: 1_500, largest: 1_500 });
+    expect(udp.received).toBeGreaterThanOrEqual(6);
+    expect(udp.received).toBeLessThan(20);
+    expect(tcp.ok).toBe(true);
+    if (mtu !== undefined) expect(mtu).toEqual({ interface: 1_500, largest: 1_500 });
   });
 
-  it('tell UDP from TCP', async () => {
-    network.drop(two, `udp dport ${PEER_PORT} drop`);
-    const { peer } = (await measured()).one;
-    expect(peer).toMatchObject({ tcp: { ok: true }, udp: { received: 0, error: 'Timeout' } });
+  it('tell UDP from TCP', () => {
+    expect(found('tcpOnly')).toMatchObject({ tcp: { ok: true }, udp: { received: 0, error: 'Timeout' } });
   });
 
-  it('tell that nothing listens from a network that is silent', async () => {
-    network.drop(two, `tcp dport ${PEER_PORT} reject with tcp reset`);
-    const { peer } = (await measured()).one;
-    expect(peer).toMatchObject({ tcp: { ok: false, error: 'Refused' }, udp: { received: 20 } });
+  it('tell that nothing listens from a network that is silent', () => {
+    expect(found('closed')).toMatchObject({ tcp: { ok: false, error: 'Refused' }, udp: { received: 20 } });
   });
 });

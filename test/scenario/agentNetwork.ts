@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ const PREREQUISITES = fileURLToPath(new URL('../lab/install.sh', import.meta.url
 /** Where the fake server listens: the address of the bridge. The lab uses other networks of 198.18.0.0/15. */
 export const BRIDGE_ADDRESS = '198.18.3.254';
 export const PEER_PORT = 8_082;
+/** Where ip(8) keeps its namespaces. */
+const NAMESPACES = '/run/netns';
 
 /** A network namespace with one address, in which an agent runs. */
 export interface Machine {
@@ -26,6 +28,8 @@ export class AgentNetwork {
   readonly #id = String(process.pid);
   readonly #agents: RunningProcess[] = [];
   readonly #directory: Promise<string>;
+  /** The first namespace on a machine makes /run/netns a mount, which stays. */
+  #madeMount = false;
 
   constructor(count: number) {
     this.#directory = mkdtemp(join(tmpdir(), 'traffic-agents-'));
@@ -39,6 +43,7 @@ export class AgentNetwork {
   /** Makes all namespaces and links. Installs nftables where it is missing. */
   create(): void {
     if (!hasNft()) execFileSync(PREREQUISITES, ['nftables'], { stdio: 'ignore' });
+    this.#madeMount = !isMount(NAMESPACES);
     const bridge = this.#bridge;
     run('ip', 'link', 'add', bridge, 'type', 'bridge');
     run('ip', 'address', 'add', `${BRIDGE_ADDRESS}/24`, 'dev', bridge);
@@ -68,15 +73,10 @@ export class AgentNetwork {
     return () => readFileSync(log, 'utf8');
   }
 
-  /** Drops packets that a machine receives, by a rule of nft(8) such as `udp dport 8082 drop`. */
+  /** Drops packets that a machine receives from now on, by a rule of nft(8) such as `udp dport 8082 drop`. */
   drop({ namespace }: Machine, rule: string): void {
     const table = `table inet faults { chain in { type filter hook input priority 0; ${rule}; }; }`;
     run('ip', 'netns', 'exec', namespace, 'nft', table);
-  }
-
-  /** Removes the rules of `drop`. */
-  heal({ namespace }: Machine): void {
-    run('ip', 'netns', 'exec', namespace, 'nft', 'flush', 'ruleset');
   }
 
   /** Ends the agents and removes what `create` made, as far as it came. */
@@ -86,6 +86,10 @@ export class AgentNetwork {
     for (const link of this.#links) attempt('ip', 'link', 'delete', link);
     for (const { namespace } of this.machines) attempt('ip', 'netns', 'delete', namespace);
     attempt('ip', 'link', 'delete', this.#bridge);
+    if (this.#madeMount && readdirSync(NAMESPACES).length === 0) {
+      run('umount', NAMESPACES);
+      rmdirSync(NAMESPACES);
+    }
     await rm(await this.#directory, { recursive: true, force: true });
   }
 
@@ -97,6 +101,11 @@ export class AgentNetwork {
   get #bridge(): string {
     return `toa${this.#id}`;
   }
+}
+
+function isMount(path: string): boolean {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
+  return mounts.some((line) => line.split(' ')[1] === path);
 }
 
 function run(command: string, ...args: readonly string[]): void {
