@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
-import type { V1Deployment } from '@kubernetes/client-node';
+import type { KubernetesObject, V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured } from '../harness/measured.ts';
 import { withoutOptionalRights } from '../harness/optionalRights.ts';
@@ -55,6 +55,12 @@ describe('an installed operator', () => {
   it('measures every node and runs the Deployment of a TrafficWatch', async () => {
     failureReport();
     await applyWatch('web', '20', 3);
+    await applyObjects(
+      DIRECTIONS.map(({ direction }) => {
+        const watch = sampleWatch(direction.toLowerCase(), '20', 0);
+        return { ...watch, spec: { ...watch.spec, direction } };
+      }),
+    );
     await vi.waitFor(async () => {
       expect(await labels('web')).toEqual({ node1: 'false', node2: 'false', node3: 'false' });
       const rows = await nodeRows('web');
@@ -90,12 +96,6 @@ describe('an installed operator', () => {
   it('judges what a node receives if the direction says so: node1 only sends, node3 only receives', async () => {
     failureReport();
     const names = DIRECTIONS.map(({ direction }) => direction.toLowerCase());
-    await applyObjects(
-      DIRECTIONS.map(({ direction }, n) => {
-        const watch = sampleWatch(names[n]!, '20', 0);
-        return { ...watch, spec: { ...watch.spec, direction } };
-      }),
-    );
     const expected = DIRECTIONS.map(({ node1, node3 }) => ({ node1, node2: 'false', node3 }));
     await vi.waitFor(async () => expect(await Promise.all(names.map(labels))).toEqual(expected), within(90));
     const percents = await Promise.all(names.map(async (name) => (await nodeRows(name)).map(({ percent }) => percent)));
@@ -121,19 +121,11 @@ describe('what it measures with', () => {
   it('is healed within 10 s when somebody deletes or changes it', async () => {
     failureReport();
     await kubectl('delete', 'daemonset', 'node-exporter', '-n', EXPORTER_NAMESPACE);
-    await vi.waitFor(() => kubectl('get', 'daemonset', 'node-exporter', '-n', EXPORTER_NAMESPACE), within(10));
+    await vi.waitFor(() => getObject('daemonset', 'node-exporter', '-n', EXPORTER_NAMESPACE), within(10));
     await kubectl('scale', 'deployment', 'prometheus', '-n', NAMESPACE, '--replicas=0');
     await vi.waitFor(async () => {
-      const replicas = await kubectl(
-        'get',
-        'deployment',
-        'prometheus',
-        '-n',
-        NAMESPACE,
-        '-o',
-        'jsonpath={.spec.replicas}',
-      );
-      expect(replicas).toBe('1');
+      const { spec } = await getObject<V1Deployment>('deployment', 'prometheus', '-n', NAMESPACE);
+      expect(spec?.replicas).toBe(1);
     }, within(10));
     await vi.waitFor(
       async () => expect((await nodeRows('web')).every((r) => r.percent !== '')).toBe(true),
@@ -270,9 +262,11 @@ describe('removal', () => {
     expect((await getObject<V1Deployment>('deployment', 'web')).status?.readyReplicas).toBe(3);
     expect(await podUids('web')).toEqual(pods);
     await vi.waitFor(async () => {
-      const left = await kubectl('get', 'deployments,daemonsets,services,configmaps', '-n', NAMESPACE, '-o', 'name');
-      expect(left.split('\n').filter((name) => name !== '' && !name.includes('kube-root-ca'))).toEqual([]);
-      await expect(kubectl('get', 'namespace', EXPORTER_NAMESPACE)).rejects.toThrow(/not found/i);
+      const kinds = 'deployments,daemonsets,services,configmaps,trafficstacks';
+      const { items } = await getObject<{ items: KubernetesObject[] }>(kinds, '-n', NAMESPACE);
+      expect(items.map(({ metadata }) => metadata?.name)).toEqual(['kube-root-ca.crt']);
+      const namespaces = await getObject<{ items: KubernetesObject[] }>('namespaces');
+      expect(namespaces.items.map(({ metadata }) => metadata?.name)).not.toContain(EXPORTER_NAMESPACE);
     }, within(60));
     const { used, refused } = rightsUsed('traffic-operator-cleanup', began);
     expect([...refused]).toEqual([]);
