@@ -30,14 +30,17 @@ export const LONGEST: readonly string[] = [
   'test/integration/connectivity/dashboard.test.ts',
   'test/chart/install.test.ts',
   'test/chart/render.test.ts',
-  // The stories that share one lab; the last one kills a node of it.
+  // The stories that share one lab; of those, nodes kills a node of it. Then those that start and end labs.
   'test/e2e/story.test.ts',
-  'test/e2e/options.test.ts',
   'test/e2e/connectivityFaults.test.ts',
-  'test/e2e/connectivityNodes.test.ts',
-  'test/e2e/kubeletRestart.test.ts',
-  'test/e2e/rootCause.test.ts',
-  'test/e2e/deadNode.test.ts',
+  'test/e2e/stack.test.ts',
+  'test/e2e/olm.test.ts',
+  'test/e2e/options.test.ts',
+  'test/e2e/otherMonitoring.test.ts',
+  'test/e2e/lab.test.ts',
+  'test/e2e/agentMeasures.test.ts',
+  'test/e2e/nodes.test.ts',
+  'test/e2e/demo.test.ts',
 ];
 
 /** Moves the files of LONGEST to the front, in its order; the others keep theirs. */

@@ -1,16 +1,21 @@
-import type { EventsV1Event, V1Pod } from '@kubernetes/client-node';
+import type { EventsV1Event, V1Node, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured, seconds } from '../harness/measured.ts';
-import { restartKubelet } from '../lab/lab.ts';
-import { helmInstall, operatorLogs } from '../scenario/install.ts';
-import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
-import { labels } from '../scenario/nodeLabels.ts';
-import { sampleWatch } from '../scenario/watch.ts';
-import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 import { SLACK, within } from '../harness/slack.ts';
+import { labDown, restartKubelet, stopNode } from '../lab/lab.ts';
+import { getRaw } from '../scenario/api.ts';
+import { helmInstall, helmUninstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
+import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
+import { labels, ownLabels } from '../scenario/nodeLabels.ts';
+import { leaderPod } from '../scenario/operatorPods.ts';
+import { sampleWatch } from '../scenario/watch.ts';
+import { enterLab, NODES } from './storyLab/storyLab.ts';
 
-/** Kubelets that restart on an unfit node, and what becomes of the pods there by the placement. */
+/**
+ * What becomes of the pods on an unfit node whose kubelet restarts, by their placement; then helm uninstall while a node with the operator's
+ * leader on it is switched off, and nobody has deleted the node.
+ */
 const RESTARTS = 10;
 const UNFIT = 'node2';
 /** Unfit when the pods of AtCreation are created, so that their affinity excludes it. */
@@ -66,10 +71,7 @@ async function states(watch: string): Promise<string> {
 
 /** The kubelet lists a pod before it admits it, in the same turn of its loop; it says so through the API server. */
 async function kubeletKnows(pod: string): Promise<void> {
-  await vi.waitFor(
-    async () => expect(await kubectl('get', '--raw', `/api/v1/nodes/${UNFIT}/proxy/pods`)).toContain(pod),
-    within(30),
-  );
+  await vi.waitFor(async () => expect(await getRaw(`/api/v1/nodes/${UNFIT}/proxy/pods`)).toContain(pod), within(30));
 }
 
 async function setCapacity(node: string, capacity: string): Promise<void> {
@@ -80,6 +82,11 @@ async function untilLabelled(node: string, label: string, watches: readonly stri
   for (const watch of watches) {
     await vi.waitFor(async () => expect((await labels(watch))[node]).toBe(label), within(90));
   }
+}
+
+async function isReady(node: string): Promise<string | undefined> {
+  const { status } = await getObject<V1Node>('node', node);
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.status;
 }
 
 /** When the unfit node was last measured, as the TrafficWatch's status says: Unix seconds. */
@@ -102,7 +109,7 @@ async function rejections(watch: string): Promise<EventsV1Event[]> {
 /** What a node sends of its own is far more than 1 kbit/s, and far less than 100 Gbit/s. */
 beforeAll(async () => {
   await enterLab();
-  await helmInstall({ replicas: '1', interval: '5s' });
+  await helmInstall({ interval: '5s' });
   await applyPlacement('preferred', 'Preferred');
   await applyPlacement('required', 'Required');
   await setCapacity(UNFIT, '100Gbit');
@@ -117,7 +124,8 @@ beforeAll(async () => {
   await setCapacity(UNFIT, '1kbit');
   await untilLabelled(UNFIT, 'true', WATCHES);
 }, 900_000);
-afterAll(leaveLab);
+// A lab with a dead node serves no other story.
+afterAll(() => labDown());
 
 async function restartRepeatedly(pod: string): Promise<void> {
   const begin = Date.now();
@@ -173,10 +181,40 @@ describe(`a kubelet that restarts ${RESTARTS} times on an unfit node`, () => {
   });
 
   it('is Ready in the end, and says nothing twice', async () => {
-    const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].status}';
-    await vi.waitFor(async () => expect(await kubectl('get', 'node', UNFIT, '-o', path)).toBe('True'), within(60));
+    await vi.waitFor(async () => expect(await isReady(UNFIT)).toBe('True'), within(60));
     await passes('required', 2);
     // A repeat raises the count of the series of the event that is there.
     expect((await rejections('required')).map(({ series }) => series?.count ?? 1)).toEqual([1]);
   });
+});
+
+it('helm uninstall ends while a node with the leader is switched off, and leaves nothing on any node', async () => {
+  failureReport();
+  // Service addresses are routed through the first node, so that one stays.
+  const dead = await vi.waitFor(async () => {
+    const leader = await leaderPod();
+    const { spec } = await getObject<V1Pod>('pod', leader, '-n', NAMESPACE);
+    if (spec?.nodeName === 'node1') await kubectl('delete', 'pod', leader, '-n', NAMESPACE);
+    expect(spec?.nodeName).not.toBe('node1');
+    return spec!.nodeName!;
+  }, within(60));
+  await stopNode(dead);
+  await vi.waitFor(async () => expect(await isReady(dead)).toBe('Unknown'), within(60));
+
+  const begin = Date.now();
+  await helmUninstall();
+  measured(`helm uninstall took ${seconds(Date.now() - begin)} with ${dead} switched off`);
+
+  expect(await ownLabels()).toEqual([]);
+  for (const watch of WATCHES) {
+    expect((await getObject<TrafficWatch>('trafficwatch', watch)).metadata).not.toHaveProperty('finalizers');
+  }
+  // Kubernetes keeps a pod of a dead node until the node is back or deleted: that is all that is left.
+  await vi.waitFor(async () => {
+    const ofOperator = ['pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/component=manager'];
+    const { items } = await getObject<{ items: V1Pod[] }>(...ofOperator);
+    expect(items.map(({ spec }) => spec?.nodeName)).toEqual([dead]);
+  }, within(30));
+  const left = await kubectl('get', 'deployments,services,jobs,leases', '-n', NAMESPACE, '-o', 'name');
+  expect(left.trim()).toBe('');
 });
