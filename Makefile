@@ -52,6 +52,10 @@ test-long: setup ## All levels: those of test, faults, bench, and the long ones 
 change: setup ## Prints the levels that .ci/run runs for the commits since their base (CI_BASE=COMMIT names it), what it leaves out, and why
 	@node scripts/test/change.ts
 
+.PHONY: test-guards
+test-guards: setup ## Breaks guards one by one in a copy of the checkout; the test of each must fail (ONLY=weights, CHANGED=main and QUICK=1 choose some)
+	node test/guards/main.ts $(if $(ONLY),--only "$(ONLY)") $(if $(CHANGED),--changed "$(CHANGED)") $(if $(QUICK),--quick)
+
 .PHONY: test-goals
 test-goals: setup ## The levels with clusters and servers, each goal in seconds a deadline, and stores away for ten minutes; for a machine that does nothing else
 	GOALS=1 STORE_OUTAGE_SECONDS=600 node scripts/test.ts --only integration && GOALS=1 node scripts/test.ts --only e2e

@@ -41,7 +41,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench}/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench,guards}/**/*.test.ts'],
           ...{ setupFiles, isolate },
           // No measures of speed: a test that takes 1 s by itself takes many where the machine is in other use. And longer than the deadline of
           // vi.waitFor, whose error says what was awaited.

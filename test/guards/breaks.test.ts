@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { broken, select } from './break.ts';
+import { BREAKS } from './breaks.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+describe('the breaks of guards', () => {
+  it.each(BREAKS)('apply: $promise', ({ file, find, replace, test }) => {
+    expect(broken(readFileSync(join(ROOT, file), 'utf8'), { find, replace }), `${file} once has ${find}`).toBeDefined();
+    expect(replace).not.toBe(find);
+    expect(existsSync(join(ROOT, test.path)), test.path).toBe(true);
+  });
+
+  it('have different promises, each one sentence', () => {
+    expect(new Set(BREAKS.map(({ promise }) => promise)).size).toBe(BREAKS.length);
+    expect(BREAKS.filter(({ promise }) => !/^[A-Z`].*[^.]\.$/.test(promise))).toEqual([]);
+  });
+});
+
+describe('broken', () => {
+  it.each([
+    ['a guard that is there once', 'if (a) b();', 'if (true) b();'],
+    ['a guard that is gone', 'b();', undefined],
+    ['a guard that is there twice', 'a a', undefined],
+  ])('%s', (_, text, changed) => {
+    expect(broken(text, { find: 'a', replace: 'true' })).toBe(changed);
+  });
+});
+
+describe('select', () => {
+  const test = { project: 'unit', path: 'src/a.test.ts' } as const;
+  const fast = { promise: 'A.', file: 'src/a.ts', find: '', replace: '', test };
+  const slow = { ...fast, promise: 'B.', test: { ...test, path: 'test/faults/b.test.ts' }, slow: true } as const;
+
+  it.each([
+    ['all', {}, 'A. B.'],
+    ['by a promise', { only: 'B.' }, 'B.'],
+    ['by a test', { only: 'faults' }, 'B.'],
+    ['by a changed guard', { changed: ['src/a.ts'] }, 'A. B.'],
+    ['by a changed test', { changed: ['src/a.test.ts'] }, 'A.'],
+    ['none, if nothing is changed', { changed: [] }, ''],
+    ['without slow ones', { quick: true }, 'A.'],
+  ])('%s', (_, selection, promises) => {
+    const selected = select([fast, slow], selection);
+    expect(selected.map(({ promise }) => promise).join(' ')).toBe(promises);
+  });
+});

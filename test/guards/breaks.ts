@@ -1,0 +1,22 @@
+import type { Break } from './break.ts';
+import { CONNECTIVITY } from './breaks/connectivity.ts';
+import { MEASUREMENT } from './breaks/measurement.ts';
+import { RUNTIME } from './breaks/runtime.ts';
+import { STACKS } from './breaks/stacks.ts';
+import { WEIGHTS } from './breaks/weights.ts';
+
+/** Breaks of one part of the product. */
+export interface Area {
+  readonly title: string;
+  readonly breaks: readonly Break[];
+}
+
+export const AREAS: readonly Area[] = [
+  { title: 'API server, leader, installation', breaks: RUNTIME },
+  { title: 'Measurement and TrafficWatch', breaks: MEASUREMENT },
+  { title: 'Connectivity check', breaks: CONNECTIVITY },
+  { title: 'DNS weights', breaks: WEIGHTS },
+  { title: 'Stacks', breaks: STACKS },
+];
+
+export const BREAKS: readonly Break[] = AREAS.flatMap(({ breaks }) => breaks);

@@ -1,0 +1,116 @@
+import type { Break } from '../break.ts';
+
+/** Findings, the connectivity server, its alerts, and the controller of ConnectivityChecks. */
+export const CONNECTIVITY: readonly Break[] = [
+  {
+    promise: 'No alert says that reports are missing while the connectivity check is not enabled.',
+    file: 'prometheus/rules/alerts.yml',
+    find: 'absent(ncagent_report_count_total) and on () up{job="netchecker-server"}',
+    replace: 'absent(ncagent_report_count_total)',
+    test: {
+      project: 'integration',
+      path: 'test/integration/rules.test.ts',
+      name: 'hold what connectivity.test.yml says',
+    },
+  },
+  {
+    promise: 'A failed address family of one node is not also reported as a lossy link to a node that loses packets.',
+    file: 'src/connectivity/localise/faults/faults.ts',
+    find: 'const isOpen = FAMILIES.some((family) => failsOver(family, pair) && !isExplained(pair, family));',
+    replace: 'const isOpen = FAMILIES.some((family) => failsOver(family, pair));',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/families.test.ts',
+      name: 'beside another one that loses packets',
+    },
+  },
+  {
+    promise: 'A network that fails as a whole is not reported as the failure of one address family.',
+    file: 'src/connectivity/localise/faults/score.ts',
+    find: 'return isOfFamily ? byShare(scope, pairs) : undefined;',
+    replace: 'return byShare(scope, pairs);',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/faults/score.test.ts',
+      name: 'is no fault of a family if no pair works over another one',
+    },
+  },
+  {
+    promise: 'The alerts count an agent whose container does not run.',
+    file: 'src/connectivity/server/view/silentAgents.ts',
+    find: "return state === 'Silent' || state === 'Broken';",
+    replace: "return state === 'Silent';",
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/view/silentAgents.test.ts',
+      name: 'its container ended',
+    },
+  },
+  {
+    promise: 'An unchanged report is stored at most every half TTL.',
+    file: 'src/connectivity/server/store/reportStore.ts',
+    find: 'clock.monotonic(), ttlMs / 2);',
+    replace: 'clock.monotonic(), ttlMs / 4);',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/store/reportStore.test.ts',
+      name: 'writes the same report after half a TTL',
+    },
+  },
+  {
+    promise: 'A report that names another node changes no finding of the node where the pod runs.',
+    file: 'src/connectivity/server/view/clusterView.ts',
+    find: "state === 'Reporting' && report?.node === at.name ?",
+    replace: "state === 'Reporting' && report !== undefined ?",
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/evaluation/evaluations.test.ts',
+      name: 'a measurement of another node',
+    },
+  },
+  {
+    promise: 'A measurement of another node is not compared with the next one of the pod.',
+    file: 'src/connectivity/server/reports/measurements.ts',
+    find: 'return last?.node === nodename && last.times.reportedAt >= notBefore',
+    replace: 'return last !== undefined && last.times.reportedAt >= notBefore',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/reports/measurements.test.ts',
+      name: 'a measurement of another node',
+    },
+  },
+  {
+    promise: 'After a restart the connectivity server does not wait for agents of nodes that are left out.',
+    file: 'src/connectivity/server/evaluation/evaluate.ts',
+    find: "state === 'Starting' && checked.has(node) && ",
+    replace: "state === 'Starting' && ",
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/evaluation/evaluations.test.ts',
+      name: 'an agent of a node that is left out is not waited for',
+    },
+  },
+  {
+    promise: 'A link that fails is probed on even if many links work over one address family only.',
+    file: 'src/connectivity/assign/keptLinks.ts',
+    find: 'const MOST_PARTIAL = 0.5;',
+    replace: 'const MOST_PARTIAL = 1;',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/assign/keptLinks.test.ts',
+      name: 'is not taken by nodes of which one address works',
+    },
+    why: 'Half of the room for links is for links that fail.',
+  },
+  {
+    promise: 'A finding that comes and goes within a minute keeps the time of its first start.',
+    file: 'src/controllers/connectivitycheck/decide/findings/findings.ts',
+    find: 'return listed?.since ?? continuedOutage(finding, outages, now)?.start;',
+    replace: 'return listed?.since;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/connectivitycheck/decide/findings/findings.test.ts',
+      name: 'that flaps is one outage',
+    },
+  },
+];

@@ -1,0 +1,70 @@
+import type { Break } from '../break.ts';
+
+/** Calls to the API server, the leader, ownership of objects, and the installation. */
+export const RUNTIME: readonly Break[] = [
+  {
+    promise: 'A condition about a missing right names the verb and the resource, in the words of the API server.',
+    file: 'src/runtime/status/writeFailures.ts',
+    find: 'message: `${what}: ${error.detail}`',
+    replace: 'message: `${what}: forbidden`',
+    test: {
+      project: 'unit',
+      path: 'src/runtime/status/writeFailures.test.ts',
+      name: 'names verb and resource when RBAC refuses',
+    },
+  },
+  {
+    promise: 'A CA that is replaced on disk is trusted by the next calls.',
+    file: 'src/runtime/client/credentials/credentials.ts',
+    find: 'if (certificates) this.#options.onTlsChange();',
+    replace: 'if (certificates && String(before.tls.ca) === String(next.tls.ca)) this.#options.onTlsChange();',
+    test: {
+      project: 'faults',
+      path: 'test/faults/apiServerCredentials.test.ts',
+      name: 'an authority that is replaced',
+    },
+    slow: true,
+    why: 'Connections that are open stay with the old CA.',
+  },
+  {
+    promise: 'A process that stops while it takes the Lease releases it.',
+    file: 'src/runtime/leaderElection/leaderElection.ts',
+    find: 'if (this.#isUnsure) await this.#attempted(() => this.#release());',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/runtime/leaderElection/leaderElection.test.ts',
+      name: 'releases a lease if it was stopped while taking it',
+    },
+  },
+  {
+    promise: 'The clean-up assumes that no replica leads only after no Lease could exist for a whole Lease duration.',
+    file: 'src/runtime/leaderElection/vacancy.ts',
+    find: '>= this.#durationMs;',
+    replace: '>= 5_000;',
+    test: {
+      project: 'unit',
+      path: 'src/runtime/leaderElection/vacancy.test.ts',
+      name: 'the former leader has stopped by then',
+    },
+  },
+  {
+    promise: 'An object with the label of another stack is not changed, even if the operator once applied it.',
+    file: 'src/runtime/objectSet/owner.ts',
+    find: 'if (distinguishing.some((key) => labels[key] !== undefined && labels[key] !== marks[key])) return false;',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/runtime/objectSet/owner.test.ts',
+      name: 'the mark of our apply, and the label',
+    },
+  },
+  {
+    promise: 'An OLM bundle without a feature has no rights, flags or CRD of that feature.',
+    file: 'scripts/generate/bundle/bundle.ts',
+    find: 'operatorObjects(renderChart(values))',
+    replace: 'operatorObjects(renderChart([]))',
+    test: { project: 'chart', path: 'test/chart/olm/features.test.ts', name: 'has the rights of the rest' },
+    why: 'The chart has stacks by default, and no weights.',
+  },
+];

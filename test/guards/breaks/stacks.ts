@@ -1,0 +1,90 @@
+import type { Break } from '../break.ts';
+
+/** TrafficStacks. */
+export const STACKS: readonly Break[] = [
+  {
+    promise: 'An upgrade starts a wave only when all changes of the earlier waves have ended, in every branch.',
+    file: 'src/controllers/trafficstack/decide/upgrade/waves.ts',
+    find: 'earlier.filter(({ status }) => isBeingChanged(status))',
+    replace: 'earlier.filter(() => false)',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/upgrade/waves.test.ts',
+      name: 'does not change a later wave before the earlier one is ready',
+    },
+  },
+  {
+    promise: 'A change waits until the query of its gate is answered.',
+    file: 'src/controllers/trafficstack/decide/upgrade/gate.ts',
+    find: 'unmetAnswer({ query: gate.query, answer }, FIELD, false)',
+    replace: 'unmetAnswer({ query: gate.query, answer }, FIELD, true)',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/upgrade/gate.test.ts',
+      name: 'a component whose objects > differ, it is not asked yet',
+    },
+    why: 'The last argument lets a query without an answer count as true.',
+  },
+  {
+    promise: 'A query whose result is NaN counts as false.',
+    file: 'src/controllers/trafficstack/observe/answers/judge.ts',
+    find: 'value === 0 || Number.isNaN(value)',
+    replace: 'value === 0',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/observe/answers/answerFeed.test.ts',
+      name: 'some that are no number',
+    },
+  },
+  {
+    promise: 'A query whose answer is too old is asked again, so that an upgrade goes on.',
+    file: 'src/controllers/trafficstack/reconcile.ts',
+    find: 'for (const [query, since] of plan.askAgain) answers.askAgain(query, Math.min(since, now));',
+    replace: '',
+    test: { project: 'unit', path: 'src/controllers/trafficstack/rollback.property.test.ts' },
+  },
+  {
+    promise: 'A stack that cannot be read has no metric that says it is not stalled.',
+    file: 'src/controllers/trafficstack/decide/figures.ts',
+    find: "condition === undefined || condition.status === 'Unknown'",
+    replace: 'condition === undefined',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/figures.test.ts',
+      name: 'not known to be by what cannot be read',
+    },
+  },
+  {
+    promise: 'A stack goes on using the Prometheus that it used before, if several exist.',
+    file: 'src/controllers/trafficstack/observe/standIn.ts',
+    find: 'if (kept.length > 0) return kept;',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/observe/standIn.test.ts',
+      name: 'what was used is used on',
+    },
+  },
+  {
+    promise: 'A node-exporter that the operator has just deleted is not taken for one of another owner.',
+    file: 'src/controllers/trafficstack/observe/standIn.ts',
+    find: 'if (own.length > 0) return undefined;',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/observe/standIn.test.ts',
+      name: 'Auto, its own pods are ending',
+    },
+  },
+  {
+    promise: 'A node-exporter that the deployed Prometheus cannot scrape is reported as unusable.',
+    file: 'src/controllers/measurement/components/foreignExporter.ts',
+    find: "const isOurs = isScraped && !used.has('Prometheus');",
+    replace: 'const isOurs = !isScraped;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/measurement/components/foreignExporter.test.ts',
+      name: 'is of use, or not: it is behind kube-rbac-proxy',
+    },
+  },
+];

@@ -1,0 +1,60 @@
+import type { Break } from '../break.ts';
+
+/** DNS weights: ramps, records, and the sub-command `weights`. */
+export const WEIGHTS: readonly Break[] = [
+  {
+    promise: 'A ramp asks its gate before each step.',
+    file: 'src/weights/ramp/ramp.ts',
+    find: 'if (!settings.isGated) return towards',
+    replace: 'if (!settings.isGated || state.weight !== state.from) return towards',
+    test: { project: 'unit', path: 'src/weights/ramp/ramp.test.ts', name: 'asks its gate before each' },
+  },
+  {
+    promise: 'A ramp rolls back only when its gate has failed more often than failureLimit.',
+    file: 'src/weights/ramp/ramp.ts',
+    find: 'if (failed.failures > settings.failureLimit)',
+    replace: 'if (failed.failures >= settings.failureLimit)',
+    test: { project: 'unit', path: 'src/weights/ramp/ramp.test.ts', name: 'may fail as often as its limit says' },
+  },
+  {
+    promise: 'A DNSEndpoint that another owner controls is not changed, and is named.',
+    file: 'src/weights/plan/plan.ts',
+    find: '{ isForeign: live !== own, other }',
+    replace: '{ isForeign: false, other }',
+    test: { project: 'unit', path: 'src/weights/plan/plan.test.ts', name: 'with one that is there, of somebody else' },
+  },
+  {
+    promise: 'A host has no second record while a DNSEndpoint without an owner still has one.',
+    file: 'src/weights/plan/plan.ts',
+    find: 'holders([...published, ...leftovers(scene)])',
+    replace: 'holders(published)',
+    test: {
+      project: 'unit',
+      path: 'src/weights/plan/plan.test.ts',
+      name: 'whose host a DNSEndpoint that stays has, of an owner that is gone',
+    },
+  },
+  {
+    promise: 'An invalid weight annotation is reported as an Event on the Ingress.',
+    file: 'src/controllers/trafficweight/events.ts',
+    find: "this.#events.event(about, 'Warning', reason, `${host}: ${message}`, 'DecideWeight');",
+    replace: '',
+    test: {
+      project: 'integration',
+      path: 'test/integration/weights/trafficWeight.test.ts',
+      name: 'keeps the last valid weight while the annotation is invalid',
+      wholeFile: true,
+    },
+  },
+  {
+    promise: 'Two Deployments of `weights` with different filters do not change each other’s records.',
+    file: 'src/commands/weights/spec.ts',
+    find: 'JSON.stringify([clusterName, bindingDomain, annotationFilter])',
+    replace: "JSON.stringify(['one name'])",
+    test: {
+      project: 'unit',
+      path: 'src/commands/weights/spec.test.ts',
+      name: 'has another name for another selection of Ingresses',
+    },
+  },
+];

@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GuardTest } from './break.ts';
+import type { Copy } from './copy.ts';
+
+/** How a test ended. `reason` is the start of the error, one line. */
+export type Outcome =
+  | { readonly is: 'passed' }
+  | { readonly is: 'failed'; readonly reason: string }
+  | { readonly is: 'not run'; readonly reason: string };
+
+interface FileReport {
+  readonly name: string;
+  /** Why the file failed as a whole. */
+  readonly message: string;
+  readonly assertionResults: readonly {
+    readonly status: string;
+    readonly ancestorTitles: readonly string[];
+    readonly title: string;
+    readonly failureMessages?: readonly string[];
+  }[];
+}
+
+const LONGEST_REASON = 110;
+
+/** Whether the test runs without the others of its file. */
+export function runsAlone({ name, wholeFile }: GuardTest): boolean {
+  return name !== undefined && wholeFile !== true;
+}
+
+/** Runs tests in a copy, one run of vitest at a time. */
+export class TestRuns {
+  readonly #copy: Copy;
+  #child: ChildProcess | undefined;
+
+  constructor(copy: Copy) {
+    this.#copy = copy;
+  }
+
+  /**
+   * Runs tests of one project at once. Either all of them run alone, or none does.
+   *
+   * @returns the outcome of each, in their order
+   */
+  async run(tests: readonly GuardTest[]): Promise<Outcome[]> {
+    const [first] = tests;
+    if (first === undefined) return [];
+    const report = join(this.#copy.temporary, 'report.json');
+    rmSync(report, { force: true });
+    const names = tests.filter(runsAlone).map(({ name = '' }) => escaped(name));
+    await this.#vitest([
+      ...['run', '--project', first.project],
+      ...['--reporter=json', `--outputFile.json=${report}`],
+      ...(names.length > 0 ? ['-t', names.join('|')] : []),
+      ...new Set(tests.map(({ path }) => path)),
+    ]);
+    if (!existsSync(report)) return tests.map(() => ({ is: 'not run', reason: this.#error() }));
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as { testResults: readonly FileReport[] };
+    return tests.map((test) => {
+      const file = testResults.find(({ name }) => name === join(this.#copy.root, test.path));
+      return file === undefined ? { is: 'not run', reason: this.#error() } : outcomeOf(test, file);
+    });
+  }
+
+  /** Kills vitest with its workers; the servers of tests end with these. */
+  kill(): void {
+    const { pid } = this.#child ?? {};
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  }
+
+  get #log(): string {
+    return join(this.#copy.temporary, 'log');
+  }
+
+  /** Why vitest ran no test: the set-up of the project failed, or the file is not of it. */
+  #error(): string {
+    const lines = readFileSync(this.#log, 'utf8').split('\n');
+    return startOf(lines.find((line) => /^\w*Error: /.test(line)) ?? 'vitest found no such test');
+  }
+
+  #vitest(args: readonly string[]): Promise<void> {
+    const { root, temporary } = this.#copy;
+    const output = openSync(this.#log, 'w');
+    // A group of its own, so that a signal from the terminal reaches this process alone, which then kills the group.
+    const child = spawn(join(root, 'node_modules/.bin/vitest'), args, {
+      ...{ cwd: root, detached: true, stdio: ['ignore', output, output] },
+      env: { ...process.env, TMPDIR: temporary, NO_COLOR: '1' },
+    });
+    closeSync(output);
+    this.#child = child;
+    return new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', () => {
+        this.#child = undefined;
+        resolve();
+      });
+    });
+  }
+}
+
+function outcomeOf({ name = '' }: GuardTest, file: FileReport): Outcome {
+  const results = file.assertionResults.filter(({ ancestorTitles, title }) =>
+    [...ancestorTitles, title].join(' > ').includes(name),
+  );
+  const failed = results.find(({ status }) => status === 'failed');
+  if (failed !== undefined) return { is: 'failed', reason: startOf(failed.failureMessages?.[0]) };
+  // Vitest skips what the name does not match, and all tests of a suite whose set-up failed.
+  if (results.some(({ status }) => status === 'passed')) return { is: 'passed' };
+  return { is: 'not run', reason: file.message === '' ? 'no test has this name' : startOf(file.message) };
+}
+
+function startOf(message = ''): string {
+  return message.trim().split('\n')[0]!.slice(0, LONGEST_REASON);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
