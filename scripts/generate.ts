@@ -17,6 +17,7 @@ import { docs } from './generate/docs.ts';
 import { effectPage } from './generate/effect.ts';
 import { type GeneratedFile, writeFiles } from './generate/file.ts';
 import { fullRun } from './generate/fullRun.ts';
+import { guardsPage } from './generate/guards.ts';
 import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
 import { rights } from './generate/rights.ts';
@@ -41,6 +42,7 @@ const GENERATORS: readonly Generator[] = [
   performancePage,
   effectPage,
   fullRun,
+  () => guardsPage(),
 ];
 
 /** Runs every generator and returns the paths of stale files. */
