@@ -96,9 +96,8 @@ function layoutsIntroduction(): string {
   const count = [...LAYOUT_GROUPS.values()].flat().length;
   return `## Layouts
 
-A unit test (src/usage/evaluate/hostLayouts.test.ts) measures each of these ${count} layouts with and without drivers, and
-with and without the capacity annotation, while the uplink is 95 % full. The percent must be from 90 to 100, unless the
-layout is marked Unknown. Loads and speeds are in Gbit/s.`;
+In each of these ${count} layouts, with and without drivers and with and without the capacity annotation, a node whose uplink is
+95 % full has a percent from 90 to 100, unless the layout is marked Unknown. Loads and speeds are in Gbit/s.`;
 }
 
 function section(layout: HostLayout): string {
