@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { broken, select } from './break.ts';
 import { BREAKS } from './breaks.ts';
+import { outcomeOf, type FileReport } from './runTests.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -46,5 +47,24 @@ describe('select', () => {
   ])('%s', (_, selection, promises) => {
     const selected = select([fast, slow], selection);
     expect(selected.map(({ promise }) => promise).join(' ')).toBe(promises);
+  });
+});
+
+describe('the outcome of a test', () => {
+  const result = (title: string, status: string, error?: string): FileReport['assertionResults'][number] => ({
+    ...{ title, status, ancestorTitles: ['a suite'] },
+    ...(error !== undefined && { failureMessages: [error] }),
+  });
+
+  it.each([
+    ['it passed', [result('b', 'passed'), result('other', 'skipped')], '', 'passed'],
+    ['it failed', [result('b', 'failed', 'no b\n  at x')], '', 'failed: no b'],
+    ['only another one failed', [result('b', 'passed'), result('other', 'failed', 'no')], '', 'passed'],
+    ['its suite could not be set up', [result('b', 'skipped')], 'no server\n  at x', 'not run: no server'],
+    ['it is not there', [result('other', 'passed')], '', 'not run: no test has this name'],
+  ])('%s', (_, assertionResults, message, expected) => {
+    const test = { project: 'unit', path: 'a.test.ts', name: 'suite > b' } as const;
+    const outcome = outcomeOf(test, { name: '/a.test.ts', message, assertionResults });
+    expect(outcome.is === 'passed' ? outcome.is : `${outcome.is}: ${outcome.reason}`).toBe(expected);
   });
 });

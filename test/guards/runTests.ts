@@ -10,7 +10,8 @@ export type Outcome =
   | { readonly is: 'failed'; readonly reason: string }
   | { readonly is: 'not run'; readonly reason: string };
 
-interface FileReport {
+/** Part of vitest's report. */
+export interface FileReport {
   readonly name: string;
   /** Why the file failed as a whole. */
   readonly message: string;
@@ -99,7 +100,8 @@ export class TestRuns {
   }
 }
 
-function outcomeOf({ name = '' }: GuardTest, file: FileReport): Outcome {
+/** How a test ended, by vitest's report about its file. */
+export function outcomeOf({ name = '' }: GuardTest, file: FileReport): Outcome {
   const results = file.assertionResults.filter(({ ancestorTitles, title }) =>
     [...ancestorTitles, title].join(' > ').includes(name),
   );
