@@ -30,6 +30,11 @@ export default tseslint.config(
     rules: { 'no-console': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
+    // Tests that share a scene, which takes seconds to start, stand in one file.
+    files: ['test/integration/**'],
+    rules: { 'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }] },
+  },
+  {
     // What every server has to bear is in one place, which no listener goes round.
     files: ['src/**/*.ts'],
     ignores: ['src/runtime/server/httpServer.ts', '**/*.test.ts', '**/testing/**'],
