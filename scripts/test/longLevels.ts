@@ -92,7 +92,7 @@ export const LONG_LEVELS: readonly LongLevel[] = [
     paths: ['src/controllers/trafficwatch/act/', 'src/connectivity/server/auth/', 'src/connectivity/server/store/'],
     runs: {
       level: 'integration',
-      tests: ['test/integration/observeAudit.test.ts', 'test/integration/connectivity/storeOutage.test.ts'],
+      tests: ['test/integration/observeAudit.test.ts', 'test/integration/connectivity/stores.test.ts'],
     },
     env: { OBSERVE_MINUTES: '10', STORE_OUTAGE_SECONDS: '600' },
   },

@@ -20,7 +20,6 @@ export const LONGEST: readonly string[] = [
   'test/integration/restart.test.ts',
   'test/integration/weights/sources.test.ts',
   'test/integration/weights/rampedWeight.test.ts',
-  'test/integration/oldCrd.test.ts',
   'test/integration/connectivityCheck.test.ts',
   'test/integration/olm/olm.test.ts',
   'test/integration/stacks/builtInFaults.test.ts',
