@@ -25,6 +25,8 @@ import { Kubelet, NODE } from './kubelet.ts';
 /** For controllers of Kubernetes and the operator on a busy machine. */
 export const WAIT = { timeout: 120_000, interval: 200 };
 export const PERSON = { fieldManager: 'person' };
+/** The user of the operator, if a test does not need another one. Scenes with the same user and plane may share a control plane. */
+export const USER = 'stack-operator';
 const NAMESPACE = 'traffic-operator-system';
 
 /** A cluster with the real controllers of workloads, and an operator with exactly the rights of stacks. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   TRAFFIC_STACKS,
   type ComponentSpec,
@@ -15,18 +15,13 @@ import {
   STATEFULSETS,
 } from '../../../src/runtime/client/resources.ts';
 import { follow } from '../../harness/follow.ts';
-import { sleep } from '../../harness/measured.ts';
-import { component, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
+import { writesOf } from '../../harness/audit.ts';
+import { component, PERSON, startScene, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
 
-/** Upgrades that fail, and that wait. */
-const USER = 'stack-upgrader';
+/** Upgrades that fail, that wait, and that go wave by wave. */
 const IN_DEFAULT = { namespace: 'default' };
 /** Of images that do not start, in seconds. Others have the default. */
-const DEADLINES: Readonly<Record<string, number>> = {
-  ...{ 'api:bad': 4, 'db:bad': 4 },
-  // The operator is ended before.
-  'api:worse': 30,
-};
+const DEADLINES: Readonly<Record<string, number>> = { 'api:bad': 4, 'db:bad': 4, 'wave-web:bad': 4 };
 const FAULT = { reason: 'ErrImagePull', message: 'no such image' };
 let s: StackScene;
 /** The image of each version of each Deployment: what fails is there for some seconds only. */
@@ -35,7 +30,7 @@ let stopFollowing: () => Promise<void>;
 
 beforeAll(async () => {
   s = await startScene(USER);
-  for (const image of [...Object.keys(DEADLINES), 'db:absent']) s.kubelet.brokenImages.set(image, FAULT);
+  for (const image of Object.keys(DEADLINES)) s.kubelet.brokenImages.set(image, FAULT);
   stopFollowing = await follow(s.f.controlPlane, DEPLOYMENTS, ({ object }) => {
     seen.push(object.spec?.template.spec?.containers[0]?.image);
   });
@@ -148,17 +143,6 @@ it('stays so over a restart, and corrects what others change', async () => {
   await rolledBack('api', 'api:bad', 'api:1');
 });
 
-it('is rolled back when the operator comes back after the deadline', async () => {
-  await change({ api: 'worse', web: 2 });
-  await vi.waitFor(async () => expect(await imageOf('api')).toBe('api:worse'), WAIT);
-  await s.f.stopOperator();
-  await sleep(DEADLINES['api:worse']! * 1_000);
-  expect(await imageOf('api')).toBe('api:worse');
-  await s.startOperator();
-  await rolledBack('api', 'api:worse', 'api:1');
-  expect(await imageOf('web')).toBe('web:1');
-});
-
 it('goes on with a corrected spec, and stores that one', async () => {
   await change({ api: 2, web: 2 });
   await s.ready();
@@ -182,7 +166,7 @@ it('restores a StatefulSet, whose broken pod would be in the way', async () => {
   await s.ready();
 });
 
-it('holds a change while the query of the gate is false, and begins it when it is true', async () => {
+it('holds a change while the query of the gate is false, or has no answer, and begins it when it is true', async () => {
   await change({ db: 2, api: 4, web: 2 }, { query: 'no_such_metric', rollback: true });
   await vi.waitFor(async () => {
     expect(await s.component('api')).toMatchObject({
@@ -191,52 +175,95 @@ it('holds a change while the query of the gate is false, and begins it when it i
     });
   }, WAIT);
   expect(await imageOf('api')).toBe('api:3');
-  await change({ db: 2, api: 4, web: 2 }, { query: 'count(up) > 0', rollback: true });
-  await s.ready();
-  expect(await imageOf('api')).toBe('api:4');
-});
-
-it('holds a change while Prometheus does not answer', async () => {
   await s.f.stopPrometheus();
-  const query = 'count(up) >= 0';
-  await change({ db: 2, api: 5, web: 2 }, { query, rollback: true });
-  await vi.waitFor(async () => {
-    const { reason, message } = (await s.component('api')) ?? {};
-    expect([reason, message]).toEqual([
-      'WaitingForGate',
-      expect.stringMatching(/^waits to be changed: upgrade.query "[^"]+": /),
-    ]);
-  }, WAIT);
-  expect(await imageOf('api')).toBe('api:4');
+  await change({ db: 2, api: 4, web: 2 }, { query: 'count(up) > 0', rollback: true });
+  await s.becomes('api', {
+    reason: 'WaitingForGate',
+    message: expect.stringMatching(/^waits to be changed: upgrade.query "count\(up\) > 0": /) as string,
+  });
+  expect(await imageOf('api')).toBe('api:3');
   await s.f.startPrometheus();
   await s.ready();
-  expect(await imageOf('api')).toBe('api:5');
+  expect(await imageOf('api')).toBe('api:4');
 });
 
 it('leaves nothing stored without rollback, and when the stack is deleted', async () => {
-  await change({ db: 2, api: 5, web: 2 }, { rollback: false });
+  await change({ db: 2, api: 4, web: 2 }, { rollback: false });
   await vi.waitFor(async () => expect(await stored()).toEqual([]), WAIT);
-  await change({ db: 2, api: 5, web: 2 });
+  await change({ db: 2, api: 4, web: 2 });
   await vi.waitFor(async () => expect(await storedNames()).toEqual(['api', 'db', 'web']), WAIT);
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
   await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
   expect(await stored()).toEqual([]);
 });
 
-it('makes a StatefulSet ready whose very first revision could not start, once it is corrected', async () => {
-  await s.create('main', shop({ db: 'absent' }));
-  await vi.waitFor(async () => expect((await s.component('db'))?.reason).toBe('ErrImagePull'), WAIT);
-  await change({ db: 1 }, { rollback: false });
-  await s.ready();
-  expect(await imagesOf('db')).toEqual(['db:1', 'db:1']);
+describe('the waves of an upgrade', () => {
+  /** wave-db <- wave-web, and wave-cache <- wave-queue <- wave-jobs. Only the first branch has another version of web. */
+  function branches(version: number, web: number | string = version): ComponentSpec[] {
+    const of = (name: string, is: number | string, ...dependsOn: string[]): ComponentSpec => {
+      const image = `wave-${name}:${is}`;
+      const deadline = DEADLINES[image] === undefined ? {} : { deadline: `${DEADLINES[image]}s` };
+      return component(`wave-${name}`, { dependsOn: dependsOn.map((each) => `wave-${each}`), image, ...deadline });
+    };
+    return [
+      ...[of('jobs', version, 'queue'), of('queue', version, 'cache'), of('cache', version)],
+      ...[of('web', web, 'db'), of('db', version)],
+    ];
+  }
+  const generationOf = async (name: string) => (await deployment(name)).metadata?.generation;
+  /** The components whose Deployment the operator has written since then, in the order of the first writes. */
+  const writtenSince = (moment: number) => {
+    const written = writesOf(s.f.controlPlane, USER).filter(({ resource }) => resource === 'deployments');
+    return [...new Set(written.filter(({ at }) => at > moment).map(({ name }) => name.replace('wave-', '')))];
+  };
+
+  it('stop at one that misses its deadline, also in another branch, and go on when that is corrected', async () => {
+    await s.create('waves', branches(1));
+    await s.ready('waves');
+    const jobs = await generationOf('wave-jobs');
+    await s.change('waves', branches(2, 'bad'));
+    await s.becomes('wave-web', { state: 'Failed' }, 'waves');
+    await s.becomes('wave-queue', { state: 'Ready', version: 'wave-queue:2' }, 'waves');
+    await s.becomes(
+      'wave-jobs',
+      {
+        ...{ state: 'Waiting', reason: 'UpgradeStopped', blockedBy: ['wave-web'], readyReplicas: 1 },
+        message: expect.stringContaining('the upgrade stopped at wave-web: Failed: not ready ') as string,
+        waitingOn: { component: 'wave-web', observed: expect.stringContaining('ErrImagePull') as string },
+      },
+      'waves',
+    );
+    expect(await generationOf('wave-jobs')).toBe(jobs);
+    const corrected = Date.now();
+    await s.change('waves', branches(2));
+    await s.ready('waves');
+    expect(writtenSince(corrected)).toEqual(['web', 'jobs']);
+  });
+
+  it('are changed one after the other, each when the one before is ready', async () => {
+    const changed = Date.now();
+    await s.change('waves', branches(3));
+    await s.ready('waves');
+    const written = writtenSince(changed);
+    const waves = [written.slice(0, 2).sort(), written.slice(2, 4).sort(), written.slice(4)];
+    expect(waves).toEqual([['cache', 'db'], ['queue', 'web'], ['jobs']]);
+  });
 });
 
-it('makes a StatefulSet ready of which one pod could not be made anew, once it is corrected', async () => {
-  s.kubelet.brokenImages.set('db:1 of db-0', FAULT);
-  await vi.waitFor(async () => expect((await s.component('db'))?.readyReplicas).toBe(1), WAIT);
-  await change({ db: 2 }, { rollback: false });
-  await s.ready();
-  expect(await imagesOf('db')).toEqual(['db:2', 'db:2']);
+it('makes a component anew that gets another name, and changes what depends on it after that', async () => {
+  const renamed = (name: string, version: number) => [
+    component(name, { image: 'store:1', workload: { name: 'store' } }),
+    component('front', { image: `front:${version}`, dependsOn: [name] }),
+  ];
+  await s.create('renamed', renamed('orders', 1));
+  await s.ready('renamed');
+  const [store, front] = [(await deployment('store')).metadata?.uid, (await deployment('front')).metadata?.uid];
+  await s.change('renamed', renamed('users', 2));
+  await s.ready('renamed');
+  expect((await deployment('store')).metadata?.uid).not.toBe(store);
+  expect((await deployment('front')).metadata?.uid).toBe(front);
+  expect(s.writes().slice(-2)).toEqual(['patch deployments/store', 'patch deployments/front']);
+  expect(s.deletions().slice(-1)).toEqual(['store']);
 });
 
 it('uses each of its rights on stored revisions and pods', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
 import { cleanUp } from '../../../src/controllers/trafficstack/cleanup.ts';
 import { FINALIZER, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
@@ -6,12 +6,12 @@ import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS, PODS, SERVICES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';
 import { createLogger } from '../../../src/runtime/process/logger.ts';
 import { writesOf } from '../../harness/audit.ts';
+import { kubectl } from '../../harness/kubectl.ts';
 import { sleep } from '../../harness/measured.ts';
-import { component, PERSON, unusedRights, startScene, WAIT, type StackScene } from './scene.ts';
-import { AGENT, ALL, API, DB, WEB } from './shop.ts';
+import { component, PERSON, unusedRights, startScene, USER, WAIT, type StackScene } from './scene.ts';
+import { ALL } from './shop.ts';
 
-/** The life of a stack. */
-const USER = 'stack-operator';
+/** The life of a stack: what others do to its objects, too. */
 const IMAGE_FAULT = { reason: 'ImagePullBackOff', message: 'Back-off pulling image "db:1"' };
 let s: StackScene;
 
@@ -21,8 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => s.stop());
 
-const deletedPods = () =>
-  writesOf(s.f.controlPlane, USER).filter(({ verb, resource }) => verb === 'delete' && resource === 'pods');
 const state = async (name: string) => (await s.component(name))?.state;
 
 it('shows the state of each component at once, and names the root of what they wait for', async () => {
@@ -67,9 +65,33 @@ it('creates a component when all that it depends on is ready, and not before', a
   }, WAIT);
 });
 
-it('writes nothing while nothing changes, also after a restart', async () => {
+it('has an Event for each step of a component, in its order', async () => {
+  await s.create('small', [component('then', { dependsOn: ['first'] }), component('first')]);
+  await s.ready('small');
+  await vi.waitFor(async () => {
+    const events = await s.f.events('small');
+    // Two of one microsecond have names in their order.
+    const at = ({ eventTime, metadata }: (typeof events)[number]) => `${String(eventTime)} ${metadata?.name}`;
+    const inOrder = events.toSorted((one, other) => (at(one) < at(other) ? -1 : 1));
+    const lines = inOrder.map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
+    expect(lines.filter((line) => !line.includes('then is Waiting'))).toEqual([
+      'Normal ComponentStarted: first is Progressing: to create: Deployment default/first',
+      'Normal ComponentReady: first is Ready: Deployment default/first: 1 of 1 pods are available',
+      'Normal ComponentStarted: then is Progressing: to create: Deployment default/then',
+      'Normal ComponentReady: then is Ready: Deployment default/then: 1 of 1 pods are available',
+      expect.stringMatching(/^Normal AllReady: /) as string,
+    ]);
+    // At the time of the first one.
+    const waits = 'waits for first: Progressing: to create: Deployment default/first';
+    expect(lines.slice(0, 2)).toContain(`Normal ComponentWaiting: then is Waiting: ${waits}`);
+  }, WAIT);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'small' });
+  await vi.waitFor(() => expect(s.stack('small')).rejects.toSatisfy(isNotFound), WAIT);
+});
+
+it('writes nothing while nothing changes, also after a restart, not even an Event', async () => {
   await s.f.stopOperator();
-  const before = writesOf(s.f.controlPlane, USER).filter(({ resource }) => resource !== 'events').length;
+  const before = writesOf(s.f.controlPlane, USER).length;
   await s.startOperator();
   await vi.waitFor(async () => {
     const metrics = await (await fetch(s.f.operator().metricsUrl)).text();
@@ -79,43 +101,51 @@ it('writes nothing while nothing changes, also after a restart', async () => {
   }, WAIT);
   // A write would follow within milliseconds.
   await sleep(1_000);
-  expect(writesOf(s.f.controlPlane, USER).filter(({ resource }) => resource !== 'events').length).toBe(before);
+  expect(writesOf(s.f.controlPlane, USER).slice(before)).toEqual([]);
 });
 
-it('corrects what others change or delete', async () => {
-  const web = { namespace: 'default', name: 'web' };
+const WEB_REF = { namespace: 'default', name: 'web' };
+/** How often others had changed a field, by the note of the Event. */
+async function drifts(): Promise<Record<string, number>> {
+  const events = (await s.f.events('main')).filter(({ reason }) => reason === 'DriftCorrected');
+  return Object.fromEntries(events.map(({ note, series }) => [note ?? '', series?.count ?? 1] as const));
+}
+
+it('corrects each field of its own that others change, once, names who, and makes deleted objects anew', async () => {
+  const before = s.writes().length;
   const containers = [{ name: 'web', image: 'another:1' }];
-  await s.f.client.mergePatch(DEPLOYMENTS, web, { spec: { replicas: 3, template: { spec: { containers } } } }, PERSON);
+  const change = (fieldManager: string) =>
+    s.f.client.mergePatch(DEPLOYMENTS, WEB_REF, { spec: { template: { spec: { containers } } } }, { fieldManager });
+  // No fields of the stack: another owner, such as an autoscaler, may have them.
+  const notOfStack = { metadata: { annotations: { team: 'a' } }, spec: { replicas: 3, revisionHistoryLimit: 3 } };
+  await s.f.client.mergePatch(DEPLOYMENTS, WEB_REF, notOfStack, PERSON);
+  const isCorrected = (drift: Record<string, number>) =>
+    vi.waitFor(async () => {
+      const { spec } = await s.f.client.get(DEPLOYMENTS, WEB_REF);
+      expect(spec?.template.spec?.containers[0]?.image).toBe('web:1');
+      expect([spec?.replicas, spec?.revisionHistoryLimit]).toEqual([3, 3]);
+      expect(await drifts()).toEqual(drift);
+    }, WAIT);
+  const had = (manager: string, object: string, path: string) =>
+    `${object}: the field manager ${manager} had changed ${path}`;
+  const image = '.spec.template.spec.containers[web].image';
+  const byRival = had('rival', 'Deployment default/web', image);
+  await change('rival');
+  await isCorrected({ [byRival]: 1 });
+  await change('rival');
+  await isCorrected({ [byRival]: 2 });
+  const replicas = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'db' }, spec: { replicas: 5 } };
+  const args = ['apply', '--server-side', '--force-conflicts', '--field-manager=gitops', '-f', '-'];
+  await kubectl(s.f.controlPlane, args, JSON.stringify(replicas));
+  await isCorrected({ [byRival]: 2, [had('gitops', 'StatefulSet default/db', '.spec.replicas')]: 1 });
+  expect((await s.f.client.get(STATEFULSETS, { ...WEB_REF, name: 'db' })).spec?.replicas).toBe(2);
+  await s.ready();
+  expect(s.writes().slice(before)).toEqual(['patch deployments/web', 'patch deployments/web', 'patch statefulsets/db']);
   await s.f.client.delete(SERVICES, { namespace: 'default', name: 'api' });
   await s.f.client.delete(STATEFULSETS, { namespace: 'default', name: 'db' });
   await vi.waitFor(async () => {
     await s.f.client.get(SERVICES, { namespace: 'default', name: 'api' });
-    expect((await s.f.client.get(STATEFULSETS, { namespace: 'default', name: 'db' })).spec?.replicas).toBe(2);
-    const { spec } = await s.f.client.get(DEPLOYMENTS, web);
-    expect(spec?.template.spec?.containers[0]?.image).toBe('web:1');
-    // No field of the stack: an autoscaler may have it.
-    expect(spec?.replicas).toBe(3);
-  }, WAIT);
-  await s.ready();
-});
-
-it('names a workload that is being deleted as long as that lasts, and makes it anew', async () => {
-  const web = { namespace: 'default', name: 'web' };
-  const { metadata } = await s.f.client.mergePatch(
-    DEPLOYMENTS,
-    web,
-    { metadata: { finalizers: ['example.com/held'] } },
-    PERSON,
-  );
-  await s.f.client.delete(DEPLOYMENTS, web);
-  await vi.waitFor(async () => {
-    expect(await s.component('web')).toMatchObject({
-      ...{ state: 'Degraded', reason: 'BeingDeleted', message: 'Deployment default/web is being deleted' },
-    });
-  }, WAIT);
-  await s.f.client.mergePatch(DEPLOYMENTS, web, { metadata: { finalizers: null } }, PERSON);
-  await vi.waitFor(async () => {
-    expect((await s.f.client.get(DEPLOYMENTS, web)).metadata?.uid).not.toBe(metadata?.uid);
+    await s.f.client.get(STATEFULSETS, { namespace: 'default', name: 'db' });
   }, WAIT);
   await s.ready();
 });
@@ -140,30 +170,6 @@ it('is degraded while pods of a component that was ready are not available', asy
   }, WAIT);
 });
 
-it('changes what others depend on first, and waits for it', async () => {
-  s.kubelet.faults.set('db', { reason: 'ImagePullBackOff', message: 'db:2' });
-  await sleep(500);
-  const since = s.writes().length;
-  const [db, api] = [
-    { ...DB, workload: { ...DB.workload, podTemplate: component('db', { image: 'db:2' }).workload.podTemplate } },
-    { ...API, workload: { ...API.workload, podTemplate: component('api', { image: 'api:2' }).workload.podTemplate } },
-  ];
-  await s.change('main', [WEB, api, AGENT, db]);
-  await vi.waitFor(async () => {
-    expect(await s.component('db')).toMatchObject({ state: 'Progressing', version: 'db:2' });
-    expect(await s.component('api')).toMatchObject({
-      state: 'Waiting',
-      readyReplicas: 2,
-      waitingOn: { component: 'db' },
-    });
-  }, WAIT);
-  // The old pod cannot get ready, so the StatefulSet would wait for it.
-  await vi.waitFor(() => expect(deletedPods()).not.toEqual([]), WAIT);
-  s.kubelet.faults.delete('db');
-  await s.ready();
-  expect(s.writes().slice(since)).toEqual(['patch statefulsets/db', 'patch deployments/api']);
-});
-
 it('has no finalizer after a clean-up, and the components go on running', async () => {
   await s.f.stopOperator();
   const logger = createLogger('silent');
@@ -175,27 +181,67 @@ it('has no finalizer after a clean-up, and the components go on running', async 
   await vi.waitFor(async () => expect((await s.stack()).metadata?.finalizers).toEqual([FINALIZER]), WAIT);
 });
 
-it('is deleted in the reverse order, also over restarts, and leaves nothing', async () => {
+describe('owner references that others take away', () => {
+  const uids = async () => {
+    const live = [
+      await s.f.client.get(STATEFULSETS, { ...WEB_REF, name: 'db' }),
+      await s.f.client.get(DEPLOYMENTS, WEB_REF),
+    ];
+    const pods = (await s.f.client.list(PODS)).map(({ metadata }) => metadata?.uid).sort();
+    return [live.map(({ metadata }) => metadata?.uid), pods];
+  };
+  const owners = async () =>
+    (await s.f.client.get(DEPLOYMENTS, WEB_REF)).metadata?.ownerReferences?.map(({ kind }) => kind);
+  const orphan = (...args: string[]) =>
+    kubectl(s.f.controlPlane, ['delete', 'trafficstack', 'main', '--cascade=orphan', '--timeout=120s', ...args]);
+
+  it('are restored, and no pod restarts', async () => {
+    const before = await uids();
+    await s.f.client.mergePatch(DEPLOYMENTS, WEB_REF, { metadata: { ownerReferences: null } }, PERSON);
+    await vi.waitFor(async () => expect(await owners()).toEqual(['TrafficStack']), WAIT);
+    await s.ready();
+    expect(await uids()).toEqual(before);
+  });
+
+  it('with --cascade=orphan, leave all objects and pods, which a stack of the same name takes over', async () => {
+    const before = await uids();
+    await orphan();
+    await expect(s.stack()).rejects.toSatisfy(isNotFound);
+    expect(await uids()).toEqual(before);
+    await s.create('main', ALL);
+    await s.ready();
+    expect([await owners(), await uids()]).toEqual([['TrafficStack'], before]);
+  });
+
+  it('the same while the operator does not run', async () => {
+    await s.f.stopOperator();
+    await orphan('--wait=false');
+    await vi.waitFor(async () => expect(await owners()).toBeUndefined(), WAIT);
+    const before = await uids();
+    await s.startOperator();
+    await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
+    expect(await uids()).toEqual(before);
+    await s.create('main', ALL);
+    await s.ready();
+  });
+});
+
+it('is deleted in the reverse order, also over a restart, and leaves nothing', async () => {
   const before = s.deletions().length;
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
-  for (let round = 0; round < 3; round += 1) await s.restartOperator().then(() => sleep(300));
-  await s.f.stopOperator();
-  await s.startOperator();
+  await s.restartOperator();
   await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
   expect(await s.workloads()).toEqual([]);
   expect(await s.f.client.list(PODS)).toEqual([]);
   expect((await s.f.client.list(SERVICES)).map(({ metadata }) => metadata?.name)).toEqual(['kubernetes']);
-  const order = s
-    .deletions()
-    .slice(before)
-    .filter((name) => name !== 'agent');
-  expect([...new Set(order)]).toEqual(['web', 'api', 'db']);
+  const order = s.deletions().slice(before);
+  expect([...new Set(order.filter((name) => name !== 'agent'))]).toEqual(['web', 'api', 'db']);
 });
 
 it('uses each of its rights, and none that it does not have', () => {
-  // Those on the others: settings.test.ts, rollback.test.ts, builtIns.test.ts, builtInRules.test.ts and builtInFaults.test.ts.
+  // Those on the others: settings.test.ts, upgrades.test.ts, types.test.ts and builtIns.test.ts.
   const others = [
-    ...['configmaps', 'poddisruptionbudgets', 'controllerrevisions'],
+    ...['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'pods'],
     ...['serviceaccounts', 'prometheusrules', 'events'],
   ];
   const isUsedHere = (resource: string): boolean => !others.includes(resource);
