@@ -11,6 +11,7 @@ export type Place = (typeof PLACES)[number];
 /** A fault of one component. */
 export interface FaultKind {
   readonly name: string;
+  /** Of the faulty workloads, each in a stack of its own. */
   readonly kinds: readonly WorkloadKind[];
   readonly places?: readonly Place[];
   /** What the kubelet reports. */
@@ -28,7 +29,6 @@ export const FULL = 'full';
 export const CROWDED = 'crowded';
 /** A node that is not Ready. */
 export const DARK = 'dark';
-const ALL: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
 const claims = (storageClassName: string) => [
   {
     metadata: { name: 'data' },
@@ -43,16 +43,16 @@ const QUOTA = 'exceeded quota: none, requested: pods=1, used: pods=0, limited: p
 /** Every kind of fault, as a kubelet, the scheduler, or a controller of Kubernetes reports it. */
 export const FAULT_KINDS: readonly FaultKind[] = [
   {
-    ...{ name: 'a missing image', kinds: ALL, fault: pulls },
+    ...{ name: 'a missing image', kinds: ['Deployment'], fault: pulls },
     observed: (name) => ['ImagePullBackOff', `"${name}:1"`],
   },
   {
-    ...{ name: 'a crash loop', kinds: ALL },
+    ...{ name: 'a crash loop', kinds: ['StatefulSet'] },
     fault: () => ({ reason: 'CrashLoopBackOff', message: 'back-off 40s restarting', exitCode: 3, restarts: 4 }),
     observed: () => ['CrashLoopBackOff', 'exit code 3, 4 restarts'],
   },
   {
-    ...{ name: 'no room', kinds: ALL },
+    ...{ name: 'no room', kinds: ['Deployment'] },
     pod: { nodeName: undefined!, containers: [{ name: 'x', image: 'x:1', resources: { requests: { cpu: '999' } } }] },
     observed: () => ['0/2 nodes are available', 'Insufficient cpu'],
   },
@@ -69,17 +69,17 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     observed: (name) => [`its claims: data-${name}-0`],
   },
   {
-    ...{ name: 'a failing probe', kinds: ALL },
+    ...{ name: 'a failing probe', kinds: ['DaemonSet'] },
     fault: () => ({ event: { reason: 'Unhealthy', message: 'Readiness probe failed: statuscode: 503' } }),
     observed: () => ['running, and not ready; Unhealthy: Readiness probe failed: statuscode: 503'],
   },
   {
-    ...{ name: 'a missing ConfigMap', kinds: ALL, places: ['root', 'middle', 'diamond'] },
+    ...{ name: 'a missing ConfigMap', kinds: ['Deployment'], places: ['root', 'middle', 'diamond'] },
     fault: () => ({ reason: 'CreateContainerConfigError', message: 'configmap "settings" not found' }),
     observed: () => ['CreateContainerConfigError', 'configmap "settings" not found'],
   },
   {
-    ...{ name: 'a volume of a missing ConfigMap', kinds: ALL, places: ['root', 'two', 'beside'] },
+    ...{ name: 'a volume of a missing ConfigMap', kinds: ['StatefulSet'], places: ['root', 'two', 'beside'] },
     fault: () => ({
       ...{ reason: 'ContainerCreating', message: '' },
       event: { reason: 'FailedMount', message: 'MountVolume.SetUp failed for volume "etc": configmap "x" not found' },
@@ -87,26 +87,26 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     observed: () => ['FailedMount', 'configmap "x" not found'],
   },
   {
-    ...{ name: 'a node that is not Ready', kinds: ALL, pod: { nodeName: DARK } },
+    ...{ name: 'a node that is not Ready', kinds: ['DaemonSet'], pod: { nodeName: DARK } },
     observed: () => [`is on node ${DARK}, which is NotReady since 20`],
   },
   {
-    ...{ name: 'a quota', kinds: ALL, over: { workload: { namespace: FULL } } },
+    ...{ name: 'a quota', kinds: ['Deployment', 'StatefulSet'], over: { workload: { namespace: FULL } } },
     observed: () => [QUOTA],
   },
   {
-    ...{ name: 'a missing ServiceAccount', kinds: ALL, pod: { serviceAccountName: 'absent' } },
+    ...{ name: 'a missing ServiceAccount', kinds: ['DaemonSet'], pod: { serviceAccountName: 'absent' } },
     observed: () => ['is forbidden: error looking up service account default/absent', '"absent" not found'],
   },
   {
-    ...{ name: 'a right that the operator does not have', kinds: ALL, places: ['root', 'middle'] },
+    ...{ name: 'a right that the operator does not have', kinds: ['Deployment'], places: ['root', 'middle'] },
     over: { workload: { services: [{ ports: [{ port: 80 }] }] } },
     observed: (name) => [`Service default/${name}`, 'cannot patch resource "services"'],
   },
   {
     ...{
       name: 'a deletion, and no image for the new pods',
-      kinds: ALL,
+      kinds: ['StatefulSet'],
       places: ['root'],
       isDeleted: true,
       fault: pulls,
@@ -114,7 +114,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     observed: (name) => ['ImagePullBackOff', `"${name}:1"`],
   },
   {
-    ...{ name: 'a deletion, and a quota for the new object', kinds: ALL, places: ['root'], isDeleted: true },
+    ...{ name: 'a deletion, and a quota for the new object', kinds: ['DaemonSet'], places: ['root'], isDeleted: true },
     over: { workload: { namespace: CROWDED } },
     observed: () => ['exceeded quota: none', 'count/'],
   },
@@ -136,16 +136,13 @@ export interface FaultRow {
   readonly waiting: readonly string[];
 }
 
-/** Each kind of fault with each place, and the kinds of workloads in turn. */
+/** Each kind of fault, with the places in turn: where a fault may be is a table in src/controllers/trafficstack/decide/waiting.test.ts. */
 export function faultRows(): FaultRow[] {
   return FAULT_KINDS.flatMap((kind, n) => {
     const places = kind.places ?? PLACES;
-    const count = Math.max(places.length, kind.kinds.length);
-    return Array.from({ length: count }, (_, m) => {
-      const place = places[m % places.length] ?? 'root';
-      const workload = kind.kinds[(n + m) % kind.kinds.length] ?? 'Deployment';
-      return rowOf(`f${n}${'abcdefgh'[m]}`, kind, place, workload);
-    });
+    return kind.kinds.map((workload, m) =>
+      rowOf(`f${n}${'abc'[m]}`, kind, places[(n + m) % places.length] ?? 'root', workload),
+    );
   });
 }
 

@@ -1,26 +1,27 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { V1PolicyRule, V1StorageClass } from '@kubernetes/client-node';
-import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
 import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kinds.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { NAMESPACES, NODES, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
-import { audited, untilQuiet } from '../../harness/audit.ts';
+import { follow } from '../../harness/follow.ts';
 import { inParallel } from '../../harness/inParallel.ts';
 import { measured, seconds, sleep } from '../../harness/measured.ts';
 import { giveRoom } from '../injection/world.ts';
-import { CROWDED, DARK, faultRows, FULL, type FaultRow } from './faultTable.ts';
+import { CROWDED, DARK, faultRows, FULL, PLACES, type FaultRow } from './faultTable.ts';
+import { imageIn } from './imageIn.ts';
 import { NODE, setReady } from './kubelet.ts';
 import { makeQuota } from './quota.ts';
-import { component, LEASE_RIGHTS, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
+import { component, PERSON, startScene, USER, WAIT, type StackScene } from './scene.ts';
 
-/** Faults of all kinds, at all places of a graph, all at once in one cluster: what waits names the one that is at fault. */
-const USER = 'stack-faults';
+/** Faults of all kinds, all at once in one cluster: what waits names the one that is at fault. */
 const STORAGE_CLASSES: Resource<V1StorageClass> = {
   ...{ group: 'storage.k8s.io', version: 'v1', kind: 'StorageClass', plural: 'storageclasses', namespaced: false },
 };
 const ROWS = faultRows();
-const QUIET_STACKS = 20;
-const QUIET_MS = 30_000;
+const N2 = 'n2';
+/** Of a status that must not change. ms */
+const STALE_MS = 2_000;
 let s: StackScene;
 let began: number;
 
@@ -28,8 +29,7 @@ beforeAll(async () => {
   s = await startScene(USER, {
     plane: { serviceAccounts: true },
     controllers: ['serviceaccount-controller', 'resourcequota-controller'],
-    rights: (rules) => [...rules.map(withoutServices), LEASE_RIGHTS],
-    args: ['--leader-elect'],
+    rights: (rules) => rules.map(withoutServices),
   });
   await giveRoom(s.f, [NODE], '500');
   await s.f.addNode(DARK);
@@ -37,8 +37,7 @@ beforeAll(async () => {
   // A DaemonSet gives no pod to a node with this taint, which each new node has.
   await s.f.client.mergePatch(NODES, { name: DARK }, { spec: { taints: null } }, PERSON);
   s.kubelet.off.add(DARK);
-  for (const name of [FULL, CROWDED, 'traffic-operator-system'])
-    await s.f.client.create(NAMESPACES, { metadata: { name } });
+  for (const name of [FULL, CROWDED]) await s.f.client.create(NAMESPACES, { metadata: { name } });
   await provisionNothing('nothing', 'Immediate');
   await provisionNothing('late', 'WaitForFirstConsumer');
   await makeQuota(s, FULL, { pods: '0' });
@@ -70,25 +69,17 @@ async function inject(): Promise<void> {
   others.forEach(reports);
   await inParallel(deleted, (row) => s.create(row.id, [row.bad]));
   await inParallel(others, (row) => s.create(row.id, row.components));
-  const quiet = Array.from({ length: QUIET_STACKS }, (_, n) => n);
-  await inParallel(quiet, (n) => s.create(`quiet-${n}`, quietComponents(n)));
   for (const { id } of deleted) await s.ready(id);
   deleted.forEach(reports);
   await makeQuota(s, CROWDED, {
     ...{ 'count/deployments.apps': '0', 'count/statefulsets.apps': '0', 'count/daemonsets.apps': '0' },
   });
   await inParallel(deleted, async ({ id, bad: { name, workload }, components }) => {
-    await s.change(id, components);
     await s.f.client.delete(resourceOfKind(workload.kind), { namespace: workload.namespace, name });
+    // What depends on one that is Ready would be created.
+    await vi.waitFor(async () => expect((await s.component(name, id))?.state).not.toBe('Ready'), WAIT);
+    await s.change(id, components);
   });
-}
-
-function quietComponents(n: number): ComponentSpec[] {
-  return [
-    component(`q${n}-db`, { kind: 'StatefulSet' }),
-    component(`q${n}-api`, { dependsOn: [`q${n}-db`] }),
-    component(`q${n}-agent`, { kind: 'DaemonSet' }),
-  ];
 }
 
 /** Throws unless each component that waits names the faulty one, and what is wrong there. */
@@ -108,8 +99,9 @@ async function expectRoot({ id, kind, bad, waiting, place }: FaultRow): Promise<
   if (place === 'beside') expect(find(`${id}-x`)?.waitingOn?.component).toBe(`${id}-other`);
 }
 
-it('has at least 50 faults', () => {
-  expect(ROWS.length).toBeGreaterThanOrEqual(50);
+it('has each place, and each kind of workload', () => {
+  expect(new Set(ROWS.map(({ place }) => place))).toEqual(new Set(PLACES));
+  expect(new Set(ROWS.map(({ bad }) => bad.workload.kind)).size).toBe(3);
   expect(new Set(ROWS.map(({ title }) => title)).size).toBe(ROWS.length);
 });
 
@@ -126,43 +118,82 @@ it('names all of them at the same time', async () => {
   measured(`the root of each of ${ROWS.length} faults is named ${seconds(took)} after the first`);
 });
 
-it('names a dependency that is taken out of the spec', async () => {
-  const [row] = ROWS;
-  const { id, bad, components } = row!;
-  await s.change(
-    id,
-    components.filter(({ name }) => name !== bad.name),
-  );
-  await vi.waitFor(async () => {
-    const message = `${id}-b depends on ${bad.name}, which is no component of the stack`;
-    expect(await s.condition('Stalled', id)).toMatchObject({ status: 'True', reason: 'InvalidDependencies', message });
-  }, WAIT);
-});
-
 it('removes all of them', async () => {
   await inParallel(ROWS, ({ id }) => s.f.client.delete(TRAFFIC_STACKS, { name: id }));
   await vi.waitFor(async () => {
-    expect(await s.f.client.list(TRAFFIC_STACKS)).toHaveLength(QUIET_STACKS);
-    expect(await s.workloads()).toHaveLength(QUIET_STACKS * 3);
+    expect(await s.f.client.list(TRAFFIC_STACKS)).toEqual([]);
+    expect(await s.workloads()).toEqual([]);
   }, WAIT);
 });
 
-it('sends at most one request in a second while 20 stacks are ready', async () => {
-  for (let n = 0; n < QUIET_STACKS; n += 1) await s.ready(`quiet-${n}`);
-  await untilQuiet(s.f.controlPlane, USER);
-  const since = Date.now();
-  await sleep(QUIET_MS);
-  const requests = audited(s.f.controlPlane).filter(
-    ({ user, at }) => user === USER && at >= since && at < since + QUIET_MS,
-  );
-  const counts = new Map<string, number>();
-  for (const { verb, resource } of requests) {
-    const key = `${verb} ${resource}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  const by = [...counts].map(([key, count]) => `${count} ${key}`).join(', ');
-  measured(`${requests.length} requests in ${seconds(QUIET_MS)} with ${QUIET_STACKS} stacks: ${by}`);
-  // Its Lease is renewed: a count of nothing would be of the wrong user.
-  expect(requests.length).toBeGreaterThan(0);
-  expect(requests.length).toBeLessThanOrEqual(QUIET_MS / 1_000);
+it('names a node that stops to be Ready in place of what its pods said before, also if they do not change', async () => {
+  await s.f.addNode(N2);
+  await setReady(s.f.client, N2, 'True');
+  s.kubelet.faults.set('agent', { reason: 'ImagePullBackOff', message: 'Back-off pulling image' });
+  const made = component('agent', { kind: 'StatefulSet' });
+  const { podTemplate } = made.workload;
+  const onN2 = { ...podTemplate, spec: { ...podTemplate!.spec!, nodeName: N2 } };
+  await s.create('node', [{ ...made, workload: { ...made.workload, podTemplate: onN2 } }]);
+  await s.becomes('agent', { reason: 'ImagePullBackOff' }, 'node');
+  s.kubelet.off.add(N2);
+  await setReady(s.f.client, N2, 'Unknown');
+  const message = expect.stringMatching(
+    /pod default\/agent-0 is on node n2, which is NotReady since 20..-..-..T..:..:..Z/,
+  ) as string;
+  await s.becomes('agent', { reason: 'NodeNotReady', message }, 'node');
+  s.kubelet.faults.delete('agent');
+  s.kubelet.off.delete(N2);
+  await setReady(s.f.client, N2, 'True');
+  await s.ready('node');
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'node' });
+});
+
+describe('while the controllers of workloads are away', () => {
+  const KINDS = { db: 'StatefulSet', api: 'Deployment', agent: 'DaemonSet' } as const;
+  const roots = Object.keys(KINDS) as (keyof typeof KINDS)[];
+  /** Each state of a component with its version, in their order: `db:2 Ready`. */
+  const seen: string[] = [];
+  const all = (version: number) => [
+    ...roots.map((name) => component(name, { kind: KINDS[name], image: `${name}:${version}` })),
+    component('web', { dependsOn: roots, image: `web:${version}` }),
+  ];
+  const imageOfWeb = () => imageIn(s.f.client, 'web');
+  let stopFollowing: () => Promise<void>;
+
+  beforeAll(async () => {
+    stopFollowing = await follow(s.f.controlPlane, TRAFFIC_STACKS, ({ object }) => {
+      for (const { version, state } of object.status?.components ?? []) seen.push(`${version} ${state}`);
+    });
+    await s.create('main', all(1));
+    await s.ready();
+    await s.stopControllers();
+  });
+  afterAll(() => stopFollowing());
+
+  it('components that have changed, or are new, are Unknown, and never Ready; what depends on them waits', async () => {
+    await s.change('main', all(2));
+    for (const name of roots) {
+      const message = `${KINDS[name]} default/${name} has no status of its generation yet`;
+      await s.becomes(name, { state: 'Unknown', reason: 'StatusMissing', version: `${name}:2`, message });
+    }
+    const observed = expect.stringMatching(/^Unknown: .* has no status of its generation yet$/) as string;
+    await s.becomes('web', { state: 'Waiting', blockedBy: roots, waitingOn: { component: 'db', observed } });
+    await s.create('second', [component('late')]);
+    await s.becomes('late', { state: 'Unknown', reason: 'StatusMissing' }, 'second');
+    await sleep(STALE_MS);
+    expect(seen.filter((each) => roots.some((name) => each === `${name}:2 Ready`))).toEqual([]);
+    expect(await s.condition('Ready')).toMatchObject({ status: 'False' });
+    expect(await imageOfWeb()).toBe('web:1');
+  });
+
+  it('they are Ready when the controllers are back, and what depends on them is changed then', async () => {
+    await s.startControllers();
+    await s.ready('main');
+    await s.ready('second');
+    expect(await imageOfWeb()).toBe('web:2');
+    await vi.waitFor(() => expect(seen).toContain('web:2 Ready'), WAIT);
+    for (const name of roots) {
+      expect(seen.indexOf(`${name}:2 Ready`)).toBeGreaterThan(seen.indexOf(`${name}:2 Unknown`));
+    }
+  });
 });
