@@ -22,7 +22,7 @@ export const LONGEST: readonly string[] = [
   'test/integration/weights/rampedWeight.test.ts',
   'test/integration/connectivityCheck.test.ts',
   'test/integration/olm/olm.test.ts',
-  'test/integration/stacks/builtInFaults.test.ts',
+  'test/integration/stacks/builtIns.test.ts',
   'test/integration/stacks/slowApi.test.ts',
   'test/integration/connectivity/dashboard.test.ts',
   'test/chart/install.test.ts',

@@ -1,81 +1,300 @@
+import { readFileSync } from 'node:fs';
+import type { EventsV1Event, V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { helmTemplate } from '../../../scripts/chart/helm.ts';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import { FIELD_MANAGER } from '../../../src/controllers/measurement/names.ts';
+import { defaultMeasurementOptions } from '../../../src/controllers/measurement/options.ts';
+import { STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
-import { identity, Installation, ownersOf } from './installation.ts';
-import { unusedRights, WAIT, type StackScene } from './scene.ts';
+import type { KubeObject, Resource } from '../../../src/runtime/client/resource.ts';
+import {
+  CONFIG_MAPS,
+  DAEMONSETS,
+  DEPLOYMENTS,
+  EVENTS,
+  NAMESPACES,
+  PERSISTENT_VOLUME_CLAIMS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from '../../../src/runtime/client/resources.ts';
+import { writesOf } from '../../harness/audit.ts';
+import { appliedBy } from './earlier/applied.ts';
+import { operatorArgs } from './earlier/operatorArgs.ts';
+import { EXPORTER, identity, Installation, OPERATOR, ownersOf, PROMETHEUS } from './installation.ts';
+import { LEASE_RIGHTS, PERSON, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
 
-/** The stack `default`, which --default-stack creates. */
-const USER = 'stack-default';
+/**
+ * The stack `default`. It begins with the upgrade from the last version without TrafficStacks, with the default values of both charts: the
+ * objects that it wrote, as a real API server stored them, see earlier/record.ts. The flags write all settings until people change the object;
+ * then the object alone decides: src/controllers/trafficstack/render/defaultStack.test.ts and ignoredFlags.test.ts have the tables.
+ */
+const RECORDED = JSON.parse(readFileSync(new URL('earlier/testdata/a947d565.json', import.meta.url), 'utf8')) as {
+  readonly objects: readonly KubeObject[];
+};
+const RESOURCES: readonly Resource[] = [
+  ...[NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS, SERVICES],
+  ...[DAEMONSETS, DEPLOYMENTS],
+];
+/** What a stack takes over, by kind and name. The rest stays with the measurement: the namespace of the exporter, and the targets. */
+const OF_STACK = [
+  'ConfigMap prometheus-config',
+  'DaemonSet node-exporter',
+  'Deployment prometheus',
+  'Service node-exporter',
+  'Service prometheus',
+  'ServiceAccount node-exporter',
+  'ServiceAccount prometheus',
+];
 let i: Installation;
 let s: StackScene;
 
 beforeAll(async () => {
-  i = await Installation.start(USER);
+  i = await Installation.start(USER, [], [LEASE_RIGHTS]);
   s = i.scene;
-  await i.startOperator();
+  const { metadata } = await s.f.client.get(DEPLOYMENTS, OPERATOR);
+  for (const object of RECORDED.objects) {
+    await s.f.client.apply(resourceOf(object), replayed(object, metadata?.uid ?? ''), { fieldManager: FIELD_MANAGER });
+  }
+  await i.measures();
 });
 afterAll(() => i.stop());
 
-it('has what the operator deploys, and no pod restarts', async () => {
-  await i.measures();
-  const before = { exporter: await i.daemonSet(), prometheus: await i.deployment() };
-  const pods = await i.pods();
-  await i.restartOperator('--default-stack');
-  await s.ready('default');
-  const first = await s.stack('default');
-  expect(first.spec.components).toMatchObject([
-    { name: 'node-exporter', type: 'NodeExporter', mode: 'Auto', nodeExporter: { port: 9100 } },
-    { name: 'prometheus', type: 'Prometheus', mode: 'Auto', prometheus: { scrapeInterval: '1s' } },
-  ]);
-  const owners = [ownersOf(await i.daemonSet()), ownersOf(await i.deployment())];
-  expect(owners.flat()).toEqual(['TrafficStack default', 'TrafficStack default']);
-  expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));
-  expect(identity(await i.deployment())).toEqual(identity(before.prometheus));
-  expect(await i.pods()).toEqual(pods);
+function resourceOf({ kind }: KubeObject): Resource {
+  const found = RESOURCES.find((each) => each.kind === kind);
+  if (found === undefined) throw new Error(`a ${kind} was recorded, and is not looked at here`);
+  return found;
+}
+
+/** As that version applied it, owned by the Deployment of the operator that is here. */
+function replayed(object: KubeObject, owner: string): KubeObject {
+  const applied = appliedBy(object, FIELD_MANAGER);
+  const owners = applied.metadata?.ownerReferences?.map((each): V1OwnerReference => ({ ...each, uid: owner }));
+  return { ...applied, metadata: { ...applied.metadata, ...(owners && { ownerReferences: owners }) } };
+}
+
+/** All that this operator has written, as `kind name`, sorted. */
+async function written(): Promise<Map<string, KubeObject>> {
+  const lists = await Promise.all(
+    RESOURCES.map(async (resource) =>
+      (await s.f.client.list(resource)).map((each) => [`${resource.kind} ${each.metadata?.name}`, each] as const),
+    ),
+  );
+  const isWritten = ({ metadata }: KubeObject): boolean =>
+    metadata?.managedFields?.some(({ manager }) => manager?.startsWith('traffic-operator-') === true) === true;
+  return new Map(
+    lists
+      .flat()
+      .filter(([, each]) => isWritten(each))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+/** What counts the changes of a pod template: the generation of a Deployment counts its annotations, too. */
+const revisionOf = ({ metadata }: KubeObject) =>
+  metadata?.annotations?.['deployment.kubernetes.io/revision'] ?? metadata?.generation;
+const uids = (objects: ReadonlyMap<string, KubeObject>) =>
+  [...objects].map(([id, { metadata }]) => [id, metadata?.uid]);
+
+it('the objects are those that the earlier version wrote, with its managed fields', async () => {
+  const objects = await written();
+  const ids = RECORDED.objects.map(({ kind, metadata }) => `${kind} ${metadata?.name}`);
+  expect([...objects.keys()]).toEqual(ids.sort());
+  expect(ids).toEqual(expect.arrayContaining(OF_STACK));
+  for (const { kind, metadata } of RECORDED.objects) {
+    const live = objects.get(`${kind} ${metadata?.name}`);
+    expect(appliedFields(live?.metadata)).toEqual(appliedFields(metadata));
+  }
 });
 
-it('follows the flags while nobody has changed it', async () => {
-  await i.restartOperator('--default-stack', '--node-exporter=false');
-  await i.exporterIsGone();
+/** Without the uids of owners, which are the keys of their references. */
+function appliedFields(metadata: KubeObject['metadata']): unknown {
+  const entry = metadata?.managedFields?.find((each) => each.manager === FIELD_MANAGER && each.operation === 'Apply');
+  return JSON.parse(
+    JSON.stringify(entry?.fieldsV1 ?? 'nothing').replaceAll(/\{\\"uid\\":\\"[^"]+\\"\}/g, 'uid'),
+  ) as unknown;
+}
+
+it('the stack default adopts them: nothing is made anew, and no pod restarts', async () => {
+  const before = { exporter: await i.daemonSet(), prometheus: await i.deployment() };
+  const pods = await i.pods();
+  const objects = await written();
+  expect(pods).toHaveLength(3);
+  await i.startWith(operatorArgs(helmTemplate()));
   await s.ready('default');
-  expect((await s.stack('default')).spec.components.map(({ name }) => name)).toEqual(['prometheus']);
-  await i.restartOperator('--default-stack', '--node-exporter=false', `--prometheus-url=${s.f.prometheusUrl}`);
-  await vi.waitFor(() => expect(s.stack('default')).rejects.toSatisfy(isNotFound), WAIT);
-  await i.restartOperator('--default-stack');
+
+  expect((await s.stack('default')).spec.components).toMatchObject([
+    { name: 'node-exporter', type: 'NodeExporter', mode: 'Auto' },
+    { name: 'prometheus', type: 'Prometheus', mode: 'Auto' },
+  ]);
+  for (const name of ['node-exporter', 'prometheus']) {
+    expect((await s.component(name, 'default'))?.uses).toBeUndefined();
+  }
+  for (const [after, earlier] of [
+    [await i.daemonSet(), before.exporter],
+    [await i.deployment(), before.prometheus],
+  ] as const) {
+    expect([...identity(after), revisionOf(after)]).toEqual([...identity(earlier), revisionOf(earlier)]);
+  }
+  expect(await i.pods()).toEqual(pods);
+  // No object is made anew, none is added, and none is left behind.
+  expect(uids(await written())).toEqual(uids(objects));
+});
+
+it('the stack is the owner of what it has adopted, and of nothing else', async () => {
+  const objects = await written();
+  const owned = [...objects].filter(([, each]) => each.metadata?.labels?.[STACK_LABEL] === 'default');
+  expect(owned.map(([id]) => id)).toEqual(OF_STACK);
+  for (const [, each] of owned) expect(ownersOf(each)).toEqual(['TrafficStack default']);
+  const { status } = await s.stack('default');
+  const inventory = status?.inventory?.flatMap((entry) => entry.objects.map(({ kind, name }) => `${kind} ${name}`));
+  expect(inventory?.sort()).toEqual(OF_STACK);
+  // One manager goes on: no field is left to another one, which nobody would ever change.
+  for (const [, each] of owned) {
+    const managers = each.metadata?.managedFields?.flatMap(({ manager, operation }) =>
+      operation === 'Apply' ? [manager] : [],
+    );
+    expect(managers).toEqual([FIELD_MANAGER]);
+  }
+});
+
+it('nothing is deleted, and afterwards nothing is written', async () => {
+  const writes = () =>
+    writesOf(s.f.controlPlane, USER).filter(({ resource }) => /^(daemonsets|deployments)$/.test(resource));
+  expect(writesOf(s.f.controlPlane, USER).filter(({ verb }) => verb.startsWith('delete'))).toEqual([]);
+  expect(
+    writes()
+      .map(({ verb, resource }) => `${verb} ${resource}`)
+      .sort(),
+  ).toEqual(['patch daemonsets', 'patch deployments']);
+  // What starts anew sees all of it as it is.
+  await s.f.stopOperator();
+  await i.startWith(operatorArgs(helmTemplate()));
+  await s.ready('default');
+  await vi.waitFor(async () => expect((await s.component('prometheus', 'default'))?.state).toBe('Ready'), WAIT);
+  expect(writes()).toHaveLength(2);
+});
+
+const { exporter, prometheus } = defaultMeasurementOptions('');
+const FLAGS = ['--default-stack', '--node-exporter-port=9300', '--prometheus-retention=30d'];
+/** The object does not have it. */
+const IMAGE = '--node-exporter-image=node-exporter:next';
+/** What the operator writes with a port and a retention, and else the defaults. */
+const writtenWith = (port: number, retention: string): [ComponentSpec, ComponentSpec] => [
+  {
+    ...{ name: 'node-exporter', type: 'NodeExporter', mode: 'Auto' },
+    nodeExporter: { port, resources: exporter.resources },
+  },
+  {
+    ...{ name: 'prometheus', type: 'Prometheus', mode: 'Auto' },
+    prometheus: { resources: prometheus.resources, scrapeInterval: '1s', retention, storage: {} },
+  },
+];
+const components = async () => (await s.stack('default')).spec.components;
+const portOfExporter = async () => (await i.daemonSet()).spec?.template.spec?.containers[0]?.ports?.[0]?.containerPort;
+const config = async () => {
+  const found = await s.f.client.get<V1ConfigMap>(CONFIG_MAPS, { ...PROMETHEUS, name: 'prometheus-config' });
+  return found.data?.['prometheus.yml'];
+};
+/** What is corrected proves that all of the stack was compared. */
+const compared = async (): Promise<void> => {
+  for (const ref of [EXPORTER, PROMETHEUS]) {
+    await s.f.client.mergePatch(SERVICES, ref, { metadata: { labels: { [STACK_LABEL]: 'x' } } }, PERSON);
+    await vi.waitFor(async () => {
+      expect((await s.f.client.get(SERVICES, ref)).metadata?.labels).toMatchObject({ [STACK_LABEL]: 'default' });
+    }, WAIT);
+  }
+};
+const workloads = async () => [identity(await i.daemonSet()), identity(await i.deployment())];
+
+it('the flags decide while nobody has changed the object: with another image, pods are replaced once', async () => {
+  const { generation = 0 } = (await i.daemonSet()).metadata ?? {};
+  await i.restartOperator(...FLAGS, IMAGE);
+  await vi.waitFor(async () => expect(await components()).toEqual(writtenWith(9300, '30d')), WAIT);
+  await vi.waitFor(
+    async () => expect([await portOfExporter(), await config()]).toEqual([9300, has('time: 30d')]),
+    WAIT,
+  );
+  await s.ready('default');
+  const { metadata, spec } = await i.daemonSet();
+  const image = spec?.template.spec?.containers[0]?.image;
+  expect([metadata?.generation, image]).toEqual([generation + 1, 'node-exporter:next']);
+});
+
+const has = (text: string) => expect.stringContaining(text) as string;
+
+it('one that is deleted is made anew, and adopts what the measurement has deployed meanwhile', async () => {
+  const { uid } = (await s.stack('default')).metadata ?? {};
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
+  await vi.waitFor(async () => expect((await s.stack('default')).metadata?.uid).not.toBe(uid), WAIT);
   await s.ready('default');
   await i.measures();
+  expect(await components()).toEqual(writtenWith(9300, '30d'));
   expect(ownersOf(await i.daemonSet())).toEqual(['TrafficStack default']);
 });
 
-it('stays as people write it, and is made anew when it is deleted', async () => {
-  const first = await s.stack('default');
-  const components: ComponentSpec[] = [{ name: 'node-exporter', type: 'NodeExporter', nodeExporter: { port: 9200 } }];
-  await s.change('default', components);
-  await i.restartOperator('--default-stack');
+it('people who edit it change what runs; with other flags nothing changes then, and an Event names what these say', async () => {
+  const [ofExporter, ofPrometheus] = writtenWith(9400, '7d');
+  await s.change('default', [ofExporter, ofPrometheus]);
   await s.ready('default');
-  expect((await s.stack('default')).spec).toEqual({ components });
-  await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
-  await vi.waitFor(async () => {
-    const { metadata, spec } = await s.stack('default');
-    expect([metadata?.uid === first.metadata?.uid, spec]).toEqual([false, first.spec]);
-  }, WAIT);
+  expect([await portOfExporter(), await config()]).toEqual([9400, has('time: 7d')]);
+  const [before, text, pods] = [await workloads(), await config(), await i.pods()];
+  await i.restartOperator('--default-stack', IMAGE, '--node-exporter=false', '--prometheus-storage-size=4Gi');
   await s.ready('default');
-  await i.measures();
-});
-
-it('gives all back when stacks are switched off, and no pod restarts', async () => {
-  const before = { exporter: await i.daemonSet(), prometheus: await i.deployment() };
-  const pods = await i.pods();
-  await i.restartOperator('--stacks=false');
+  await compared();
+  expect([await workloads(), await config(), await i.pods()]).toEqual([before, text, pods]);
+  expect(await components()).toEqual([ofExporter, ofPrometheus]);
+  await expect(s.f.client.get(PERSISTENT_VOLUME_CLAIMS, PROMETHEUS)).rejects.toSatisfy(isNotFound);
   await vi.waitFor(async () => {
-    expect([ownersOf(await i.daemonSet()), ownersOf(await i.deployment())]).toEqual([
-      [],
-      ['Deployment traffic-operator'],
+    const events = await s.f.client.list<EventsV1Event & KubeObject>(EVENTS, { namespace: 'default' });
+    const found = events.filter(({ reason, regarding }) => reason === 'FlagsIgnored' && regarding?.name === 'default');
+    const begin = 'somebody has changed the spec, so it decides, and not the flags';
+    expect(found.map(({ note }) => note).sort()).toEqual([
+      `${begin}: NodeExporter is a component; prometheus.retention is "7d", not "24h"; ` +
+        'prometheus.storage is {}, not {"size":"4Gi"}',
+      // At the change itself.
+      `${begin}: nodeExporter.port is 9400, not 9300; prometheus.retention is "7d", not "30d"`,
     ]);
   }, WAIT);
-  expect(identity(await i.daemonSet())).toEqual(identity(before.exporter));
-  expect(identity(await i.deployment())).toEqual(identity(before.prometheus));
-  expect(await i.pods()).toEqual(pods);
+});
+
+it('Prometheus has the volume of the object, whatever that of the flags is, and the claim stays without it', async () => {
+  const [ofExporter, ofPrometheus] = await components();
+  const withStorage = (storage: object) =>
+    s.change('default', [ofExporter!, { ...ofPrometheus!, prometheus: { storage } }]);
+  await withStorage({ size: '2Gi', storageClassName: 'fast' });
+  const claim = async () => (await s.f.client.get(PERSISTENT_VOLUME_CLAIMS, PROMETHEUS)).spec;
+  await vi.waitFor(async () => {
+    expect(await claim()).toMatchObject({ storageClassName: 'fast', resources: { requests: { storage: '2Gi' } } });
+    expect(await config()).toContain('size: 1024MB');
+  }, WAIT);
+  await withStorage({});
+  await s.ready('default');
+  const { volumes = [] } = (await i.deployment()).spec?.template.spec ?? {};
+  expect(volumes.find(({ name }) => name === 'storage')).toMatchObject({ emptyDir: {} });
+  // With its samples.
+  expect((await claim())?.storageClassName).toBe('fast');
+});
+
+it('all is given back when stacks are switched off, and no pod restarts', async () => {
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
+  await i.restartOperator('--default-stack');
+  await vi.waitFor(async () => expect(await components()).toHaveLength(2), WAIT);
+  await s.ready('default');
+  await i.measures();
+  const [before, pods] = [await workloads(), await i.pods()];
+  await i.restartOperator('--stacks=false');
+  await vi.waitFor(async () => {
+    const owners = [ownersOf(await i.daemonSet()), ownersOf(await i.deployment())];
+    expect(owners).toEqual([[], ['Deployment traffic-operator']]);
+  }, WAIT);
+  expect([await workloads(), await i.pods()]).toEqual([before, pods]);
+});
+
+it('the stack goes when the flags deploy nothing', async () => {
+  await i.restartOperator('--default-stack', '--node-exporter=false', `--prometheus-url=${s.f.prometheusUrl}`);
+  await vi.waitFor(() => expect(s.stack('default')).rejects.toSatisfy(isNotFound), WAIT);
+  await i.exporterIsGone();
 });
 
 it('uses each of its rights on TrafficStacks', () => {

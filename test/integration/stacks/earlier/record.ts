@@ -1,6 +1,6 @@
 /**
  * Records the objects that an earlier version of the operator writes with the default values of its chart, for
- * test/integration/stacks/earlierVersion.test.ts. They are read from a real API server and are stored with the fields that the operator
+ * test/integration/stacks/defaultStack.test.ts. They are read from a real API server and are stored with the fields that the operator
  * had applied, without those that the server sets.
  *
  * testdata/a947d565.json is of the last commit before TrafficStacks. So it was made, and so it is made again:

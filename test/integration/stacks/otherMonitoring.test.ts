@@ -1,0 +1,238 @@
+import { join } from 'node:path';
+import type { V1ConfigMap, V1Container } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
+import { COMPONENT_LABEL } from '../../../src/controllers/trafficstack/names.ts';
+import { isNotFound } from '../../../src/runtime/client/errors.ts';
+import { CONFIG_MAPS, DAEMONSETS, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../../src/runtime/client/resources.ts';
+import { writesOf } from '../../harness/audit.ts';
+import { measured, seconds } from '../../harness/measured.ts';
+import { start, whenReady, type RunningProcess } from '../../harness/process.ts';
+import { SLACK } from '../../harness/slack.ts';
+import { binary } from '../../lab/binaries.ts';
+import { Installation, OPERATOR, PROMETHEUS } from './installation.ts';
+import { NODE, setAddress } from './kubelet.ts';
+import { component, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
+import { installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './theirPrometheus.ts';
+
+/**
+ * A monitoring that was there before the operator: a real Prometheus behind a Service, and a node-exporter. What is used when is a table in
+ * src/controllers/trafficstack/observe/standIn.test.ts and decide/present/builtInExternal.test.ts.
+ */
+const EXPORTER = { namespace: THEIR_PROMETHEUS.namespace, name: 'node-exporter' };
+/** Of the nodes; pods of the network of pods have another address here. */
+const NODE_ADDRESS = '192.0.2.1:9100';
+const POD_ADDRESS = '192.0.2.2:9100';
+/** Of the node, where a real node_exporter listens later on. */
+const IP = '127.0.0.77';
+const FLAGS = ['--default-stack', '--prometheus-storage-size=1Gi'];
+let i: Installation;
+let s: StackScene;
+let exporter: RunningProcess | undefined;
+
+beforeAll(async () => {
+  i = await Installation.start(USER);
+  s = i.scene;
+  await installTheirPrometheus(s);
+  await installExporter();
+  await resolvingServices(() => i.startOperator(...FLAGS));
+});
+afterAll(async () => {
+  await exporter?.stop();
+  await i.stop();
+});
+
+/** As in kube-prometheus: manifests/nodeExporter-daemonset.yaml. Only the proxy listens on the addresses of the node. */
+const BEHIND_PROXY: readonly V1Container[] = [
+  {
+    ...{ name: 'node-exporter', image: 'quay.io/prometheus/node-exporter:v1.10.2' },
+    args: ['--web.listen-address=127.0.0.1:9100', '--path.sysfs=/host/sys'],
+  },
+  {
+    ...{ name: 'kube-rbac-proxy', image: 'quay.io/brancz/kube-rbac-proxy:v0.20.0' },
+    args: ['--secure-listen-address=[$(IP)]:9100', '--upstream=http://127.0.0.1:9100/'],
+    ports: [{ name: 'https', containerPort: 9100, hostPort: 9100 }],
+  },
+];
+/** As the helm chart prometheus-node-exporter makes it. */
+const PLAIN: readonly V1Container[] = [
+  {
+    ...{ name: 'node-exporter', image: 'theirs:7', args: ['--web.listen-address=[$(HOST_IP)]:9100'] },
+    ports: [{ name: 'http-metrics', containerPort: 9100, protocol: 'TCP' }],
+  },
+];
+function installExporter(containers = BEHIND_PROXY): Promise<unknown> {
+  const labels = { 'app.kubernetes.io/name': 'node-exporter' };
+  const spec = { hostNetwork: true, terminationGracePeriodSeconds: 0, containers: [...containers] };
+  return s.f.client.create(DAEMONSETS, {
+    metadata: EXPORTER,
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+}
+
+const writesTo = (of: string) => writesOf(s.f.controlPlane, USER).filter(({ resource }) => resource === of);
+const becomes = (name: string, wanted: object) => s.becomes(name, wanted, 'default');
+/** Replaces the components of the stack `default`. */
+const change = (...others: readonly ComponentSpec[]) => s.change('default', others);
+const exporterWith = (mode: ComponentSpec['mode']): ComponentSpec => ({
+  ...{ name: 'node-exporter', type: 'NodeExporter', mode },
+});
+const prometheusWith = (mode: ComponentSpec['mode']): ComponentSpec => ({
+  name: 'prometheus',
+  type: 'Prometheus',
+  mode,
+});
+/** What the Prometheus of the operator scrapes, by node. */
+const areScraped = (wanted: Record<string, string>) =>
+  vi.waitFor(async () => {
+    const map = await s.f.client.get<V1ConfigMap>(CONFIG_MAPS, { ...PROMETHEUS, name: 'prometheus-targets' });
+    const groups = JSON.parse(map.data?.['targets.json'] ?? '[]') as { targets: string[]; labels: { node: string } }[];
+    expect(Object.fromEntries(groups.map(({ targets, labels }) => [labels.node, targets.join()]))).toEqual(wanted);
+  }, WAIT);
+const hasNoExporter = () => vi.waitFor(() => expect(i.daemonSet()).rejects.toSatisfy(isNotFound), WAIT);
+const restart = () => resolvingServices(() => i.restartOperator(...FLAGS));
+
+describe('a Prometheus that answers, and an exporter behind a proxy', () => {
+  it('are used by the stack default of a fresh install, and nothing of the own ones is ever made', async () => {
+    await s.ready('default');
+    const modes = (await s.stack('default')).spec.components.map(({ mode }) => mode);
+    expect(modes).toEqual(['Auto', 'Auto']);
+    await becomes('prometheus', { mode: 'External', state: 'Ready', reason: 'Answering' });
+    // The operator need not scrape it, since that Prometheus has its series.
+    await becomes('node-exporter', {
+      ...{ mode: 'External', state: 'Ready', reason: 'AllAvailable', uses: { kind: 'DaemonSet', ...EXPORTER } },
+      message: 'uses DaemonSet monitoring/node-exporter: 1 of 1 pods are available',
+    });
+    // The namespace of the exporter is made by the same pass that would make the claim.
+    await vi.waitFor(() => expect(writesTo('namespaces')).not.toEqual([]), WAIT);
+    const written = ['persistentvolumeclaims', 'deployments', 'daemonsets'].flatMap(writesTo);
+    expect(written).toEqual([]);
+  });
+
+  /** The files with the address of the Prometheus. */
+  const urls = async () => {
+    const maps = await s.f.client.list<V1ConfigMap>(CONFIG_MAPS, { namespace: 'default' });
+    return maps.flatMap(({ data, metadata }) => (metadata?.labels?.[COMPONENT_LABEL] === 'web' ? [data?.url] : []));
+  };
+  const claim = async () => (await s.f.client.list(PERSISTENT_VOLUME_CLAIMS, { namespace: OPERATOR.namespace }))[0];
+
+  it('files have its address and port, from the first one on', async () => {
+    const files = { url: '${components.prometheus.addresses[0]}:${components.prometheus.ports.web}' };
+    const config = [{ name: 'etc', mountPath: '/etc/web', files }];
+    const web = component('web', { dependsOn: ['prometheus'], workload: { config } });
+    await change(exporterWith('Auto'), prometheusWith('Auto'), web);
+    await s.ready('default');
+    expect((await s.component('prometheus', 'default'))?.uses?.url).toContain('prometheus-operated.monitoring.svc');
+    expect(await urls()).toEqual([`prometheus-operated.monitoring.svc:${new URL(s.f.prometheusUrl).port}`]);
+    const written = writesTo('configmaps').filter(({ name, verb }) => name.startsWith('web-etc-') && verb === 'patch');
+    expect(written).toHaveLength(1);
+  });
+
+  it('that it does not answer is told within 10 s, and nothing is made in its place', async () => {
+    await s.f.stopPrometheus();
+    const since = performance.now();
+    await becomes('prometheus', { state: 'Degraded', reason: 'ExternalUnusable' });
+    const took = performance.now() - since;
+    measured(`a Prometheus of somebody else that does not answer is told after ${seconds(took)}`);
+    expect(took).toBeLessThan(SLACK * 10_000);
+    await s.f.startPrometheus();
+    await becomes('prometheus', { state: 'Ready', reason: 'Answering' });
+    expect(writesTo('deployments').filter(({ name }) => name === PROMETHEUS.name)).toEqual([]);
+  });
+
+  it('when it is gone, the own one is made, with its claim, and the exporter is of no use, since it needs a token', async () => {
+    await s.f.client.delete(SERVICES, THEIR_PROMETHEUS);
+    await vi.waitFor(() => i.deployment(), WAIT);
+    await vi.waitFor(async () => expect((await claim())?.spec?.resources?.requests).toEqual({ storage: '1Gi' }), WAIT);
+    await becomes('node-exporter', {
+      ...{ state: 'Degraded', reason: 'ExternalUnusable' },
+      message: expect.stringMatching(/^DaemonSet monitoring\/node-exporter serves the port 9100 over HTTPS/) as string,
+    });
+    // Its claim has no volume here, so it is not ready, and what depends on it keeps its file.
+    expect(await urls()).toEqual([expect.stringMatching(/^prometheus-operated\.monitoring\.svc:/)]);
+    expect(writesTo('daemonsets')).toEqual([]);
+  });
+
+  it.each(['External', 'Disabled'] as const)('with mode %s the own one goes, and its claim stays', async (mode) => {
+    const before = (await claim())?.metadata?.uid;
+    await change(exporterWith('Auto'), prometheusWith(mode));
+    await vi.waitFor(() => expect(i.deployment()).rejects.toSatisfy(isNotFound), WAIT);
+    await change(exporterWith('Auto'), prometheusWith('Managed'));
+    await vi.waitFor(() => i.deployment(), WAIT);
+    expect((await claim())?.metadata).toMatchObject({ uid: before });
+    expect(writesTo('persistentvolumeclaims').map(({ verb }) => verb)).not.toContain('delete');
+  });
+});
+
+describe('an exporter that the Prometheus of the operator scrapes', () => {
+  /** Without a claim, which nobody binds here. */
+  const metrics: ComponentSpec = { ...prometheusWith('Managed'), prometheus: { storage: {} } };
+
+  it('is used in place of that of the stack, which gives the port up; it is named, scraped and not written', async () => {
+    await s.f.client.delete(DAEMONSETS, EXPORTER);
+    await change(exporterWith('Managed'), metrics);
+    await s.ready('default');
+    await areScraped({ [NODE]: POD_ADDRESS });
+    await installExporter(PLAIN);
+    await change(exporterWith('External'), metrics);
+    await hasNoExporter();
+    await becomes('node-exporter', {
+      ...{ mode: 'External', state: 'Ready', version: 'theirs:7', uses: { kind: 'DaemonSet', ...EXPORTER } },
+    });
+    await areScraped({ [NODE]: NODE_ADDRESS });
+    expect(writesTo('daemonsets').filter(({ namespace }) => namespace === EXPORTER.namespace)).toEqual([]);
+  });
+
+  it('when it is gone, is missed; with Auto, the stack makes its own, and keeps it over a restart', async () => {
+    await s.f.client.delete(DAEMONSETS, EXPORTER);
+    await becomes('node-exporter', { state: 'Degraded', reason: 'ExternalMissing' });
+    await areScraped({});
+    await change(exporterWith('Auto'), metrics);
+    await s.ready('default');
+    await areScraped({ [NODE]: POD_ADDRESS });
+    const before = await i.pods();
+    await installExporter(PLAIN);
+    await restart();
+    await s.ready('default');
+    expect((await s.component('node-exporter', 'default'))?.mode).toBeUndefined();
+    expect(await i.pods()).toEqual(before);
+    await s.f.client.delete(DAEMONSETS, EXPORTER);
+  });
+
+  it('runs without an object of the cluster, as with systemd: it is used and scraped', async () => {
+    await setAddress(s.f.client, IP);
+    await change(exporterWith('External'), metrics);
+    await hasNoExporter();
+    await startExporter();
+    await becomes('node-exporter', {
+      ...{ mode: 'External', uses: { kind: 'Node', namespace: '', name: NODE }, state: 'Ready', reason: 'Answering' },
+      message: 'uses what listens on the port 9100 of the nodes: 1 of 1 nodes that were asked answer',
+    });
+    await areScraped({ [NODE]: `${IP}:9100` });
+  });
+
+  it('is named when that does not answer any more, also after a restart, and goes on to be scraped', async () => {
+    await exporter!.stop();
+    const wanted = {
+      ...{ state: 'Degraded', reason: 'ExternalUnusable', uses: { kind: 'Node', name: NODE } },
+      message: 'no node-exporter answers on the port 9100 of a node any more: 1 were asked',
+    };
+    await becomes('node-exporter', wanted);
+    await restart();
+    await becomes('node-exporter', wanted);
+    await areScraped({ [NODE]: `${IP}:9100` });
+    await startExporter();
+    await becomes('node-exporter', { state: 'Ready' });
+  });
+});
+
+async function startExporter(): Promise<void> {
+  const listen = `--web.listen-address=${IP}:9100`;
+  const log = join(s.f.controlPlane.directory, 'exporter.log');
+  exporter = start(await binary('node_exporter'), [listen, '--log.level=warn'], log);
+  await whenReady('node_exporter', exporter, async () => (await fetch(`http://${IP}:9100`)).ok);
+}
+
+it('nothing is refused to the operator', () => {
+  expect(unusedRights(s, USER, () => false)).toEqual([]);
+});
