@@ -1,7 +1,8 @@
-import type { KubernetesObject, V1Node, V1Pod } from '@kubernetes/client-node';
+import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { removeNode, shape } from '../../lab/lab.ts';
-import { inCluster, kubectl } from '../../scenario/kubectl.ts';
-import { allNodes, allObjects, keyOf, type Baseline } from './inventory.ts';
+import { kindOf, readObjects, removeFinalizers, removeObject } from '../../scenario/api.ts';
+import { kubectl } from '../../scenario/kubectl.ts';
+import { allNodes, inventory, keyOf, type Baseline, type Found } from './inventory.ts';
 
 /**
  * The clean-up after a story is level-based: each step compares the cluster with the baseline and removes the
@@ -11,7 +12,7 @@ const DOMAIN = 'traffic.example.com';
 /** Groups of objects with finalizers, whose operators a story may have removed before: this operator's, and OLM's. */
 const HAVE_FINALIZERS = [DOMAIN, 'operators.coreos.com'];
 /** Seconds that a pod has to end; a container that hangs is killed after that. */
-const GRACE = '--grace-period=1';
+const GRACE = 1;
 
 export async function unshapeNodes({ nodes }: Baseline): Promise<void> {
   for (const node of nodes) await shape(node, 'off');
@@ -31,14 +32,15 @@ export async function forgetEvents(): Promise<void> {
 export async function stepToBaseline(baseline: Baseline): Promise<true> {
   await removeServedApis();
   const known = new Set(baseline.objects);
-  const added = (await allObjects()).filter((object) => !known.has(keyOf(object)));
+  const added = (await inventory()).filter(({ object }) => !known.has(keyOf(object)));
   try {
     await remove(added);
   } finally {
     // Each may need the other: a webhook may refuse to delete a node, and pods of a dead node do not end.
     await removeAddedNodes(baseline);
   }
-  if (added.length > 0) throw new Error(`not in a clean cluster: ${added.map(keyOf).join(', ')}`);
+  if (added.length > 0)
+    throw new Error(`not in a clean cluster: ${added.map(({ object }) => keyOf(object)).join(', ')}`);
   // Only now: an operator that still ran would write its labels again.
   const nodes = await allNodes();
   const changed = nodes.filter((node) => ownKeys(node.metadata?.labels, node.metadata?.annotations).length > 0);
@@ -53,7 +55,9 @@ export async function stepToBaseline(baseline: Baseline): Promise<true> {
  * APIs that a Service answers for; a clean cluster has none. While its pods are gone, kinds cannot be listed, and no namespace ends.
  */
 async function removeServedApis(): Promise<void> {
-  await kubectl('delete', 'apiservices', '--selector=!kube-aggregator.kubernetes.io/automanaged');
+  const kind = await kindOf('apiservices');
+  const served = await readObjects(kind, { labelSelector: '!kube-aggregator.kubernetes.io/automanaged' });
+  await Promise.all(served.map((api) => removeObject(kind, api, 0)));
 }
 
 const names = (nodes: readonly V1Node[]): string => nodes.map(({ metadata }) => metadata!.name).join();
@@ -74,34 +78,26 @@ async function removeAddedNodes({ nodes }: Baseline): Promise<void> {
 }
 
 /** Namespaces last, when their pods are gone: a namespace that has pods is looked at again only after 16 s. */
-async function remove(added: readonly KubernetesObject[]): Promise<void> {
-  const hasPods = new Set(added.filter(({ kind }) => kind === 'Pod').map(({ metadata }) => metadata?.namespace));
-  const removable = added.filter(({ kind, metadata }) => kind !== 'Namespace' || !hasPods.has(metadata?.name));
-  if (removable.length === 0) return;
-  const items = removable.map(({ apiVersion, kind, metadata }) => {
-    return { apiVersion, kind, metadata: { name: metadata?.name, namespace: metadata?.namespace } };
+async function remove(added: readonly Found[]): Promise<void> {
+  const pods = added.filter(({ object }) => object.kind === 'Pod').map(({ object }) => object as V1Pod);
+  const hasPods = new Set(pods.map(({ metadata }) => metadata?.namespace));
+  const removable = added.filter(
+    ({ kind, object }) => kind.name !== 'namespaces' || !hasPods.has(object.metadata?.name),
+  );
+  await Promise.all(removable.map(({ kind, object }) => removeObject(kind, object, GRACE)));
+  await removeLostPods(pods);
+  const held = added.filter(({ kind, object }) => {
+    return HAVE_FINALIZERS.includes(kind.apiVersion.split('/')[0]!) && (object.metadata?.finalizers ?? []).length > 0;
   });
-  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
-  await inCluster('kubectl', ['delete', '-f', '-', '--ignore-not-found', '--wait=false', GRACE], list);
-  await removeLostPods(added);
-  for (const { apiVersion, kind, metadata } of added) {
-    const [group, version] = (apiVersion ?? '').split('/');
-    if (!HAVE_FINALIZERS.includes(group!) || (metadata?.finalizers ?? []).length === 0) continue;
-    const where = metadata?.namespace === undefined ? [] : ['-n', metadata.namespace];
-    const object = [`${kind}.${version}.${group}`, metadata!.name!, ...where];
-    await kubectl('patch', ...object, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
-  }
+  await Promise.all(held.map(({ kind, object }) => removeFinalizers(kind, object)));
 }
 
 /** Pods on nodes that a story has removed: nobody else confirms their end, until garbage is collected a minute later. */
-async function removeLostPods(added: readonly KubernetesObject[]): Promise<void> {
+async function removeLostPods(pods: readonly V1Pod[]): Promise<void> {
   const nodes = new Set((await allNodes()).map(({ metadata }) => metadata?.name));
-  const pods = added.filter(({ kind }) => kind === 'Pod') as V1Pod[];
-  for (const { metadata, spec } of pods) {
-    if (spec?.nodeName === undefined || nodes.has(spec.nodeName)) continue;
-    const pod = [metadata!.name!, `--namespace=${metadata!.namespace}`];
-    await kubectl('delete', 'pod', ...pod, '--ignore-not-found', '--wait=false', '--force', '--grace-period=0');
-  }
+  const lost = pods.filter(({ spec }) => spec?.nodeName !== undefined && !nodes.has(spec.nodeName));
+  const kind = await kindOf('pods');
+  await Promise.all(lost.map((pod) => removeObject(kind, pod, 0)));
 }
 
 const ownKeys = (...maps: (Record<string, string> | undefined)[]): string[] =>

@@ -1,5 +1,5 @@
 import type { KubernetesObject, V1Node } from '@kubernetes/client-node';
-import { readObjects, servedKinds } from '../../scenario/api.ts';
+import { readObjects, servedKinds, type Kind } from '../../scenario/api.ts';
 import { getObject } from '../../scenario/kubectl.ts';
 
 /** What is in a clean cluster. */
@@ -30,14 +30,27 @@ export const keyOf = ({ apiVersion, kind, metadata }: KubernetesObject): string 
 const isReplaceable = ({ metadata }: KubernetesObject): boolean =>
   metadata?.namespace === 'kube-system' && (metadata.ownerReferences ?? []).length > 0;
 
+/** An object, and its kind. */
+export interface Found {
+  readonly kind: Kind;
+  readonly object: KubernetesObject;
+}
+
 /** Every object that can be deleted, of whatever kind and namespace. */
 export async function allObjects(): Promise<KubernetesObject[]> {
+  return (await inventory()).map(({ object }) => object);
+}
+
+/** The same, with their kinds. */
+export async function inventory(): Promise<Found[]> {
   const served = await servedKinds();
   const kinds = served.filter(
     ({ name, verbs }) => verbs.includes('list') && verbs.includes('delete') && !NOT_COMPARED.has(name),
   );
-  const lists = await Promise.all(kinds.map((kind) => readObjects(kind)));
-  return lists.flat().filter((object) => !isReplaceable(object));
+  const lists = await Promise.all(
+    kinds.map(async (kind) => (await readObjects(kind)).map((object): Found => ({ kind, object }))),
+  );
+  return lists.flat().filter(({ object }) => !isReplaceable(object));
 }
 
 export async function allNodes(): Promise<V1Node[]> {
