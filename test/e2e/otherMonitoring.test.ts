@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, expect, it, onTestFailed, vi } from 'vitest';
-import type { ComponentSpec, TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
-import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import { fileURLToPath } from 'node:url';
+import type { V1Pod } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
+import type { Agent } from '../../src/api/agent/schema.ts';
+import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
+import { AGENT_NAME, HOST_AGENT_NAME, SERVICE_NAME } from '../../src/connectivity/objects/names.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { measured, seconds } from '../harness/measured.ts';
+import { getRaw } from '../scenario/api.ts';
+import { AGENTS_NAMESPACE } from '../scenario/connectivity.ts';
 import { helmInstall, operatorLogs } from '../scenario/install.ts';
 import { getObject, kubectl } from '../scenario/kubectl.ts';
 import {
@@ -13,19 +18,23 @@ import {
   otherMonitoringReady,
   otherMonitoringScrapes,
 } from '../scenario/monitoring.ts';
-import { ask } from '../scenario/prometheus.ts';
 import { applyWatch, nodeRows } from '../scenario/watch.ts';
-import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 import { untilIn, within } from '../harness/slack.ts';
+import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
 /**
- * The stack `default` in a cluster that has a monitoring already, as kube-prometheus installs it, on the port of node-exporter: real
- * scrapes, real answers.
+ * The stack `default` in a cluster that already has a monitoring, as kube-prometheus installs it, on the port of node-exporter: real scrapes,
+ * real answers, and nothing is deployed a second time. Then the connectivity check, which does not need the operator: `kubectl apply -k
+ * deploy/connectivity`.
  */
+const CHECK_DIRECTORY = fileURLToPath(new URL('../../deploy/connectivity', import.meta.url));
+const CHECK_API = `/api/v1/namespaces/${AGENTS_NAMESPACE}/services/${SERVICE_NAME}:http/proxy/api/v1`;
 const failureReport = (): void =>
   onTestFailed(async () => {
     console.error(await kubectl('get', 'trafficstack', 'default', '-o', 'yaml').catch(String));
     console.error(await operatorLogs().catch(String));
+    console.error(await kubectl('get', 'pods', '-A', '-o', 'wide').catch(String));
+    console.error(await kubectl('logs', '-n', AGENTS_NAMESPACE, 'deployment/netchecker-server').catch(String));
   });
 
 beforeAll(async () => {
@@ -33,7 +42,7 @@ beforeAll(async () => {
   await installOtherMonitoring(await nodeAddresses(), 9100);
   await otherMonitoringReady();
   await otherMonitoringScrapes(NODES.length);
-});
+}, 900_000);
 afterAll(leaveLab);
 
 const stack = () => getObject<TrafficStack>('trafficstack', 'default');
@@ -62,7 +71,7 @@ const measuresAllNodes = async (): Promise<void> => {
   expect(percents).toEqual(NODES.map(() => true));
 };
 
-it('is ready within 60 s of helm install, and deploys nothing a second time', async () => {
+it('the stack default is ready within 60 s of helm install, and deploys nothing a second time', async () => {
   failureReport();
   const begin = performance.now();
   await helmInstall();
@@ -85,44 +94,51 @@ it('is ready within 60 s of helm install, and deploys nothing a second time', as
   expect(await workloads()).toEqual([]);
 });
 
-it('measures the nodes with it', async () => {
+it('the operator measures the nodes with it', async () => {
   failureReport();
   await applyWatch('web', '90', 1);
   await vi.waitFor(measuresAllNodes, within(90));
 });
 
-it('names it within 10 s when it does not answer, and goes on when it does', async () => {
-  failureReport();
-  await kubectl('scale', 'deployment', 'prometheus', '-n', 'monitoring', '--replicas=0');
-  const begin = performance.now();
-  await vi.waitFor(async () => {
-    expect(await component('prometheus')).toMatchObject({ state: 'Degraded', reason: 'ExternalUnusable' });
-  }, within(10));
-  measured(`the Prometheus that was gone was named after ${seconds(performance.now() - begin)}`);
-  expect((await component('prometheus'))?.uses?.url).toBe(OTHER_PROMETHEUS);
-  await kubectl('scale', 'deployment', 'prometheus', '-n', 'monitoring', '--replicas=1');
-  await vi.waitFor(isReady, within(60));
-  expect(await workloads()).toEqual([]);
-});
+describe('the connectivity check without the operator', () => {
+  it('hears of two agents on each node', async () => {
+    failureReport();
+    const applied = performance.now();
+    await kubectl('apply', '-k', CHECK_DIRECTORY);
+    await vi.waitFor(async () => {
+      expect(JSON.parse(await getRaw(`${CHECK_API}/connectivity_check`))).toEqual({
+        Message: `All ${2 * NODES.length} pods successfully reported back to the server`,
+        Absent: null,
+        Outdated: null,
+      });
+    }, within(60));
+    measured(`the check succeeded ${seconds(performance.now() - applied)} after the objects were applied`);
+  });
 
-it('with a Prometheus of the operator, the exporters of somebody else are scraped', async () => {
-  failureReport();
-  const components: ComponentSpec[] = [
-    { name: 'node-exporter', type: 'NodeExporter', mode: 'External' },
-    { name: 'prometheus', type: 'Prometheus' },
-  ];
-  await kubectl('patch', 'trafficstack', 'default', '--type=merge', '-p', JSON.stringify({ spec: { components } }));
-  await vi.waitFor(isReady, within(60));
-  expect(await workloads()).toEqual(['deployment.apps/prometheus']);
-  // The other one cannot be what answers.
-  await kubectl('delete', 'deployment', 'prometheus', '-n', 'monitoring');
-  await vi.waitFor(async () => {
-    const up = await ask('up{job="node-exporter"} == 1');
-    expect(up.map(({ metric }) => metric.node).sort()).toEqual(NODES);
-  }, within(60));
-  await vi.waitFor(async () => {
-    const { status } = await getObject<TrafficWatch>('trafficwatch', 'web');
-    expect(findCondition(status?.conditions, 'MetricsAvailable')).toMatchObject({ status: 'True' });
-    await measuresAllNodes();
-  }, within(90));
+  it('stores what each agent sees of its network', async () => {
+    failureReport();
+    const selector = `app in (${AGENT_NAME},${HOST_AGENT_NAME})`;
+    await vi.waitFor(async () => {
+      const [{ items }, pods] = await Promise.all([
+        getObject<{ items: Agent[] }>('agents.network-checker.ext', '-n', AGENTS_NAMESPACE),
+        getObject<{ items: V1Pod[] }>('pods', '-n', AGENTS_NAMESPACE, '-l', selector),
+      ]);
+      const names = pods.items.map(({ metadata }) => metadata!.name!).sort();
+      expect(items.map(({ metadata }) => metadata?.name).sort()).toEqual(names);
+      for (const node of NODES) {
+        const podOf = (app: string) =>
+          pods.items.find(({ metadata, spec }) => metadata!.labels!.app === app && spec!.nodeName === node);
+        const specOf = (app: string) =>
+          items.find(({ metadata }) => metadata?.name === podOf(app)?.metadata?.name)?.spec;
+        expect(specOf(AGENT_NAME)).toMatchObject({
+          nodename: node,
+          network_probes: [{ ConnectionResult: 1, HTTPCode: 200 }],
+          nslookup: { [`${SERVICE_NAME}.${AGENTS_NAMESPACE}`]: [expect.stringContaining('.') as unknown] },
+        });
+        expect(specOf(HOST_AGENT_NAME)).toMatchObject({ nodename: node, network_probes: [{ HTTPCode: 200 }] });
+        // A pod in the network of its node sees other interfaces than a pod in its own.
+        expect(specOf(HOST_AGENT_NAME)?.ips).not.toEqual(specOf(AGENT_NAME)?.ips);
+      }
+    }, within(60));
+  });
 });
