@@ -3,12 +3,12 @@ import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstac
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { CONFIG_MAPS, DEPLOYMENTS } from '../../../src/runtime/client/resources.ts';
 import { arrived, audited } from '../../harness/audit.ts';
+import { kubectl } from '../../harness/kubectl.ts';
 import { measured, seconds } from '../../harness/measured.ts';
 import { NODE } from './kubelet.ts';
-import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
+import { component, PERSON, startScene, USER, WAIT, type StackScene } from './scene.ts';
 
-/** Components whose workload somebody else has made, or may have. */
-const USER = 'stack-external';
+/** Components whose workload somebody else has made, or may have: src/controllers/trafficstack/decide/present/external.test.ts has the table. */
 const DB = { namespace: 'default', name: 'db' };
 let s: StackScene;
 
@@ -42,11 +42,6 @@ const theirs = (replicas = 2) => {
 const uid = async () => (await s.f.client.get(DEPLOYMENTS, DB)).metadata?.uid;
 const writesTo = (name: string) => s.writes().filter((write) => write.endsWith(`/${name}`));
 const gone = () => vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
-
-it('a component without a template is rejected, unless it is External', async () => {
-  const wrong = { ...EXTERNAL, mode: 'Auto' as const };
-  await expect(s.create('wrong', [wrong])).rejects.toThrow(/podTemplate is required unless mode is External/);
-});
 
 it('a workload that does not exist yet is the root of what waits for it', async () => {
   await s.create('main', [API, EXTERNAL]);
@@ -153,12 +148,32 @@ it('each change is seen, and reads nothing', async () => {
   await eachChangeIsSeen();
 });
 
-it('also after the API server was restarted', async () => {
-  const before = watches();
-  await s.f.controlPlane.stopApiServer();
-  await s.f.controlPlane.startApiServer();
-  await untilWatched(before);
-  await eachChangeIsSeen();
+it('one that is of another stack, or of a person, is refused by its name, and stays as it is', async () => {
+  const refuse = async (stack: string, name: string, owner: string): Promise<void> => {
+    const ref = { ...DB, name };
+    const before = (await s.f.client.get(DEPLOYMENTS, ref)).metadata?.generation;
+    const written = writesTo(name).length;
+    await s.create(stack, [component('mine', { workload: { name } }), component('after', { dependsOn: ['mine'] })]);
+    const message = `Deployment default/${name} exists and is not of this stack, but of ${owner}: it is left as it is`;
+    await s.becomes('mine', { state: 'Failed', reason: 'ForeignObject', message }, stack);
+    await vi.waitFor(async () => {
+      expect(await s.condition('Stalled', stack)).toMatchObject({ status: 'True', reason: 'ForeignObject' });
+      expect((await s.condition('Stalled', stack))?.message).toContain(message);
+    }, WAIT);
+    expect(await s.component('after', stack)).toMatchObject({ state: 'Waiting', waitingOn: { component: 'mine' } });
+    expect([(await s.f.client.get(DEPLOYMENTS, ref)).metadata?.generation, writesTo(name).length]).toEqual([
+      before,
+      written,
+    ]);
+  };
+  await s.create('first', [component('ours')]);
+  await s.ready('first');
+  await refuse('second', 'ours', 'the TrafficStack first, component ours');
+  await kubectl(s.f.controlPlane, ['create', 'deployment', 'theirs', '--image=x:1', '--replicas=0']);
+  await refuse('third', 'theirs', 'the field manager kubectl-create');
+  // It is the stack's when that is gone.
+  await s.f.client.delete(DEPLOYMENTS, { ...DB, name: 'theirs' });
+  await s.ready('third');
 });
 
 async function files() {

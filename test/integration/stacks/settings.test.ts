@@ -8,15 +8,13 @@ import {
   CONFIG_MAPS,
   DEPLOYMENTS,
   NODES,
-  PERSISTENT_VOLUME_CLAIMS,
   POD_DISRUPTION_BUDGETS,
   PODS,
 } from '../../../src/runtime/client/resources.ts';
 import { writesOf } from '../../harness/audit.ts';
-import { component, PERSON, startScene, unusedRights, WAIT, type StackScene } from './scene.ts';
+import { component, PERSON, startScene, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
 
 /** What components are made of beside their pods: files, conditions of readiness, claims, and how they are spread. */
-const USER = 'stack-settings';
 const IN_DEFAULT = { namespace: 'default' };
 const ADDRESSES = '${components.db.addresses.map(a, a + ":" + string(components.db.port)).join(",")}';
 let s: StackScene;
@@ -52,35 +50,6 @@ const objectsWritten = (since: number) =>
     .filter(({ at }) => at >= since)
     .filter(({ resource }) => !resource.startsWith(TRAFFIC_STACKS.plural) && resource !== 'events');
 
-it.each<[object, RegExp]>([
-  [{ common: { logLevel: 'loud' } }, /spec\.common\.logLevel: Unsupported value: "loud": .*"debug"/],
-  [{ highAvailability: {} }, /spec\.highAvailability: Invalid value: .*must have replicas, or a nodeSelector/],
-  [{ highAvailability: { replicas: 0 } }, /spec\.highAvailability\.replicas: Invalid value: 0: .*1/],
-  [
-    { highAvailability: { replicas: 1, topologyKey: 'a b' } },
-    /topologyKey: Invalid value: .*the key of a label of nodes/,
-  ],
-  [{ ready: {} }, /components\[0\]\.ready: Invalid value: .*must have an expression or a query/],
-  [{ ready: { query: '' } }, /components\[0\]\.ready\.query: Invalid value: "": .*at least 1/],
-  [{ workload: { kind: 'DaemonSet', replicas: 1 } }, /workload: Invalid value: .*must be absent for a DaemonSet/],
-  [{ workload: { volumeClaimTemplates: [{ spec: {} }] } }, /workload: Invalid value: .*only a StatefulSet has them/],
-  [{ workload: { volumeClaimPolicy: 'Keep' } }, /volumeClaimPolicy: Unsupported value: "Keep": .*"Retain", "Delete"/],
-  [{ config: { name: 'Etc' } }, /config\[0\]\.name: Invalid value: .*1 to 50 lower-case letters/],
-  [{ config: { mountPath: 'etc' } }, /config\[0\]\.mountPath: Invalid value: .*must be an absolute path/],
-  [
-    { common: { imagePullSecrets: [{ name: 'A' }] } },
-    /imagePullSecrets\[0\]\.name: Invalid value: .*1 to 253 lower-case/,
-  ],
-  [{ config: { files: undefined } }, /config\[0\]\.files: Required value/],
-])('a spec with %j is rejected with the field, its value and what is allowed', async (wrong, message) => {
-  const { common, highAvailability, ready, workload, config } = wrong as Record<string, object | undefined>;
-  const own = component('web', { workload: { ...workload } });
-  if (config) own.workload.config = [{ name: 'etc', mountPath: '/etc/web', files: {}, ...config }];
-  const spec = { ...(common && { common }), ...(highAvailability && { highAvailability }) };
-  const components = [{ ...own, ...(ready && { ready }) }];
-  await expect(create('wrong', { ...spec, components })).rejects.toThrow(message);
-});
-
 it('renders files with the addresses of what a component depends on, before its pods begin', async () => {
   await create('main', { components: [api(), db(2)] });
   await s.ready();
@@ -114,21 +83,6 @@ it('puts back a file that somebody has changed or deleted', async () => {
   await vi.waitFor(async () => expect((await files())[0]?.data).toEqual(file?.data), WAIT);
   await s.f.client.delete(CONFIG_MAPS, ref);
   await vi.waitFor(async () => expect((await files())[0]?.data).toEqual(file?.data), WAIT);
-});
-
-it('says which file cannot be rendered, and touches nothing', async () => {
-  const since = Date.now();
-  const broken = api();
-  broken.workload.config = [{ name: 'etc', mountPath: '/etc/api', files: { run: 'exec ${COMMAND}' } }];
-  await s.change('main', [broken, db(3)]);
-  const message =
-    'component api, config etc, file run, line 1: ${COMMAND}: Unknown variable: COMMAND; write "$${" for the text "${"';
-  await vi.waitFor(async () => {
-    expect(await s.condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidComponents', message });
-  }, WAIT);
-  expect(objectsWritten(since)).toEqual([]);
-  await s.change('main', [api(), db(3)]);
-  await s.ready();
 });
 
 it('is ready when an expression over the live objects is true, and names it until then', async () => {
@@ -175,27 +129,6 @@ it('writes nothing while nothing changes', async () => {
   await s.change('main', [api({ deadline: '9m' }), db(3)]);
   await s.ready();
   expect(objectsWritten(since)).toEqual([]);
-});
-
-it('deletes the claims of a StatefulSet with it if the policy says so, and keeps them else', async () => {
-  const volumeClaimTemplates = [
-    {
-      metadata: { name: 'data' },
-      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-    },
-  ];
-  const claimed = (name: string, volumeClaimPolicy?: 'Delete') =>
-    component(name, {
-      kind: 'StatefulSet',
-      workload: { replicas: 1, volumeClaimTemplates, ...(volumeClaimPolicy && { volumeClaimPolicy }) },
-    });
-  const claims = async () =>
-    (await s.f.client.list(PERSISTENT_VOLUME_CLAIMS, IN_DEFAULT)).map(({ metadata }) => metadata?.name).sort();
-  await create('claims', { components: [claimed('kept'), claimed('dropped', 'Delete')] });
-  await s.ready('claims');
-  expect(await claims()).toEqual(['data-dropped-0', 'data-kept-0']);
-  await s.f.client.delete(TRAFFIC_STACKS, { name: 'claims' });
-  await vi.waitFor(async () => expect(await claims()).toEqual(['data-kept-0']), WAIT);
 });
 
 it('has one pod for each selected node, with a budget, and follows the nodes', async () => {
