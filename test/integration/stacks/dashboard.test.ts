@@ -6,11 +6,10 @@ import { allAlerts } from '../../../src/controllers/measurement/components/rules
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../../src/runtime/client/resources.ts';
 import { alertsHolding, numbersOf, startObserver, valuesByLabels, type Observer } from '../observer.ts';
-import { component, startScene, WAIT, type StackScene } from './scene.ts';
+import { component, startScene, USER, WAIT, type StackScene } from './scene.ts';
 import { ALL, DB, WEB } from './shop.ts';
 
 /** Every query of the dashboard Stacks, and every alert about stacks, sent to a real Prometheus that scrapes a real operator. */
-const USER = 'stack-watched';
 const VARIABLES = {
   ...{ job: 'traffic-operator', namespace: '', trafficwatch: '', node: '', stack: 'main' },
   ...{ __rate_interval: '5s', __interval: '5s', __range: '5m' },

@@ -8,14 +8,13 @@ import { startOperator, type Operator } from '../../harness/operator.ts';
 import { giveRoom } from '../injection/world.ts';
 import { Installation } from './installation.ts';
 import { NODE } from './kubelet.ts';
-import { component, LEASE_RIGHTS, PERSON, WAIT, type StackScene } from './scene.ts';
+import { component, LEASE_RIGHTS, PERSON, USER, WAIT, type StackScene } from './scene.ts';
 import { installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './theirPrometheus.ts';
 
 /**
  * 20 stacks that are ready, with 100 workloads of somebody else, each of which has a watch: more than fit on one connection. Another one uses
  * a node-exporter and a Prometheus of somebody else. There are two replicas of the operator, as the chart has.
  */
-const USER = 'stack-idle';
 const STACKS = 20;
 const THEIRS_IN_EACH = 5;
 const QUIET_MS = 30_000;

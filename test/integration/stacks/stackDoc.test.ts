@@ -22,7 +22,7 @@ import { kubectl } from '../../harness/kubectl.ts';
 import { connect, type Connected } from '../../harness/runtimeScene.ts';
 import { giveRoom } from '../injection/world.ts';
 import { NODE } from './kubelet.ts';
-import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
+import { component, PERSON, startScene, USER, WAIT, type StackScene } from './scene.ts';
 
 /**
  * The examples of docs/stack.md: the API server takes each, and an operator acts on it. The tables are tested in
@@ -93,7 +93,7 @@ const rowsOf = (text: string): string[][] =>
 let s: StackScene;
 let connected: Connected;
 beforeAll(async () => {
-  s = await startScene('stack-doc');
+  s = await startScene(USER);
   const { client } = s.f;
   connected = connect(s.f.controlPlane);
   await installCrd(client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
