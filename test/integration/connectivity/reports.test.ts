@@ -1,5 +1,8 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { nextDelayMs } from '../../../src/connectivity/agent/spread.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { SLACK } from '../../harness/slack.ts';
@@ -18,7 +21,7 @@ const scene = useConnectedPlane(async ({ client }) => {
 
 const CHECK = '/api/v1/connectivity_check';
 /** So long that no agent misses a report because it had to wait for a processor. */
-const INTERVAL_S = 2 * SLACK;
+const INTERVAL_S = Math.max(2, SLACK);
 const INTERVAL = `-reportinterval=${INTERVAL_S}`;
 const COUNT = (agent: string): string => `ncagent_report_count_total{agent="${agent}"}`;
 const FAILS = {
@@ -26,6 +29,32 @@ const FAILS = {
   Absent: null,
   Outdated: null,
 };
+/** Of four other agents, whose server notes when each report came, and on which connection. */
+const INTERVAL_MS = 4_000;
+/** A report comes that long after its moment, at most: the measurements before it take time. */
+const LATE_MS = INTERVAL_MS / 2;
+/** Five early ones of a new agent, and one more. */
+const REPORTS = 6;
+/** Those that are looked at. */
+const LAST = 3;
+
+/** The moment of a pod within each interval, ms. */
+const momentOf = (pod: string): number => nextDelayMs(pod, INTERVAL_MS, 0) % INTERVAL_MS;
+/** One pod for each quarter of the interval, near its middle. */
+const QUARTERS = [0.125, 0.375, 0.625, 0.875].map((share) => {
+  const names = Array.from({ length: 200 }, (_, n) => `netchecker-agent-${n}`);
+  const distance = (name: string): number => Math.abs(momentOf(name) - share * INTERVAL_MS);
+  return names.reduce((best, name) => (distance(name) < distance(best) ? name : best));
+});
+
+interface Seen {
+  readonly at: number;
+  /** Port of the agent's end. */
+  readonly connection: number | undefined;
+  readonly body: string;
+}
+const reports = new Map<string, Seen[]>(QUARTERS.map((pod) => [pod, []]));
+
 let server: ConnectivityServer;
 let agents: Program[] = [];
 const urlOf = (path: string): string => `http://localhost:${server.port}/${path}`;
@@ -46,6 +75,32 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.kill()));
   await server.kill();
+});
+
+let witness: Server;
+let spread: Program[];
+
+beforeAll(async () => {
+  witness = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const pod = request.url?.split('/').at(-1) ?? '';
+      const seen = { at: Date.now(), connection: request.socket.remotePort, body: Buffer.concat(chunks).toString() };
+      if (request.method === 'POST') reports.get(pod)?.push(seen);
+      response.end();
+    });
+  });
+  witness.keepAliveTimeout = 65_000;
+  await new Promise<void>((resolve) => witness.listen(0, 'localhost', resolve));
+  const { port } = witness.address() as AddressInfo;
+  const interval = `-reportinterval=${INTERVAL_MS / 1_000}`;
+  spread = await Promise.all(QUARTERS.map((pod) => startAgent(pod, 'n1', port, [interval])));
+});
+afterAll(async () => {
+  await Promise.all(spread.map((agent) => agent.kill()));
+  witness.close();
+  witness.closeAllConnections();
 });
 
 describe('agents that report', () => {
@@ -189,4 +244,58 @@ describe('an agent that stops', () => {
       expect(stored.map(({ metadata }) => metadata?.name)).toEqual(['netchecker-agent-hostnet-a', 'without-a-pod']);
     });
   });
+});
+
+describe('agents that started together', () => {
+  // While the tests before these ran.
+  beforeAll(() => vi.waitFor(() => reports.forEach((seen) => expect(seen.length).toBeGreaterThanOrEqual(REPORTS))));
+
+  it('are in different quarters of the interval', () => {
+    expect(QUARTERS.map((pod) => Math.floor((4 * momentOf(pod)) / INTERVAL_MS))).toEqual([0, 1, 2, 3]);
+  });
+
+  it.each(QUARTERS)('%s: reports at its own moment of each interval', async (pod) => {
+    // One that had to wait for a processor is followed by others.
+    await vi.waitFor(() => {
+      const last = reports.get(pod)!.slice(-LAST);
+      const late = last.map(({ at }) => (at - momentOf(pod) + INTERVAL_MS) % INTERVAL_MS);
+      for (const ms of late) expect(ms).toBeLessThan(LATE_MS);
+    });
+  });
+
+  it.each(QUARTERS)('%s: sends all reports on one connection', (pod) => {
+    // On a busy machine a report may miss its deadline, which ends the connection.
+    const failures = spread[QUARTERS.indexOf(pod)]!.log().split('report not sent').length - 1;
+    const connections = new Set(reports.get(pod)!.map(({ connection }) => connection));
+    expect(connections.size - failures).toBeLessThanOrEqual(1);
+  });
+});
+
+it('a report has the zero extender, addresses, a lookup of the server and timed probes', async () => {
+  // Without those that did not end in time.
+  const report = await vi.waitFor(() => {
+    const last = JSON.parse(reports.get(QUARTERS[0]!)!.at(-1)!.body) as Record<string, unknown>;
+    expect(last.nslookup).toHaveProperty('localhost');
+    return last;
+  });
+  expect(report.zero_extender).toEqual(new Array(1_500).fill(0));
+  expect(report).toMatchObject({
+    report_interval: 4,
+    nodename: 'n1',
+    podname: QUARTERS[0],
+    ips: { lo: expect.arrayContaining(['127.0.0.1/8']) as unknown },
+    nslookup: { localhost: expect.arrayContaining(['127.0.0.1']) as unknown },
+  });
+  const [probe] = report.network_probes as Record<string, number>[];
+  expect(Object.keys(probe ?? {})).toEqual([
+    'URL',
+    'ConnectionResult',
+    'HTTPCode',
+    'Total',
+    'ContentTransfer',
+    'TCPConnection',
+    'DNSLookup',
+    'Connect',
+    'ServerProcessing',
+  ]);
 });

@@ -140,12 +140,6 @@ describe('a server with a mounted certificate', () => {
     expect(agent.log()).not.toContain('report not sent');
     await whenScraped();
   });
-
-  it('keeps the one before while the files are broken', async () => {
-    mount('three', { cert: '-----BEGIN CERTIFICATE-----\nMIIB', key: '' });
-    await vi.waitFor(() => expect(server.log()).toContain('server certificate not renewed'), RENEWED);
-    expect(await get('/api/v1/ping')).toMatchObject({ status: 200, issuer: 'second' });
-  });
 });
 
 describe('an agent', () => {
