@@ -108,7 +108,7 @@ async function tryAll(breaks: readonly Break[], copy: Copy, tests: TestRuns): Pr
     const reason = reasons.get(one);
     const [seconds, result] = await timed(() =>
       reason === undefined
-        ? tryOut(one, copy, async (test) => (await tests.run([test]))[0]!)
+        ? tryOut(one, copy, async (test) => (await tests.run([test], { bail: true }))[0]!)
         : Promise.resolve<Result>({ verdict: 'does not apply', reason }),
     );
     if (result.verdict === 'caught') caught++;

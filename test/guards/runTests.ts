@@ -42,9 +42,10 @@ export class TestRuns {
   /**
    * Runs tests of one project at once. Either all of them run alone, or none does.
    *
+   * @param bail ends the run with the first failure: others may wait for minutes in vain
    * @returns the outcome of each, in their order
    */
-  async run(tests: readonly GuardTest[]): Promise<Outcome[]> {
+  async run(tests: readonly GuardTest[], { bail = false } = {}): Promise<Outcome[]> {
     const [first] = tests;
     if (first === undefined) return [];
     const report = join(this.#copy.temporary, 'report.json');
@@ -53,6 +54,7 @@ export class TestRuns {
     await this.#vitest([
       ...['run', '--project', first.project],
       ...['--reporter=json', `--outputFile.json=${report}`],
+      ...(bail ? ['--bail=1'] : []),
       ...(names.length > 0 ? ['-t', names.join('|')] : []),
       ...new Set(tests.map(({ path }) => path)),
     ]);

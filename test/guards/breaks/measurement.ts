@@ -88,6 +88,7 @@ export const MEASUREMENT: readonly Break[] = [
       path: 'test/integration/measurementRights.test.ts',
       name: 'as with the Role of an older release',
     },
+    slow: true,
   },
   {
     promise: 'A TrafficWatch with a node selector decides only when selected nodes have data.',

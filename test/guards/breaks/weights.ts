@@ -40,10 +40,9 @@ export const WEIGHTS: readonly Break[] = [
     find: "this.#events.event(about, 'Warning', reason, `${host}: ${message}`, 'DecideWeight');",
     replace: '',
     test: {
-      project: 'integration',
-      path: 'test/integration/weights/trafficWeight.test.ts',
-      name: 'keeps the last valid weight while the annotation is invalid',
-      wholeFile: true,
+      project: 'unit',
+      path: 'src/controllers/trafficweight/events.test.ts',
+      name: 'that is refused has an event',
     },
   },
   {
