@@ -39,10 +39,10 @@ describe('the levels that a change needs', () => {
     {
       why: 'Kills are of leaders',
       files: ['src/runtime/leaderElection/term.ts'],
-      long: ['runtime-chaos', 'kills'],
+      long: ['kills'],
     },
     { why: 'A long test that changes runs itself', files: ['test/integration/observeAudit.test.ts'], long: ['soaks'] },
-    { why: 'A folder is not its neighbour with a longer name', files: ['src/weights/ramps/x.ts'], long: [] },
+    { why: 'A folder is not its neighbour with a longer name', files: ['src/runtime/caches/x.ts'], long: [] },
     { why: 'Other code needs no long level', files: ['src/nodes/notMeasurable.ts', 'README.md'], long: [] },
     {
       why: 'A chart is code, and its README a document',
@@ -79,10 +79,10 @@ describe('the explanation', () => {
   const base = { commit: '0123456789abcdef', from: 'CI_BASE' };
 
   it('names the file that needs a long level, and the paths without a change', () => {
-    const files = ['src/weights/ramp/ramp.ts'];
+    const files = ['src/runtime/cache/store.ts'];
     const lines = explain(base, files, neededBy(files)).split('\n');
     expect(lines[0]).toBe('1 files have changed since 0123456789ab (CI_BASE)');
-    expect(lines).toContain('  runs: ramp, for src/weights/ramp/ramp.ts');
+    expect(lines).toContain('  runs: cache-chaos, for src/runtime/cache/store.ts');
     expect(lines).toContainEqual(
       expect.stringMatching(
         /^ {2}left out: localise, no change since 0123456789ab in src\/connectivity\/localise\/ .*/,

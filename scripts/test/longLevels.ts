@@ -22,8 +22,11 @@ export const LONG_LEVELS: readonly LongLevel[] = [
   {
     name: 'localise',
     why: 'The full replays and simulations of faults are pure functions of the code that locates a fault.',
-    paths: ['src/connectivity/localise/', 'src/connectivity/assign/'],
-    runs: { level: 'unit', tests: ['src/connectivity/localise/', 'src/connectivity/assign/'] },
+    paths: ['src/connectivity/localise/', 'src/connectivity/assign/', 'src/controllers/connectivitycheck/decide/'],
+    runs: {
+      level: 'unit',
+      tests: ['src/connectivity/localise/', 'src/controllers/connectivitycheck/decide/findings/loss.test.ts'],
+    },
   },
   {
     name: 'verdict',
@@ -44,23 +47,10 @@ export const LONG_LEVELS: readonly LongLevel[] = [
     },
   },
   {
-    name: 'runtime-chaos',
-    why: 'The full number of random failures explores only caches, work queues and the leader election.',
-    paths: ['src/runtime/'],
-    runs: {
-      level: 'unit',
-      tests: [
-        'src/runtime/cache/reflector/chaos.test.ts',
-        'src/runtime/controller/workqueue.property.test.ts',
-        'src/runtime/leaderElection/leaderElection.safety.test.ts',
-      ],
-    },
-  },
-  {
-    name: 'ramp',
-    why: 'The full number of random ramps explores only the steps of a weight.',
-    paths: ['src/weights/ramp/'],
-    runs: { level: 'unit', tests: ['src/weights/ramp/ramp.property.test.ts'] },
+    name: 'cache-chaos',
+    why: 'The full number of random failures of a watch explores only the caches.',
+    paths: ['src/runtime/cache/'],
+    runs: { level: 'unit', tests: ['src/runtime/cache/reflector/chaos.test.ts'] },
   },
   {
     name: 'kills',

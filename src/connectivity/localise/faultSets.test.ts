@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../api/connectivitycheck/finding.ts';
+import { sampleSize } from '../../runtime/testing/sampleSize.ts';
 import { localise } from './localise.ts';
 import { aCluster, expectedFinding, isOfOneFamily, someFaults, statedBy, visible } from './testing/faultSets.ts';
 import { seeded } from './testing/random.ts';
@@ -34,6 +35,13 @@ function outcomeOf(seed: number) {
   return { seed, size: cluster.nodes.length, cluster, injected, wanted, ofOneFamily, found, alike };
 }
 
+/**
+ * The sets of the quick sample contain each class of finding, satisfy the same bounds as the full one, and fail them when the
+ * direction of a link is not named, or when more sets are left out.
+ */
+const SETS = sampleSize({ quick: 120, full: 1_000 });
+const FIRST_SEED = sampleSize({ quick: 231, full: 1 });
+
 /** Precision and recall over all outcomes, if only the findings of some of them can be right. */
 function scoreOf(all: readonly Outcome[], canBeRight: (outcome: Outcome) => boolean) {
   const sum = (of: (outcome: Outcome) => number) => all.reduce((total, outcome) => total + of(outcome), 0);
@@ -41,8 +49,8 @@ function scoreOf(all: readonly Outcome[], canBeRight: (outcome: Outcome) => bool
   return { precision: right / sum(({ found }) => found.length), recall: right / sum(({ wanted }) => wanted.length) };
 }
 
-it('finds at least 90 % of the faults of 1,000 sets, and at least 95 % of its findings are right', () => {
-  const outcomes = Array.from({ length: 1000 }, (_, seed) => outcomeOf(seed + 1));
+it('finds at least 90 % of the faults of many sets, and at least 95 % of its findings are right', () => {
+  const outcomes = Array.from({ length: SETS }, (_, n) => outcomeOf(FIRST_SEED + n));
   const counted = outcomes.filter(({ alike }) => !alike);
   const rows = FINDING_CLASSES.map((name) => {
     const of = (keys: readonly string[]) => keys.filter((key) => key.startsWith(`${name} `));
@@ -95,12 +103,14 @@ it('finds at least 90 % of the faults of 1,000 sets, and at least 95 % of its fi
     expect.soft(right / found, `precision of ${name}`).toBeGreaterThanOrEqual(0.9);
     expect.soft(right / wanted, `recall of ${name}`).toBeGreaterThanOrEqual(0.9);
   }
-  expect(ofOneFamily.length).toBeGreaterThanOrEqual(200);
+  // All that agents can find.
+  expect(rows.flatMap(({ name, wanted }) => (wanted > 0 ? [] : [name]))).toEqual(['Server']);
+  expect(ofOneFamily.length).toBeGreaterThanOrEqual(sampleSize({ quick: 15, full: 200 }));
   expect.soft(foundOfOne / ofOneFamily.length, 'recall of one address family').toBeGreaterThanOrEqual(0.9);
   expect.soft(judged.precision, 'precision of all sets').toBeGreaterThanOrEqual(0.95);
   expect.soft(judged.recall, 'recall of all sets').toBeGreaterThanOrEqual(0.95);
-  // 93.1 % and 93.4 % were measured.
+  // Of the full sample 93.1 % and 93.4 % were measured, of the quick one 93.2 % both.
   expect.soft(asWrong.precision, 'precision, if what is left out is wrong').toBeGreaterThanOrEqual(0.92);
   expect.soft(asWrong.recall, 'recall, if what is left out is wrong').toBeGreaterThanOrEqual(0.92);
-  expect(counted.length).toBeGreaterThanOrEqual(950);
+  expect(counted.length).toBeGreaterThanOrEqual(0.95 * SETS);
 }, 300_000);

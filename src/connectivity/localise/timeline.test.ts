@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { sampleSize } from '../../runtime/testing/sampleSize.ts';
 import { FAMILIES } from './pairs/families.ts';
 import { aCluster, expected, isOfOneFamily, someFaults } from './testing/faultSets.ts';
 import { seeded } from './testing/random.ts';
@@ -8,7 +9,11 @@ import { BEGINS, ENDS, INTERVAL, timeline } from './testing/timeline.ts';
 /** No measure of speed: alone, the longest takes 70 s, and several times as long on a machine in other use. */
 const LONG_MS = 600_000;
 /** Clusters above this size take long, and have more observers, so they are easier. */
-const MOST_NODES = 16;
+const MOST_NODES = sampleSize({ quick: 9, full: 16 });
+/** With how many seeds a cluster and its fault are drawn. About half of them count, and of the quick sample 25. */
+const SEEDS = sampleSize({ quick: 55, full: 400 });
+/** Clusters for each fault beside a dead address family. Each of the quick sample counts. */
+const CLUSTERS = sampleSize({ quick: 3, full: 40 });
 /** From the evaluation to the status, on average: the operator asks every 5 s, and the server evaluates once a second. */
 const ASKED_WITHIN = 3;
 /** Two intervals and 5 s. */
@@ -38,7 +43,7 @@ const share = (part: number, whole: number): string => `${((100 * part) / whole)
 it(
   'names nothing else while a fault comes and goes, and is in time',
   () => {
-    const outcomes = Array.from({ length: 400 }, (_, seed) => outcomeOf(seed + 1)).filter((one) => one !== undefined);
+    const outcomes = Array.from({ length: SEEDS }, (_, seed) => outcomeOf(seed + 1)).filter((one) => one !== undefined);
     const misled = outcomes.filter(({ wrong }) => wrong.length > 0);
     const late = outcomes.filter(({ foundAfter }) => foundAfter > LIMIT);
     const long = outcomes.filter(({ clearedAfter }) => clearedAfter > LIMIT);
@@ -58,8 +63,11 @@ it(
           console.log('  ', second - BEGINS, second - ENDS, found.join('; '));
       }
     }
-    expect(outcomes.length).toBeGreaterThan(200);
-    expect(outcomes.filter(({ fault }) => isOfOneFamily(fault)).length).toBeGreaterThan(20);
+    expect(outcomes.length).toBeGreaterThan(sampleSize({ quick: 24, full: 200 }));
+    expect(outcomes.filter(({ fault }) => isOfOneFamily(fault)).length).toBeGreaterThan(
+      sampleSize({ quick: 2, full: 20 }),
+    );
+    // Of the quick sample that is none.
     expect(misled.length / outcomes.length).toBeLessThanOrEqual(0.02);
     expect(late.length / outcomes.length).toBeLessThanOrEqual(0.02);
     expect(long.length / outcomes.length).toBeLessThanOrEqual(0.02);
@@ -101,9 +109,9 @@ it.each<[string, SimFault]>([
 ])(
   'names nothing else, nor an agent that is late, while one address family is dead and %s is cut',
   (_, fault) => {
-    const outcomes = Array.from({ length: 40 }, (__, seed) => besideOneFamily(fault, seed + 1));
+    const outcomes = Array.from({ length: CLUSTERS }, (__, seed) => besideOneFamily(fault, seed + 1));
     const counted = outcomes.filter((one) => one !== undefined);
-    expect(counted.length).toBeGreaterThan(30);
+    expect(counted.length).toBeGreaterThan(sampleSize({ quick: 2, full: 30 }));
     const wrong = counted.flatMap((one) => one.wrong);
     expect(wrong.filter(({ second }) => second < ENDS)).toEqual([]);
     // When a link works again, an agent may hear the other one before that one reports that it does: one direction is named.
@@ -116,7 +124,8 @@ it.each<[string, SimFault]>([
 it('names no agent that is late when the large packets that its reports need pass again', () => {
   const cluster = clusterOf(5, 1, { overlay: true, largeReports: true });
   const fault: SimFault = { at: 'node', node: 'node2', does: { above: 1280 } };
-  const all = Array.from({ length: 20 }, (_, seed) => timeline(cluster, fault, seeded(seed + 1)));
+  const seeds = sampleSize({ quick: 2, full: 20 });
+  const all = Array.from({ length: seeds }, (_, seed) => timeline(cluster, fault, seeded(seed + 1)));
   const found = new Set(all.flatMap(({ moments }) => moments.flatMap((moment) => moment.found)));
   expect([...found].filter((one) => !one.startsWith('MTU '))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../process/clock.ts';
 import { NotLeaderError } from '../client/errors.ts';
 import { Term } from './term.ts';
-import { Electorate } from '../testing/electors.ts';
+import { Electorate } from './testing/electors.ts';
 import { FreezableClock } from '../testing/freezableClock.ts';
 
 let electorate: Electorate;

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { FakeClock } from '../process/clock.ts';
-import { Electorate } from '../testing/electors.ts';
-import type { FakeLeases } from '../testing/fakeLeases.ts';
+import { Electorate } from './testing/electors.ts';
+import type { FakeLeases } from './testing/fakeLeases.ts';
 
 let electorate: Electorate;
 let clock: FakeClock;

@@ -1,7 +1,7 @@
-import type { Clock } from '../process/clock.ts';
-import { ApiError, TransportError } from '../client/errors.ts';
-import type { Lease, LeaseSpec } from '../leaderElection/lease.ts';
-import { LEASE_TIMEOUT_MS, type Transport, type TransportRequest } from '../client/transport.ts';
+import type { Clock } from '../../process/clock.ts';
+import { ApiError, TransportError } from '../../client/errors.ts';
+import type { Lease, LeaseSpec } from '../lease.ts';
+import { LEASE_TIMEOUT_MS, type Transport, type TransportRequest } from '../../client/transport.ts';
 
 /** Slow, but in time. */
 const SLOW_MS = 2_000;

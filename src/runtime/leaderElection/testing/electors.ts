@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { vi } from 'vitest';
-import { FakeClock } from '../process/clock.ts';
-import { LeaderElector, type LeaderElectorOptions, type Leadership } from '../leaderElection/leaderElection.ts';
+import { FakeClock } from '../../process/clock.ts';
+import { LeaderElector, type LeaderElectorOptions, type Leadership } from '../leaderElection.ts';
 import { FakeLeases } from './fakeLeases.ts';
 
 /** Electors that share a Lease and, unless told, a clock. */
