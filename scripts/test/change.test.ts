@@ -42,6 +42,11 @@ describe('the levels that a change needs', () => {
       long: ['kills'],
     },
     { why: 'A long test that changes runs itself', files: ['test/integration/observeAudit.test.ts'], long: ['soaks'] },
+    {
+      why: 'A unit test beside the code that a long level needs is no part of that level',
+      files: ['src/controllers/trafficstack/decide/component.test.ts'],
+      long: [],
+    },
     { why: 'A folder is not its neighbour with a longer name', files: ['src/runtime/caches/x.ts'], long: [] },
     { why: 'Other code needs no long level', files: ['src/nodes/notMeasurable.ts', 'README.md'], long: [] },
     {

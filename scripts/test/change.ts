@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import { git, isClean } from './git.ts';
 import { LEVELS } from './levels.ts';
-import { isIn, LONG_LEVELS } from './longLevels.ts';
+import { isIn, LONG_LEVELS, type LongLevel } from './longLevels.ts';
 import { readRecord } from './record.ts';
 
 /** The levels that a change of documents alone can make fail; `docs` has the tests that read documents. */
@@ -38,13 +38,15 @@ export interface Needed {
  */
 export function neededBy(files: readonly string[] | undefined): Needed {
   const onlyDocuments = files !== undefined && files.length > 0 && files.every(isDocument);
-  const need = (paths: readonly string[]): string | undefined => {
+  const need = ({ paths, runs }: LongLevel): string | undefined => {
     if (onlyDocuments) return undefined;
-    return files === undefined ? 'an unknown change' : files.find((file) => isIn(file, paths));
+    // Other tests in its paths are run by the ordinary levels.
+    const needs = (file: string) => isIn(file, runs.tests) || (isIn(file, paths) && !file.endsWith('.test.ts'));
+    return files === undefined ? 'an unknown change' : files.find(needs);
   };
-  const rows = LONG_LEVELS.map(({ name, paths, runs }) => {
-    const all = [...paths, ...runs.tests.filter((test) => !isIn(test, paths))];
-    return { name, paths: all, because: need(all) };
+  const rows = LONG_LEVELS.map((level) => {
+    const { name, paths, runs } = level;
+    return { name, paths: [...paths, ...runs.tests.filter((test) => !isIn(test, paths))], because: need(level) };
   });
   const long = rows.filter(({ because }) => because !== undefined);
   const ordinary = LEVELS.filter(({ name, phase }) => name !== 'docs' && phase !== 2).map(({ name }) => name);
