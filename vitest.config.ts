@@ -43,6 +43,8 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench,guards}/**/*.test.ts'],
           ...{ setupFiles, isolate },
+          // Half of the time of a worker is waiting, for timeouts and for programs: vitest's default, one on two cores, leaves cores idle.
+          maxWorkers: 3,
           // No measures of speed: a test that takes 1 s by itself takes many where the machine is in other use. And longer than the deadline of
           // vi.waitFor, whose error says what was awaited.
           testTimeout: 150_000,
