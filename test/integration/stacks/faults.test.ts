@@ -4,6 +4,7 @@ import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
 import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kinds.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { NAMESPACES, NODES, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
+import { untilQuiet } from '../../harness/audit.ts';
 import { follow } from '../../harness/follow.ts';
 import { inParallel } from '../../harness/inParallel.ts';
 import { measured, seconds, sleep } from '../../harness/measured.ts';
@@ -135,6 +136,8 @@ it('names a node that stops to be Ready in place of what its pods said before, a
   const onN2 = { ...podTemplate, spec: { ...podTemplate!.spec!, nodeName: N2 } };
   await s.create('node', [{ ...made, workload: { ...made.workload, podTemplate: onN2 } }]);
   await s.becomes('agent', { reason: 'ImagePullBackOff' }, 'node');
+  // Nothing but the node changes from then on.
+  await untilQuiet(s.f.controlPlane, USER);
   s.kubelet.off.add(N2);
   await setReady(s.f.client, N2, 'Unknown');
   const message = expect.stringMatching(
