@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
 import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
@@ -9,12 +9,6 @@ import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, startClust
 /** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */
 const NAMESPACE = 'network';
 const CRD = 'crd/trafficwatches.traffic.example.com';
-const ALL_CRDS = [
-  CRD,
-  'crd/connectivitychecks.traffic.example.com',
-  'crd/trafficstacks.traffic.example.com',
-  'crd/agents.network-checker.ext',
-];
 const JOB = 'job/traffic-operator-cleanup';
 const UNFIT = 'web.traffic.example.com/unfit';
 const WAIT = { timeout: 120_000, interval: 300 };
@@ -30,20 +24,25 @@ const get = async (object: string, path: string): Promise<string> =>
 const exists = async (object: string): Promise<boolean> =>
   (await cluster.kubectl(['-n', NAMESPACE, 'get', object, '-oname'])).ok;
 
-beforeAll(async () => {
+// Each test has an empty API server: to delete the CRDs of the test before would take up to a minute.
+beforeEach(async () => {
   cluster = await startCluster();
 });
-afterAll(() => cluster.stop());
+afterEach(() => cluster.stop());
 
-describe.each(HELMS)('a release of %s', (program) => {
+/** Of one helm. */
+function commandsOf(program: Helm) {
   const helm = (...args: string[]): Promise<Outcome> => cluster.helm(program, ...args);
   const installAs = (name: string, namespace: string, ...args: string[]): Promise<Outcome> =>
     helm('upgrade', '--install', name, CHART, '-n', namespace, '--create-namespace', ...args);
   const install = (...args: string[]): Promise<Outcome> => installAs('traffic-operator', NAMESPACE, ...args);
   const uninstall = (name = 'traffic-operator'): Promise<Outcome> =>
     helm('uninstall', name, '-n', NAMESPACE, '--no-hooks');
+  return { helm, installAs, install, uninstall };
+}
 
-  afterEach(() => removeAll(program));
+describe.each(HELMS)('a release of %s', (program) => {
+  const { helm, install } = commandsOf(program);
 
   describe('with a node that is labelled and a TrafficWatch that is held', () => {
     beforeEach(async () => {
@@ -111,15 +110,6 @@ describe.each(HELMS)('a release of %s', (program) => {
     });
   });
 
-  it('takes the CRD along where it is not to be kept', async () => {
-    expect(await install('--set', 'crds.keep=false')).toEqual(DONE);
-    expect(await exists(CRD)).toBe(true);
-    await whenServed();
-    await uninstall();
-    await cluster.kubectl(['wait', '--for=delete', CRD, '--timeout=120s']);
-    expect(await exists(CRD)).toBe(false);
-  });
-
   it('takes over a CRD that is there already when it is told to, and else says why it does not', async () => {
     await cluster.kubectl(['apply', '-f', join(DEPLOY, 'crds')]);
     expect(await install()).toEqual(refusal('connectivitychecks.traffic.example.com', 'ownership'));
@@ -143,6 +133,20 @@ describe.each(HELMS)('a release of %s', (program) => {
     if (program === 'helm') expect(await install(...own)).toEqual(refusal('agents.network-checker.ext', 'conflict'));
     // helm 3 does not know the flag: it overwrites.
     expect(await install(...own, ...(program === 'helm' ? ['--force-conflicts'] : []))).toEqual(DONE);
+  });
+});
+
+/** What the templates decide, which render the same by helm 3 (manifests.test.ts). */
+describe('a release', () => {
+  const { install, installAs, uninstall } = commandsOf('helm');
+
+  it('takes the CRD along where it is not to be kept', async () => {
+    expect(await install('--set', 'crds.keep=false')).toEqual(DONE);
+    expect(await exists(CRD)).toBe(true);
+    await whenServed();
+    await uninstall();
+    await cluster.kubectl(['wait', '--for=delete', CRD, '--timeout=120s']);
+    expect(await exists(CRD)).toBe(false);
   });
 
   it('may have another name than the one that left its CRD behind', async () => {
@@ -175,9 +179,6 @@ describe.each(HELMS)('a release of %s', (program) => {
 });
 
 describe('a release of helm 3', () => {
-  // Not in the test, whose time would not suffice where the API server takes minutes.
-  afterEach(() => removeAll('helm'));
-
   it('is upgraded and rolled back by helm 4', async () => {
     const helm = (program: Helm, ...args: string[]): Promise<Outcome> =>
       cluster.helm(program, ...args, '-n', NAMESPACE, '--timeout=60s');
@@ -221,26 +222,4 @@ async function completeJob(): Promise<void> {
   const patch = JSON.stringify({ status });
   const args = ['-n', NAMESPACE, 'patch', JOB, '--subresource=status', '--type=merge', `-p${patch}`];
   expect(await cluster.kubectl(args)).toEqual(DONE);
-}
-
-/**
- * Takes every release and all that it kept away. A CRD that is left would belong to a release that is gone; the API server
- * takes more than a minute for some.
- */
-async function removeAll(program: Helm): Promise<void> {
-  const { text } = await cluster.helm(program, 'list', '-A', '-ojson');
-  for (const { name, namespace } of JSON.parse(text) as { name: string; namespace: string }[])
-    await cluster.helm(program, 'uninstall', name, '-n', namespace, '--no-hooks');
-  await vi.waitFor(
-    async () => {
-      await cluster.kubectl(['patch', 'tw', 'web', '--type=merge', '-p{"metadata":{"finalizers":null}}']);
-      await cluster.kubectl(['delete', ...ALL_CRDS, '--ignore-not-found', '--wait=false']);
-      expect(await cluster.kubectl(['get', ...ALL_CRDS, '--ignore-not-found', '-oname'])).toEqual({
-        ok: true,
-        text: '',
-      });
-    },
-    { timeout: 400_000, interval: 500 },
-  );
-  await cluster.kubectl(['delete', 'node', 'n1', '--ignore-not-found']);
 }
