@@ -68,7 +68,10 @@ beforeAll(async () => {
   await helmInstall({ 'stacks.enabled': 'false', interval: '5s' });
   await installOtherMonitoring(await nodeAddresses());
   await applyWatch('web', '90', 2);
-  await vi.waitFor(async () => expect(await labels()).toEqual(LABELS), within(120));
+  await vi.waitFor(async () => {
+    expect(await labels()).toEqual(LABELS);
+    expect(await podUids('web')).toHaveLength(2);
+  }, within(120));
 }, 900_000);
 afterAll(leaveLab);
 
