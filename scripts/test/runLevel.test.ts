@@ -58,6 +58,16 @@ describe('a level', () => {
   });
 });
 
+it('a level has no variables of the make that runs it: its tests call make with others', async () => {
+  vi.stubEnv('MAKEFLAGS', ' -- WITHOUT=e2e');
+  vi.stubEnv('WITHOUT', 'e2e');
+  const commands = [
+    node('process.exitCode = process.env.MAKEFLAGS === undefined && process.env.WITHOUT === undefined ? 0 : 1'),
+  ];
+  expect(await runLevel({ name: 'x', commands })).toMatchObject({ passed: 1, failed: 0 });
+  vi.unstubAllEnvs();
+});
+
 describe('what levels are to have built', () => {
   const before = process.cwd();
   beforeEach(() => {

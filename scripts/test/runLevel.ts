@@ -135,10 +135,22 @@ function priorityOf({ waits, vitest }: Level): readonly string[] {
 /** A line of JSON for each test file, written by test/harness/fileTimes.ts. */
 export const fileTimesOf = (level: string): string => `reports/${level}.files.jsonl`;
 
+/**
+ * The variables of `make test WITHOUT="e2e"`, which make passes on twice. Tests call make themselves, and there WITHOUT names features of a
+ * bundle.
+ */
+const OF_MAKE = {
+  MAKEFLAGS: undefined,
+  MAKEOVERRIDES: undefined,
+  WITH: undefined,
+  WITHOUT: undefined,
+  ONLY: undefined,
+};
+
 async function runWith(level: Level, output: Where['output']): Promise<LevelResult> {
   const start = performance.now();
   let cpuSeconds = 0;
-  const env = { ...process.env, ...level.env, TEST_FILE_TIMES: resolve(fileTimesOf(level.name)) };
+  const env = { ...process.env, ...OF_MAKE, ...level.env, TEST_FILE_TIMES: resolve(fileTimesOf(level.name)) };
   const runIt: Run = async (command) => {
     const ended = await runTimed([...priorityOf(level), ...command], { output, env });
     cpuSeconds += ended.cpuSeconds;
