@@ -79,7 +79,7 @@ export interface OwnControlPlane extends ControlPlane {
  * @throws Error with the end of the log of the server that failed
  */
 export function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  return isKept(options) ? takeControlPlane(options) : startOwnControlPlane(options);
+  return keepsServers() && isPlain(options) ? takeControlPlane(options) : startOwnControlPlane(options);
 }
 
 /** Starts a control plane that no other file had or will have. @throws Error with the end of the log of the server that failed */
@@ -101,9 +101,7 @@ export async function startOwnControlPlane(options: ControlPlaneOptions = {}): P
     // The API server appends to a file that is there, so that it can be emptied while it runs.
     await writeFile(`${directory}/${AUDIT_LOG}`, '');
     const kubeconfig = await createUser(directory, url, 'admin', ['system:masters']);
-    // With other flags, an API server may make other things at its first start.
-    const isPlain = options.etcdFlags === undefined && options.apiServerFlags === undefined;
-    const template = isPlain ? process.env[TEMPLATE_VARIABLE] : undefined;
+    const template = isPlain(options) ? process.env[TEMPLATE_VARIABLE] : undefined;
     if (template !== undefined) await copyEtcdData(template, directory);
     const etcd = await startEtcd(directory, client, peer, options.etcdFlags);
     running.push(etcd);
@@ -144,9 +142,9 @@ function flagsOf({ serviceAccounts = false, apiServerFlags = [] }: ControlPlaneO
   return [...(serviceAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']), ...apiServerFlags];
 }
 
-/** Whether a control plane with these options is kept: other flags may make other things in etcd. */
-function isKept({ etcdFlags, apiServerFlags }: ControlPlaneOptions): boolean {
-  return keepsServers() && etcdFlags === undefined && apiServerFlags === undefined;
+/** With other flags, an API server may make other things at its first start. */
+function isPlain({ etcdFlags, apiServerFlags }: ControlPlaneOptions): boolean {
+  return etcdFlags === undefined && apiServerFlags === undefined;
 }
 
 /**

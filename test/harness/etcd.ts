@@ -123,10 +123,12 @@ function post(url: string, body: object, tls: EtcdTls | undefined): Promise<unkn
   });
 }
 
-function base64(value: string): string {
+/** As the JSON gateway wants keys and values. */
+export function base64(value: string): string {
   return Buffer.from(value).toString('base64');
 }
 
-function text(encoded: string): string {
+/** A key or value of the JSON gateway. */
+export function text(encoded: string): string {
   return Buffer.from(encoded, 'base64').toString();
 }

@@ -1,5 +1,10 @@
-/** Written by the API server itself, also some time after it is ready: its leases, its Service, an APIService for each served group. */
-const OWN_PREFIXES = [
+import { base64, text } from './etcd.ts';
+
+/**
+ * Keys, and prefixes with a slash at the end, that the API server itself writes, also some time after it is ready: its leases, its Service, an
+ * APIService for each served group.
+ */
+const OWN_KEYS = [
   '/registry/leases/kube-system/',
   '/registry/masterleases/',
   '/registry/apiregistration.k8s.io/',
@@ -20,13 +25,12 @@ const SETTLED_MS = 60_000;
 interface KeyValue {
   readonly key: string;
   readonly value: string;
-  readonly mod_revision: string;
 }
 type Operation = { requestDeleteRange: { key: string } } | { requestPut: { key: string; value: string } };
 
 /** The content of an etcd at one time. */
 export interface EtcdSnapshot {
-  /** By key. The value is undefined for keys of the API server itself. */
+  /** By key, both in base64. */
   readonly values: ReadonlyMap<string, string>;
   readonly apiServices: number;
 }
@@ -58,7 +62,8 @@ export async function resetTo(url: string, snapshot: EtcdSnapshot): Promise<void
 
 function differences(now: readonly KeyValue[], { values }: EtcdSnapshot): Operation[] {
   const present = new Map(now.map(({ key, value }) => [key, value]));
-  const isOwn = (key: string): boolean => OWN_PREFIXES.some((prefix) => text(key).startsWith(prefix));
+  const isOwn = (key: string): boolean =>
+    OWN_KEYS.some((own) => (own.endsWith('/') ? text(key).startsWith(own) : text(key) === own));
   const added = [...present.keys()].filter((key) => !values.has(key) && !isOwn(key));
   const changed = [...values].filter(([key, value]) => present.get(key) !== value && !isOwn(key));
   return [
@@ -76,12 +81,4 @@ async function call(url: string, path: string, body: object): Promise<unknown> {
   const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return answer.json();
-}
-
-function base64(key: string): string {
-  return Buffer.from(key).toString('base64');
-}
-
-function text(encoded: string): string {
-  return Buffer.from(encoded, 'base64').toString();
 }
