@@ -7,6 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 shebang='^#!.*[/ ](ba)?sh($| )'
 scripts=()
 while read -r file; do
+  # A file of one line without a newline at its end makes read fail, but it is read.
   IFS= read -r first <"$file" || true
   if [[ $first =~ $shebang ]]; then scripts+=("$file"); fi
 done < <(git grep -lIE --untracked "$shebang")
