@@ -18,9 +18,12 @@ const env = { GOGC: process.env.GOGC ?? '400' };
 
 /** OpenSDN on six nodes: a long level (scripts/test/longLevels.ts). */
 const OPENSDN = 'test/e2e/stackDemo.test.ts';
+/** A failure is read in the summary of a run, which has the message alone. */
+const chaiConfig = { truncateThreshold: 1000 };
 /** Projects in the lab. */
 const inLab = {
   setupFiles: fileTimes,
+  chaiConfig,
   env,
   globalSetup: ['test/e2e/storyLab/globalSetup.ts'],
   // Longer than several deadlines of a test, see test/harness/slack.ts.
@@ -41,6 +44,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          chaiConfig,
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench,guards}/**/*.test.ts'],
           ...{ setupFiles, isolate },
           // Half of the time of a worker is waiting, for timeouts and for programs: vitest's default, one on two cores, leaves cores idle.
@@ -54,6 +58,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          chaiConfig,
           include: ['test/integration/**/*.test.ts'],
           exclude: [...configDefaults.exclude, KILLS],
           ...{ setupFiles, isolate, globalSetup, env },
@@ -69,6 +74,7 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
+          chaiConfig,
           include: ['test/faults/**/*.test.ts', KILLS],
           ...{ setupFiles, globalSetup, env },
           testTimeout: 300_000,
@@ -80,6 +86,7 @@ export default defineConfig({
       {
         test: {
           name: 'chart',
+          chaiConfig,
           include: ['test/chart/**/*.test.ts'],
           ...{ setupFiles, isolate, globalSetup, env },
           testTimeout: 300_000,
@@ -92,6 +99,7 @@ export default defineConfig({
       {
         test: {
           name: 'image',
+          chaiConfig,
           include: ['test/image/**/*.test.ts'],
           setupFiles: fileTimes,
           testTimeout: 300_000,

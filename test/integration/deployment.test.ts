@@ -8,6 +8,7 @@ import {
   type WithDeployment,
 } from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import { expectApplied } from '../harness/applied.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
@@ -53,9 +54,6 @@ async function settled(name: string, check: (d: V1Deployment) => void, wait = WA
   }, wait);
 }
 
-const applied = (d: V1Deployment): void =>
-  expect(d.metadata?.annotations).toHaveProperty(['traffic.example.com/applied-hash']);
-
 const owners = (d: V1Deployment): string[] =>
   (d.metadata?.managedFields ?? []).map((e) => `${e.manager ?? ''} ${e.operation ?? ''} ${e.subresource ?? ''}`.trim());
 
@@ -76,7 +74,7 @@ describe('a Deployment that PKopel/traffic-operator made', () => {
   });
 
   it('is adopted without a restart of its pods, and an event says so', async () => {
-    const after = await settled('old', applied);
+    const after = await settled('old', expectApplied);
     // Pods restart when the template changes. The generation does not show that: it also counts changes of annotations.
     expect(after.spec).toEqual(before.spec);
     expect(owners(after).sort()).toEqual([
@@ -111,7 +109,7 @@ describe('a Deployment of ours whose field owners are lost', () => {
     await f.client.mergePatch(DEPLOYMENTS, ref('restored'), cleared, { fieldManager: 'restore' });
     expect(owners(await deployment('restored'))).toEqual([]);
     await f.startOperator();
-    const { spec } = await settled('restored', applied);
+    const { spec } = await settled('restored', expectApplied);
     expect(spec?.replicas).toBe(3);
     expect(spec?.template.spec?.containers.map(({ name, env }) => [name, env])).toEqual([['web', undefined]]);
     expect(owners(await deployment('restored'))).toEqual([`${FIELD_MANAGER} Apply`]);
@@ -125,7 +123,7 @@ describe('the strategy', () => {
   ])('%s becomes Recreate, and RollingUpdate again when nothing is asked for', async (_which, more) => {
     const name = 'strategy' in more ? 'named' : 'filled';
     await createWatch(name, [web], more);
-    await settled(name, applied);
+    await settled(name, expectApplied);
     await patchSpec(name, { strategy: { type: 'Recreate', rollingUpdate: null } });
     await settled(name, (d) => expect(d.spec?.strategy).toEqual({ type: 'Recreate' }));
     await patchSpec(name, { strategy: null });
@@ -135,7 +133,7 @@ describe('the strategy', () => {
 
   it('becomes Recreate also where a person has set rollingUpdate', async () => {
     await createWatch('edited', [web]);
-    await settled('edited', applied);
+    await settled('edited', expectApplied);
     const edit = { spec: { strategy: { rollingUpdate: { maxSurge: 3 } }, minReadySeconds: 5 } };
     await f.client.mergePatch(DEPLOYMENTS, ref('edited'), edit, { fieldManager: 'kubectl-edit' });
     await patchSpec('edited', { strategy: { type: 'Recreate' } });
@@ -197,7 +195,7 @@ describe('a Deployment that the API server refuses', () => {
     await isStalled();
     expect((await refusals()) - before).toBe(1);
     await patchSpec('refused', podSpec([web]));
-    await settled('refused', applied);
+    await settled('refused', expectApplied);
     await vi.waitFor(async () => expect(await stalled()).toMatchObject({ status: 'False' }), WAIT);
     await vi.waitFor(async () => expect((await f.watch('refused')).status).toMatchObject({ ready: true }), WAIT);
   });
@@ -214,7 +212,7 @@ describe('spec.placement', () => {
   const place = (placement: Placement | null): Promise<unknown> => f.patchWatch('placed', { spec: { placement } });
   const isPlaced = (expected: V1NodeAffinity): Promise<V1Deployment> =>
     settled('placed', (d) => {
-      applied(d);
+      expectApplied(d);
       expect(d.spec?.template.spec?.affinity?.nodeAffinity).toEqual(expected);
     });
 

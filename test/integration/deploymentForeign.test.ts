@@ -11,6 +11,7 @@ import { aScene, type Scene } from '../../src/controllers/trafficwatch/testing/s
 import type { Client } from '../../src/runtime/client/client.ts';
 import { isNotFound, WaitingError } from '../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import { expectApplied } from '../harness/applied.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { installCrd } from '../harness/customResource.ts';
 
@@ -176,7 +177,7 @@ describe('a Deployment that no other client creates', () => {
     await reconcile(scene, key());
     const found = await live();
     expect(owners(found)).toEqual(['test Apply']);
-    expect(found.metadata?.annotations).toHaveProperty(['traffic.example.com/applied-hash']);
+    expectApplied(found);
     expect(scene.told).toContainEqual(['Normal', 'DeploymentCreated']);
     expect(writes).toEqual(['create Deployment', 'apply Deployment']);
     await reconcile(scene, key());
