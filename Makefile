@@ -27,12 +27,12 @@ setup: node_modules/.package-lock.json ## Installs the npm packages, including t
 # --- every day ---
 
 .PHONY: test
-test: setup ## Runs every level: format, lint, types, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those, ONLY="unit lint" runs no others)
+test: setup ## Runs every level: format, lint, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those, ONLY="unit lint" runs no others)
 	node scripts/test.ts --only "$(ONLY)" --with "$(WITH)" --without "$(WITHOUT)"
 
 .PHONY: test-quick
-test-quick: setup ## The quick loop, a minute or two: format, lint, types, layers and unit
-	node scripts/test.ts --only "format lint types layers unit"
+test-quick: setup ## The quick loop, a minute or two: format, lint (with types), layers and unit
+	node scripts/test.ts --only "format lint layers unit"
 
 .PHONY: test-times
 test-times: setup ## Prints what the last run took: wall and CPU by level, and the slowest N (25) files
@@ -114,8 +114,8 @@ soak-memory: build ## Checks whether memory grows while NODES (10000) nodes come
 	node scripts/generate.ts
 
 .PHONY: lint
-lint: setup ## Format, lint, types and layer rules only
-	node scripts/test.ts --only "format lint types layers shell"
+lint: setup ## Format, lint (with types) and layer rules only
+	node scripts/test.ts --only "format lint layers shell"
 
 .PHONY: unit
 unit: setup ## Unit tests only

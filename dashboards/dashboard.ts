@@ -18,7 +18,7 @@ import { DATASOURCE } from './frame.ts';
  * The JSON model of a dashboard, version 1. Grafana 11 and older support only this version, and newer releases still
  * read it from files.
  */
-// eslint-disable-next-line @typescript-eslint/no-deprecated -- for that reason
+// oxlint-disable-next-line typescript/no-deprecated -- for that reason
 export type Dashboard = ReturnType<DashboardBuilder['build']>;
 
 /** Tag of every dashboard. The links between the dashboards use it. */
@@ -48,7 +48,7 @@ export function uidOf(name: string): string {
 
 /** Builds the JSON model of a dashboard, with ids and positions of its panels. */
 export function buildDashboard({ name, title, description, variables, rows }: DashboardSpec): Dashboard {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- see Dashboard
+  // oxlint-disable-next-line typescript/no-deprecated -- see Dashboard
   const builder = new DashboardBuilder(`Traffic operator / ${title}`)
     .uid(uidOf(name))
     .description(description)

@@ -55,7 +55,7 @@ function render(bundle: string): RenderedBundle[] {
     maxBuffer: 1 << 26,
   });
   const blobs = parseAllDocuments(text).map((document) => document.toJS() as RenderedBundle | null);
-  return blobs.filter((blob) => blob !== null && blob.schema === 'olm.bundle') as RenderedBundle[];
+  return blobs.filter((blob) => blob?.schema === 'olm.bundle') as RenderedBundle[];
 }
 
 function entry(bundle: RenderedBundle): object {

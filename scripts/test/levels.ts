@@ -52,14 +52,12 @@ const INTEGRATION = [
 
 /** The cache key is the text of a file, the options and the version of prettier. */
 const PRETTIER_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/prettier'];
-const TSC_CACHE = ['--incremental', '--tsBuildInfoFile', '.cache/tsc.tsbuildinfo'];
 
 /** From quick levels without requirements to levels that need a cluster. */
 const SHORT_LEVELS: readonly Level[] = [
   { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', ...PRETTIER_CACHE, '.']] },
-  // Without ESLint's cache: its key is the text of a file, but typed rules also depend on other files.
-  { name: 'lint', commands: [['eslint', '.']] },
-  { name: 'types', commands: [['tsc', '--noEmit', ...TSC_CACHE]] },
+  // With the errors of the TypeScript compiler: the rules that need types load the same program.
+  { name: 'lint', commands: [['oxlint']] },
   { name: 'layers', commands: [['depcruise', '--config', '.dependency-cruiser.mjs', 'src', 'test']] },
   { name: 'shell', commands: [['scripts/test/shellcheck.sh']], unmet: needsShellcheck },
   {

@@ -149,7 +149,10 @@ it('corrects each object that a person changes, and the pods of each workload', 
   for (const { resource, ref } of PLAIN) {
     await client.mergePatch(resource, ref, { metadata: { labels: { [label]: 'x' } } }, PERSON);
   }
-  const images = { server: [DEPLOYMENTS, SERVER], agent: [DAEMONSETS, HOST_AGENTS] } as const;
+  const images: Readonly<Record<string, readonly [Resource, ObjectRef]>> = {
+    server: [DEPLOYMENTS, SERVER],
+    agent: [DAEMONSETS, HOST_AGENTS],
+  };
   for (const [name, [resource, ref]] of Object.entries(images)) {
     const spec = { template: { spec: { containers: [{ name, image: 'theirs:1' }] } } };
     await client.mergePatch(resource, ref, { spec }, PERSON);

@@ -43,7 +43,7 @@ export interface HttpsServer {
 }
 
 /**
- * Creates a plain HTTP/1.1 server. Only this file may create servers (eslint.config.mjs). It guarantees that no request
+ * Creates a plain HTTP/1.1 server. Only this file may create servers (.oxlintrc.json). It guarantees that no request
  * ends the process, whatever `handler` does, and that no client uses more than its limits.
  */
 export function createHttpServer(options: HttpServerOptions): HttpListener {

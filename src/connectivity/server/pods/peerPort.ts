@@ -23,7 +23,7 @@ export function peerPortOf(spec: Pick<V1PodSpec, 'containers'> | undefined): num
   const containers = spec?.containers ?? [];
   const args = containers.flatMap(({ command = [], args: own = [] }) => [...command, ...own]);
   const variable = containers.flatMap(({ env = [] }) => env).find(({ name }) => name === VARIABLE);
-  const stated = flagValue(args) ?? (variable && (variable.value ?? ''));
+  const stated = flagValue(args) ?? (variable === undefined ? undefined : (variable.value ?? ''));
   const port = stated === undefined ? undefined : portOf(stated);
   const named = containers
     .flatMap(({ ports = [] }) => ports)

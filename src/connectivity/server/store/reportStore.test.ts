@@ -24,7 +24,7 @@ class FakeBackend implements StoreBackend {
     return Promise.resolve(this.stored);
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- rejects instead of throwing
+  // oxlint-disable-next-line typescript/require-await -- rejects instead of throwing
   async put(states: readonly AgentState[]): Promise<readonly AgentState[]> {
     const written = states.slice(0, this.fitting);
     const pods = written.map((state) => state.report.podname);

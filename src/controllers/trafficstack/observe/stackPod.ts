@@ -60,7 +60,7 @@ function trimContainer({ name, ready, restartCount, state, lastState }: V1Contai
   return {
     ...{ name, isReady: ready, isRunning: state?.running !== undefined },
     waiting: waiting && { reason: waiting.reason ?? 'Waiting', message: waiting.message ?? '' },
-    ended: terminated && (terminated.reason ?? 'Error'),
+    ended: terminated === undefined ? undefined : (terminated.reason ?? 'Error'),
     lastExit: last?.exitCode,
     lastReason: last?.reason,
     restarts: restartCount,
