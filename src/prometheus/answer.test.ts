@@ -123,6 +123,27 @@ describe('readAnswer', () => {
     expect((await read(body, { most: body.length })).series).toBe(20_000);
   });
 
+  it.each([
+    { body: (all: readonly unknown[]) => vector(all, { isPartial: true }), where: 'behind the series' },
+    {
+      body: (all: readonly unknown[]) => vector(all).replace('{', '{"isPartial":true,'),
+      where: 'before the series, as vmselect writes it',
+    },
+  ])('warns that an answer is partial, $where', async ({ body }) => {
+    const all = [{ metric: { a: 'b' }, value: [1, '2'] }];
+    for (const result of [all, many(all)]) {
+      const { warnings, series } = await read(body(result));
+      expect({ warnings, series }).toEqual({
+        warnings: [expect.stringContaining('isPartial') as string],
+        series: result.length,
+      });
+    }
+  });
+
+  it('does not warn where isPartial is false', async () => {
+    expect((await read(vector([], { isPartial: false }))).warnings).toEqual([]);
+  });
+
   it('returns at most five warnings and infos, shortened', async () => {
     const warnings = Array.from({ length: 50 }, () => 'w'.repeat(5_000));
     const { warnings: told, infos } = await read(vector([], { warnings, infos: ['i', 7] }));

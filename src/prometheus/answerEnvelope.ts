@@ -19,6 +19,8 @@ interface Envelope {
   data?: { resultType?: unknown; result?: unknown } | null;
   warnings?: unknown;
   infos?: unknown;
+  /** Of VictoriaMetrics. */
+  isPartial?: unknown;
 }
 
 const MOST_REMARKS = 5;
@@ -48,10 +50,17 @@ export function vectorOf(body: unknown, conceal: Conceal): unknown[] {
   return data.result;
 }
 
-/** The warnings and infos of an answer: at most five of each, shortened. */
+const PARTIAL = 'isPartial: a storage node did not answer, so series may be missing';
+
+/**
+ * The warnings and infos of an answer: at most five of each, shortened. Where Prometheus and Thanos warn, vmselect answers without the series of a
+ * storage node that is away, and says `"isPartial": true` only
+ * (https://docs.victoriametrics.com/victoriametrics/cluster-victoriametrics/#cluster-availability).
+ */
 export function remarksOf(body: unknown, conceal: Conceal): Omit<Answer, 'series'> {
-  const { warnings, infos } = (body ?? {}) as Envelope;
-  return { warnings: remarks(warnings, conceal), infos: remarks(infos, conceal) };
+  const { warnings, infos, isPartial } = (body ?? {}) as Envelope;
+  const partial = isPartial === true ? [PARTIAL] : [];
+  return { warnings: [...partial, ...remarks(warnings, conceal)], infos: remarks(infos, conceal) };
 }
 
 function remarks(found: unknown, conceal: Conceal): string[] {
