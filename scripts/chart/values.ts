@@ -89,7 +89,7 @@ export const chartValues = z.strictObject({
   window: optionalDuration
     .default('')
     .describe(
-      'Range of the rate() query, at least four scrapes. Empty: four times scrapeInterval, at least 20s; 2m if prometheus.url is set.',
+      'Time whose samples make a rate, at least four scrapes. Empty: four times scrapeInterval, at least 20s; 2m if prometheus.url is set.',
     ),
   scrapeInterval: duration
     .default(`${MEASUREMENT.prometheus.scrapeIntervalSeconds}s`)

@@ -27,7 +27,7 @@ const ODD: Record<string, [reason: string, text: (s: number) => string]> = {
   zero: ['NoCapacity', (s) => nic('zero', s, { speed: 0 })],
   speedless: ['NoCapacity', (s) => deviceLines({ node: 'speedless', device: 'eth0' }, { total: sending(s, 1) })],
   'nan-speed': ['NoCapacity', (s) => nic('nan-speed', s, { speed: 'NaN' })],
-  histogram: ['InvalidSample', (s) => histogram('histogram', s)],
+  histogram: ['NoSeries', (s) => histogram('histogram', s)],
   twice: ['AmbiguousSeries', (s) => nic('twice', s)],
 };
 
@@ -137,7 +137,7 @@ describe('the condition', () => {
     const conditionOf = async () =>
       (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'MetricsAvailable');
     const message =
-      'no usable figures for down (NoCapacity), histogram (InvalidSample), infinite (InvalidSample), ' +
+      'no usable figures for down (NoCapacity), histogram (NoSeries), infinite (InvalidSample), ' +
       'nan (InvalidSample), nan-speed (NoCapacity) and 3 more';
     await vi.waitFor(async () => expect(await conditionOf()).toMatchObject({ reason: 'PartialData', message }), WAIT);
   });

@@ -48,7 +48,7 @@ export const SHARED_FLAGS = {
   ),
   enableHttp2: withDefault(boolean, 'false', 'Enable HTTP/2 for /metrics over HTTPS.'),
   interval: withDefault(duration('1s'), '10s', 'Time between the starts of two passes.'),
-  window: flag(wholeSeconds('1s', '24h'), 'Range of the rate() query. It must contain at least four scrapes.', {
+  window: flag(wholeSeconds('1s', '24h'), 'Time whose samples make a rate. It must contain at least four scrapes.', {
     defaultNote: 'four times --scrape-interval, at least 20s; 2m with --prometheus-url',
   }),
   scrapeInterval: withDefault(

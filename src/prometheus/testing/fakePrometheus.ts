@@ -13,6 +13,8 @@ export interface FakeDevice {
   received?: string;
   total?: string;
   speed?: string;
+  /** Time of its newest sample, if that is too old for a rate. */
+  newest?: string;
   /** Highest speed of the last hour, if it is above `speed`. */
   peak?: string;
   flags?: string;
@@ -26,7 +28,7 @@ interface Series {
   value: [number, string];
 }
 
-type Kind = 'rates' | 'received' | 'facts' | 'uplinks' | 'samples' | 'fallen';
+type Kind = 'rates' | 'late' | 'received' | 'facts' | 'uplinks' | 'samples' | 'fallen';
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
@@ -36,6 +38,8 @@ export class FakePrometheus implements PrometheusClient {
   devices: FakeDevice[] = [];
   samplesPerWindow: string | undefined = '4';
   warnings: string[] = [];
+  /** The warnings of an answer. */
+  warningsOf: (kind: Kind) => readonly string[] = () => this.warnings;
   /** Evaluation time of the server, seconds. */
   timeSeconds = 1_700_000_000;
   /** Called before each answer. Can throw or wait. */
@@ -60,7 +64,7 @@ export class FakePrometheus implements PrometheusClient {
     for (const series of all.slice(0, breaksOffAfter)) show(series, query.visitor);
     if (breaksOffAfter !== undefined) throw new PrometheusError('Unreachable', 'the connection broke off');
     await this.after(kind);
-    return { series: all.length, warnings: this.warnings, infos: [] };
+    return { series: all.length, warnings: this.warningsOf(kind), infos: [] };
   }
 
   close(): void {
@@ -70,10 +74,11 @@ export class FakePrometheus implements PrometheusClient {
   #series(kind: Kind, expression: string): Series[] {
     if (kind === 'samples') return this.samplesPerWindow === undefined ? [] : [this.#one({}, this.samplesPerWindow)];
     return this.#asked(expression).flatMap(
-      ({ rate, received, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
+      ({ rate, received, newest, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
         const one = (name: string, value: string | undefined, more = {}): Series[] =>
           value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
         if (kind === 'fallen') return one('', peak);
+        if (kind === 'late') return one('', newest);
         if (kind === 'rates') return one('', rate);
         if (kind === 'received') return one('', received);
         const counter = one('node_network_transmit_bytes_total', total);
@@ -121,9 +126,10 @@ function isAskedFor({ __name__: name }: Series['metric'], expression: string): b
 }
 
 function kindOf(expression: string): Kind {
-  if (/^(?:max without \([^)]+\) \()?rate\(/.test(expression)) {
+  if (/^(?:max without \([^)]+\) \()?deriv\(/.test(expression)) {
     return expression.includes('_receive_') ? 'received' : 'rates';
   }
+  if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) return 'late';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
   return expression.startsWith('quantile') ? 'samples' : 'facts';

@@ -64,17 +64,14 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   const counted = names.map((name): CountedDevice => {
     const facts = devices.get(name) ?? {};
     const { speed, total } = facts;
-    const device = { name, speed, invalid: invalid.get(name) ?? negative('counter', name, total) };
+    const device = { name, speed, invalid: invalid.get(name) ?? negativeCounter(name, total) };
     return isBond(facts) ? { ...device, isBond: true } : device;
   });
   const lacksDrivers = [...devices.values()].some(({ driver }) => driver) ? undefined : true;
   return { counted, names, excluded, ambiguousUplinks, lacksDrivers };
 }
 
-/**
- * Message about a value below 0, otherwise undefined. Neither a counter nor its rate can be negative: rate() handles
- * counter resets.
- */
-export function negative(what: string, device: string, value: number | undefined): string | undefined {
-  return value !== undefined && value < 0 ? `${what} of ${device} is ${value}` : undefined;
+/** Message about a counter below 0, which cannot be. Otherwise undefined. */
+function negativeCounter(device: string, total: number | undefined): string | undefined {
+  return total !== undefined && total < 0 ? `counter of ${device} is ${total}` : undefined;
 }

@@ -61,6 +61,10 @@ describe('nodeUsage', () => {
     });
   });
 
+  it('is 0 for a slope that is a little below, as of a counter that hardly moves', () => {
+    expect(usageOf([{ ...ETH0, rate: '-0.4' }])).toMatchObject({ percent: 0, bytesPerSecond: 0 });
+  });
+
   const noPercent: [reason: string, why: string, devices: Device[], capacity?: string][] = [
     ['NoSeries', 'no device', []],
     ['NoSeries', 'only devices that do not count', [{ ...ETH0, name: 'cni0' }]],
@@ -70,7 +74,8 @@ describe('nodeUsage', () => {
     ['NoCapacity', 'no speed at all', [{ name: 'eth0', rate: '5', total: '5' }]],
     ['NoCapacity', 'all devices are down', [{ ...ETH0, speed: '-125000' }]],
     ['InvalidCapacity', 'an annotation that cannot be parsed, although there are speeds', [ETH0], 'lots'],
-    ['InvalidSample', 'a rate below 0', [{ ...ETH0, rate: '-1' }]],
+    ['CounterReset', 'a rate below 0', [{ ...ETH0, rate: '-1' }]],
+    ['CounterReset', 'such a device and a valid one', [ETH0, { name: 'eth1', rate: '-1e6', total: '1', speed: '1' }]],
     ['InvalidSample', 'a rate that is not a number', [{ ...ETH0, rate: 'NaN' }]],
     ['InvalidSample', 'an infinite rate', [{ ...ETH0, rate: '+Inf' }]],
     ['InvalidSample', 'a rate that is not a number, without a counter', [{ name: 'eth0', rate: 'NaN' }]],

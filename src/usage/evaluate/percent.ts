@@ -2,7 +2,7 @@ import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
 import { bondWithoutSpeed, sourceOfSpeeds } from './bonds.ts';
 import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
-import { negative, type CountedDevice, type NodeDevices, type NodeFacts } from './nodeFacts.ts';
+import type { CountedDevice, NodeDevices, NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
 import { hasRate, isUsable, sumUp, type Found, type Sums } from './sums.ts';
@@ -66,6 +66,8 @@ export interface NodeInput {
   /** The capacity that the reading or the Node states, not parsed. Replaces the sum of speeds. */
   capacity: StatedCapacity | undefined;
   timeSeconds: number;
+  /** The devices whose newest sample is older than `oldestSeconds`. They have no rate. */
+  late?: { readonly samples: NodeSamples; readonly oldestSeconds: number };
 }
 
 type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'bytesPerSecond' | 'capacityBytesPerSecond'>;
@@ -146,8 +148,10 @@ function checkDevices(found: Found): Problem | undefined {
     return { reason: 'AmbiguousUplink', message };
   }
   const { rates, second } = found;
-  const invalid = invalidRate(found, rates) ?? invalidRate(found, second) ?? invalidCounterOrRate(found);
+  const invalid = invalidRate(found, rates) ?? invalidRate(found, second) ?? invalidCounter(found);
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
+  const reset = resetCounter(found);
+  if (reset !== undefined) return { reason: 'CounterReset', message: reset };
   if (counted.length > 0) return undefined;
   const filtered = [...excluded].flatMap(([name, why]) => (why === 'Filtered' ? [name] : [])).sort();
   if (filtered.length > 0) return noDeviceSelected(filtered);
@@ -172,14 +176,23 @@ function isOfDevice(name: string, { excluded }: NodeDevices): boolean {
   return why === undefined || why === 'Absent';
 }
 
-/** Message about the first invalid counter or negative rate of a device that counts. */
-function invalidCounterOrRate({ facts, rates, second }: Found): string | undefined {
-  for (const { name, invalid } of facts.devices.counted) {
-    const problem =
-      invalid ??
-      negative('rate', name, rates?.devices.get(name)?.rate) ??
-      negative('receive rate', name, second?.devices.get(name)?.rate);
-    if (problem !== undefined) return problem;
+/** Message about the first invalid counter of a device that counts. */
+function invalidCounter({ facts }: Found): string | undefined {
+  return facts.devices.counted.find(({ invalid }) => invalid !== undefined)?.invalid;
+}
+
+/**
+ * The slope of a counter that hardly moves is not exactly 0: a double has 53 bits, so after 100 PB it is wrong by up to a byte per second.
+ */
+const ROUNDING = 1;
+
+/** Message about the first device that counts whose counter fell within the rate window: see ratesQuery. */
+function resetCounter({ facts, rates, second }: Found): string | undefined {
+  const isNegative = (of: NodeSamples | undefined, name: string): boolean => (of?.devices.get(name)?.rate ?? 0) <= -ROUNDING;
+  for (const { name } of facts.devices.counted) {
+    if (isNegative(rates, name) || isNegative(second, name)) {
+      return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed`;
+    }
   }
   return undefined;
 }
@@ -188,7 +201,7 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
   const { names } = found.facts.devices;
   const sums = sumUp(found);
   const transmitBytesTotal = Math.trunc(found.facts.transmitBytesTotal);
-  if (sums.devices === 0) return unknown(input, noRate(found, names), { transmitBytesTotal });
+  if (sums.devices === 0) return unknown(input, noRate(input, found, names), { transmitBytesTotal });
   return input.capacity === undefined
     ? ofSpeeds(input, found, sums, transmitBytesTotal)
     : ofCapacity(input, input.capacity, found, sums, transmitBytesTotal);
@@ -240,7 +253,7 @@ function ofCapacity(
   // It is the capacity of the whole node: without the rate of one device, the percent would be too low.
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
-  if (unrated.length > 0) return unknown(input, noRate(found, unrated), { transmitBytesTotal });
+  if (unrated.length > 0) return unknown(input, noRate(input, found, unrated), { transmitBytesTotal });
   const { rate } = sums;
   if (found.measure === 'Fullest' && names.length > 1) {
     const isLess = (100 * rate) / capacity.bytesPerSecond < (fullestOf(sums)?.percent ?? 0);
@@ -272,14 +285,15 @@ function measured(
   devices: readonly string[],
   { rate, capacity, source, total, fullest }: Figures,
 ): NodeUsage {
-  const percent = (100 * rate) / capacity;
+  const bytesPerSecond = Math.max(rate, 0);
+  const percent = (100 * bytesPerSecond) / capacity;
   if (!Number.isFinite(percent))
     return unknown(input, { reason: 'InvalidSample', message: `rate ${rate} B/s, capacity ${capacity} B/s` });
   return {
     node: input.node,
     percent,
     transmitBytesTotal: total,
-    bytesPerSecond: rate,
+    bytesPerSecond,
     capacityBytesPerSecond: capacity,
     capacitySource: source,
     devices,
@@ -294,13 +308,22 @@ function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): Nod
   return { node: input.node, ...numbers, devices: [], timeSeconds: input.timeSeconds, ...problem };
 }
 
-function noRate({ direction, rates }: Found, names: readonly string[]): Problem {
+function noRate({ late }: NodeInput, { direction, rates }: Found, names: readonly string[]): Problem {
+  const name = names.find((each) => late?.samples.devices.has(each));
+  if (late && name !== undefined) return { reason: 'StaleSamples', message: lateSample(late, name) };
   const lacking = `fewer than two samples in the rate window for ${names.join(', ')}: new, or not scraped recently`;
   const received =
     direction !== 'Transmit' && (direction === 'Receive' || names.some((name) => rates?.devices.has(name)));
   if (!received) return { reason: 'StaleSamples', message: lacking };
   const message = `no receive rate: ${lacking}, or Prometheus does not keep node_network_receive_bytes_total`;
   return { reason: 'StaleSamples', message };
+}
+
+/** Has the time and not the age, which would be another one in each pass. */
+function lateSample({ samples, oldestSeconds }: NonNullable<NodeInput['late']>, name: string): string {
+  const newest = new Date((samples.devices.get(name)?.newest ?? NaN) * 1000);
+  const time = Number.isNaN(newest.getTime()) ? '' : ` (${newest.toISOString().slice(0, 19)}Z)`;
+  return `the newest sample of ${name}${time} is older than ${oldestSeconds} s: its scrapes fail, or reach Prometheus late`;
 }
 
 function noSpeed({ counted }: NodeDevices): Problem {

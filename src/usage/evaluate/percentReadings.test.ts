@@ -60,7 +60,7 @@ describe('a direction', () => {
     (direction) => {
       const device = { ...NIC, received: 'NaN' };
       expect(by(direction, [device])).toMatchObject({ reason: 'InvalidSample' });
-      expect(by(direction, [{ ...NIC, received: '-1' }])).toMatchObject({ reason: 'InvalidSample' });
+      expect(by(direction, [{ ...NIC, received: '-1' }])).toMatchObject({ reason: 'CounterReset' });
       expect(by('Transmit', [device]).percent).toBe(20);
     },
   );

@@ -8,6 +8,7 @@
  * | NoCapacity      | nothing states the capacity, and no device has a known speed, or a bond with traffic has none |
  * | InvalidCapacity | the capacity annotation or the capacity label cannot be parsed |
  * | InvalidSample   | a sample is not a number, or is negative |
+ * | CounterReset    | a counter fell within the rate window, as after a restart of the node: its rate is known when the window has passed |
  * | AmbiguousSeries | several exporters or clusters report the node |
  * | AmbiguousUplink | the node has several veths or macvlans and no other device |
  * | NoDeviceSelected | the patterns of the reading leave none of the devices that count |
@@ -20,6 +21,7 @@ export type UsageReason =
   | 'NoCapacity'
   | 'InvalidCapacity'
   | 'InvalidSample'
+  | 'CounterReset'
   | 'AmbiguousSeries'
   | 'AmbiguousUplink'
   | 'NoDeviceSelected'

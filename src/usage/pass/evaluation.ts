@@ -3,10 +3,11 @@ import type { KnownNode } from '../../nodes/nodeNames.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
 import type { DeviceFilter, DeviceFilters } from '../evaluate/devices/deviceFilter.ts';
 import type { NodeFacts } from '../evaluate/nodeFacts.ts';
-import { nodeUsage, type NodeUsage } from '../evaluate/percent.ts';
+import { nodeUsage, type NodeInput, type NodeUsage } from '../evaluate/percent.ts';
 import { DEFAULT_READING, usesReceived, type Reading, type Readings } from '../evaluate/reading.ts';
 import type { ReadingFigures } from '../evaluate/snapshot.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
+import type { LateSamples } from './lateSamples.ts';
 import type { Received } from './receiveRates.ts';
 
 /** Nodes per turn of the event loop: they take 1 to 5 ms to evaluate. */
@@ -18,6 +19,8 @@ export interface Answers {
   /** Transmit rates. */
   rates: ReadonlyMap<string, NodeSamples>;
   received: Received;
+  /** The rates have none of these. */
+  late: LateSamples;
   /** Highest speeds of the last hour. */
   peaks: ReadonlyMap<string, NodeSamples> | undefined;
   timeSeconds: number;
@@ -97,7 +100,14 @@ function evaluate(
   const facts = all && filter ? filter.apply(all) : all;
   const received = answers.received.nodes.get(node);
   const capacity = reading.capacities?.of(node) ?? known.capacity;
-  const usage = nodeUsage({ node, facts, rates, received, reading, capacity, timeSeconds: answers.timeSeconds });
+  const { timeSeconds } = answers;
+  const late = lateOf(node, answers);
+  const usage = nodeUsage({ node, facts, rates, received, reading, capacity, timeSeconds, ...(late && { late }) });
   const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
   return drop === undefined ? usage : { ...usage, drop };
+}
+
+function lateOf(node: string, { late: { nodes, oldestSeconds } }: Answers): NodeInput['late'] {
+  const samples = nodes.get(node);
+  return samples && { samples, oldestSeconds };
 }

@@ -107,7 +107,7 @@ describe('a pass', () => {
       [1, 0],
       [2, 30_000],
     ]);
-    expect(most).toBe(2); // the two queries of one pass
+    expect(most).toBe(3); // the queries of one pass
   });
 
   it('reports a warning once, even if several answers have it', async () => {
@@ -248,6 +248,7 @@ describe('metrics', () => {
       ['rates', 'ok', 2],
       ['facts', 'QueryFailed', 2],
       [1, false, 2],
+      ['late', 'ok', 2],
     ]);
   });
 

@@ -32,7 +32,11 @@ beforeEach(() => {
 afterEach(() => stop.signal.abort());
 
 const run = (): void => void feed.run(stop.signal.signal);
-const offsets = (): string[] => prometheus.asked.flatMap(({ expression }) => /offset \w+/.exec(expression)?.[0] ?? []);
+/** Of the queries for rates. */
+const offsets = (): string[] =>
+  prometheus.asked
+    .filter(({ kind }) => kind === 'rates' || kind === 'received')
+    .flatMap(({ expression }) => /offset \w+/.exec(expression)?.[0] ?? []);
 const percents = (): (number | undefined)[] => feed.passes.map(({ nodes }) => nodes.get('a')?.percent);
 
 describe('passes of the past', () => {

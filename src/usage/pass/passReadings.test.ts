@@ -147,9 +147,7 @@ describe('the readings of a pass', () => {
 
   it('have the warnings of their own answers only', async () => {
     ask('Receive');
-    scene.prometheus.before = (_query, kind) => {
-      scene.prometheus.warnings = kind === 'received' ? ['partial'] : [];
-    };
+    scene.prometheus.warningsOf = (kind) => (kind === 'received' ? ['partial'] : []);
     const finding = await scene.next(nodes);
     expect(figuresOf(finding, 'Receive')?.warnings).toEqual(['partial']);
   });

@@ -5,6 +5,7 @@ import {
   checkQuery,
   factsQuery,
   fallenSpeedsQuery,
+  lateQuery,
   quotePromQL,
   ratesQuery,
   samplesPerWindowQuery,
@@ -17,7 +18,16 @@ const NODES = { names: ['a.b', 'c'], hosts: ['a.b', '10.0.0.1', 'fd00::1'] };
 
 describe('queries', () => {
   it('asks for the rate of each device that may count', () => {
-    expect(ratesQuery(QUERY)).toBe('rate(node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}[20s])');
+    expect(ratesQuery(QUERY)).toBe('deriv(node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}[20s])');
+  });
+
+  it.each([
+    { windowSeconds: 20, seconds: 15, why: 'three quarters of the window' },
+    { windowSeconds: 3600, seconds: 270, why: 'servers show a sample for five minutes' },
+  ])('asks for devices whose newest sample is older than $seconds s: $why', ({ windowSeconds, seconds }) => {
+    const late = lateQuery({ ...QUERY, windowSeconds }, undefined, 30);
+    const counter = 'node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
+    expect(late).toBe(`timestamp(${counter} offset 30000ms) < time() - ${seconds + 30}`);
   });
 
   it('excludes virtual devices by default', () => {
@@ -28,6 +38,7 @@ describe('queries', () => {
     const query: UsageQuery = { ...QUERY, matchers: [{ name: 'cluster', op: '=', value: 'x' }] };
     for (const text of [
       ratesQuery(query),
+      lateQuery(query),
       factsQuery(query),
       samplesPerWindowQuery(query),
       uplinksQuery(query, NODES),
@@ -74,10 +85,19 @@ describe('queries with replicas', () => {
 
   it('takes the highest rate of replicas, never their sum, and keeps all other labels', () => {
     const [now, past] = [ratesQuery(query), ratesQuery(query, undefined, 1.5)];
-    expect(now).toBe(`max without (replica, prom) (rate(node_network_transmit_bytes_total${devices}[20s]))`);
-    expect(past).toBe(
-      `max without (replica, prom) (rate(node_network_transmit_bytes_total${devices}[20s] offset 1500ms))`,
+    const counter = `node_network_transmit_bytes_total${devices}`;
+    expect(now).toBe(
+      `max without (replica, prom) (deriv(${counter}[20s]) unless (timestamp(${counter}) < time() - 15))`,
     );
+    expect(past).toBe(
+      `max without (replica, prom) (deriv(${counter}[20s] offset 1500ms) ` +
+        `unless (timestamp(${counter} offset 1500ms) < time() - 16.5))`,
+    );
+  });
+
+  it('asks for the newest sample of any replica', () => {
+    const counter = `node_network_transmit_bytes_total${devices}`;
+    expect(lateQuery(query)).toBe(`max without (replica, prom) (timestamp(${counter})) < time() - 15`);
   });
 
   it('takes the facts of the replica with the newest speed', () => {
@@ -97,7 +117,8 @@ describe('queries with replicas', () => {
 
   it('asks with GET by default: a proxy may not allow POST', () => {
     const standard = { windowSeconds: 20, matchers: [], direction: 'transmit', replicaLabels: ['replica'] } as const;
-    for (const text of [ratesQuery(standard), factsQuery(standard)]) expect(text.length).toBeLessThan(3_800);
+    for (const text of [ratesQuery(standard), lateQuery(standard), factsQuery(standard)])
+      expect(text.length).toBeLessThan(3_800);
   });
 
   it('counts a device of two replicas once when it searches for uplinks', () => {

@@ -18,7 +18,7 @@ export interface LabelMatcher {
 
 /** The settings of a feed that its queries depend on. */
 export interface UsageQuery {
-  /** Window of rate(). A reliable rate needs at least four scrape intervals. */
+  /** The samples of this time make a rate. A reliable rate needs at least four scrape intervals. */
   windowSeconds: number;
   /** Set if the operator deployed Prometheus. Otherwise the operator counts the samples in the window. */
   scrapeIntervalSeconds?: number;
@@ -65,22 +65,21 @@ export const FACT_METRICS: readonly string[] = [
 ];
 
 /**
- * Bytes per second of each device. Aggregates replicas only: other aggregation would merge two nodes of the same name in
- * different clusters without notice.
+ * Bytes per second of each device: the slope of the line through the samples in the window (least squares).
  *
- * Of replicas the highest rate counts, never their sum. Prometheus divides the increase that a replica has seen by the
- * whole window. Each replica reads the same counter, so a higher rate means that it has seen more of the window:
+ * rate() would divide what the samples have counted by the whole window. Where samples cover only a part of it, because they arrive late,
+ * have stopped, or have just begun, the rate is then too low by the rest, and a full node looks fit. The slope is of what the samples cover.
  *
- * | One replica                           | Its rate                             | Which counts                |
- * |---------------------------------------|--------------------------------------|-----------------------------|
- * | scrapes as the other                  | as the other's, but for scrape times | either                      |
- * | has stopped; its series are not stale | falls while its window empties       | the other: newer samples    |
- * | has just started                      | too low until its window is full     | the other: the whole window |
- * | has missed scrapes                    | as the other's, or too low           | the other: more samples     |
+ * | The samples of a node at 95 %         | rate()           | the slope                                               |
+ * |---------------------------------------|------------------|---------------------------------------------------------|
+ * | arrive late by half of the window     | about 48 %       | 95 %                                                    |
+ * | have stopped, without a stale marker  | falls to 0 %     | 95 %, until `lateQuery` has them                        |
+ * | are back after a gap                  | rises from 20 %  | 95 %                                                    |
+ * | step back by a few bytes              | millions of %    | 95 %                                                    |
+ * | begin anew: the node was restarted    | too low at first | negative while the window has older samples: no figure  |
  *
- * Choosing the newest sample would be wrong in the third row: the percent would fall with each scrape of that replica.
- * VictoriaMetrics divides by the time between the samples instead. There a stopped replica counts with its last rate for
- * as long as the window, if the traffic has fallen since.
+ * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Of replicas the
+ * highest rate counts, never their sum. Each reads the same counter, so the rates are about the same; one whose samples are late is left out.
  *
  * @param offsetSeconds how long ago, by the server's clock
  */
@@ -90,12 +89,49 @@ export function ratesQuery(
   offsetSeconds = 0,
   counted: Counted = 'transmit',
 ): string {
-  const offset = offsetSeconds === 0 ? '' : ` offset ${Math.round(offsetSeconds * 1000)}ms`;
   const counter = counted === 'transmit' ? TRANSMITTED : RECEIVED;
   return inScope(query, scope, (matchers) => {
-    const rate = `rate(${counter}${matchers}[${query.windowSeconds}s]${offset})`;
-    return hasReplicas(query) ? `max without (${labelsOf(query)}) (${rate})` : rate;
+    const rate = `deriv(${counter}${matchers}[${query.windowSeconds}s]${offsetOf(offsetSeconds)})`;
+    if (!hasReplicas(query)) return rate;
+    return `max without (${labelsOf(query)}) (${rate} unless (${newest(counter + matchers, offsetSeconds)}${isLate(query, offsetSeconds)}))`;
   });
+}
+
+/**
+ * The time of the newest sample of each device whose newest sample is too old: its rate is of the past. The answer is usually empty.
+ * A server shows a sample for five minutes, unless the target was scraped without the series, or is gone: writers to a store often say neither.
+ *
+ * @param offsetSeconds how long ago, by the server's clock
+ */
+export function lateQuery(query: UsageQuery, scope: Scope = COUNTED, offsetSeconds = 0): string {
+  return inScope(query, scope, (matchers) => {
+    const time = newest(TRANSMITTED + matchers, offsetSeconds);
+    const ofNewest = hasReplicas(query) ? `max without (${labelsOf(query)}) (${time})` : time;
+    return ofNewest + isLate(query, offsetSeconds);
+  });
+}
+
+/**
+ * How old the newest sample of a rate may be, seconds. The window has at least four scrapes, so three can be missed, or samples can be late
+ * by half of the window, before there is no rate.
+ */
+export function oldestSeconds({ windowSeconds }: UsageQuery): number {
+  return Math.min(0.75 * windowSeconds, LONGEST_SEEN_SECONDS);
+}
+
+/** A little less than the five minutes for which servers show a sample (query.lookback-delta). */
+const LONGEST_SEEN_SECONDS = 270;
+
+function newest(series: string, offsetSeconds: number): string {
+  return `timestamp(${series}${offsetOf(offsetSeconds)})`;
+}
+
+function isLate(query: UsageQuery, offsetSeconds: number): string {
+  return ` < time() - ${Number((oldestSeconds(query) + offsetSeconds).toFixed(3))}`;
+}
+
+function offsetOf(seconds: number): string {
+  return seconds === 0 ? '' : ` offset ${Math.round(seconds * 1000)}ms`;
 }
 
 function hasReplicas({ replicaLabels = [] }: UsageQuery): boolean {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
+import type { LateSamples } from './lateSamples.ts';
 import type { SeriesCache } from '../series/seriesCache.ts';
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
 import type { RateTable } from '../series/rateTable.ts';
@@ -11,6 +12,8 @@ import {
   FACT_METRICS,
   factsQuery,
   fallenSpeedsQuery,
+  lateQuery,
+  oldestSeconds,
   ratesQuery,
   samplesPerWindowQuery,
   uplinksQuery,
@@ -21,7 +24,8 @@ import { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
 /** The kind of a query: a label of the metrics. */
-export type QueryKind = 'rates' | 'receive_rates' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
+export type QueryKind =
+  'rates' | 'receive_rates' | 'late' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
 
 /**
  * Runs a query in the background, with its own deadline: that of a pass, or `atLeastMs` if it is longer.
@@ -96,6 +100,18 @@ export class QueryRunner {
     const answer = await this.#ask(kind, ratesQuery(this.#query, scope, offsetSeconds, counted), visitor, deadline);
     decoder.end();
     return { decoded: decoder, ...answer };
+  }
+
+  /** The times of the newest samples of devices whose samples are too old for a rate. */
+  async late(
+    resolver: NodeResolver,
+    deadline: Deadline,
+    { scope, offsetSeconds }: Pick<RatesOptions, 'scope' | 'offsetSeconds'> = {},
+  ): Promise<LateSamples> {
+    const expression = lateQuery(this.#query, scope, offsetSeconds);
+    const decoder = new SeriesDecoder(resolver, 'newest');
+    const { warnings, infos } = await this.#ask('late', expression, decoder, deadline);
+    return { nodes: decoder.nodes, oldestSeconds: oldestSeconds(this.#query), warnings, infos };
   }
 
   /** Counters, speeds and the other facts of each device, in one query. */

@@ -4,6 +4,7 @@ import type { Deadline } from '../../prometheus/deadline.ts';
 import type { NodeRestriction, Scope } from './queries.ts';
 import type { Readings } from '../evaluate/reading.ts';
 import type { Answered, QueryRunner } from './queryRunner.ts';
+import { dropLate, NONE_LATE, type LateSamples } from './lateSamples.ts';
 import { NOTHING, readReceived, type Received } from './receiveRates.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */
@@ -12,6 +13,7 @@ export interface Uplinks {
   /** Transmit rates. */
   rates: ReadonlyMap<string, NodeSamples>;
   received: Received;
+  late: LateSamples;
 }
 
 /** What to search for. */
@@ -25,7 +27,7 @@ interface Asked {
 
 /** Upper limit, because the query lists the name of each node. */
 const MOST_NODES = 500;
-const NONE: Uplinks = { facts: new Map(), rates: new Map(), received: NOTHING };
+const NONE: Uplinks = { facts: new Map(), rates: new Map(), received: NOTHING, late: NONE_LATE };
 
 /**
  * Searches the macvlans and veths of nodes that have no other device that counts. If a node is a container, its only
@@ -45,14 +47,16 @@ export async function readUplinks(
   const found = await queries.uplinks(resolver, deadline, restrictionTo(missing.slice(0, MOST_NODES), nodes));
   const scope = soleUplinks(found, nodes);
   if (scope === undefined) return { ...NONE, facts: found.decoded.nodes };
-  const [facts, rates, received] = await Promise.all([
+  const [facts, rates, received, late] = await Promise.all([
     queries.facts(resolver, deadline, scope),
     queries.rates(resolver, deadline, { scope }),
     readReceived(queries, readings, resolver, deadline, { scope }),
+    queries.late(resolver, deadline, { scope }),
   ]);
+  dropLate(late, rates.decoded.nodes, received.nodes);
   for (const [name, samples] of facts.decoded.nodes) found.decoded.nodes.set(name, samples);
   // If only the receive rates failed, the nodes have a figure of what they send, and the others say what is missing.
-  return { facts: found.decoded.nodes, rates: rates.decoded.nodes, received: { ...received, error: undefined } };
+  return { facts: found.decoded.nodes, rates: rates.decoded.nodes, received: { ...received, error: undefined }, late };
 }
 
 /** Selects the nodes that have exactly one device in the answer. */

@@ -11,6 +11,7 @@ import type { NodeUsage } from '../evaluate/percent.ts';
 import type { Readings } from '../evaluate/reading.ts';
 import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Evaluated } from './evaluation.ts';
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
+import { dropLate, type LateSamples } from './lateSamples.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { ANSWER_OF_MANY_MS, type Answered, type Background, type QueryRunner } from './queryRunner.ts';
@@ -116,14 +117,15 @@ export class UsageCollector {
   ): Promise<Finding> {
     const readers = { resolver: createNodeResolver(nodes), deadline, areMany: nodes.size > MOST_NODES_AT_ONCE };
     this.#rateTable = this.#rateTable.next(nodes);
-    const [rates, facts, received] = await Promise.all([
+    const [rates, facts, received, late] = await Promise.all([
       this.#queries.rates(readers.resolver, deadline, { table: this.#rateTable, cache: this.#seriesCache }),
       this.#readFacts(readers),
       this.#receiveRates.read(readings, nodes, readers.resolver, deadline),
+      this.#queries.late(readers.resolver, deadline),
     ]);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const answers = { facts: facts.nodes, rates: rates.decoded.nodes, received, ...this.#shared(), timeSeconds: at };
+    const answers = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at };
     const usages = await evaluateNodes(nodes, answers);
     const figures = await evaluateReadings(readings, nodes, answers);
     // After the deadline, the next pass may already have overwritten these rates.
@@ -140,8 +142,8 @@ export class UsageCollector {
       ...(figures && { readings: figures }),
       ...this.#window(),
       ...unattributed(rates.decoded, facts.unattributed),
-      warnings: [...new Set([...rates.warnings, ...facts.warnings])],
-      infos: [...new Set([...rates.infos, ...facts.infos, ...problem])],
+      warnings: distinct(rates.warnings, facts.warnings, late.warnings),
+      infos: distinct(rates.infos, facts.infos, late.infos, problem),
     };
   }
 
@@ -159,27 +161,27 @@ export class UsageCollector {
     readings: Readings = NO_READINGS,
   ): Promise<Finding> {
     const resolver = createNodeResolver(nodes);
-    const [rates, received] = await Promise.all([
+    const [rates, received, late] = await Promise.all([
       this.#queries.rates(resolver, deadline, { offsetSeconds }),
       readReceived(this.#queries, readings, resolver, deadline, { offsetSeconds }),
+      this.#queries.late(resolver, deadline, { offsetSeconds }),
     ]);
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
-    const answers = { facts, rates: rates.decoded.nodes, received, ...this.#shared(), timeSeconds: at };
+    const answers = { ...this.#answers(facts, rates, received, late), timeSeconds: at };
     const usages = await evaluateNodes(nodes, answers);
     const figures = await evaluateReadings(readings, nodes, answers);
     deadline.signal.throwIfAborted();
     const { unmatched, ambiguous } = rates.decoded;
     const found = unattributed({ unmatched, ambiguous }, { unmatched, ambiguous });
-    const { warnings, infos } = rates;
     return {
       ok: true,
       timeSeconds: at,
       nodes: usages,
       ...(figures && { readings: figures }),
       ...found,
-      warnings,
-      infos,
+      warnings: distinct(rates.warnings, late.warnings),
+      infos: distinct(rates.infos, late.infos),
     };
   }
 
@@ -236,8 +238,15 @@ export class UsageCollector {
     return samples === undefined ? {} : { samplesPerWindow: samples };
   }
 
-  #shared(): Pick<Answers, 'peaks' | 'filters'> {
-    return { peaks: this.#peaks(), filters: this.#filters };
+  /** Of the rates, only those that are of now. */
+  #answers(
+    facts: Answers['facts'],
+    { decoded: { nodes: rates } }: Answered,
+    received: Answers['received'],
+    late: LateSamples,
+  ): Omit<Answers, 'timeSeconds'> {
+    dropLate(late, rates, received.nodes);
+    return { facts, rates, received, late, peaks: this.#peaks(), filters: this.#filters };
   }
 
   /** Undefined if the answer is older than the hour that it describes, or if there is none. */
@@ -268,6 +277,10 @@ export class UsageCollector {
       return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
     }
   }
+}
+
+function distinct(...lists: readonly (readonly string[])[]): string[] {
+  return [...new Set(lists.flat())];
 }
 
 /** True if a node was added after the facts were read: it has a rate, no facts and no percent. */

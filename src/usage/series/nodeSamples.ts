@@ -7,6 +7,8 @@ export interface DeviceSamples extends DeviceFacts {
   rate?: number | undefined;
   /** Highest speed of the last hour, bytes per second. */
   peak?: number | undefined;
+  /** Time of its newest sample, seconds since 1970. Only of devices whose samples are too old for a rate. */
+  newest?: number | undefined;
   /** The labels of the series with the rate, to compare them with those of a duplicate. Absent if they are not kept. */
   source?: LabelSource | undefined;
 }

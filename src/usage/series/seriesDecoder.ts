@@ -19,7 +19,9 @@ export interface Unattributed {
 const MOST_EXAMPLES = 5;
 const LONGEST_QUOTE = 60;
 
-type Field = 'rate' | 'peak' | 'total' | 'speed' | 'flags' | 'ifaceId' | 'ifaceLink';
+type Field = 'rate' | 'peak' | 'newest' | 'total' | 'speed' | 'flags' | 'ifaceId' | 'ifaceLink';
+/** The only number of a device in an answer without metric names. */
+type Unnamed = 'rate' | 'peak' | 'newest';
 const FIELDS: ReadonlyMap<unknown, Field> = new Map([
   ['node_network_transmit_bytes_total', 'total'],
   ['node_network_speed_bytes', 'speed'],
@@ -47,7 +49,7 @@ export class SeriesDecoder implements SeriesVisitor {
   /** Evaluation time of the server, seconds since 1970, from the first sample. */
   timeSeconds: number | undefined = undefined;
   readonly #resolver: SeriesResolver;
-  readonly #field: 'rate' | 'peak' | undefined;
+  readonly #field: Unnamed | undefined;
   /** The node of the previous series. */
   #last: { node: unknown; instance: unknown; samples: NodeSamples } | undefined = undefined;
   readonly #kept: RateTable | undefined;
@@ -56,7 +58,7 @@ export class SeriesDecoder implements SeriesVisitor {
    * @param samples the kind of all samples, if the series have no metric name. A table stores rates, in place of those
    * of the previous answer
    */
-  constructor(resolver: SeriesResolver, samples?: 'rate' | 'peak' | RateTable) {
+  constructor(resolver: SeriesResolver, samples?: Unnamed | RateTable) {
     this.#resolver = resolver;
     this.#field = samples instanceof RateTable ? 'rate' : samples;
     this.#kept = samples instanceof RateTable ? samples : undefined;
@@ -162,7 +164,7 @@ export class SeriesDecoder implements SeriesVisitor {
 
   #noSamples(): DeviceSamples {
     if (this.#field === undefined) return new FactSamples();
-    return this.#field === 'rate' ? { rate: undefined } : { peak: undefined };
+    return { [this.#field]: undefined };
   }
 
   /** Returns the device, unless it already had a sample of the metric. */

@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Direction } from '../evaluate/reading.ts';
+import { readingKey } from '../evaluate/reading.ts';
+import { device, PassScene, QUERY } from './testing/passScene.ts';
+
+const NEWEST = { newest: '1700000000' };
+const AT = '2023-11-14T22:13:20Z';
+
+let scene: PassScene;
+beforeEach(() => {
+  scene = new PassScene();
+});
+
+describe('a device whose newest sample is too old', () => {
+  it('has no rate, and the node no figure: the message has the time of the sample, which stays', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', NEWEST), device('b', 'eth0')];
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+    expect(nodes.get('a')).not.toHaveProperty('percent');
+    expect(nodes.get('a')?.message).toContain(`the newest sample of eth0 (${AT}) is older than 15 s`);
+    expect(nodes.get('b')).toMatchObject({ percent: 5 });
+  });
+
+  it('has a figure in the pass that finds new samples', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', NEWEST)];
+    await scene.next({ a: {} });
+    scene.prometheus.devices = [device('a', 'eth0')];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+  });
+
+  it('has no figure either while facts are reused: the rates tell', async () => {
+    const many = Array.from({ length: 5_001 }, (_, n) => device(`n${n}`, 'eth0', { flags: '4163', ifaceId: '2' }));
+    const nodes = Object.fromEntries(many.map(({ node }) => [node!, {}]));
+    scene.prometheus.devices = many;
+    expect((await scene.next(nodes)).nodes.get('n7')).toMatchObject({ percent: 5 });
+    const facts = scene.prometheus.count('facts');
+    scene.prometheus.devices = many.map((each) => (each.node === 'n7' ? { ...each, ...NEWEST } : each));
+    const after = await scene.next(nodes);
+    expect(scene.prometheus.count('facts')).toBe(facts);
+    expect(after.nodes.get('n7')).toMatchObject({ reason: 'StaleSamples' });
+    expect(after.nodes.get('n8')).toMatchObject({ percent: 5 });
+  });
+
+  it('is a veth uplink: the same', async () => {
+    scene.prometheus.devices = [device('a', 'veth1', NEWEST)];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+  });
+
+  it.each(['Receive', 'Max', 'Sum'] as const)('has no figure for the direction %s', async (direction: Direction) => {
+    scene.readings = new Map([[readingKey({ direction }), { direction }]]);
+    scene.prometheus.devices = [
+      device('a', 'eth0', { ...NEWEST, received: '9' }),
+      device('b', 'eth0', { received: '9' }),
+    ];
+    const { readings } = await scene.next({ a: {}, b: {} });
+    const figures = readings?.get(readingKey({ direction }))?.nodes;
+    expect(figures?.get('a')).toMatchObject({ reason: 'StaleSamples' });
+    expect(figures?.get('b')?.percent).toBeGreaterThan(0);
+  });
+
+  it('is not measured beside one with new samples; of a stated capacity no figure is left', async () => {
+    scene.prometheus.devices = [device('a', 'eth0'), device('a', 'eth1', NEWEST)];
+    const capacity = { source: 'Annotation', key: 'k', text: '1kbit' } as const;
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5, devices: ['eth0'] });
+    expect((await scene.next({ a: { capacity } })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+  });
+
+  it('has no figure in a pass of the past', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', NEWEST)];
+    await scene.next({ a: {} });
+    const deadline = { signal: new AbortController().signal, timeoutMs: 8_000 };
+    const past = await scene.collector.past(new Map([['a', {}]]), scene.clock.now(), 30, deadline);
+    expect(past.nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+    expect(scene.prometheus.asked.at(-1)?.expression).toContain(
+      `offset 30000ms) < time() - ${QUERY.windowSeconds * 0.75 + 30}`,
+    );
+  });
+});
+
+it('a warning about late samples is a warning of the pass: without the answer, old rates may be among the others', async () => {
+  scene.prometheus.devices = [device('a', 'eth0')];
+  scene.prometheus.warningsOf = (kind) => (kind === 'late' ? ['partial'] : []);
+  expect((await scene.next({ a: {} })).warnings).toEqual(['partial']);
+});

@@ -1,0 +1,162 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seeded } from '../../src/connectivity/localise/testing/random.ts';
+import { sampleSize } from '../../src/runtime/testing/sampleSize.ts';
+import { lateQuery, oldestSeconds, ratesQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
+import { measured } from '../harness/measured.ts';
+import { promtool } from './promtool.ts';
+
+/**
+ * Whatever samples Prometheus has of a node with constant traffic, its rate is right or there is none: evaluated by Prometheus itself, for
+ * many nodes whose samples come at random times. SLOPE_SEED repeats a full run.
+ */
+const SEED = sampleSize({ quick: 39, full: Number(process.env.SLOPE_SEED ?? Date.now() % 1_000_000) });
+const QUERY: UsageQuery = { windowSeconds: 120, matchers: [], excludedDevices: 'veth.*' };
+const WINDOW = QUERY.windowSeconds;
+const COUNTER = 'node_network_transmit_bytes_total';
+/** Evaluations begin at this second. Samples begin at 0. */
+const BEGIN = 600;
+const EVALUATIONS = [0, 3, 11, 26, 44, 61, 87, 119, 150];
+/** Far from the true rate. */
+const FAR = 0.1;
+
+type Random = () => number;
+/** The samples of one node: the second, and the counter as a multiple of the rate; undefined for a staleness marker. */
+type Samples = readonly (readonly [second: number, count: number | undefined])[];
+
+/** @param interval between scrapes, seconds */
+type Choose = (scrapes: Samples, random: Random, interval: number) => Samples;
+
+/** Nodes of each kind have samples every 5 to 24 s, each up to a fifth of the interval late; one of twenty is missing, but only one in a window. */
+const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
+  steady: { of: (scrapes) => scrapes, hasRate: true },
+  /** A writer that is behind, by half of the window, or by what is left with a missing scrape. */
+  lagging: {
+    of: (scrapes, random, interval) => {
+      const lag = Math.floor(random() * Math.min(WINDOW / 2, oldestSeconds(QUERY) - 2.3 * interval));
+      return scrapes.map(([second, count]) => [second + lag, count]);
+    },
+    hasRate: true,
+  },
+  stopped: { of: (scrapes, random) => scrapes.filter(before(BEGIN + random() * WINDOW)), hasRate: false },
+  ended: {
+    of: (scrapes, random) => {
+      const last = scrapes.filter(before(BEGIN + random() * WINDOW));
+      return [...last, [(last.at(-1)?.[0] ?? 0) + 1, undefined]];
+    },
+    hasRate: false,
+  },
+  gap: {
+    of: (scrapes, random) => {
+      const from = BEGIN - random() * WINDOW;
+      const to = from + random() * 2 * WINDOW;
+      return scrapes.filter(([second]) => second < from || second > to);
+    },
+    hasRate: false,
+  },
+  begun: { of: (scrapes, random) => scrapes.filter(([second]) => second > BEGIN - random() * WINDOW), hasRate: false },
+  /** The counter is far larger than what a window adds, as after some minutes of traffic. */
+  restarted: {
+    of: (scrapes, random) => {
+      const at = BEGIN - WINDOW + random() * 2 * WINDOW;
+      return scrapes.map(([second, count = 0]) => [second, second < at ? count : second - at]);
+    },
+    hasRate: false,
+  },
+  steppingBack: {
+    of: (scrapes, random) => {
+      const at = BEGIN - WINDOW + random() * 2 * WINDOW;
+      return scrapes.map(([second, count = 0]) => [second, second < at ? count : count - 1e-6]);
+    },
+    hasRate: true,
+  },
+};
+
+const before =
+  (end: number) =>
+  ([second]: Samples[number]): boolean =>
+    second < end;
+
+function scrapesOf(interval: number, random: Random): Samples {
+  const samples: [number, number][] = [];
+  let missing = -Infinity;
+  for (let due = random() * interval; due < BEGIN + 2 * WINDOW; due += interval) {
+    const second = Math.round(due + (random() * interval) / 5);
+    if (second - missing > WINDOW && random() < 0.05) missing = second;
+    else samples.push([second, 1e4 + second]);
+  }
+  return samples;
+}
+
+/** In promtool's notation, a value for each second: https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/#series */
+function valuesOf(samples: Samples, rate: number): string {
+  const bySecond = new Map(samples.map(([second, count]) => [second, count === undefined ? 'stale' : count * rate]));
+  return Array.from({ length: BEGIN + 3 * WINDOW }, (_, second) => bySecond.get(second) ?? '_').join(' ');
+}
+
+const random = seeded(SEED);
+const NODES = Object.entries(KINDS).flatMap(([kind, { of }]) =>
+  Array.from({ length: sampleSize({ quick: 30, full: 100 }) }, (_, n) => {
+    const interval = [5, 10, 15, 24][Math.floor(random() * 4)]!;
+    const samples = of(scrapesOf(interval, random), random, interval);
+    const rate = 1e6 * (1 + Math.floor(random() * 1000));
+    return { kind, labels: `{kind="${kind}",node="${kind}-${n}",device="eth0"}`, rate, samples };
+  }),
+);
+const INPUT = NODES.flatMap(({ labels, rate, samples }) => [
+  { series: `${COUNTER}${labels}`, values: valuesOf(samples, rate) },
+  { series: `true_rate${labels}`, values: `${rate}x${BEGIN + 3 * WINDOW}` },
+]);
+/** A negative rate is no figure: see percent.ts. */
+const USED = `((${ratesQuery(QUERY)}) >= 0 unless (${lateQuery(QUERY)}))`;
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'traffic-slope-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** Rejects, with the answers, unless each query has this answer at each evaluation. */
+async function expectAnswers(queries: readonly { expr: string; exp_samples: readonly object[] }[]): Promise<void> {
+  const file = join(directory, 'test.yml');
+  const promql_expr_test = EVALUATIONS.flatMap((after) =>
+    queries.map((query) => ({ ...query, eval_time: `${BEGIN + after}s` })),
+  );
+  const tests = [{ interval: '1s', input_series: INPUT, promql_expr_test }];
+  // JSON is valid YAML.
+  await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests }));
+  await promtool('test', 'rules', file);
+}
+
+const farFromTruth = (rates: string): string => `abs(${rates} / true_rate - 1) > ${FAR}`;
+
+it('is within a tenth of the true rate, or there is none', async () => {
+  measured(`seed ${SEED}`);
+  await expectAnswers([{ expr: farFromTruth(USED), exp_samples: [] }]);
+});
+
+it('is there while the newest sample is not older than three quarters of the window', async () => {
+  const kinds = Object.entries(KINDS).filter(([, { hasRate }]) => hasRate);
+  const counts = kinds.map(([kind]) => ({
+    labels: `{kind="${kind}"}`,
+    value: NODES.filter((node) => node.kind === kind).length,
+  }));
+  const names = kinds.map(([kind]) => kind).join('|');
+  await expectAnswers([
+    { expr: `count by (kind) (${USED} * on (kind, node, device) true_rate{kind=~"${names}"})`, exp_samples: counts },
+  ]);
+});
+
+it('is gone when the newest sample is older', async () => {
+  const late = `(time() - max by (node) (timestamp(${COUNTER})) > ${oldestSeconds(QUERY)})`;
+  await expectAnswers([{ expr: `${late} and on (node) ${USED}`, exp_samples: [] }]);
+  // And there are such samples.
+  await expect(expectAnswers([{ expr: late, exp_samples: [] }])).rejects.toThrow(/stopped-\d+/);
+});
+
+it('would be wrong with rate(), so these samples tell', async () => {
+  const rate = `rate(${COUNTER}[${WINDOW}s])`;
+  await expect(expectAnswers([{ expr: farFromTruth(rate), exp_samples: [] }])).rejects.toThrow(/lagging-\d+/);
+});
