@@ -45,6 +45,19 @@ high if one is a standby. For such a bond, and in mode broadcast, state the capa
 mode broadcast the speed times the number of slaves. Older kernels report the sum of all slaves in mode broadcast, which fits
 the counter.
 
+## Speeds that are unknown
+
+A speed that cannot be the speed of a link is unknown, also among the speeds of the last hour for \`CapacityFell\`. The
+message of \`NoCapacity\` quotes it as the exporter reports it.
+
+| \`node_network_speed_bytes\` | Mbit/s | What it is |
+|---|---|---|
+| -125000 | -1 | \`SPEED_UNKNOWN\` of the kernel ([ethtool.h](https://github.com/torvalds/linux/blob/master/include/uapi/linux/ethtool.h)): the link is down |
+| 0 | 0 | a virtual device |
+| 5.36870911875e+14 | 4294967295 | \`SPEED_UNKNOWN\` in 32 bits: node_exporter with \`--collector.netclass.netlink\`, as on OpenShift and AKS |
+| 8.191875e+09 | 65535 | \`SPEED_UNKNOWN\` in 16 bits, of old drivers |
+| above 3.2e+12 | above 25.6 Tbit/s | an error of the driver: the fastest Ethernet is 1.6 Tbit/s, and the bound allows a bond of 16 |
+
 ## How the operator recognizes a device
 
 | Fact | Series | What it shows |

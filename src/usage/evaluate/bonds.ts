@@ -1,5 +1,6 @@
 import type { CountedDevice } from './nodeFacts.ts';
-import { hasTraffic, isUsable, type Found } from './sums.ts';
+import { isUsable } from './speeds.ts';
+import { hasTraffic, type Found } from './sums.ts';
 
 /**
  * Whose speed a capacity from the series is. The kernel gives a bond the sum of the speeds of its active slaves, those

@@ -35,6 +35,9 @@ describe('capacityDrop', () => {
     ['the speed is back since the query', { bond0: { peak: TEN_GBIT } }],
     ['the device is gone', { eth7: { peak: TEN_GBIT } }],
     ['the peak is not a number', { bond0: { peak: NaN } }],
+    ['the peak is infinite', { bond0: { peak: Infinity } }],
+    ['the peak is SPEED_UNKNOWN in 32 bits', { bond0: { peak: 4_294_967_295 * 125_000 } }],
+    ['the peak is SPEED_UNKNOWN in 16 bits', { bond0: { peak: 65_535 * 125_000 } }],
   ])('reports no drop: %s', (_why, peaks) => {
     expect(capacityDrop(node, facts, samples(peaks))).toBeUndefined();
   });

@@ -2,11 +2,12 @@ import { formatCapacity } from './capacity.ts';
 import type { NodeDevices } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { CapacityDrop, NodeUsage } from './percent.ts';
+import { isUsable } from './speeds.ts';
 
 /**
  * Finds the measured devices of a node that are slower than within the last hour. Devices that are gone or no longer
- * measured do not count: a slave that was removed from its bond would count twice. Do not call it for a node that
- * states its capacity.
+ * measured do not count: a slave that was removed from its bond would count twice. A peak that cannot be a speed does not
+ * count either (see `isUsable`). Do not call it for a node that states its capacity.
  *
  * @param facts the current speeds
  * @param peaks highest speeds of the last hour, of the devices that were slower at the time of the query
@@ -22,7 +23,7 @@ export function capacityDrop(
   const slower = devices.flatMap((name) => {
     const speed = facts?.counted.find((device) => device.name === name)?.speed;
     const peak = peaks.devices.get(name)?.peak;
-    return speed !== undefined && peak !== undefined && peak > speed ? [{ name, lost: peak - speed }] : [];
+    return speed !== undefined && isUsable(peak) && peak > speed ? [{ name, lost: peak - speed }] : [];
   });
   if (slower.length === 0) return undefined;
   const fromBytesPerSecond = slower.reduce((sum, { lost }) => sum + lost, capacity);

@@ -5,7 +5,8 @@ import { describeDuplicate } from './duplicateSeries.ts';
 import type { CountedDevice, NodeDevices, NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
-import { hasRate, isUsable, sumUp, type Found, type Sums } from './sums.ts';
+import { isUsable } from './speeds.ts';
+import { hasRate, sumUp, type Found, type Sums } from './sums.ts';
 import type { UsageReason } from './usageReason.ts';
 
 /** A node's devices had more capacity within the last hour than now, for example because a bond lost a slave. */

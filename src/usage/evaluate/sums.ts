@@ -1,6 +1,7 @@
 import type { CountedDevice, NodeFacts } from './nodeFacts.ts';
 import type { Direction, Measure } from './reading.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
+import { isUsable } from './speeds.ts';
 
 /** The samples of one node, as its reading needs them. */
 export interface Found {
@@ -90,9 +91,4 @@ export function hasRate({ rates, second, both }: Found, device: string): boolean
 export function hasTraffic({ rates, second, both }: Found, device: string): boolean {
   const rate = rates?.devices.get(device)?.rate ?? 0;
   return rate > 0 || (both && (second?.devices.get(device)?.rate ?? 0) > 0);
-}
-
-/** A NIC that is down reports -125000, some virtual devices report 0. */
-export function isUsable(speed: number | undefined): speed is number {
-  return speed !== undefined && Number.isFinite(speed) && speed > 0;
 }
