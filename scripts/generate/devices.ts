@@ -36,7 +36,7 @@ slaves that are up and that the mode of the bond lets send
 | active-backup | 10 Gbit/s: the standby does not send | measured |
 | broadcast | 10 Gbit/s: the slowest slave | the percent is up to 200: the counter of the bond adds up the copies that each slave sends |
 | one slave reports no speed or no duplex | 10 Gbit/s | the percent is too high rather than too low |
-| no active slave reports a speed and a duplex | unknown | Unknown (\`NoCapacity\`) while the bond has traffic, even if another device of the node has a speed |
+| no active slave reports a speed and a duplex | unknown | Unknown (\`NoCapacity\`) while the bond has [real traffic](#devices-without-a-speed), even if another device of the node has a speed |
 | no slave is up | unknown | the bond is not measured, other devices are |
 
 A bond can be without a speed although its slaves have one: the kernel leaves out a slave whose driver reports no duplex. The
@@ -57,6 +57,18 @@ message of \`NoCapacity\` quotes it as the exporter reports it.
 | 5.36870911875e+14 | 4294967295 | \`SPEED_UNKNOWN\` in 32 bits: node_exporter with \`--collector.netclass.netlink\`, as on OpenShift and AKS |
 | 8.191875e+09 | 65535 | \`SPEED_UNKNOWN\` in 16 bits, of old drivers |
 | above 3.2e+12 | above 25.6 Tbit/s | an error of the driver: the fastest Ethernet is 1.6 Tbit/s, and the bound allows a bond of 16 |
+
+## Devices without a speed
+
+A device that counts and has no usable speed hides a full link if only the other devices are measured. Its rate in the
+\`direction\` of the TrafficWatch decides, with \`measure: Sum\` and with \`Fullest\`. A stated capacity includes every device.
+
+| Rate, in percent of the sum of the known speeds | The node |
+|---|---|
+| below 1 % | the device is not measured, the others are: a NIC that is down, or the USB NIC of a BMC |
+| 1 % or more | Unknown (\`NoCapacity\`). The message names the device and its rate. State the capacity, or exclude the device with \`spec.devices\` |
+
+A link that goes down under load has a rate until the rate window has passed; the node is Unknown until then.
 
 ## How the operator recognizes a device
 

@@ -34,7 +34,7 @@ describe('a bond without a speed', () => {
     ['the fullest device may be the bond', { speed: DOWN }, 'Fullest', 'Transmit'],
     ['it only receives', { speed: DOWN, rate: '0' }, 'Sum', 'Max'],
     ['it only receives, and that counts', { speed: DOWN, rate: '0' }, 'Sum', 'Receive'],
-  ])('makes the node Unknown while it has traffic: %s', (_why, change, measure, direction) => {
+  ])('makes the node Unknown while it has real traffic: %s', (_why, change, measure, direction) => {
     const { name, rate, received, total, flags } = BOND as Required<Device>;
     expect(by([{ name, rate, received, total, flags, ...change }, NIC], measure, direction)).toMatchObject({
       reason: 'NoCapacity',
@@ -55,6 +55,11 @@ describe('a bond without a speed', () => {
 
   it('is not measured while it has no traffic in the direction, as a NIC that is down', () => {
     expect(by([{ ...BOND, speed: DOWN, rate: '0' }, NIC])).toMatchObject({ percent: 1, devices: ['eth2'] });
+  });
+
+  it('is not measured below 1 % of the known speeds, as any device', () => {
+    const usage = by([{ ...BOND, speed: DOWN, rate: '0.9' }, NIC]);
+    expect(usage).toMatchObject({ percent: 1, devices: ['eth2'], capacitySource: 'Series' });
   });
 
   it('is measured by a stated capacity', () => {

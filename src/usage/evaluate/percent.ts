@@ -1,11 +1,11 @@
 import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
-import { bondWithoutSpeed, sourceOfSpeeds } from './bonds.ts';
 import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
 import type { CountedDevice, NodeDevices, NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
-import { isUsable } from './speeds.ts';
+import { lackOfSpeed } from './speedProblems.ts';
+import { isUsable, sourceOfSpeeds } from './speeds.ts';
 import { hasRate, sumUp, type Found, type Sums } from './sums.ts';
 import type { UsageReason } from './usageReason.ts';
 
@@ -78,7 +78,7 @@ interface Problem {
 }
 /**
  * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured;
- * if it is a bond with traffic, the node is not (see `bondWithoutSpeed`).
+ * if it has real traffic, the node is not (see `lackOfSpeed`).
  * A stated capacity (spec, annotation or label) replaces the denominator; then every device that counts is
  * measured. Missing data gives a reason and no percent.
  *
@@ -189,7 +189,8 @@ const ROUNDING = 1;
 
 /** Message about the first device that counts whose counter fell within the rate window: see ratesQuery. */
 function resetCounter({ facts, rates, second }: Found): string | undefined {
-  const isNegative = (of: NodeSamples | undefined, name: string): boolean => (of?.devices.get(name)?.rate ?? 0) <= -ROUNDING;
+  const isNegative = (of: NodeSamples | undefined, name: string): boolean =>
+    (of?.devices.get(name)?.rate ?? 0) <= -ROUNDING;
   for (const { name } of facts.devices.counted) {
     if (isNegative(rates, name) || isNegative(second, name)) {
       return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed`;
@@ -210,8 +211,9 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
 
 function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
   const { devicesOfKnownSpeed: devices, rateOfKnownSpeed: rate, speed } = sums;
-  if (devices === 0 || bondWithoutSpeed(found) !== undefined) {
-    return unknown(input, noSpeed(found.facts.devices), { transmitBytesTotal, bytesPerSecond: sums.rate });
+  const message = lackOfSpeed(found.facts.devices, sums);
+  if (message !== undefined) {
+    return unknown(input, { reason: 'NoCapacity', message }, { transmitBytesTotal, bytesPerSecond: sums.rate });
   }
   if (found.measure === 'Fullest') return ofFullest(input, found, sums, transmitBytesTotal);
   const { counted, names } = found.facts.devices;
@@ -325,13 +327,6 @@ function lateSample({ samples, oldestSeconds }: NonNullable<NodeInput['late']>, 
   const newest = new Date((samples.devices.get(name)?.newest ?? NaN) * 1000);
   const time = Number.isNaN(newest.getTime()) ? '' : ` (${newest.toISOString().slice(0, 19)}Z)`;
   return `the newest sample of ${name}${time} is older than ${oldestSeconds} s: its scrapes fail, or reach Prometheus late`;
-}
-
-function noSpeed({ counted }: NodeDevices): Problem {
-  const speeds = counted.map(({ name, speed }) => `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`);
-  const bond = counted.some(({ isBond }) => isBond) ? '; a bond has the speed of its active slaves' : '';
-  const message = `the capacity is unknown (${speeds.join(', ')}${bond}); set the capacity annotation of the node, or spec.capacity`;
-  return { reason: 'NoCapacity', message };
 }
 
 /**

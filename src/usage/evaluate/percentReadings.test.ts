@@ -137,7 +137,7 @@ describe('a measure', () => {
   });
 
   it('Fullest is never a device without a speed or a rate', () => {
-    const noSpeed = { name: 'eth2', total: '1', rate: '999999', speed: '-125000' };
+    const noSpeed = { name: 'eth2', total: '1', rate: '9', speed: '-125000' };
     const noRate = { name: 'eth3', total: '1', speed: '1' };
     expect(by('Fullest', [FULL, noSpeed, noRate])).toMatchObject({ percent: 95, devices: ['eth0'] });
     expect(by('Fullest', [noSpeed])).toMatchObject({ reason: 'NoCapacity' });

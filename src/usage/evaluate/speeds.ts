@@ -1,3 +1,5 @@
+import type { CountedDevice } from './nodeFacts.ts';
+
 /** Bytes per second of 1 Mbit/s. The kernel reports speeds in Mbit/s, node_exporter in bytes per second. */
 const BYTES_PER_MBIT = 125_000;
 /** SPEED_UNKNOWN in the 16 bits of the old `struct ethtool_cmd`, in bytes per second. */
@@ -22,4 +24,19 @@ export const FASTEST = 16 * 1_600_000 * BYTES_PER_MBIT;
 export function isUsable(speed: number | undefined): speed is number {
   // NaN is not above 0, and infinity is above FASTEST.
   return speed !== undefined && speed > 0 && speed <= FASTEST && speed !== UNKNOWN_OF_16_BITS;
+}
+
+/**
+ * Whose speed a capacity from the series is. The kernel gives a bond the sum of the speeds of its active slaves, those
+ * that are up and that the mode of the bond lets send: with active-backup one of them. In the mode broadcast it is the
+ * slowest of them. Source: bond_ethtool_get_link_ksettings and bond_slave_can_tx of Linux,
+ * https://github.com/torvalds/linux/blob/master/drivers/net/bonding/bond_main.c
+ *
+ * | measured devices  | source       |
+ * |-------------------|--------------|
+ * | at least one bond | ActiveSlaves |
+ * | no bond           | Series       |
+ */
+export function sourceOfSpeeds(measured: readonly CountedDevice[]): 'ActiveSlaves' | 'Series' {
+  return measured.some(({ isBond }) => isBond) ? 'ActiveSlaves' : 'Series';
 }

@@ -29,6 +29,10 @@ export interface Sums {
   fullest: CountedDevice | undefined;
   /** Its rate. */
   fullestRate: number;
+  /** The device with the highest rate of those without a usable speed; the first of several by name. */
+  busiestWithoutSpeed: CountedDevice | undefined;
+  /** Its rate. A rate that is missing counts as 0. */
+  rateWithoutSpeed: number;
 }
 
 /**
@@ -46,20 +50,27 @@ export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
   let fullest: CountedDevice | undefined;
   let fullestRate = 0;
   let fullestShare = -1;
+  let busiestWithoutSpeed: CountedDevice | undefined;
+  let rateWithoutSpeed = 0;
   for (const device of facts.devices.counted) {
     const { name, speed } = device;
     const rate = rates?.devices.get(name)?.rate;
     const other = both ? second?.devices.get(name)?.rate : 0;
+    const together = combined(direction, rate ?? 0, other ?? 0);
+    const isKnown = isUsable(speed);
+    if (!isKnown && together > rateWithoutSpeed) {
+      busiestWithoutSpeed = device;
+      rateWithoutSpeed = together;
+    }
     if (rate === undefined || other === undefined) continue;
     devices++;
     sent += rate;
     received += other;
-    if (!isUsable(speed)) continue;
+    if (!isKnown) continue;
     devicesOfKnownSpeed++;
     sentOfKnownSpeed += rate;
     receivedOfKnownSpeed += other;
     speeds += speed;
-    const together = combined(direction, rate, other);
     if (together / speed <= fullestShare) continue;
     fullest = device;
     fullestRate = together;
@@ -73,6 +84,8 @@ export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
     speed: speeds,
     fullest,
     fullestRate,
+    busiestWithoutSpeed,
+    rateWithoutSpeed,
   };
 }
 
@@ -85,10 +98,4 @@ function combined(direction: Direction, rate: number, second: number): number {
 export function hasRate({ rates, second, both }: Found, device: string): boolean {
   if (rates?.devices.get(device)?.rate === undefined) return false;
   return !both || second?.devices.get(device)?.rate !== undefined;
-}
-
-/** True if the device sends or receives, as far as the direction asks for it. */
-export function hasTraffic({ rates, second, both }: Found, device: string): boolean {
-  const rate = rates?.devices.get(device)?.rate ?? 0;
-  return rate > 0 || (both && (second?.devices.get(device)?.rate ?? 0) > 0);
 }

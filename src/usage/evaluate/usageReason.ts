@@ -5,7 +5,7 @@
  * |-----------------|-------|
  * | NoSeries        | the node has no series, or none of a device that counts |
  * | StaleSamples    | the samples are too old: counters without a rate in the window, or rates whose target is gone |
- * | NoCapacity      | nothing states the capacity, and no device has a known speed, or a bond with traffic has none |
+ * | NoCapacity      | nothing states the capacity, and no device has a usable speed, or a device with real traffic has none |
  * | InvalidCapacity | the capacity annotation or the capacity label cannot be parsed |
  * | InvalidSample   | a sample is not a number, or is negative |
  * | CounterReset    | a counter fell within the rate window, as after a restart of the node: its rate is known when the window has passed |

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { Direction, Measure } from './reading.ts';
+import { usageOf, type Device } from './testing/usageOf.ts';
+
+/** Full, and without a speed: 9.5 Gbit/s sent. */
+const FULL: Device = { name: 'eth0', rate: '1187500000', received: '0', total: '5' };
+/** Idle, 10 Gbit/s. */
+const IDLE: Device = { name: 'eth1', rate: '1000000', received: '1000000', total: '7', speed: '1250000000' };
+const MEASURES: readonly Measure[] = ['Sum', 'Fullest'];
+
+describe('a device with traffic and no usable speed, next to devices with a speed', () => {
+  it.each<{ why: string; change: Partial<Device>; direction?: Direction; message: string }>([
+    { why: 'virtio reports no speed', change: {}, message: 'eth0: no speed, rate 9.5Gbit/s' },
+    { why: 'the speed is -1', change: { speed: '-125000' }, message: 'eth0: speed -125000, rate 9.5Gbit/s' },
+    { why: 'the speed is 0', change: { speed: '0' }, message: 'eth0: speed 0, rate 9.5Gbit/s' },
+    { why: 'the speed is not a number', change: { speed: 'NaN' }, message: 'eth0: speed NaN, rate 9.5Gbit/s' },
+    {
+      why: 'the speed is SPEED_UNKNOWN in 32 bits',
+      change: { speed: '5.36870911875e+14' },
+      message: 'eth0: speed 536870911875000, rate 9.5Gbit/s',
+    },
+    { why: 'its rate is 1 %', change: { rate: '12500000' }, message: 'eth0: no speed, rate 100Mbit/s' },
+    {
+      why: 'it receives, and that counts',
+      change: { rate: '0', received: '12500000' },
+      direction: 'Receive',
+      message: 'eth0: no speed, rate 100Mbit/s',
+    },
+    {
+      why: 'it receives more than it sends',
+      change: { rate: '0', received: '12500000' },
+      direction: 'Max',
+      message: 'eth0: no speed, rate 100Mbit/s',
+    },
+    {
+      why: 'both directions together are 1 %',
+      change: { rate: '6250000', received: '6250000' },
+      direction: 'Sum',
+      message: 'eth0: no speed, rate 100Mbit/s',
+    },
+  ])('makes the node Unknown: $why', ({ change, direction = 'Transmit', message }) => {
+    for (const measure of MEASURES) {
+      const usage = usageOf([{ ...FULL, ...change }, IDLE], undefined, { direction, measure });
+      expect(usage).toMatchObject({ reason: 'NoCapacity', devices: [], transmitBytesTotal: 12 });
+      expect(usage).not.toHaveProperty('percent');
+      expect(usage.message).toBe(
+        `the capacity is unknown (${message}); set the capacity annotation of the node, or spec.capacity, ` +
+          'or exclude eth0: spec.devices',
+      );
+    }
+  });
+
+  it.each<{ why: string; change: Partial<Device>; direction?: Direction }>([
+    { why: 'it is idle', change: { rate: '0' } },
+    { why: 'the USB NIC of a BMC sends a few packets a minute', change: { rate: '200', received: '200' } },
+    { why: 'its rate is just below 1 %', change: { rate: '12499999' } },
+    { why: 'it only sends, and what is received counts', change: {}, direction: 'Receive' },
+    { why: 'each direction is below 1 %', change: { rate: '6250000', received: '6250000' }, direction: 'Max' },
+    { why: 'it is a slave of a bond, which does not count', change: { flags: String(0x1803) } },
+    { why: 'its name is excluded', change: { name: 'cni0' } },
+  ])('is not measured, and the others are: $why', ({ change, direction = 'Transmit' }) => {
+    for (const measure of MEASURES) {
+      const usage = usageOf([{ ...FULL, ...change }, IDLE], undefined, { direction, measure });
+      expect(usage).toMatchObject({ reason: 'Measured', devices: ['eth1'], capacityBytesPerSecond: 1.25e9 });
+    }
+  });
+
+  it('is compared with the speeds of all measured devices together', () => {
+    const devices = [{ ...FULL, rate: '12500000' }, IDLE, { ...IDLE, name: 'eth2' }];
+    expect(usageOf(devices)).toMatchObject({ reason: 'Measured', devices: ['eth1', 'eth2'] });
+    const [full, one, silent] = devices as [Device, Device, Device];
+    const { rate: _, ...withoutRate } = silent;
+    expect(usageOf([full, one, withoutRate])).toMatchObject({ reason: 'NoCapacity' });
+  });
+
+  it('is the one with the highest rate in the message, whatever their order', () => {
+    const busier = { ...FULL, name: 'eth2', rate: '1250000000' };
+    for (const devices of [
+      [FULL, IDLE, busier],
+      [busier, IDLE, FULL],
+    ])
+      expect(usageOf(devices).message).toContain('(eth2: no speed, rate 10Gbit/s)');
+  });
+
+  it('also counts with one of two rates: the other one is missing', () => {
+    const { received: _, ...sent } = FULL;
+    expect(usageOf([sent, IDLE], undefined, { direction: 'Max' })).toMatchObject({ reason: 'NoCapacity' });
+  });
+
+  it('is measured by a stated capacity', () => {
+    for (const measure of MEASURES) {
+      const usage = usageOf([FULL, IDLE], '10Gbit', { direction: 'Transmit', measure });
+      expect(usage).toMatchObject({ reason: 'Measured', devices: ['eth0', 'eth1'], capacitySource: 'Annotation' });
+      expect(usage.percent).toBeCloseTo(95.08, 2);
+    }
+  });
+});
