@@ -34,7 +34,7 @@ slaves that are up and that the mode of the bond lets send
 | 802.3ad, balance-rr, balance-xor, balance-tlb, balance-alb | 20 Gbit/s | measured |
 | the same, one slave has lost its link, or is in another aggregator | 10 Gbit/s | measured; \`CapacityFell\` if only that makes it unfit |
 | active-backup | 10 Gbit/s: the standby does not send | measured |
-| broadcast | 10 Gbit/s: the slowest slave | the percent is up to 200: the counter of the bond adds up the copies that each slave sends |
+| broadcast | 10 Gbit/s: the slowest slave | the percent is up to 200: the counter of the bond adds up the copies that each slave sends. With more than two slaves, a rate [above 200 %](#rates-that-cannot-be) is an \`InvalidSample\` |
 | one slave reports no speed or no duplex | 10 Gbit/s | the percent is too high rather than too low |
 | no active slave reports a speed and a duplex | unknown | Unknown (\`NoCapacity\`) while the bond has [real traffic](#devices-without-a-speed), even if another device of the node has a speed |
 | no slave is up | unknown | the bond is not measured, other devices are |
@@ -69,6 +69,21 @@ A device that counts and has no usable speed hides a full link if only the other
 | 1 % or more | Unknown (\`NoCapacity\`). The message names the device and its rate. State the capacity, or exclude the device with \`spec.devices\` |
 
 A link that goes down under load has a rate until the rate window has passed; the node is Unknown until then.
+
+## Rates that cannot be
+
+If the counter of a device steps back, for example since its driver lost some queues, Prometheus takes that for a reset, and
+the whole counter is traffic of the window. A node with such a rate of a device that counts is Unknown (\`InvalidSample\`),
+and the message names the device. Each direction that the TrafficWatch uses is compared alone.
+
+| Speed of the device | Stated capacity | Highest rate |
+|---|---|---|
+| known | none, or lower than the speed | twice the speed |
+| known | higher than the speed | twice the stated capacity: the 10 Gbit/s of a veth, for example, are only nominal |
+| unknown | any | 25.6 Tbit/s |
+
+After a jump of a counter, or if a link became much slower under load, this ends when the rate window has passed. If it does
+not end, the device carries more than its speed says: state the capacity, or exclude the device with \`spec.devices\`.
 
 ## How the operator recognizes a device
 

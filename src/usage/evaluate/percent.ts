@@ -4,7 +4,7 @@ import { describeDuplicate } from './duplicateSeries.ts';
 import type { CountedDevice, NodeDevices, NodeFacts } from './nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
-import { lackOfSpeed } from './speedProblems.ts';
+import { impossibleRate, lackOfSpeed } from './speedProblems.ts';
 import { isUsable, sourceOfSpeeds } from './speeds.ts';
 import { hasRate, sumUp, type Found, type Sums } from './sums.ts';
 import type { UsageReason } from './usageReason.ts';
@@ -80,7 +80,8 @@ interface Problem {
  * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured;
  * if it has real traffic, the node is not (see `lackOfSpeed`).
  * A stated capacity (spec, annotation or label) replaces the denominator; then every device that counts is
- * measured. Missing data gives a reason and no percent.
+ * measured. Missing data, and a rate that no link of the device can carry (see `highestRate`), give a reason and no
+ * percent.
  *
  * | direction | rate                                                | a device is measured with     |
  * |-----------|-----------------------------------------------------|-------------------------------|
@@ -201,12 +202,21 @@ function resetCounter({ facts, rates, second }: Found): string | undefined {
 
 function figuresOf(input: NodeInput, found: Found): NodeUsage {
   const { names } = found.facts.devices;
-  const sums = sumUp(found);
+  const capacity = input.capacity === undefined ? undefined : parseStated(input.capacity);
+  const stated = capacity !== undefined && 'bytesPerSecond' in capacity ? capacity.bytesPerSecond : 0;
+  const sums = sumUp(found, stated);
   const transmitBytesTotal = Math.trunc(found.facts.transmitBytesTotal);
   if (sums.devices === 0) return unknown(input, noRate(input, found, names), { transmitBytesTotal });
+  if (capacity !== undefined && 'problem' in capacity) {
+    return unknown(input, { reason: 'InvalidCapacity', message: capacity.problem }, { transmitBytesTotal });
+  }
+  if (sums.impossible !== undefined) {
+    const message = impossibleRate(sums.impossible, found, stated);
+    return unknown(input, { reason: 'InvalidSample', message }, { transmitBytesTotal });
+  }
   return input.capacity === undefined
     ? ofSpeeds(input, found, sums, transmitBytesTotal)
-    : ofCapacity(input, input.capacity, found, sums, transmitBytesTotal);
+    : ofCapacity(input, { source: input.capacity.source, capacity: stated }, found, sums, transmitBytesTotal);
 }
 
 function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal: number): NodeUsage {
@@ -244,31 +254,21 @@ function ofFullest(input: NodeInput, found: Found, { fullest, fullestRate: rate 
 
 function ofCapacity(
   input: NodeInput,
-  stated: StatedCapacity,
+  stated: Pick<Figures, 'source' | 'capacity'>,
   found: Found,
   sums: Sums,
   transmitBytesTotal: number,
 ): NodeUsage {
-  const capacity = parseStated(stated);
-  if ('problem' in capacity) {
-    return unknown(input, { reason: 'InvalidCapacity', message: capacity.problem }, { transmitBytesTotal });
-  }
   // It is the capacity of the whole node: without the rate of one device, the percent would be too low.
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
   if (unrated.length > 0) return unknown(input, noRate(input, found, unrated), { transmitBytesTotal });
   const { rate } = sums;
   if (found.measure === 'Fullest' && names.length > 1) {
-    const isLess = (100 * rate) / capacity.bytesPerSecond < (fullestOf(sums)?.percent ?? 0);
+    const isLess = (100 * rate) / stated.capacity < (fullestOf(sums)?.percent ?? 0);
     if (isLess) return ofFullest(input, found, sums, transmitBytesTotal);
   }
-  const { source } = stated;
-  return measured(input, found, names, {
-    rate,
-    capacity: capacity.bytesPerSecond,
-    source,
-    total: transmitBytesTotal,
-  });
+  return measured(input, found, names, { ...stated, rate, total: transmitBytesTotal });
 }
 
 interface Figures {

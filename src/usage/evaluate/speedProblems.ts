@@ -1,6 +1,7 @@
 import { formatCapacity } from './capacity.ts';
 import type { CountedDevice, NodeDevices } from './nodeFacts.ts';
-import type { Sums } from './sums.ts';
+import { FASTEST, isUsable } from './speeds.ts';
+import { highestRate, type Found, type Sums } from './sums.ts';
 
 /** The share of the known speeds from which on the rate of a device without a speed is real traffic. */
 const REAL_SHARE = 0.01;
@@ -23,6 +24,30 @@ export function lackOfSpeed({ counted }: NodeDevices, sums: Sums): string | unde
   if (busiest === undefined || rate < REAL_SHARE * speed) return undefined;
   const message = describe([busiest], [`${speedOf(busiest)}, rate ${formatCapacity(rate)}/s`]);
   return `${message}, or exclude ${busiest.name}: spec.devices`;
+}
+
+/**
+ * Message about a device with a rate that cannot be. The counter of a device that is created again under its name, or
+ * whose driver loses some of its queues, steps back, and rate() takes that for a reset: the whole counter counts as
+ * traffic of the window.
+ */
+export function impossibleRate({ name, speed }: CountedDevice, found: Found, stated: number): string {
+  const limit = highestRate(speed, stated);
+  const first = found.rates?.devices.get(name)?.rate ?? 0;
+  const isFirst = first > limit;
+  const rate = isFirst ? first : (found.second?.devices.get(name)?.rate ?? 0);
+  const what = isFirst && found.direction !== 'Receive' ? 'rate' : 'receive rate';
+  return (
+    `${what} of ${name} is ${formatCapacity(rate)}/s, ${limitOf(speed, stated)}: its counter jumped, or the speed is wrong; ` +
+    'if this lasts longer than the rate window, set the capacity annotation of the node, or spec.capacity, ' +
+    `or exclude ${name}: spec.devices`
+  );
+}
+
+function limitOf(speed: number | undefined, stated: number): string {
+  if (!isUsable(speed)) return `and no link is faster than ${formatCapacity(FASTEST)}/s`;
+  if (stated > speed) return `more than twice the stated capacity of ${formatCapacity(stated)}/s`;
+  return `more than twice its speed of ${formatCapacity(speed)}/s`;
 }
 
 function speedOf({ name, speed }: CountedDevice): string {

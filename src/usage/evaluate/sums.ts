@@ -1,7 +1,7 @@
 import type { CountedDevice, NodeFacts } from './nodeFacts.ts';
 import type { Direction, Measure } from './reading.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
-import { isUsable } from './speeds.ts';
+import { FASTEST, isUsable } from './speeds.ts';
 
 /** The samples of one node, as its reading needs them. */
 export interface Found {
@@ -33,13 +33,35 @@ export interface Sums {
   busiestWithoutSpeed: CountedDevice | undefined;
   /** Its rate. A rate that is missing counts as 0. */
   rateWithoutSpeed: number;
+  /** The first device by name with a rate that cannot be. */
+  impossible: CountedDevice | undefined;
+}
+
+/** The rate of a device may be this many times its speed: rates over a few scrapes, and nominal speeds, are not exact. */
+const LIMIT = 2;
+
+/**
+ * The highest rate of one direction that a device can have, bytes per second. A stated capacity may be lower than the
+ * speed of the link, and more than 100 % of it is possible. It may be higher, because the speed of a veth is only nominal.
+ *
+ * | speed    | limit                                                           |
+ * |----------|-----------------------------------------------------------------|
+ * | usable   | twice the speed, or twice the stated capacity if that is higher |
+ * | unknown  | the fastest link that there is                                  |
+ *
+ * @param stated bytes per second; 0 if nothing states the capacity of the node
+ */
+export function highestRate(speed: number | undefined, stated: number): number {
+  return isUsable(speed) ? LIMIT * Math.max(speed, stated) : FASTEST;
 }
 
 /**
  * Uses one loop for all sums, and local variables: it runs for every device of every node in each pass, and V8 allocates
  * memory for each number that is stored in an object.
+ *
+ * @param stated the stated capacity of the node, bytes per second; 0 if there is none
  */
-export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
+export function sumUp({ facts, rates, second, direction, both }: Found, stated: number): Sums {
   let devices = 0;
   let sent = 0;
   let received = 0;
@@ -52,6 +74,7 @@ export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
   let fullestShare = -1;
   let busiestWithoutSpeed: CountedDevice | undefined;
   let rateWithoutSpeed = 0;
+  let impossible: CountedDevice | undefined;
   for (const device of facts.devices.counted) {
     const { name, speed } = device;
     const rate = rates?.devices.get(name)?.rate;
@@ -63,6 +86,7 @@ export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
       rateWithoutSpeed = together;
     }
     if (rate === undefined || other === undefined) continue;
+    if (impossible === undefined && Math.max(rate, other) > highestRate(speed, stated)) impossible = device;
     devices++;
     sent += rate;
     received += other;
@@ -86,6 +110,7 @@ export function sumUp({ facts, rates, second, direction, both }: Found): Sums {
     fullestRate,
     busiestWithoutSpeed,
     rateWithoutSpeed,
+    impossible,
   };
 }
 

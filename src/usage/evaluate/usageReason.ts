@@ -7,7 +7,7 @@
  * | StaleSamples    | the samples are too old: counters without a rate in the window, or rates whose target is gone |
  * | NoCapacity      | nothing states the capacity, and no device has a usable speed, or a device with real traffic has none |
  * | InvalidCapacity | the capacity annotation or the capacity label cannot be parsed |
- * | InvalidSample   | a sample is not a number, or is negative |
+ * | InvalidSample   | a sample is not a number, or is negative, or a rate is far above the speed of its device |
  * | CounterReset    | a counter fell within the rate window, as after a restart of the node: its rate is known when the window has passed |
  * | AmbiguousSeries | several exporters or clusters report the node |
  * | AmbiguousUplink | the node has several veths or macvlans and no other device |
