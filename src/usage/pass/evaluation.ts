@@ -7,7 +7,7 @@ import { nodeUsage, type NodeInput, type NodeUsage } from '../evaluate/percent.t
 import { DEFAULT_READING, usesReceived, type Reading, type Readings } from '../evaluate/reading.ts';
 import type { ReadingFigures } from '../evaluate/snapshot.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
-import type { LateSamples } from './lateSamples.ts';
+import type { LateSamples } from '../series/lateSamples.ts';
 import type { Received } from './receiveRates.ts';
 
 /** Nodes per turn of the event loop: they take 1 to 5 ms to evaluate. */

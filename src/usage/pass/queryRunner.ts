@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import type { LateSamples } from './lateSamples.ts';
+import type { LateSamples } from '../series/lateSamples.ts';
 import type { SeriesCache } from '../series/seriesCache.ts';
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
 import type { RateTable } from '../series/rateTable.ts';

@@ -4,7 +4,7 @@ import type { Deadline } from '../../prometheus/deadline.ts';
 import type { NodeRestriction, Scope } from './queries.ts';
 import type { Readings } from '../evaluate/reading.ts';
 import type { Answered, QueryRunner } from './queryRunner.ts';
-import { dropLate, NONE_LATE, type LateSamples } from './lateSamples.ts';
+import { dropLate, NONE_LATE, type LateSamples } from '../series/lateSamples.ts';
 import { NOTHING, readReceived, type Received } from './receiveRates.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */

@@ -11,7 +11,7 @@ import type { NodeUsage } from '../evaluate/percent.ts';
 import type { Readings } from '../evaluate/reading.ts';
 import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Evaluated } from './evaluation.ts';
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
-import { dropLate, type LateSamples } from './lateSamples.ts';
+import { dropLate, type LateSamples } from '../series/lateSamples.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { ANSWER_OF_MANY_MS, type Answered, type Background, type QueryRunner } from './queryRunner.ts';

@@ -1,12 +1,14 @@
-import type { Answered } from './queryRunner.ts';
-import type { NodeSamples } from '../series/nodeSamples.ts';
+import type { NodeSamples } from './nodeSamples.ts';
 
 /** Devices whose newest sample is too old for a rate, by node. */
-export interface LateSamples extends Pick<Answered, 'warnings' | 'infos'> {
+export interface LateSamples {
   /** With `newest` of each late device. */
   readonly nodes: ReadonlyMap<string, NodeSamples>;
   /** How old the newest sample of a rate may be, seconds. */
   readonly oldestSeconds: number;
+  /** In the answer that has them. */
+  readonly warnings: readonly string[];
+  readonly infos: readonly string[];
 }
 
 /** No device is late. */
