@@ -16,6 +16,17 @@ describe('a series with a node label', () => {
     ['node-a', '10.0.0.2:9100', 'node-a', 'the label takes precedence over the address'],
     ['stranger', '10.0.0.1:9100', undefined, "another cluster's node may have the same address"],
     ['', '10.0.0.1:9100', 'node-a', 'an empty label counts as absent'],
+    ['10.0.0.1', undefined, 'node-a', 'the label is an address of the node'],
+    ['10.0.0.1:9100', '10.0.0.2:9100', 'node-a', 'the label is an address with a port, and takes precedence'],
+    ['NODE-A', 'x', 'node-a', 'the label is the name in another case'],
+    ['host-a.example.com', 'x', 'node-a', 'the label is the hostname'],
+    ['192.168.0.9', '10.0.0.2:9100', AMBIGUOUS, 'two nodes have the address in the label'],
+    ['Node-A.example.com', '10.0.0.1:9100', 'node-a', 'the label is a domain name of the node at this address'],
+    ['node-a.example.com', '10.0.0.2:9100', undefined, 'the address is of another node'],
+    ['node-a.example.com', '10.0.0.3:9100', undefined, 'no node has the address'],
+    ['node-a.example.com', '192.168.0.9:9100', undefined, 'two nodes have the address'],
+    ['10.0.0.7', '10.9.9.9:9100', undefined, 'another address, although both begin alike'],
+    ['node', '10.0.0.1:9100', undefined, 'a part of the name is another name'],
   ])('%j at %j is %j: %s', (node, instance, expected) => {
     expect(resolver.resolve(node, instance)).toBe(expected);
   });

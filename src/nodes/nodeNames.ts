@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { StatedCapacity } from './statedCapacity.ts';
 
 /** The properties of a node that do not come from series. */
@@ -24,27 +24,51 @@ export interface NodeResolver {
 }
 
 /**
- * Creates a resolver for the given nodes. If a series has the label `node`, only that label counts, because addresses
- * of different clusters may overlap. Otherwise, the host in `instance` is looked up among the names, hostnames and
- * addresses of the nodes. The map must not change while the resolver is in use.
+ * Creates a resolver for the given nodes. The map must not change while the resolver is in use. "Host" is a name, a hostname or an address of a
+ * node, in any case.
+ *
+ * | label `node`                          | `instance`                           | the series is of             |
+ * |---------------------------------------|--------------------------------------|------------------------------|
+ * | a node's name                         | any                                  | that node                    |
+ * | a host                                | any                                  | the node of the host         |
+ * | a domain name whose first part is a node's name | a host of that node        | that node                    |
+ * | anything else                         | any                                  | no node: addresses of different clusters may overlap |
+ * | none                                  | a host                               | the node of the host         |
  */
 export function createNodeResolver(nodes: ReadonlyMap<string, KnownNode>): NodeResolver {
   // Filled on demand: series with the label `node`, such as those of the deployed Prometheus, need neither map.
   let hosts: ReadonlyMap<string, string | typeof AMBIGUOUS> | undefined;
-  const byInstance = new Map<string, Resolution>();
-  const lookUp = (instance: string): Resolution => {
+  const byHost = new Map<string, Resolution>();
+  const lookUp = (host: string): Resolution => {
     hosts ??= indexHosts(nodes);
-    const found = hosts.get(canonicalHost(hostOf(instance)));
-    byInstance.set(instance, found);
+    const found = hosts.get(canonicalHost(hostOf(host)));
+    byHost.set(host, found);
     return found;
+  };
+  const ofHost = (host: string | undefined): Resolution => {
+    if (!host) return undefined;
+    return byHost.has(host) ? byHost.get(host) : lookUp(host);
   };
   return {
     resolve(node, instance) {
-      if (node) return nodes.has(node) ? node : undefined;
-      if (!instance) return undefined;
-      return byInstance.has(instance) ? byInstance.get(instance) : lookUp(instance);
+      if (!node) return ofHost(instance);
+      if (nodes.has(node)) return node;
+      const found = ofHost(node);
+      if (found !== undefined) return found;
+      const other = ofHost(instance);
+      return typeof other === 'string' && isDomainOf(node, other) ? other : undefined;
     },
   };
+}
+
+/** True if the first part of a domain name is the first part of the node's name: "n1.example.com" of "n1". */
+function isDomainOf(domain: string, node: string): boolean {
+  if (isIP(domain) !== 0 || isIP(node) !== 0) return false;
+  return firstPart(domain) === firstPart(node);
+}
+
+function firstPart(name: string): string {
+  return name.split('.', 1).join('').toLowerCase();
 }
 
 function indexHosts(nodes: ReadonlyMap<string, KnownNode>): Map<string, string | typeof AMBIGUOUS> {

@@ -27,9 +27,8 @@ export function lackOfSpeed({ counted }: NodeDevices, sums: Sums): string | unde
 }
 
 /**
- * Message about a device with a rate that cannot be. The counter of a device that is created again under its name, or
- * whose driver loses some of its queues, steps back, and rate() takes that for a reset: the whole counter counts as
- * traffic of the window.
+ * Message about a device with a rate that cannot be: its counter jumped within the rate window, as when the device is created again under its name
+ * with another counter, or its speed is wrong.
  */
 export function impossibleRate({ name, speed }: CountedDevice, found: Found, stated: number): string {
   const limit = highestRate(speed, stated);
