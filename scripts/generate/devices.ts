@@ -72,9 +72,9 @@ A link that goes down under load has a rate until the rate window has passed; th
 
 ## Rates that cannot be
 
-If the counter of a device steps back, for example since its driver lost some queues, Prometheus takes that for a reset, and
-the whole counter is traffic of the window. A node with such a rate of a device that counts is Unknown (\`InvalidSample\`),
-and the message names the device. Each direction that the TrafficWatch uses is compared alone.
+A counter may jump, as when a device is created again under its name. A node with a rate that no link can carry, of a device that
+counts, is Unknown (\`InvalidSample\`), and the message names the device. A counter that steps back a little changes no rate, and one that
+begins again gives none ([late samples](existing-prometheus.md#late-samples)). Each direction that the TrafficWatch uses is compared alone.
 
 | Speed of the device | Stated capacity | Highest rate |
 |---|---|---|
