@@ -146,16 +146,17 @@ export const header: ValueType<Header> = {
 };
 
 /**
- * A PromQL label matcher; the quotes of the value are optional. Does not validate a regular expression: its syntax is
+ * A PromQL label matcher; the quotes of the value are optional. A name with other characters than letters, digits and _ is quoted, as in PromQL
+ * (https://prometheus.io/docs/guides/utf8/). Does not validate a regular expression: its syntax is
  * RE2, which differs from JavaScript's. Prometheus reports an error in the answer to the first query.
  */
 export const matcher: ValueType<Matcher> = valueType(
   'name=value',
-  "a label matcher such as cluster=x or env=~'prod|stage'",
+  `a label matcher such as cluster=x, env=~'prod|stage' or "k8s.cluster.name"=x`,
   (given) => {
-    const match = /^([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*(.*)$/s.exec(given.trim());
+    const match = /^([a-zA-Z_]\w*|"(?:[^"\\]|\\.)+")\s*(=~|!~|!=|=)\s*(.*)$/s.exec(given.trim());
     const [, name = '', op = '', quoted = ''] = match ?? [];
-    return match === null ? undefined : { name, op: op as Matcher['op'], value: unquoted(quoted) };
+    return match === null ? undefined : { name: unquoted(name), op: op as Matcher['op'], value: unquoted(quoted) };
   },
 );
 

@@ -15,7 +15,7 @@ import { managerOptions } from '../../src/commands/manager/managerOptions.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { MAX_NODES_SHOWN } from '../../src/controllers/trafficwatch/metrics.ts';
 import { readFlags } from '../../src/options/readFlags.ts';
-import { type UsageQuery, samplesPerWindowQuery } from '../../src/usage/pass/queries.ts';
+import { type UsageQuery, ratesQuery, samplesPerWindowQuery } from '../../src/usage/pass/queries.ts';
 
 const RULES = `${PROMETHEUS}rules/`;
 const TESTS = readdirSync(RULES).filter((file) => file.endsWith('.test.yml'));
@@ -106,6 +106,25 @@ it('the window holds four scrapes with any --scrape-interval alone', async () =>
     };
   });
   await evaluate('window', tests);
+});
+
+it('a matcher may have the name of a label that must be quoted', async () => {
+  const series = (cluster: string) =>
+    `node_network_transmit_bytes_total{"k8s.cluster.name"="${cluster}",node="a",device="eth0"}`;
+  const query = queryOf([
+    '--prometheus-url=http://p',
+    '--prometheus-matcher="k8s.cluster.name"=~"x|z"',
+    '--window=20s',
+  ]);
+  const exp_samples = [{ labels: '{"k8s.cluster.name"="x",node="a",device="eth0"}', value: 2 }];
+  const tests = [
+    {
+      interval: '5s',
+      input_series: ['x', 'y'].map((cluster) => ({ series: series(cluster), values: '0+10x100' })),
+      promql_expr_test: [{ expr: ratesQuery(query), eval_time: '60s', exp_samples }],
+    },
+  ];
+  await evaluate('matcher', tests);
 });
 
 /** For ten minutes one node is unfit, then one more than have a series, then one again. */

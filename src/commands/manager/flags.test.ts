@@ -62,7 +62,7 @@ describe('flags', () => {
   it('accept several headers and matchers, in each notation', () => {
     const url = '--prometheus-url=http://p:9090/prefix';
     const args = ['--prometheus-header', 'X-Scope-OrgID: a|b', '--prometheus-header=X-Other=c: d'];
-    const matchers = ['cluster=x', 'env="a\\"b"', "tier=~'a|b'", 'zone!=y', 'empty='];
+    const matchers = ['cluster=x', 'env="a\\"b"', "tier=~'a|b'", 'zone!=y', 'empty=', '"k8s.cluster.name"="x"'];
     const flags = read([url, ...args, ...matchers.map((matcher) => `--prometheus-matcher=${matcher}`)]);
     expect(flags.prometheusHeader).toEqual([
       { name: 'X-Scope-OrgID', value: 'a|b' },
@@ -74,6 +74,7 @@ describe('flags', () => {
       { name: 'tier', op: '=~', value: 'a|b' },
       { name: 'zone', op: '!=', value: 'y' },
       { name: 'empty', op: '=', value: '' },
+      { name: 'k8s.cluster.name', op: '=', value: 'x' },
     ]);
   });
 });
@@ -143,7 +144,7 @@ describe('a wrong flag', () => {
     ],
     [
       [url, '--prometheus-matcher=a~b'],
-      "--prometheus-matcher=a~b: must be a label matcher such as cluster=x or env=~'prod|stage'",
+      `--prometheus-matcher=a~b: must be a label matcher such as cluster=x, env=~'prod|stage' or "k8s.cluster.name"=x`,
     ],
     [
       ['--device-exclude=('],

@@ -48,6 +48,11 @@ describe('queries', () => {
     }
   });
 
+  it('quotes a label name that has other characters, as PromQL wants it', () => {
+    const query: UsageQuery = { ...QUERY, matchers: [{ name: 'k8s."cluster"', op: '!=', value: 'x' }] };
+    expect(ratesQuery(query)).toContain('{"k8s.\\"cluster\\""!="x",');
+  });
+
   it('asks for all facts in one query', () => {
     expect(factsQuery(QUERY)).toMatch(
       /^max by \(__name__, node, instance, device, driver\) \(\{__name__=~"node_network_/,
@@ -151,7 +156,7 @@ describe('checkQuery', () => {
     [{ ...QUERY, excludedDevices: '(' }, '"("'],
     [{ ...QUERY, replicaLabels: ['a-b'] }, '"a-b"'],
     [{ ...QUERY, replicaLabels: ['device'] }, 'a replica label is "device": it must not be one of __name__, node'],
-    [{ ...QUERY, matchers: [{ name: 'a-b', op: '=' as const, value: '' }] }, '"a-b"'],
+    [{ ...QUERY, matchers: [{ name: '', op: '=' as const, value: '' }] }, 'the label name of a matcher is empty'],
   ])('rejects %j', (query, named) => {
     expect(() => checkQuery(query)).toThrow(named);
   });

@@ -233,7 +233,12 @@ function restrictions({ names, hosts }: NodeRestriction): LabelMatcher[][] {
 }
 
 function braces(matchers: readonly LabelMatcher[]): string {
-  return `{${matchers.map(({ name, op, value }) => `${name}${op}${quotePromQL(value)}`).join(',')}}`;
+  return `{${matchers.map(({ name, op, value }) => `${nameOf(name)}${op}${quotePromQL(value)}`).join(',')}}`;
+}
+
+/** Any other label name than a plain one is quoted: https://prometheus.io/docs/guides/utf8/#querying */
+function nameOf(label: string): string {
+  return LABEL_NAME.test(label) ? label : quotePromQL(label);
 }
 
 /** Quotes a PromQL string literal, which has the escapes of Go. Prevents injection: no value can end the literal. */
@@ -258,7 +263,7 @@ export function checkQuery({ windowSeconds, matchers, replicaLabels = [], exclud
     wrong(`the rate window is ${windowSeconds} s: it must be a whole number of seconds, at least 1`);
   }
   for (const { name } of matchers) {
-    if (!LABEL_NAME.test(name)) wrong(`the label name of a matcher is ${JSON.stringify(name)}: ${LABEL_RULE}`);
+    if (name === '') wrong('the label name of a matcher is empty: it must have at least one character');
   }
   for (const name of replicaLabels) {
     if (!LABEL_NAME.test(name)) wrong(`a replica label is ${JSON.stringify(name)}: ${LABEL_RULE}`);
