@@ -9,7 +9,7 @@ import { expectPercent, snapshotWhen } from './usageSnapshot.ts';
 import { NODES, SAMPLES, startUsageWorld } from './usageWorld.ts';
 import type { UsageWorld } from './usageWorld.ts';
 
-const MEASURED = ['sound', 'half', 'pods', 'veth-uplink', 'macvlan-uplink', 'free-names'];
+const MEASURED = ['sound', 'idle-without-speed', 'pods', 'veth-uplink', 'macvlan-uplink', 'free-names'];
 
 let world: UsageWorld;
 
@@ -31,6 +31,7 @@ describe('a real Prometheus over counters that are known', () => {
     const reasons = Object.fromEntries([...nodes].map(([name, { reason }]) => [name, reason]));
     expect(reasons).toMatchObject({
       down: 'NoCapacity',
+      half: 'NoCapacity',
       zero: 'NoCapacity',
       speedless: 'NoCapacity',
       'nan-speed': 'NoCapacity',

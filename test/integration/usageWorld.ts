@@ -36,6 +36,8 @@ export const SAMPLES: Record<string, (seconds: number) => string> = {
   infinite: (s) => eth0('infinite', s, { total: '+Inf' }),
   reset: (s) => eth0('reset', s, { total: (s * RATE) % (3 * RATE) }),
   half: (s) => eth0('half', s) + eth0('half', s, { speed: -125000 }, { device: 'eth1' }),
+  'idle-without-speed': (s) =>
+    eth0('idle-without-speed', s) + eth0('idle-without-speed', 0, { speed: -125000 }, { device: 'eth1' }),
   'veth-uplink': (s) =>
     eth0('veth-uplink', s, {}, { device: 'veth7a1' }) + eth0('veth-uplink', s, {}, { device: 'cni0' }),
   'macvlan-uplink': (s) =>
