@@ -39,6 +39,8 @@ const STACKS = Object.keys(COURSES);
 const CHANGE_EVERY = Math.min(10, Math.ceil(KILLS / 3));
 const API_SERVER_EVERY = Math.min(20, Math.ceil(KILLS / 2));
 const LONGEST_PAUSE_MS = 1_500;
+/** Between those beyond STACK_KILLS, which come until enough of each phase has been seen: without it, no life gets on beside so many kills. */
+const LONGEST_REST_MS = 12_000;
 /**
  * The kills go on until there are enough of each phase, a change that ran was rolled back, and a gate was opened, but not longer. That is
  * for each kill 12 s, in which a leader can take the Lease and a slow machine starts a replica; fewer kills are a failure.
@@ -245,7 +247,7 @@ it(`keeps the order over ${KILLS} kills, and leaves nothing over`, { timeout: LO
   for (let n = 1; !isOver && !hasEnough() && performance.now() - began < LONGEST_MS; n += 1) {
     // Some are killed while they start.
     if (random() < LEADING) await replicas.leading();
-    await sleep(random() * LONGEST_PAUSE_MS);
+    await sleep(random() * (n <= KILLS ? LONGEST_PAUSE_MS : LONGEST_REST_MS));
     for (const phase of phases.values()) killedIn[phase] += 1;
     if (n % API_SERVER_EVERY === 0) {
       done.apiServer += 1;
