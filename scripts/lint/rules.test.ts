@@ -62,8 +62,8 @@ const RULES: ReadonlySet<string | undefined> = new Set(CASES.map(({ breaks }) =>
 function lint(): ReadonlyMap<string, readonly string[]> {
   cpSync(join(ROOT, 'scripts/lint'), join(directory, 'scripts/lint'), { recursive: true });
   // These rules need no types, whose program takes seconds.
-  const config = JSON.parse(readFileSync(join(ROOT, CONFIG), 'utf8')) as object;
-  writeFileSync(join(directory, CONFIG), JSON.stringify({ ...config, options: {} }));
+  const config = readFileSync(join(ROOT, CONFIG), 'utf8').replaceAll(/"type(Aware|Check)": true/g, '"type$1": false');
+  writeFileSync(join(directory, CONFIG), config);
   for (const { file, code } of CASES) {
     mkdirSync(dirname(join(directory, file)), { recursive: true });
     writeFileSync(join(directory, file), code);
