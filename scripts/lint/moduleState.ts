@@ -27,7 +27,7 @@ interface Context {
 const VARIABLE = 'A variable of a module is state that all callers share: pass a value in, or give it an owner.';
 const COLLECTION = 'A collection of a module is a constant, ReadonlyMap or ReadonlySet; a cache needs an owner.';
 
-/** Whether the collection may change: its type does not say that it stays as it is. */
+/** Whether the collection may change: its type is not a readonly one. */
 function isMutableCollection({ id, init }: Declarator): boolean {
   const isCollection = init?.type === 'NewExpression' && /^(Weak)?(Map|Set)$/.test(init.callee?.name ?? '');
   const declared = id.typeAnnotation?.typeAnnotation.typeName?.name ?? '';

@@ -19,7 +19,7 @@ interface Envelope {
   data?: { resultType?: unknown; result?: unknown } | null;
   warnings?: unknown;
   infos?: unknown;
-  /** Of VictoriaMetrics. */
+  /** VictoriaMetrics sends it. */
   isPartial?: unknown;
 }
 

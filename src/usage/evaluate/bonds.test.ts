@@ -57,7 +57,7 @@ describe('a bond without a speed', () => {
     expect(by([{ ...BOND, speed: DOWN, rate: '0' }, NIC])).toMatchObject({ percent: 1, devices: ['eth2'] });
   });
 
-  it('is not measured below 1 % of the known speeds, as any device', () => {
+  it('has no part in the percent below 1 % of the known speeds: every device without a speed is treated so', () => {
     const usage = by([{ ...BOND, speed: DOWN, rate: '0.9' }, NIC]);
     expect(usage).toMatchObject({ percent: 1, devices: ['eth2'], capacitySource: 'Series' });
   });

@@ -322,7 +322,7 @@ function noRate({ late }: NodeInput, { direction, rates }: Found, names: readonl
   return { reason: 'StaleSamples', message };
 }
 
-/** Has the time and not the age, which would be another one in each pass. */
+/** Names the time of the sample and not its age, which would change the message in each pass. */
 function lateSample({ samples, oldestSeconds }: NonNullable<NodeInput['late']>, name: string): string {
   const newest = new Date((samples.devices.get(name)?.newest ?? NaN) * 1000);
   const time = Number.isNaN(newest.getTime()) ? '' : ` (${newest.toISOString().slice(0, 19)}Z)`;

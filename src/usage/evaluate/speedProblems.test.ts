@@ -82,7 +82,7 @@ describe('a device with traffic and no usable speed, next to devices with a spee
       expect(usageOf(devices).message).toContain('(eth2: no speed, rate 10Gbit/s)');
   });
 
-  it('also counts with one of two rates: the other one is missing', () => {
+  it('also counts with one of two rates, where the second rate is missing', () => {
     const { received: _, ...sent } = FULL;
     expect(usageOf([sent, IDLE], undefined, { direction: 'Max' })).toMatchObject({ reason: 'NoCapacity' });
   });

@@ -17,7 +17,7 @@ describe('a speed', () => {
     { why: 'the kernel reports -1 as an unsigned number of 32 bits', speed: 4_294_967_295 * 125_000, usable: false },
     { why: 'an old driver reports -1 as an unsigned number of 16 bits', speed: 65_535 * 125_000, usable: false },
     {
-      why: 'next to that number there may be a speed, such as that of a virtual function',
+      why: 'next to that number there may be a speed, such as the speed of a virtual function',
       speed: 65_534 * 125_000,
       usable: true,
     },

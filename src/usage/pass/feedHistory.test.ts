@@ -32,7 +32,7 @@ beforeEach(() => {
 afterEach(() => stop.signal.abort());
 
 const run = (): void => void feed.run(stop.signal.signal);
-/** Of the queries for rates. */
+/** The offsets of the queries for rates. */
 const offsets = (): string[] =>
   prometheus.asked
     .filter(({ kind }) => kind === 'rates' || kind === 'received')

@@ -76,7 +76,7 @@ export const FACT_METRICS: readonly string[] = [
  * | have stopped, without a stale marker  | falls to 0 %     | 95 %, until `lateQuery` has them                        |
  * | are back after a gap                  | rises from 20 %  | 95 %                                                    |
  * | step back by a few bytes              | millions of %    | 95 %                                                    |
- * | begin anew: the node was restarted    | too low at first | negative while the window has older samples: no figure  |
+ * | start again at 0: the node was restarted | too low at first | negative while the window has older samples: no figure  |
  *
  * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Of replicas the
  * highest rate counts, never their sum. Each reads the same counter, so the rates are about the same; one whose samples are late is left out.

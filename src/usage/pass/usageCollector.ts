@@ -238,7 +238,7 @@ export class UsageCollector {
     return samples === undefined ? {} : { samplesPerWindow: samples };
   }
 
-  /** Of the rates, only those that are of now. */
+  /** What all nodes are evaluated with. Late devices lose their rates. */
   #answers(
     facts: Answers['facts'],
     { decoded: { nodes: rates } }: Answered,
