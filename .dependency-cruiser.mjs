@@ -6,11 +6,11 @@ const PURE = [
   '^src/connectivity/(protocol|objects|assign|localise)/',
   '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
   '^src/connectivity/server/(api/(check|admission)|store/(storeWrites|etcd/agentValue)|auth/(decide|identity|mark|name|token))\\.ts$',
-  '^src/connectivity/server/(pods/(agentPod|podProblem)|view/(agentState|clusterNode|clusterView|exclusion|roster|silentAgents)|evaluation/(counts|evaluate|lasting|nodeFigures))\\.ts$',
-  '^src/weights/(records|plan|ramp|zone)/',
+  '^src/connectivity/server/(pods/(agentPod|podProblem)|view/(agentState|clusterNode|clusterView|exclusion|roster|silentAgents)|evaluation/(counts|evaluate|lasting|nodeFigures|refusedUrls))\\.ts$',
+  '^src/weights/(records|gateway|plan|ramp|zone)/',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
-  `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents)|${OBJECT_SET})\\.ts$`,
+  `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents|terminating)|${OBJECT_SET})\\.ts$`,
 ].join('|');
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
@@ -37,7 +37,7 @@ export default {
       from: { path: PURE, pathNot: TESTS },
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
-        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resources?|controller/conditions|status/(cut|failure|conditionEvents)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
+        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resources?|controller/conditions|status/(cut|failure|conditionEvents|terminating)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
       },
     },
     {
@@ -99,7 +99,11 @@ export default {
       comment: 'The check of the network is a program of its own',
       severity: 'error',
       from: { path: '^src/connectivity/', pathNot: TESTS },
-      to: { path: '^src/', pathNot: '^src/(connectivity|api|runtime)/|^src/options/connectivityValues\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot:
+          '^src/(connectivity|api|runtime)/|^src/options/(connectivityValues|cidr)\\.ts$|^src/nodes/virtualNodes\\.ts$',
+      },
     },
     {
       name: 'weights-know-no-controller',

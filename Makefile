@@ -36,7 +36,7 @@ test-quick: setup ## The quick loop, a minute or two: format, lint (with types),
 
 .PHONY: test-times
 test-times: setup ## Prints what the last run took: wall and CPU by level, and the slowest N (25) files
-	@node scripts/test/times.ts --slowest $(or $(N),25)
+	@node scripts/test/run/times.ts --slowest $(or $(N),25)
 
 .PHONY: test-faults
 test-faults: setup ## Faults: servers are stopped, killed, slow or return wrong data; takes minutes
@@ -114,7 +114,7 @@ soak-memory: build ## Checks whether memory grows while NODES (10000) nodes come
 	node scripts/generate.ts
 
 .PHONY: lint
-lint: setup ## Format, lint (with types) and layer rules only
+lint: setup ## Format, lint (with types), layer rules and shell scripts (shellcheck) only
 	node scripts/test.ts --only "format lint layers shell"
 
 .PHONY: unit

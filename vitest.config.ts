@@ -8,7 +8,7 @@ const globalSetup = ['test/harness/bundleOperator.ts', 'test/harness/etcdTemplat
 /**
  * The files of a level share the processes of its workers. A new process for each file takes 0.4 s of CPU time in unit, and 1.7 s where tests
  * speak to an API server, most of it for the same modules again. They may share, since what decides keeps no state in modules (see
- * scripts/moduleState.test.ts) and no test replaces a module; what else a file changes, leftBehind takes back.
+ * scripts/lint/moduleState.ts) and no test replaces a module; what else a file changes, leftBehind takes back.
  */
 const isolate = false;
 /** Leaders are killed, which takes two processors. It is a fault, and has the stacks of its neighbours in integration. */
@@ -18,12 +18,16 @@ const env = { GOGC: process.env.GOGC ?? '400' };
 
 /** OpenSDN on six nodes: a long level (scripts/test/longLevels.ts). */
 const OPENSDN = 'test/e2e/stackDemo.test.ts';
-/** A failure is read in the summary of a run, which has the message alone. */
-const chaiConfig = { truncateThreshold: 1000 };
+const common = {
+  // A failure is read in the summary of a run, which has the message alone.
+  chaiConfig: { truncateThreshold: 1000 },
+  // A forgotten it.only would leave out the other tests of its file. --allowOnly permits it.
+  allowOnly: false,
+};
 /** Projects in the lab. */
 const inLab = {
   setupFiles: fileTimes,
-  chaiConfig,
+  ...common,
   env,
   globalSetup: ['test/e2e/storyLab/globalSetup.ts'],
   // Longer than several deadlines of a test, see test/harness/slack.ts.
@@ -44,7 +48,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          chaiConfig,
+          ...common,
           include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench,guards}/**/*.test.ts'],
           ...{ setupFiles, isolate },
           // Half of the time of a worker is waiting, for timeouts and for programs: vitest's default, one on two cores, leaves cores idle.
@@ -58,7 +62,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          chaiConfig,
+          ...common,
           include: ['test/integration/**/*.test.ts'],
           exclude: [...configDefaults.exclude, KILLS],
           ...{ setupFiles, isolate, globalSetup, env },
@@ -74,7 +78,7 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
-          chaiConfig,
+          ...common,
           include: ['test/faults/**/*.test.ts', KILLS],
           ...{ setupFiles, globalSetup, env },
           testTimeout: 300_000,
@@ -86,7 +90,7 @@ export default defineConfig({
       {
         test: {
           name: 'chart',
-          chaiConfig,
+          ...common,
           include: ['test/chart/**/*.test.ts'],
           ...{ setupFiles, isolate, globalSetup, env },
           testTimeout: 300_000,
@@ -99,7 +103,7 @@ export default defineConfig({
       {
         test: {
           name: 'image',
-          chaiConfig,
+          ...common,
           include: ['test/image/**/*.test.ts'],
           setupFiles: fileTimes,
           testTimeout: 300_000,

@@ -8,8 +8,8 @@ import { choose } from './test/choose.ts';
 import { LEVELS } from './test/levels.ts';
 import { LONG_LEVELS } from './test/longLevels.ts';
 import { needsGo, needsImage, needsLab } from './test/requirements.ts';
-import { phasesOf } from './test/schedule.ts';
-import { countsOf, summarize } from './test/summary.ts';
+import { phasesOf } from './test/run/schedule.ts';
+import { countsOf, summarize } from './test/run/summary.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const ALL_NAMES = LEVELS.map(({ name }) => name);
@@ -174,6 +174,14 @@ describe('.ci/run', () => {
 
   it('runs the levels that the change needs', () => {
     const recipe = '[ "$(ONLY)" = "unit lint" ] && echo "1 passed, 0 failed" > reports/summary.txt';
+    expect(ci(recipe)).toEqual({ status: 0, last: '1 passed, 0 failed' });
+  });
+
+  it('leaves out nothing that the environment names', () => {
+    for (const name of ['WITH', 'WITHOUT', 'ONLY']) vi.stubEnv(name, 'e2e');
+    vi.stubEnv('MAKEFLAGS', ' -- WITHOUT=e2e ONLY=e2e');
+    const recipe =
+      '[ "$(ONLY)/$(WITH)/$(WITHOUT)" = "unit lint//" ] && echo "1 passed, 0 failed" > reports/summary.txt';
     expect(ci(recipe)).toEqual({ status: 0, last: '1 passed, 0 failed' });
   });
 

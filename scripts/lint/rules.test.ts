@@ -58,20 +58,18 @@ const CASES = [
 ] as const;
 const RULES: ReadonlySet<string | undefined> = new Set(CASES.map(({ breaks }) => breaks));
 
-/** The rules that the files break. */
-function lint(): ReadonlyMap<string, readonly string[]> {
-  cpSync(join(ROOT, 'scripts/lint'), join(directory, 'scripts/lint'), { recursive: true });
-  // These rules need no types, whose program takes seconds.
-  const config = readFileSync(join(ROOT, CONFIG), 'utf8').replaceAll(/"type(Aware|Check)": true/g, '"type$1": false');
-  writeFileSync(join(directory, CONFIG), config);
-  for (const { file, code } of CASES) {
-    mkdirSync(dirname(join(directory, file)), { recursive: true });
-    writeFileSync(join(directory, file), code);
+/** The rules that files break, in a folder of their own. */
+function lint(name: string, files: readonly { readonly file: string; readonly code: string }[], config: string) {
+  const root = join(directory, name);
+  cpSync(join(ROOT, 'scripts/lint'), join(root, 'scripts/lint'), { recursive: true });
+  for (const { file, code } of [...files, { file: CONFIG, code: config }]) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), code);
   }
   const args = ['--config', CONFIG, '--format=json'];
   let text: string;
   try {
-    text = execFileSync(join(ROOT, 'node_modules/.bin/oxlint'), args, { cwd: directory, encoding: 'utf8' });
+    text = execFileSync(join(ROOT, 'node_modules/.bin/oxlint'), args, { cwd: root, encoding: 'utf8' });
   } catch (error) {
     text = (error as { stdout: string }).stdout;
   }
@@ -80,9 +78,18 @@ function lint(): ReadonlyMap<string, readonly string[]> {
   return new Map([...grouped].map(([file, all]) => [file, all.map(({ code }) => code)]));
 }
 
-const found = lint();
+const CONFIG_TEXT = readFileSync(join(ROOT, CONFIG), 'utf8');
+// These rules need no types, whose program takes seconds.
+const found = lint('untyped', CASES, CONFIG_TEXT.replaceAll(/"type(Aware|Check)": true/g, '"type$1": false'));
 
 it.each(CASES)('$file with `$code` breaks $breaks', ({ file, breaks }) => {
   const broken = (found.get(file) ?? []).filter((rule) => RULES.has(rule));
   expect([...new Set(broken)]).toEqual(breaks === undefined ? [] : [breaks]);
+});
+
+it('types are known: a promise that nobody awaits and an error of the compiler are found', () => {
+  const code = "Promise.resolve();\nexport const size: number = 'ten';\n";
+  const tsconfig = { file: 'tsconfig.json', code: '{ "compilerOptions": { "strict": true, "types": [] } }' };
+  const rules = lint('typed', [{ file: 'src/typed.ts', code }, tsconfig], CONFIG_TEXT);
+  expect(rules.get('src/typed.ts')?.sort()).toEqual(['typescript(TS2322)', 'typescript(no-floating-promises)']);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fullRunLine } from '../generate/fullRun.ts';
 import { LEVELS } from './levels.ts';
 import { recordOf, type Verified } from './record.ts';
-import type { Times } from './times.ts';
+import type { Times } from './run/times.ts';
 
 const COMMIT = '0123456789abcdef';
 const TIMES: Times = {

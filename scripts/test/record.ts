@@ -7,12 +7,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cleanCommit } from './git.ts';
+import { cleanCommit } from './change/git.ts';
 import { LEVELS } from './levels.ts';
-import { readTimes, type Times } from './times.ts';
+import { readTimes, type Times } from './run/times.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const RECORD = '.ci/verified.json';
+export const RECORD = '.ci/verified.json';
 
 /** The commit at which every level passed last, the long ones and those on request as well. */
 export interface Verified {
@@ -27,6 +27,16 @@ export interface Verified {
 export function readRecord(root = ROOT): Verified | undefined {
   const path = join(root, RECORD);
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Verified) : undefined;
+}
+
+/** The commit in the text of a record; undefined if it is none, such as a name, which means another commit later. */
+export function recordedCommit(text: string): string | undefined {
+  try {
+    const { commit } = JSON.parse(text) as Partial<Verified>;
+    return /^[0-9a-f]{40}$/.test(commit ?? '') ? commit : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

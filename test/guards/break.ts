@@ -36,11 +36,16 @@ export interface Selection {
   readonly quick?: boolean | undefined;
 }
 
-/** The breaks of a selection, in their order. */
+/** The breaks of a selection, in their order. @throws Error if no break at all has the text */
 export function select(breaks: readonly Break[], { only = '', changed, quick }: Selection): Break[] {
-  return breaks.filter(
-    ({ promise, file, test, slow }) =>
-      [promise, file, test.path].some((text) => text.includes(only)) &&
+  const named = breaks.filter(({ promise, file, test }) =>
+    [promise, file, test.path].some((text) => text.includes(only)),
+  );
+  if (named.length === 0) {
+    throw new Error(`no break has "${only}" in its promise, file or test (upper and lower case differ)`);
+  }
+  return named.filter(
+    ({ file, test, slow }) =>
       (changed === undefined || changed.includes(file) || changed.includes(test.path)) &&
       !(quick === true && slow === true),
   );

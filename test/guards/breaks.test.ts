@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { broken, select } from './break.ts';
 import { BREAKS } from './breaks.ts';
 import { outcomeOf, type FileReport } from './runTests.ts';
+import { hasTitle } from './titles.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -12,7 +13,8 @@ describe('the breaks of guards', () => {
   it.each(BREAKS)('apply: $promise', ({ file, find, replace, test }) => {
     expect(broken(readFileSync(join(ROOT, file), 'utf8'), { find, replace }), `${file} once has ${find}`).toBeDefined();
     expect(replace).not.toBe(find);
-    expect(existsSync(join(ROOT, test.path)), test.path).toBe(true);
+    const text = readFileSync(join(ROOT, test.path), 'utf8');
+    expect(test.name === undefined || hasTitle(text, test.name), `${test.path} has ${test.name}`).toBe(true);
   });
 
   it('have different promises, each one sentence', () => {
@@ -31,6 +33,27 @@ describe('broken', () => {
   });
 });
 
+describe('the title of a test', () => {
+  const text = `
+    describe.each([['one', 1]])('suite of %s', (_, n) => {
+      it("is the first one's", () => expect(n).toBe(1));
+      it.each([{ name: 'two' }])(\`has $name of \${n} things\`, () => {});
+    });`;
+
+  it.each([
+    ["is the first one's", true],
+    ['first', true],
+    ['suite of one > is the first', true],
+    ['of one > has two of 1 things', true],
+    ['is the second one', false],
+    ['suite of three', false],
+    ['suite of one > was the first', false],
+    ['has two of 1 thing more', false],
+    ['two', true],
+    ['three', false],
+  ])('%s: %s', (name, isThere) => expect(hasTitle(text, name)).toBe(isThere));
+});
+
 describe('select', () => {
   const test = { project: 'unit', path: 'src/a.test.ts' } as const;
   const fast = { promise: 'A.', file: 'src/a.ts', find: '', replace: '', test };
@@ -47,6 +70,13 @@ describe('select', () => {
   ])('%s', (_, selection, promises) => {
     const selected = select([fast, slow], selection);
     expect(selected.map(({ promise }) => promise).join(' ')).toBe(promises);
+  });
+
+  it('is an error if no break has the text, as with a typing error', () => {
+    expect(() => select([fast, slow], { only: 'FAULTS', changed: [] })).toThrow(
+      'no break has "FAULTS" in its promise, file or test (upper and lower case differ)',
+    );
+    expect(select([fast, slow], { only: 'B.', changed: [] })).toEqual([]);
   });
 });
 

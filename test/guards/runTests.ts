@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ProcessGroups } from '../../scripts/test/run/processGroups.ts';
 import type { GuardTest } from './break.ts';
 import type { Copy } from './copy.ts';
+import { escaped } from './titles.ts';
 
 /** How a test ended. `reason` is the start of the error, one line. */
 export type Outcome =
@@ -33,7 +34,7 @@ export function runsAlone({ name, wholeFile }: GuardTest): boolean {
 /** Runs tests in a copy, one run of vitest at a time. */
 export class TestRuns {
   readonly #copy: Copy;
-  #child: ChildProcess | undefined;
+  readonly #groups = new ProcessGroups();
 
   constructor(copy: Copy) {
     this.#copy = copy;
@@ -66,10 +67,9 @@ export class TestRuns {
     });
   }
 
-  /** Kills vitest with its workers; the servers of tests end with these. */
-  kill(): void {
-    const { pid } = this.#child ?? {};
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  /** At a signal, ends vitest with its workers, and removes the copy. */
+  endOnSignals(): void {
+    this.#groups.endOnSignals(() => this.#copy.remove());
   }
 
   get #log(): string {
@@ -85,19 +85,14 @@ export class TestRuns {
   #vitest(args: readonly string[]): Promise<void> {
     const { root, temporary } = this.#copy;
     const output = openSync(this.#log, 'w');
-    // A group of its own, so that a signal from the terminal reaches this process alone, which then kills the group.
-    const child = spawn(join(root, 'node_modules/.bin/vitest'), args, {
-      ...{ cwd: root, detached: true, stdio: ['ignore', output, output] },
+    const child = this.#groups.start(join(root, 'node_modules/.bin/vitest'), args, {
+      ...{ cwd: root, stdio: ['ignore', output, output] },
       env: { ...process.env, TMPDIR: temporary, NO_COLOR: '1' },
     });
     closeSync(output);
-    this.#child = child;
     return new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', () => {
-        this.#child = undefined;
-        resolve();
-      });
+      child?.once('error', reject);
+      child?.once('exit', () => resolve());
     });
   }
 }
@@ -116,8 +111,4 @@ export function outcomeOf({ name = '' }: GuardTest, file: FileReport): Outcome {
 
 function startOf(message = ''): string {
   return message.trim().split('\n')[0]!.slice(0, LONGEST_REASON);
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

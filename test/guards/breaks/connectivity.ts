@@ -10,7 +10,7 @@ export const CONNECTIVITY: readonly Break[] = [
     test: {
       project: 'integration',
       path: 'test/integration/rules.test.ts',
-      name: 'hold what connectivity.test.yml says',
+      name: 'hold what',
     },
   },
   {
@@ -33,6 +33,50 @@ export const CONNECTIVITY: readonly Break[] = [
       project: 'unit',
       path: 'src/connectivity/localise/faults/score.test.ts',
       name: 'is no fault of a family if no pair works over another one',
+    },
+  },
+  {
+    promise: 'Forged tokens from one address delay no agent at another address beyond its turn.',
+    file: 'src/connectivity/server/auth/reviewQueue.ts',
+    find: 'const next = pod.parked.find(({ source }) => !source.hasReserved);',
+    replace: 'const next = pod.parked[0];',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/auth/reviewQueue.test.ts',
+      name: 'reserves one pod at a time for a source',
+    },
+  },
+  {
+    promise: 'What an agent claims to have heard counts only of agents that were assigned its node.',
+    file: 'src/connectivity/localise/faults/direction.ts',
+    find: 'return sender.watches?.(node) !== false ||',
+    replace: 'return true ||',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/faults/direction.test.ts',
+      name: 'a claims to have heard b, which was not assigned a',
+    },
+  },
+  {
+    promise: 'A URL that one agent makes up has no series.',
+    file: 'src/connectivity/server/reports/metrics.ts',
+    find: 'if (probes.every(({ URL }) => common.has(URL))) return probes;',
+    replace: 'if (probes.some(({ URL }) => common.has(URL))) return probes;',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/reports/metrics.test.ts',
+      name: 'has no series for URLs that one agent makes up, and those that a check assigns to it',
+    },
+  },
+  {
+    promise: 'Forged tokens of one address do not fill the queue of TokenReviews.',
+    file: 'src/connectivity/server/auth/reviewQueue.ts',
+    find: '    newest.settle(undefined);\n    return true;',
+    replace: '    newest.settle(undefined);\n    return false;',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/auth/reviewQueue.test.ts',
+      name: 'refuses the newest of the source with most, once 2,000 wait',
     },
   },
   {
@@ -111,6 +155,39 @@ export const CONNECTIVITY: readonly Break[] = [
       project: 'unit',
       path: 'src/controllers/connectivitycheck/decide/findings/findings.test.ts',
       name: 'that flaps is one outage',
+    },
+  },
+  {
+    promise: 'An agent does not request an address of its own node because a name of a ConnectivityCheck leads to it.',
+    file: 'src/connectivity/agent/http/httpRequest.ts',
+    find: 'o.rule === undefined ? o.lookup : checkedLookup(o.rule, o.lookup)',
+    replace: 'o.lookup',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/agent/http/urlProbes.test.ts',
+      name: 'does not reach the node by a name',
+    },
+  },
+  {
+    promise: 'An agent does not follow a redirect to an address of its own node, its pod or its cloud.',
+    file: 'src/connectivity/agent/http/httpProbe.ts',
+    find: 'times = await requestOnce(next, o.clock, signal, o);',
+    replace: 'times = await requestOnce(next, o.clock, signal, { ...o, rule: undefined });',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/agent/http/urlProbes.test.ts',
+      name: 'a redirect',
+    },
+  },
+  {
+    promise: 'Agents that KWOK only shows as running do not count as silent.',
+    file: 'src/connectivity/server/view/roster.ts',
+    find: ' || without.has(agent.place)',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/view/roster.test.ts',
+      name: 'a node of KWOK with its annotation alone',
     },
   },
 ];

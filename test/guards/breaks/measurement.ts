@@ -5,9 +5,16 @@ export const MEASUREMENT: readonly Break[] = [
   {
     promise: 'A bridge on top of a NIC is not counted in addition to the NIC, even if drivers are unknown.',
     file: 'src/usage/evaluate/devices/deviceKinds.ts',
-    find: "  'br[0-9]+|bridge[0-9]+|cbr[0-9]+|vmbr.*|fwbr.*|fwpr.*|fwln.*|lxdbr.*|incusbr.*',\n",
+    find: "  'br[0-9]+|.*bridge[0-9]*|cbr[0-9]+|.+-br|br-int|br-ex|br-tun|br-local|brq.*|qbr.*|xenbr.*',\n",
     replace: '',
     test: { project: 'unit', path: 'src/usage/evaluate/hostLayouts.test.ts', name: 'is measured correctly' },
+  },
+  {
+    promise: 'A node has no percent while missing series leave open whether a device repeats the traffic of another.',
+    file: 'src/usage/evaluate/nodeFacts.ts',
+    find: 'const doubt = doubtOf({ counted, excluded });',
+    replace: 'const doubt = undefined;',
+    test: { project: 'unit', path: 'src/usage/evaluate/devices/doubt.test.ts', name: 'is Unknown' },
   },
   {
     promise: 'A pattern of devices in a spec must match the whole name of a device.',
@@ -112,5 +119,102 @@ export const MEASUREMENT: readonly Break[] = [
       name: 'let through by another CRD > are refused or come to an end that says why',
     },
     slow: true,
+  },
+  {
+    promise: 'Where the operator may not write a Deployment, it sends no request about it, and says what to set.',
+    file: 'src/controllers/trafficwatch/observe/observe.ts',
+    find: 'if (problem !== undefined) return { deployment: undefined, deploymentProblem: problem };',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/act/deploymentRights.test.ts',
+      name: 'sends no request about the Deployment, writes no label, and says in the status what to do',
+    },
+  },
+  {
+    promise: 'The operator may write Deployments of TrafficWatches only in the namespaces that the chart lists.',
+    file: 'charts/traffic-operator/templates/rbac.yaml',
+    find: '{{- if $everywhere }}',
+    replace: '{{- if true }}',
+    test: {
+      project: 'chart',
+      path: 'test/chart/renderedRights.test.ts',
+      name: 'to write the Deployments of TrafficWatches are bound only in the namespaces of the value',
+    },
+  },
+  {
+    promise: 'An operator without the Deployments of TrafficWatches does not watch Deployments of others.',
+    file: 'src/controllers/trafficwatch/module.ts',
+    find: 'withDeployments ? createDeploymentInformer(common) : undefined',
+    replace: 'withDeployments === undefined ? undefined : createDeploymentInformer(common)',
+    test: {
+      project: 'chart',
+      path: 'test/chart/labelOnly.test.ts',
+      name: 'sends no request that is refused, and of Deployments only reads the target',
+    },
+  },
+  {
+    promise: 'Virtual nodes get no node-exporter, whatever affinity the user gives it.',
+    file: 'src/nodes/virtualNodes.ts',
+    find: 'isEmpty(term) ? term : withRealNodes(term)',
+    replace: 'term',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/measurement/components/placement.test.ts',
+      name: 'the affinity takes a virtual node',
+    },
+    why: 'Its pod would never be ready, and so neither would the stack default.',
+  },
+  {
+    promise: 'A node that the placement of node-exporter leaves out does not make MetricsAvailable False.',
+    file: 'src/nodes/unmeasuredNodes.ts',
+    find: '(runs === undefined || runs(node) ? undefined : LEFT_OUT)',
+    replace: 'undefined',
+    test: { project: 'unit', path: 'src/nodes/unmeasuredNodes.test.ts', name: 'where no exporter runs' },
+  },
+  {
+    promise: 'The eth0 of a pod is not measured as the network of its node.',
+    file: 'src/nodes/podAddress.ts',
+    find: 'podCIDRs.find((each) => contains(each, address))',
+    replace: 'podCIDRs.find((each) => each === address)',
+    test: {
+      project: 'unit',
+      path: 'src/usage/pass/podNetwork.test.ts',
+      name: 'with an instance that is the address of a pod: ',
+    },
+  },
+  {
+    promise: 'Replicas that any client sets again after a correction are left to that client.',
+    file: 'src/controllers/trafficwatch/decide/deployment/replicas.ts',
+    find: 'o.now - corrected < REPEATED_WITHIN_MS',
+    replace: 'false',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/decide/deployment/replicas.test.ts',
+      name: 'are given up after one correction',
+    },
+  },
+  {
+    promise:
+      'A TrafficWatch without recoverBandwidthPercent changes a label at most 60 times a day with 20 % noise around its threshold.',
+    file: 'src/api/trafficwatch/spec/thresholds.ts',
+    find: 'const DEFAULT_RECOVERY = 80;',
+    replace: 'const DEFAULT_RECOVERY = 90;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/decide/verdict/simulation.test.ts',
+      name: 'flips a label at most 60 times a day',
+    },
+  },
+  {
+    promise: 'Pods of every revision of a target get the affinity, whatever hash its scale names.',
+    file: 'src/controllers/trafficwatch/observe/workload/revisions.ts',
+    find: "  'rollouts-pod-template-hash',\n",
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/observe/workload/target.test.ts',
+      name: 'selects the pods of every revision',
+    },
   },
 ];

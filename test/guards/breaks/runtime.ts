@@ -3,6 +3,17 @@ import type { Break } from '../break.ts';
 /** Calls to the API server, the leader, ownership of objects, and the installation. */
 export const RUNTIME: readonly Break[] = [
   {
+    promise: 'An object that is being deleted is not Ready.',
+    file: 'src/controllers/trafficwatch/reconcile.ts',
+    find: 'await statuses.write(about, terminatingStatus(about, failures, o.now), { signal });',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/reconcileDeletion.test.ts',
+      name: 'while a finalizer of another controller is left',
+    },
+  },
+  {
     promise: 'A condition about a missing right names the verb and the resource, in the words of the API server.',
     file: 'src/runtime/status/writeFailures.ts',
     find: 'message: `${what}: ${error.detail}`',
@@ -58,6 +69,17 @@ export const RUNTIME: readonly Break[] = [
       project: 'unit',
       path: 'src/runtime/objectSet/owner.test.ts',
       name: 'the mark of our apply, and the label',
+    },
+  },
+  {
+    promise: "With the operator's token, a request cannot make a foreign object its own.",
+    file: 'charts/traffic-operator/templates/ownobjectspolicy.yaml',
+    find: 'oldObject == null ? dyn({}) : dyn(oldObject).metadata',
+    replace: 'dyn(object == null ? oldObject : object).metadata',
+    test: {
+      project: 'chart',
+      path: 'test/chart/ownObjectsPolicy.test.ts',
+      name: 'does not come into reach by a mark that the request adds',
     },
   },
   {

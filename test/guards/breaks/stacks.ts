@@ -56,23 +56,23 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'A stack goes on using the Prometheus that it used before, if several exist.',
-    file: 'src/controllers/trafficstack/observe/standIn.ts',
-    find: 'if (kept.length > 0) return kept;',
-    replace: '',
+    file: 'src/controllers/trafficstack/observe/standIn/server.ts',
+    find: 'if (before === undefined) return [];',
+    replace: 'if (before !== null) return [];',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/observe/standIn.test.ts',
+      path: 'src/controllers/trafficstack/observe/standIn/server.test.ts',
       name: 'what was used is used on',
     },
   },
   {
     promise: 'A node-exporter that the operator has just deleted is not taken for one of another owner.',
-    file: 'src/controllers/trafficstack/observe/standIn.ts',
+    file: 'src/controllers/trafficstack/observe/standIn/workload.ts',
     find: 'if (own.length > 0) return undefined;',
     replace: '',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/observe/standIn.test.ts',
+      path: 'src/controllers/trafficstack/observe/standIn/standIn.test.ts',
       name: 'Auto, its own pods are ending',
     },
   },
@@ -85,6 +85,52 @@ export const STACKS: readonly Break[] = [
       project: 'unit',
       path: 'src/controllers/measurement/components/foreignExporter.test.ts',
       name: 'is of use, or not: it is behind kube-rbac-proxy',
+    },
+  },
+  {
+    promise:
+      'A DaemonSet that looks like a node-exporter and has no pods does not replace the node-exporter of the operator.',
+    file: 'src/controllers/measurement/components/foreignExporter.ts',
+    find: "if (isMost(ready, nodes)) return { is: 'Proven' };",
+    replace: "if (ready >= 0) return { is: 'Proven' };",
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/external.test.ts',
+      name: 'without pods does not keep the operator from its own',
+    },
+  },
+  {
+    promise: 'A server that has no series of the nodes does not replace the Prometheus of the operator.',
+    file: 'src/controllers/trafficstack/observe/serverProbes.ts',
+    find: "if (isMost(measured, of)) return { is: 'Proven' };",
+    replace: "if (measured >= 0) return { is: 'Proven' };",
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/observe/serverProbes.test.ts',
+      name: 'one node, and nodes that this cluster has not',
+    },
+  },
+  {
+    promise: 'The Services of one namespace do not keep the Prometheus of another one from being asked.',
+    file: 'src/controllers/trafficstack/observe/standIn/server.ts',
+    find: 'turns.sort((a, b) => a.turn - b.turn)',
+    replace: 'turns',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/observe/standIn/server.test.ts',
+      name: 'no namespace takes the turns of another',
+    },
+  },
+  {
+    promise:
+      'A node-exporter of another owner that is deleted has time to be created again before the operator takes its port.',
+    file: 'src/controllers/trafficstack/decide/choice.ts',
+    find: "if (before !== undefined && !isOver) return { do: 'await', candidate: known };",
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/external.test.ts',
+      name: 'that is gone has until the deadline',
     },
   },
 ];

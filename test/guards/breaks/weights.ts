@@ -26,8 +26,8 @@ export const WEIGHTS: readonly Break[] = [
   {
     promise: 'A host has no second record while a DNSEndpoint without an owner still has one.',
     file: 'src/weights/plan/plan.ts',
-    find: 'holders([...published, ...leftovers(scene)])',
-    replace: 'holders(published)',
+    find: 'holders([...published, ...leftovers(scene)], scene.heldBefore)',
+    replace: 'holders(published, scene.heldBefore)',
     test: {
       project: 'unit',
       path: 'src/weights/plan/plan.test.ts',

@@ -54,12 +54,19 @@ use_binaries() {
 # The cache would otherwise be in the user's home and outlive the lab.
 kubectl_lab() { kubectl --kubeconfig="$KUBECONFIG_FILE" --cache-dir="$LAB/kubectl-cache" "$@"; }
 
+# Seconds since the machine was started. SECONDS of bash is of the wall clock: a wait would end at once, or never, when that is set.
+uptime_seconds() {
+  local up rest
+  read -r up rest </proc/uptime
+  echo "${up%.*}"
+}
+
 # Tries a command every 0.2 s until it succeeds; false after the given seconds.
 wait_for() { # seconds command...
-  local end=$((SECONDS + $1))
+  local end=$(($(uptime_seconds) + $1))
   shift
   until "$@" >/dev/null 2>&1; do
-    ((SECONDS < end)) || return 1
+    (($(uptime_seconds) < end)) || return 1
     sleep 0.2
   done
 }

@@ -39,11 +39,11 @@ process_is_gone() { ! process_start_time "$1" >/dev/null; }
 
 # Waits until a command succeeds while a process runs. If the process ends, fails with the end of its log.
 wait_for_process() { # name seconds command...
-  local name=$1 end=$((SECONDS + $2))
+  local name=$1 end=$(($(uptime_seconds) + $2))
   shift 2
   until "$@" >/dev/null 2>&1; do
     process_pid "$name" >/dev/null || return 1
-    if ((SECONDS > end)); then
+    if (($(uptime_seconds) > end)); then
       show_log "$name"
       return 1
     fi

@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildAhead, countTests, runLevel, runLevelBeside } from './runLevel.ts';
+import { buildAhead, runLevel, runLevelBeside } from './runLevel.ts';
 
-const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const node = (script: string): string[] => [process.execPath, '-e', script];
 
 let directory: string;
@@ -52,10 +49,35 @@ describe('a level', () => {
     expect(() => rmSync(witness)).toThrow();
   });
 
+  it.each([
+    ['a command', { commands: [node('setInterval(() => {}, 1000)')] }],
+    ['the tests', { vitest: { projects: ['unit'], paths: [] } }],
+  ])('that does not end counts as failed: %s', async (_, runs) => {
+    const [bin, path] = [join(directory, 'bin'), process.env.PATH!];
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'vitest'), '#!/bin/sh\nsleep 600\n', { mode: 0o755 });
+    vi.stubEnv('PATH', `${bin}:${path}`);
+    const result = await runLevel({ name: 'no-such-level', ...runs }, 1_200);
+    expect(result).toMatchObject({
+      passed: 0,
+      failed: 1,
+      problem: expect.stringMatching(/^FAILED: no end after 0\.02 min: /) as string,
+    });
+    vi.unstubAllEnvs();
+  });
+
   it('whose program is not there counts as failed', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     expect(await runLevel({ name: 'x', commands: [['no-such-program']] })).toMatchObject({ passed: 0, failed: 1 });
   });
+});
+
+it('a level passes its variables on to its commands', async () => {
+  const commands = [node("process.exitCode = process.env.FULL_SAMPLES === '1' ? 0 : 1")];
+  vi.stubEnv('FULL_SAMPLES', undefined);
+  expect(await runLevel({ name: 'x', commands })).toMatchObject({ passed: 0 });
+  expect(await runLevel({ name: 'x', commands, env: { FULL_SAMPLES: '1' } })).toMatchObject({ passed: 1 });
+  vi.unstubAllEnvs();
 });
 
 it('a level has no variables of the make that runs it: its tests call make with others', async () => {
@@ -131,47 +153,5 @@ describe('a level beside others', () => {
     expect(priority()).toBeGreaterThan(getPriority());
     await runLevelBeside({ name: 'x', commands: [node(says)], waits: 'for cluster' });
     expect(priority()).toBe(getPriority());
-  });
-});
-
-const PASSES = "import { it } from 'vitest'; it('a', () => {});";
-const FAILS = "import { it } from 'vitest'; it('a', () => { throw new Error('wrong\\nin lines'); });";
-const DOES_NOT_LOAD = "import './absent.ts';";
-const HOOK_FAILS = `import { beforeAll, it } from 'vitest'; beforeAll(() => { throw new Error('no database'); }); it('a', () => {});`;
-const SKIPS = "import { it } from 'vitest'; it.skip('a', () => {});";
-
-describe('the report of vitest', () => {
-  /** Runs vitest on these files, and resolves to the path of what it reports. */
-  function reportOf(files: readonly string[]): Promise<string> {
-    symlinkSync(NODE_MODULES, join(directory, 'node_modules'));
-    files.forEach((text, index) => writeFileSync(join(directory, `${index}.test.ts`), text));
-    const report = join(directory, 'report.json');
-    const args = ['run', '--no-cache', '--reporter=json', `--outputFile.json=${report}`];
-    return new Promise((resolve) => {
-      const env = { PATH: `${NODE_MODULES}/.bin:${process.env.PATH ?? ''}` };
-      execFile(join(NODE_MODULES, '.bin/vitest'), args, { cwd: directory, env }, () => resolve(report));
-    });
-  }
-
-  it.each([
-    ['passed and failed tests', [PASSES, FAILS], 1, [/1\.test\.ts > a: Error: wrong\n {4}in lines$/]],
-    [
-      'a file that did not load and one whose set-up failed',
-      [PASSES, DOES_NOT_LOAD, HOOK_FAILS],
-      1,
-      [/1\.test\.ts: .*absent\.ts/, /2\.test\.ts: .*no database/],
-    ],
-    ['no test at all', [], 0, [/^no test ran$/]],
-    ['tests that were all skipped', [SKIPS], 0, [/^no test ran$/]],
-  ])('counts %s, and names what failed', { timeout: 30_000 }, async (_what, files, passed, failures) => {
-    expect(countTests(await reportOf(files))).toEqual({
-      passed,
-      failed: failures.length,
-      failures: failures.map((pattern) => expect.stringMatching(pattern) as string),
-    });
-  });
-
-  it('counts as failed when there is none', () => {
-    expect(countTests(join(directory, 'none.json'))).toMatchObject({ passed: 0, failed: 1 });
   });
 });

@@ -1,18 +1,12 @@
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
-import { runTimed, type Ended, type Where } from './cpu.ts';
-import type { Level } from './levels.ts';
-
-const MAX_LINES = 12;
-const MAX_LINE_LENGTH = 300;
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { countTests, type TestCounts } from './counts.ts';
+import { runTimed, type Ended, type Where } from './command.ts';
+import type { Level } from '../levels.ts';
 
 /** Result of a level. */
-export interface LevelResult {
+export interface LevelResult extends TestCounts {
   readonly level: string;
-  readonly passed: number;
-  readonly failed: number;
-  /** Failed tests and files, if a runner reported them: `<file> > <test>: <start of the error>`. */
-  readonly failures: readonly string[];
   readonly seconds: number;
   /** User and system time of its commands, and of their descendants that were waited for. */
   readonly cpuSeconds: number;
@@ -27,55 +21,6 @@ function vitestCommand(level: Level, report: string): string[] {
   const { projects, paths } = level.vitest!;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   return ['vitest', 'run', ...projects.map((project) => `--project=${project}`), ...reporters, ...paths];
-}
-
-interface VitestReport {
-  numPassedTests: number;
-  testResults: FileReport[];
-}
-
-interface FileReport {
-  name: string;
-  status: string;
-  /** The reason why the file failed as a whole. */
-  message: string;
-  assertionResults: { status: string; fullName: string; failureMessages?: string[] }[];
-}
-
-/** Test counts and failures of a runner. */
-export type TestCounts = Pick<LevelResult, 'passed' | 'failed' | 'failures'>;
-
-/**
- * Counts the tests in vitest's report. A failed file without a failed test, such as one that did not load, counts as a
- * failed test. So does a report without tests.
- */
-export function countTests(report: string): TestCounts {
-  if (!existsSync(report)) return { passed: 0, failed: 1, failures: ['vitest wrote no report'] };
-  const { numPassedTests: passed, testResults } = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
-  const failures = testResults.flatMap(failuresOf);
-  if (passed + failures.length === 0) failures.push('no test ran');
-  return { passed, failed: failures.length, failures };
-}
-
-function failuresOf({ name, status, message, assertionResults }: FileReport): string[] {
-  const file = relative('', name);
-  const failed = assertionResults.filter((test) => test.status === 'failed');
-  // The file did not load, or its set-up failed.
-  if (status === 'failed' && failed.length === 0) return [`${file}: ${startOf(message)}`];
-  return failed.map((test) => `${file} > ${test.fullName}: ${startOf(test.failureMessages?.[0])}`);
-}
-
-/**
- * An error without its stack. A failed command names itself in the first line and its reason below, and a comparison
- * has its values there: where only the summary is kept, nothing else tells why a test failed.
- */
-function startOf(text = ''): string {
-  const [message = ''] = text.trim().split(/\n\s+at /);
-  const lines = message
-    .split('\n')
-    .slice(0, MAX_LINES)
-    .map((line) => line.slice(0, MAX_LINE_LENGTH));
-  return message === '' ? 'no reason given' : lines.join('\n    ');
 }
 
 /** The reason why a level cannot run. The check of a requirement, or its installation, may itself fail. */
@@ -101,23 +46,28 @@ export async function buildAhead(levels: readonly Level[]): Promise<number> {
 
 async function runCommands({ builds, commands = [] }: Level, runIt: Run): Promise<string | undefined> {
   for (const command of builds ? [buildCommand(builds), ...commands] : commands) {
-    const { status } = await runIt(command);
-    if (status !== 0) return `FAILED: ${command.join(' ')} (status ${status})`;
+    const problem = problemOf(command.join(' '), await runIt(command));
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-/** Runs one level to its end. Never throws: the result contains errors. */
-export async function runLevel(level: Level): Promise<LevelResult> {
+function problemOf(command: string, { status, overdueAfterMs }: Ended): string | undefined {
+  if (overdueAfterMs !== undefined) return `FAILED: no end after ${overdueAfterMs / 60_000} min: ${command}`;
+  return status === 0 ? undefined : `FAILED: ${command} (status ${status})`;
+}
+
+/** Runs one level to its end. Never throws: the result contains errors. @param limitMs of each of its commands */
+export async function runLevel(level: Level, limitMs?: number): Promise<LevelResult> {
   console.log(`\n=== ${level.name}`);
-  return runWith(level, 'inherit');
+  return runWith(level, { output: 'inherit', limitMs });
 }
 
 /** The same in parallel to others: prints its output as a whole at the end. */
 export async function runLevelBeside(level: Level): Promise<LevelResult> {
   const log = `reports/${level.name}.log`;
   const output = openSync(log, 'w');
-  const result = await runWith(level, output);
+  const result = await runWith(level, { output });
   closeSync(output);
   console.log(`\n=== ${level.name}, beside the others\n${readFileSync(log, 'utf8')}`);
   return result;
@@ -147,12 +97,12 @@ const OF_MAKE = {
   ONLY: undefined,
 };
 
-async function runWith(level: Level, output: Where['output']): Promise<LevelResult> {
+async function runWith(level: Level, where: Where): Promise<LevelResult> {
   const start = performance.now();
   let cpuSeconds = 0;
   const env = { ...process.env, ...OF_MAKE, ...level.env, TEST_FILE_TIMES: resolve(fileTimesOf(level.name)) };
   const runIt: Run = async (command) => {
-    const ended = await runTimed([...priorityOf(level), ...command], { output, env });
+    const ended = await runTimed([...priorityOf(level), ...command], { ...where, env });
     cpuSeconds += ended.cpuSeconds;
     return ended;
   };
@@ -167,10 +117,10 @@ async function runWith(level: Level, output: Where['output']): Promise<LevelResu
   if (problem !== undefined) return result(failed, problem);
   if (!level.vitest) return result({ passed: 1, failed: 0, failures: [] });
   const report = `reports/${level.name}.json`;
-  const { status } = await runIt(vitestCommand(level, report));
+  const ended = await runIt(vitestCommand(level, report));
   const counts = countTests(report);
-  // Vitest also fails for errors outside of a test, such as an unhandled rejection.
-  return status !== 0 && counts.failed === 0
-    ? result({ ...counts, failed: 1 }, 'FAILED outside of a test')
-    : result(counts);
+  if (ended.overdueAfterMs === undefined && (ended.status === 0 || counts.failed > 0)) return result(counts);
+  // Vitest also fails for errors outside of a test, such as an unhandled rejection, and may hang when all tests have passed.
+  const why = ended.overdueAfterMs === undefined ? 'FAILED outside of a test' : problemOf('vitest', ended);
+  return result({ ...counts, failed: Math.max(1, counts.failed) }, why);
 }

@@ -1,7 +1,7 @@
 /**
  * Prints the times of the last run: wall and CPU seconds of each level, and the slowest files.
  *
- *   node scripts/test/times.ts [--slowest 25]
+ *   node scripts/test/run/times.ts [--slowest 25]
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-import type { Level } from './levels.ts';
+import type { Level } from '../levels.ts';
 
 /** Lanes begin together; the levels of a lane run one after the other. */
 export type Lanes = readonly (readonly Level[])[];

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { machineCpuSeconds, runTimed } from './cpu.ts';
+import { runTimed } from './command.ts';
+import { machineCpuSeconds } from './cpu.ts';
 import { cpuBesides, showTimes, type Times } from './times.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Computes for 0.3 s of CPU time. */
 const BUSY = 'while (process.cpuUsage().user < 300_000);';
 const TIMES: Times = {
@@ -72,7 +73,7 @@ describe.runIf(process.platform === 'linux')('a test file', () => {
 
 describe('make test-times', () => {
   const show = () =>
-    spawnSync(process.execPath, [join(ROOT, 'scripts/test/times.ts')], { cwd: directory, encoding: 'utf8' });
+    spawnSync(process.execPath, [join(ROOT, 'scripts/test/run/times.ts')], { cwd: directory, encoding: 'utf8' });
 
   it('says what to run where there is no report', () => {
     const { status, stderr } = show();
