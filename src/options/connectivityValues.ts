@@ -1,14 +1,6 @@
 import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/server/bindAddress.ts';
 import { dnsLabel, dnsSubdomain, valueType, type ValueType } from './values.ts';
 
-/** A whole number, like Go's flag.Int within bounds. */
-export function wholeNumber(least: number, most: number): ValueType<number> {
-  return valueType('number', `a whole number from ${least} to ${most}`, (text) => {
-    const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
-    return number >= least && number <= most ? number : undefined;
-  });
-}
-
 /** A text of one line, or none. */
 export const optionalText = valueType('text', 'a text of one line', (text) =>
   /^[^\0\r\n]*$/.test(text) ? text : undefined,

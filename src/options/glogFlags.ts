@@ -1,6 +1,6 @@
 import { flag, type FlagTable } from './flagTable.ts';
-import { optionalText, wholeNumber } from './connectivityValues.ts';
-import { boolean } from './values.ts';
+import { optionalText } from './connectivityValues.ts';
+import { boolean, wholeNumber } from './values.ts';
 import type { LOG_LEVELS } from '../runtime/process/logger.ts';
 
 type LogLevel = (typeof LOG_LEVELS)[number];

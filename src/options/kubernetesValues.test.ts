@@ -5,6 +5,9 @@ import type { ValueType } from './values.ts';
 
 const read = (type: ValueType<unknown>, text: string): unknown => type.schema.safeParse(text).data;
 
+const affinity = (required: string): string =>
+  `{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":${required}}}`;
+
 describe('values in Kubernetes notation', () => {
   it.each([
     ['{}', {}],
@@ -31,6 +34,32 @@ describe('values in Kubernetes notation', () => {
     'rejects the tolerations %s',
     (text) => expect(read(kubernetes.tolerations, text)).toBeUndefined(),
   );
+
+  it.each<[requirement: string, isValid: boolean]>([
+    ['{"key":"a","operator":"In","values":["b"]}', true],
+    ['{"key":"a","operator":"NotIn","values":["b","c"]}', true],
+    ['{"key":"a","operator":"Exists"}', true],
+    ['{"key":"a","operator":"Gt","values":["7"]}', true],
+    ['{"key":"a","operator":"Exists","values":["b"]}', false],
+    ['{"key":"a","operator":"In","values":[]}', false],
+    ['{"key":"a","operator":"Lt","values":["b"]}', false],
+    ['{"key":"a","operator":"Like","values":["b"]}', false],
+    ['{"operator":"Exists"}', false],
+  ])('reads the node affinity with %s: %s', (requirement, isValid) => {
+    const text = affinity(`{"nodeSelectorTerms":[{"matchExpressions":[${requirement}]}]}`);
+    expect(read(kubernetes.nodeAffinity, text)).toEqual(isValid ? JSON.parse(text) : undefined);
+  });
+
+  it.each([
+    '{}',
+    '{"podAntiAffinity":{}}',
+    '{"nodeAffinity":{}}',
+    affinity('{"nodeSelectorTerms":[]}'),
+    affinity('{"nodeSelectorTerms":[{}]}'),
+  ])('rejects the node affinity %s, and reports what is allowed', (text) => {
+    const [issue] = kubernetes.nodeAffinity.schema.safeParse(text).error?.issues ?? [];
+    expect(issue?.message).toMatch(/^must be JSON of a required node affinity, such as /);
+  });
 
   it.each([
     ['pool=infra', ['pool', 'infra']],

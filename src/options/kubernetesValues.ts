@@ -18,6 +18,14 @@ export interface Toleration {
   tolerationSeconds?: number;
 }
 
+/** A Kubernetes affinity that only chooses nodes. */
+export interface NodeAffinity {
+  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: NodeTerm[] } };
+}
+interface NodeTerm {
+  matchExpressions: { key: string; operator: string; values?: string[] }[];
+}
+
 /** A label name and value: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/. */
 const LABEL =
   /^((?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?)$/;
@@ -37,6 +45,18 @@ const tolerationSchema = z.strictObject({
   effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).exactOptional(),
   tolerationSeconds: z.int().exactOptional(),
 });
+const withValues = (operators: readonly string[], values: z.ZodType<string[]>) =>
+  z.strictObject({ key: z.string().min(1), operator: z.enum(operators), values });
+const requirementSchema = z.union([
+  withValues(['In', 'NotIn'], z.array(z.string()).min(1)),
+  withValues(['Gt', 'Lt'], z.array(z.string().regex(/^-?\d+$/)).length(1)),
+  z.strictObject({ key: z.string().min(1), operator: z.enum(['Exists', 'DoesNotExist']) }),
+]);
+const termSchema = z.strictObject({ matchExpressions: z.array(requirementSchema).min(1) });
+const requiredSchema = z.strictObject({ nodeSelectorTerms: z.array(termSchema).min(1) });
+const affinitySchema = z.strictObject({
+  nodeAffinity: z.strictObject({ requiredDuringSchedulingIgnoredDuringExecution: requiredSchema }),
+});
 
 export const resources: ValueType<Resources> = valueType(
   'json',
@@ -48,6 +68,12 @@ export const tolerations: ValueType<Toleration[]> = valueType(
   'json',
   'a JSON list of Kubernetes tolerations, such as [{"key":"infra","operator":"Exists","effect":"NoSchedule"}]',
   (text) => fromJson(text, z.array(tolerationSchema)),
+);
+
+export const nodeAffinity: ValueType<NodeAffinity> = valueType(
+  'json',
+  'JSON of a required node affinity, such as {"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"pool","operator":"NotIn","values":["edge"]}]}]}}}',
+  (text) => fromJson(text, affinitySchema),
 );
 
 /** A label that a node must have: name and value. */

@@ -81,6 +81,14 @@ export function wholeSeconds(least: string, most: string): ValueType<number> {
   });
 }
 
+/** A whole number, like Go's flag.Int within bounds. */
+export function wholeNumber(least: number, most: number): ValueType<number> {
+  return valueType('number', `a whole number from ${least} to ${most}`, (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= least && number <= most ? number : undefined;
+  });
+}
+
 export const port = valueType('port', 'a TCP port from 1 to 65535', (text) => {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   return number >= 1 && number <= 65_535 ? number : undefined;

@@ -6,6 +6,7 @@ import { PrometheusError } from '../prometheusError.ts';
 /** The series of one device. Values are the texts of its samples. */
 export interface FakeDevice {
   node?: string;
+  pod?: string;
   instance?: string;
   device: string;
   rate?: string;
@@ -15,20 +16,26 @@ export interface FakeDevice {
   speed?: string;
   /** Time of its newest sample, if that is too old for a rate. */
   newest?: string;
+  /** True if its samples have ended within the rate window. */
+  ended?: true;
   /** Highest speed of the last hour, if it is above `speed`. */
   peak?: string;
+  /** Default: ETHERNET. */
   flags?: string;
   ifaceId?: string;
   ifaceLink?: string;
   driver?: string;
 }
 
+/** UP, BROADCAST, MULTICAST. */
+const ETHERNET = String(0x1003);
+
 interface Series {
-  metric: { __name__?: string; node?: string; instance?: string; driver?: string };
+  metric: { __name__?: string | undefined; node?: string; instance?: string; driver?: string };
   value: [number, string];
 }
 
-type Kind = 'rates' | 'late' | 'received' | 'facts' | 'uplinks' | 'samples' | 'fallen';
+type Kind = 'rates' | 'late' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
@@ -37,11 +44,15 @@ type Kind = 'rates' | 'late' | 'received' | 'facts' | 'uplinks' | 'samples' | 'f
 export class FakePrometheus implements PrometheusClient {
   devices: FakeDevice[] = [];
   samplesPerWindow: string | undefined = '4';
+  /** How late samples are, seconds. */
+  lag: string | undefined;
   warnings: string[] = [];
   /** The warnings of an answer. */
   warningsOf: (kind: Kind) => readonly string[] = () => this.warnings;
   /** Evaluation time of the server, seconds. */
   timeSeconds = 1_700_000_000;
+  /** True if the server keeps the metric. */
+  keeps: (metric: string) => boolean = () => true;
   /** Called before each answer. Can throw or wait. */
   before: (query: InstantQuery, kind: Kind) => unknown = () => undefined;
   /** Called after each answer. */
@@ -51,17 +62,24 @@ export class FakePrometheus implements PrometheusClient {
   closed = false;
   readonly asked: { kind: Kind; expression: string }[] = [];
 
+  /** How many queries of a kind were asked; of facts, those of one metric. */
   count(kind: Kind): number {
-    return this.asked.filter((one) => one.kind === kind).length;
+    const isOne = ({ expression }: { expression: string }): boolean =>
+      kind !== 'facts' || expression.includes('node_network_transmit_bytes_total');
+    return this.asked.filter((one) => one.kind === kind && isOne(one)).length;
   }
 
   async query(query: InstantQuery): Promise<Answer> {
     const kind = kindOf(query.expression);
     this.asked.push({ kind, expression: query.expression });
     await this.before(query, kind);
-    const all = this.#series(kind, query.expression).filter(({ metric }) => isAskedFor(metric, query.expression));
+    const all = this.#series(kind, query.expression).filter(
+      ({ metric }) => isAskedFor(metric, query.expression) && this.keeps(metric.__name__ ?? ''),
+    );
     const breaksOffAfter = kind === 'rates' ? this.breaksOffAfter : undefined;
-    for (const series of all.slice(0, breaksOffAfter)) show(series, query.visitor);
+    for (const { metric, value } of all.slice(0, breaksOffAfter)) {
+      show({ metric: { ...metric, __name__: undefined }, value }, query.visitor);
+    }
     if (breaksOffAfter !== undefined) throw new PrometheusError('Unreachable', 'the connection broke off');
     await this.after(kind);
     return { series: all.length, warnings: this.warningsOf(kind), infos: [] };
@@ -72,9 +90,13 @@ export class FakePrometheus implements PrometheusClient {
   }
 
   #series(kind: Kind, expression: string): Series[] {
-    if (kind === 'samples') return this.samplesPerWindow === undefined ? [] : [this.#one({}, this.samplesPerWindow)];
+    if (kind === 'samples' || kind === 'lag') {
+      const number = kind === 'lag' ? this.lag : this.samplesPerWindow;
+      return number === undefined ? [] : [this.#one({}, number)];
+    }
     return this.#asked(expression).flatMap(
-      ({ rate, received, newest, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
+      ({ rate, received, newest, ended, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
+        if (ended && (kind === 'facts' || expression.includes(' and (timestamp('))) return [];
         const one = (name: string, value: string | undefined, more = {}): Series[] =>
           value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
         if (kind === 'fallen') return one('', peak);
@@ -86,7 +108,7 @@ export class FakePrometheus implements PrometheusClient {
         return [
           ...counter,
           ...one('node_network_speed_bytes', speed),
-          ...one('node_network_flags', flags),
+          ...one('node_network_flags', total && (flags ?? ETHERNET)),
           ...one('node_network_iface_id', ifaceId),
           ...one('node_network_iface_link', ifaceLink),
           ...one('node_ethtool_info', driver && '1', { driver }),
@@ -120,9 +142,9 @@ function show(series: Series, visitor: SeriesVisitor): void {
   else visitor.visitBytes(bytes, 0, bytes.length);
 }
 
-/** True if the query selects the metric. Only queries for facts have a matcher of metric names. */
+/** True if the query selects the metric. */
 function isAskedFor({ __name__: name }: Series['metric'], expression: string): boolean {
-  return name === undefined || !expression.includes('__name__=~') || expression.includes(name);
+  return name === undefined || expression.includes(name);
 }
 
 function kindOf(expression: string): Kind {
@@ -132,5 +154,6 @@ function kindOf(expression: string): Kind {
   if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) return 'late';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
+  if (expression.startsWith('quantile(0.05, time()')) return 'lag';
   return expression.startsWith('quantile') ? 'samples' : 'facts';
 }

@@ -58,6 +58,8 @@ export interface InformerOptions<T extends KubeObject> {
   leastWatchSeconds?: number | undefined;
   /** Requests only metadata: objects then have apiVersion, kind and metadata, with the kind of the resource. */
   metadataOnly?: boolean | undefined;
+  /** Objects per page of a list. Use less than the default of 500 for objects that users can make large. */
+  pageSize?: number | undefined;
   /**
    * Drops unused parts of an object before it is stored. It may change its argument. The metadata's name, namespace and
    * resourceVersion must stay.

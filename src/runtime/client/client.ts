@@ -19,6 +19,10 @@ export interface ListOptions extends CallOptions {
   fieldSelector?: string;
   /** Reads one page of at most so many objects, and no more. Default: all objects. */
   limit?: number;
+  /** Objects of a page, of which only what `transform` leaves stays in memory with the next page. Default: many. */
+  pageSize?: number;
+  /** What is kept of an object. Default: all. */
+  transform?: (object: KubeObject) => KubeObject;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -232,15 +236,18 @@ function gate(options: CallOptions, signals: LeaderSignals, guard: () => void): 
 type Send = <R>(request: TransportRequest, options?: CallOptions) => Promise<R>;
 
 async function listPages<T extends KubeObject>(send: Send, resource: Resource<T>, options: ListOptions): Promise<T[]> {
-  const { namespace, labelSelector, fieldSelector, limit } = options;
+  const { namespace, labelSelector, fieldSelector, limit, pageSize = PAGE_SIZE, transform } = options;
   const path = resourcePath(resource, { namespace });
   const found: T[] = [];
   let next: string | undefined;
   do {
-    const query = { labelSelector, fieldSelector, limit: limit ?? PAGE_SIZE, continue: next };
+    const query = { labelSelector, fieldSelector, limit: limit ?? pageSize, continue: next };
     const page: ListAnswer<T> = await send<ListAnswer<T>>({ method: 'GET', path, query }, options);
     // Items of a list lack apiVersion and kind: set them, so that callers need not handle that.
-    for (const item of page.items ?? []) found.push(typed(resource, item));
+    for (const item of page.items ?? []) {
+      const object = typed(resource, item);
+      found.push(transform === undefined ? object : (transform(object) as T));
+    }
     next = limit === undefined ? page.metadata?.continue : undefined;
   } while (next !== undefined && next !== '');
   return found;

@@ -6,6 +6,7 @@ import type {
   V1Deployment,
   V1EndpointSlice,
   V1Ingress,
+  V1Job,
   V1Lease,
   V1Namespace,
   V1Node,
@@ -51,6 +52,7 @@ export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'endpointslices',
 );
 export const INGRESSES: Resource<V1Ingress> = namespaced('networking.k8s.io', 'Ingress', 'ingresses');
+export const JOBS: Resource<V1Job> = namespaced('batch', 'Job', 'jobs');
 export const LEASES: Resource<V1Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
 /** With the part of its spec that is read here: the package has no type of it. */
 export interface MutatingAdmissionPolicy extends KubeObject {

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.ts';
-import { isNotFound } from '../client/errors.ts';
+import { getIfExists } from '../client/getIfExists.ts';
 import { keyOf, refOfKey } from '../client/resource.ts';
 import type { KubeObject } from '../client/resource.ts';
 import { isNamespace } from './member.ts';
@@ -40,18 +40,10 @@ export async function observeSet<G extends string>(
 }
 
 /**
- * Reads one object from the API server; undefined where there is none.
+ * Reads a member from the API server; undefined where there is none.
  *
  * @throws ApiError, TransportError
  */
-export async function readLive(
-  client: Pick<Client, 'get'>,
-  { resource, object }: Member,
-): Promise<KubeObject | undefined> {
-  try {
-    return await client.get(resource, refOfKey(keyOf(object)));
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+export function readLive(client: Pick<Client, 'get'>, { resource, object }: Member): Promise<KubeObject | undefined> {
+  return getIfExists(client, resource, refOfKey(keyOf(object)));
 }

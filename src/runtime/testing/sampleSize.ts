@@ -11,7 +11,20 @@ export function sampleSize({ quick, full }: { readonly quick: number; readonly f
   return process.env.FULL_SAMPLES === '1' ? full : quick;
 }
 
-/** Parameters for fc.assert: the quick sample has a fixed seed, the full one explores other inputs in each run. */
-export function sampleRuns(quick: { readonly numRuns: number; readonly seed: number }, full: { numRuns: number }) {
+/** A full sample: how many runs, and the timeout of its test, by default five minutes. */
+interface FullRuns {
+  readonly numRuns: number;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Parameters for fc.assert: the quick sample has a fixed seed, the full one explores other inputs in each run. A full sample that takes too long
+ * ends before the timeout of its test, whose error would not have the seed.
+ */
+export function sampleRuns(
+  quick: { readonly numRuns: number; readonly seed: number },
+  { numRuns, timeoutMs = 300_000 }: FullRuns,
+) {
+  const full = { numRuns, interruptAfterTimeLimit: 0.9 * timeoutMs, markInterruptAsFailure: true };
   return process.env.FULL_SAMPLES === '1' ? full : quick;
 }

@@ -7,6 +7,8 @@ import type { ReflectorCast } from '../../testing/reflectorScene.ts';
 import { createScene } from '../../testing/scene.ts';
 import type { Scene } from '../../testing/scene.ts';
 
+const TIMEOUT_MS = 120_000;
+
 let scene: Scene;
 beforeAll(() => {
   scene = createScene();
@@ -33,30 +35,34 @@ const EVENTS: Record<string, (cast: ReflectorCast, name: string) => void> = {
   halfList: ({ nodes }) => nodes.behaviour.next.push((reply) => reply.open().end('{"type":"ADDED"')),
 };
 
-it('cache and subscribers finally have the state of the server, after any sequence of failures', async () => {
-  const name = fc.constantFrom('a', 'b', 'c', 'd');
-  const step = fc.record({ event: fc.constantFrom(...Object.keys(EVENTS)), name, pauseMs: fc.nat(3_000) });
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
-      const cast = await castWatching(scene, { wholeClock: true });
-      const mirror = new Map<string, string | undefined>();
-      cast.informer.subscribe(({ type, object: { metadata } }) => {
-        if (type === 'delete') mirror.delete(metadata?.name ?? '');
-        else mirror.set(metadata?.name ?? '', metadata?.resourceVersion);
-      });
+it(
+  'cache and subscribers finally have the state of the server, after any sequence of failures',
+  async () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd');
+    const step = fc.record({ event: fc.constantFrom(...Object.keys(EVENTS)), name, pauseMs: fc.nat(3_000) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
+        const cast = await castWatching(scene, { wholeClock: true });
+        const mirror = new Map<string, string | undefined>();
+        cast.informer.subscribe(({ type, object: { metadata } }) => {
+          if (type === 'delete') mirror.delete(metadata?.name ?? '');
+          else mirror.set(metadata?.name ?? '', metadata?.resourceVersion);
+        });
 
-      for (const { event, name: about, pauseMs } of steps) {
-        EVENTS[event]?.(cast, about);
-        await cast.clock.advance(pauseMs);
-      }
-      cast.nodes.behaviour.next = [];
-      cast.nodes.set('last');
+        for (const { event, name: about, pauseMs } of steps) {
+          EVENTS[event]?.(cast, about);
+          await cast.clock.advance(pauseMs);
+        }
+        cast.nodes.behaviour.next = [];
+        cast.nodes.set('last');
 
-      await until(cast, () => expect(Object.fromEntries(mirror)).toEqual(cast.nodes.versions), 1_000);
-      const kept = cast.informer.lister.list().map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]);
-      expect(Object.fromEntries(kept)).toEqual(cast.nodes.versions);
-      await scene.close();
-    }),
-    sampleRuns({ numRuns: 20, seed: 3 }, { numRuns: 100 }),
-  );
-}, 120_000);
+        await until(cast, () => expect(Object.fromEntries(mirror)).toEqual(cast.nodes.versions), 1_000);
+        const kept = cast.informer.lister.list().map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]);
+        expect(Object.fromEntries(kept)).toEqual(cast.nodes.versions);
+        await scene.close();
+      }),
+      sampleRuns({ numRuns: 20, seed: 3 }, { numRuns: 100, timeoutMs: TIMEOUT_MS }),
+    );
+  },
+  TIMEOUT_MS,
+);

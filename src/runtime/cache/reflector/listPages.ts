@@ -16,7 +16,7 @@ interface Page<T> {
 }
 
 /**
- * Reads all objects in pages of 500, all of one version. If the pages expire (410), it reads all objects in one
+ * Reads all objects in pages, all of one version. If the pages expire (410), it reads all objects in one
  * response, as client-go's pager does.
  *
  * @param keep applied to each page, so that dropped parts of objects are not held for the whole list

@@ -10,13 +10,14 @@ export interface Selection {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   metadataOnly?: boolean | undefined;
+  /** Objects per page of a list. Default: 500, as in client-go. */
+  pageSize?: number | undefined;
   /** The server ends a watch after one to two times this, seconds. */
   leastWatchSeconds?: number | undefined;
 }
 
 /** client-go's minimum, seconds. */
 const LEAST_WATCH_S = 300;
-/** Objects per page, as in client-go. */
 const PAGE_SIZE = 500;
 
 /** A watch that starts at `version`. */
@@ -36,7 +37,11 @@ export function watchListRequest(selection: Selection): TransportRequest {
 /** One page of a list; without `next` the first. The transport does not retry it: the reflector has its own backoff. */
 export function pageRequest(selection: Selection, next: string | undefined): TransportRequest {
   const request = baseRequest(selection, 'PartialObjectMetadataList');
-  return { ...request, retry: false, query: { ...request.query, limit: PAGE_SIZE, continue: next } };
+  return {
+    ...request,
+    retry: false,
+    query: { ...request.query, limit: selection.pageSize ?? PAGE_SIZE, continue: next },
+  };
 }
 
 /** All objects in one response, after the pages expired. */

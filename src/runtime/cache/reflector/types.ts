@@ -40,7 +40,7 @@ export interface WatchMetrics {
   badLine(resource: string): void;
 }
 
-/** How to read all objects: as the start of a watch, or in pages of 500 before a watch. */
+/** How to read all objects: as the start of a watch, or in pages before a watch. */
 export type ListKind = 'watch-list' | 'pages';
 
 export interface ReflectorOptions<T extends KubeObject> {

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { keyOf, type KubeObject } from '../client/resource.ts';
+import { BodyBudget, identityOf, isWithoutBody } from './bodyBudget.ts';
+
+interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+}
+
+const aMap = (namespace: string, name: string, length: number): ConfigMap => ({
+  kind: 'ConfigMap',
+  metadata: { namespace, name, uid: `uid-${name}`, labels: { stack: 'main', other: 'x' } },
+  data: { file: 'x'.repeat(length) },
+});
+const identity = (object: ConfigMap): ConfigMap => identityOf(object, ['stack']);
+
+describe('BodyBudget', () => {
+  it('drops the body of what is beyond the budget of its namespace, and of nothing else', () => {
+    const budget = new BodyBudget(1_000);
+    const kept = budget.keep(aMap('a', 'first', 600), identity);
+    expect([kept.data?.file?.length, isWithoutBody(kept)]).toEqual([600, false]);
+    const beyond = budget.keep(aMap('a', 'second', 600), identity);
+    expect(isWithoutBody(beyond)).toBe(true);
+    expect(beyond).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'second', labels: { stack: 'main' } } });
+    expect(beyond).not.toHaveProperty('data');
+    expect(beyond.metadata?.labels).not.toHaveProperty('other');
+    expect(isWithoutBody(budget.keep(aMap('b', 'other', 600), identity))).toBe(false);
+    expect(isWithoutBody(undefined)).toBe(false);
+  });
+
+  it('counts an object once, with its present size, and not when it is gone', () => {
+    const budget = new BodyBudget(1_000);
+    budget.keep(aMap('a', 'first', 600), identity);
+    expect(isWithoutBody(budget.keep(aMap('a', 'first', 700), identity))).toBe(false);
+    budget.keep(aMap('a', 'first', 100), identity);
+    expect(isWithoutBody(budget.keep(aMap('a', 'second', 400), identity))).toBe(false);
+    budget.saw({ type: 'delete', object: aMap('a', 'second', 1) });
+    expect(isWithoutBody(budget.keep(aMap('a', 'third', 500), identity))).toBe(false);
+  });
+
+  it('knows objects of one name and of another kind apart', () => {
+    const budget = new BodyBudget(1_000);
+    budget.keep(aMap('a', 'first', 600), identity);
+    expect(isWithoutBody(budget.keep({ ...aMap('a', 'first', 600), kind: 'Service' }, identity))).toBe(true);
+  });
+
+  it('never has more of a namespace than its budget, whatever comes and goes', () => {
+    const step = fc.record({
+      ...{ namespace: fc.constantFrom('a', 'b'), name: fc.nat(5), length: fc.nat(900), gone: fc.boolean() },
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const budget = new BodyBudget(1_500);
+        const cache = new Map<string, ConfigMap>();
+        for (const { namespace, name, length, gone } of steps) {
+          const object = aMap(namespace, String(name), length);
+          if (gone) budget.saw({ type: 'delete', object });
+          if (gone) cache.delete(keyOf(object));
+          else cache.set(keyOf(object), budget.keep(object, identity));
+          const bodies = [...cache.values()].filter(
+            (each) => each.metadata?.namespace === namespace && !isWithoutBody(each),
+          );
+          const bytes = bodies.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
+          expect(bytes).toBeLessThanOrEqual(1_500);
+          // It drops no body for which there is room.
+          const last = cache.get(keyOf(object));
+          if (isWithoutBody(last)) expect(bytes + JSON.stringify(object).length).toBeGreaterThan(1_500);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,103 @@
+import { keyOf, type KubeObject } from '../client/resource.ts';
+import { createInformer, type Informer, type InformerOptions } from './informer.ts';
+import type { InformerEvent } from './store.ts';
+
+const WITHOUT_BODY = Symbol('without body');
+
+/** Whether a cache dropped the body of an object: only what identifies it is left. Read it from the API server if it matters. */
+export function isWithoutBody(object: KubeObject | undefined): boolean {
+  return object !== undefined && WITHOUT_BODY in object;
+}
+
+/** Bytes of one namespace. Fifty components of a stack with files take less than one eighth, 200 TrafficWatches may have 40 KB each. */
+const BYTES_PER_NAMESPACE = 8 * 1024 * 1024;
+/** Objects of a page: API servers before 1.34 send lists, and each object may have 1.5 MiB. */
+export const SMALL_PAGE = 20;
+
+/**
+ * An informer of objects that users can make many and large: with small pages, and no more bodies than the budget has room for.
+ *
+ * @param bounds.budget that of several informers; default: one of its own
+ * @param bounds.costOf bytes that an object takes besides its text, such as in indexes
+ */
+export function createBoundedInformer<T extends KubeObject>(
+  options: Omit<InformerOptions<T>, 'pageSize'>,
+  identity: (object: T) => T,
+  { budget = new BodyBudget(), costOf }: { budget?: BodyBudget; costOf?: (object: T) => number } = {},
+): Informer<T> {
+  const { transform = (object: T) => object } = options;
+  const bounded = (object: T): T => {
+    const kept = transform(object);
+    return budget.keep(kept, identity, costOf?.(kept));
+  };
+  const informer = createInformer({ ...options, transform: bounded, pageSize: SMALL_PAGE });
+  informer.subscribe((event) => budget.saw(event));
+  return informer;
+}
+
+/**
+ * Limits how much the objects of one namespace take of a cache. A label makes an object part of it, and every user may write
+ * labels: without a limit, the objects of one user would take all the memory. The bodies of the objects that come when the
+ * budget of their namespace is spent are dropped.
+ *
+ * One is for all caches whose objects count together: see createBoundedInformer.
+ */
+export class BodyBudget {
+  readonly #most: number;
+  readonly #spent = new Map<string, number>();
+  /** Bytes of each object whose body is kept, by its kind and key. */
+  readonly #sizes = new Map<string, number>();
+
+  /** @param bytesPerNamespace as JSON */
+  constructor(bytesPerNamespace: number = BYTES_PER_NAMESPACE) {
+    this.#most = bytesPerNamespace;
+  }
+
+  /**
+   * The object, or what `identity` leaves of it if the budget of its namespace is spent.
+   *
+   * @param identity keeps only parts of a bounded size
+   * @param cost bytes that it takes elsewhere, such as in indexes
+   */
+  keep<T extends KubeObject>(object: T, identity: (object: T) => T, cost = 0): T {
+    const bytes = JSON.stringify(object).length + cost;
+    this.#release(object);
+    const namespace = object.metadata?.namespace ?? '';
+    const spent = (this.#spent.get(namespace) ?? 0) + bytes;
+    if (spent > this.#most) return { ...identity(object), [WITHOUT_BODY]: true };
+    this.#spent.set(namespace, spent);
+    this.#sizes.set(idOf(object), bytes);
+    return object;
+  }
+
+  /** Call with each event of the caches. */
+  saw({ type, object }: InformerEvent<KubeObject>): void {
+    if (type === 'delete') this.#release(object);
+  }
+
+  #release(object: KubeObject): void {
+    const id = idOf(object);
+    const bytes = this.#sizes.get(id);
+    if (bytes === undefined) return;
+    this.#sizes.delete(id);
+    const namespace = object.metadata?.namespace ?? '';
+    const left = (this.#spent.get(namespace) ?? 0) - bytes;
+    if (left > 0) this.#spent.set(namespace, left);
+    else this.#spent.delete(namespace);
+  }
+}
+
+function idOf(object: KubeObject): string {
+  return `${object.kind ?? ''}/${keyOf(object)}`;
+}
+
+/** What identifies an object, of a bounded size. @param labels keys of the labels that stay */
+export function identityOf<T extends KubeObject>(
+  { apiVersion, kind, metadata = {} }: T,
+  labels: readonly string[] = [],
+): T {
+  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp } = metadata;
+  const identity = { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp };
+  const kept = Object.entries(metadata.labels ?? {}).filter(([key]) => labels.includes(key));
+  return { apiVersion, kind, metadata: { ...identity, labels: Object.fromEntries(kept) } } as unknown as T;
+}
