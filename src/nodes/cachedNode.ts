@@ -33,7 +33,9 @@ export interface CachedNode extends KubeObject {
   capacity?: StatedCapacity;
   /** Names and IPs that series may use for the node: the hostname label and status.addresses. */
   addresses: readonly string[];
-  /** Why the node cannot be measured according to its labels. Absent on most nodes. Nodes share the objects. */
+  /** spec.podCIDRs. Absent if the Node has none, and if only metadata is watched. */
+  podCIDRs?: readonly string[];
+  /** Why the node cannot be measured according to its labels and annotations. Absent on most nodes. Nodes share the objects. */
   neverMeasured?: NotMeasurable;
   /** Since when the Node is not Ready, ms since the epoch. Absent while it is Ready, and if only metadata is watched. */
   notReadySince?: number;
@@ -133,8 +135,9 @@ export function trimNode(
     const { name = '', uid, resourceVersion, creationTimestamp, labels: all = {} } = node.metadata ?? {};
     const capacity = capacityOf(node);
     const labels = unfitLabelsOf(all, values);
-    const neverMeasured = whyNeverMeasured(all);
+    const neverMeasured = whyNeverMeasured(node.metadata);
     const { notReadySince } = stateOf(node);
+    const podCIDRs = (node as V1Node).spec?.podCIDRs ?? [];
     const shared = labelled.share({ labels, ...ownersOf(node, Object.keys(labels), fieldManager) });
     const writtenAt = shared.ownedKeys.length === 0 ? undefined : writtenAtOf(node, fieldManager);
     return {
@@ -147,6 +150,7 @@ export function trimNode(
       ...hostnameOf(name, all),
       ...(capacity === undefined ? {} : { capacity }),
       addresses: addressesOf(node),
+      ...(podCIDRs.length === 0 ? {} : { podCIDRs }),
       ...(neverMeasured === undefined ? {} : { neverMeasured }),
       ...(notReadySince === undefined ? {} : { notReadySince }),
     };

@@ -9,15 +9,17 @@ interface Described {
   capacity?: string;
   address?: string;
   version?: string;
+  podCIDR?: string;
 }
 
-function node(name: string, { capacity, address = '198.18.0.1', version = '1' }: Described = {}): CachedNode {
+function node(name: string, { capacity, address = '198.18.0.1', version = '1', podCIDR }: Described = {}): CachedNode {
   const full: V1Node = {
     metadata: {
       name,
       resourceVersion: version,
       annotations: capacity === undefined ? {} : { 'traffic.example.com/capacity': capacity },
     },
+    ...(podCIDR !== undefined && { spec: { podCIDRs: [podCIDR] } }),
     status: { addresses: [{ type: 'InternalIP', address }] },
   };
   return trimNode('mine')(full);
@@ -52,6 +54,13 @@ describe('knownNodes', () => {
       a: { addresses: ['198.18.0.1'] },
       b: { addresses: ['198.18.0.1'], capacity: annotated('25Gbit') },
     });
+  });
+
+  it('returns the ranges of the pods, and another map once they are known', () => {
+    const before = known();
+    put(node('a', { podCIDR: '10.244.1.0/24' }));
+    expect(known()).not.toBe(before);
+    expect(known().get('a')).toEqual({ addresses: ['198.18.0.1'], podCIDRs: ['10.244.1.0/24'] });
   });
 
   it('returns the same map until addresses or a capacity change', () => {

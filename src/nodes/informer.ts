@@ -26,7 +26,7 @@ export function createNodeInformer({ trim, withAddresses, ...rest }: NodeInforme
 
 /**
  * Returns a function that returns the nodes for the resolution of series. It returns the same map until a node is added
- * or deleted, or its capacity or addresses change. Each pass compares the maps to know whether its caches are valid.
+ * or deleted, or its capacity, addresses or ranges of pods change. Each pass compares the maps to know whether its caches are valid.
  */
 export function knownNodes(informer: Pick<Informer<CachedNode>, 'subscribe' | 'lister'>): () => KnownNodes {
   let known: KnownNodes | undefined;
@@ -42,11 +42,12 @@ type KnownNodes = ReadonlyMap<string, KnownNode>;
 const ONLY_A_NAME: KnownNode = Object.freeze({});
 
 /** A new object with only these fields. The Node itself is replaced with each heartbeat. */
-function knownOf({ capacity, addresses }: CachedNode): KnownNode {
+function knownOf({ capacity, addresses, podCIDRs }: CachedNode): KnownNode {
   if (capacity === undefined && addresses.length === 0) return ONLY_A_NAME;
-  return capacity === undefined ? { addresses } : { capacity, addresses };
+  return { ...(capacity !== undefined && { capacity }), addresses, ...(podCIDRs !== undefined && { podCIDRs }) };
 }
 
 function isKnownAlike(one: CachedNode, other: CachedNode): boolean {
-  return isDeepStrictEqual([one.capacity, one.addresses], [other.capacity, other.addresses]);
+  const partsOf = ({ capacity, addresses, podCIDRs }: CachedNode): unknown => [capacity, addresses, podCIDRs];
+  return isDeepStrictEqual(partsOf(one), partsOf(other));
 }

@@ -7,6 +7,8 @@ export interface KnownNode {
   capacity?: StatedCapacity;
   /** The hostname and the addresses that series may use for the node. */
   addresses?: readonly string[];
+  /** The ranges of addresses that Kubernetes gives to pods of the node. */
+  podCIDRs?: readonly string[];
 }
 
 /** The result if several nodes have the address. */
@@ -93,7 +95,7 @@ export function hostOf(instance: string): string {
 }
 
 /** The host in lower case, and an IPv6 address in its canonical form (RFC 5952). */
-function canonicalHost(host: string): string {
+export function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   if (!lower.includes(':') || !isIPv6(lower)) return lower;
   const [address = lower] = lower.split('%');

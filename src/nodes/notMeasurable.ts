@@ -1,4 +1,5 @@
-import type { V1Node } from '@kubernetes/client-node';
+import type { V1Node, V1ObjectMeta } from '@kubernetes/client-node';
+import { virtualMark } from './virtualNodes.ts';
 
 /** Why a node cannot be measured. This is a property of the node, not a problem of the measurement. */
 export interface NotMeasurable {
@@ -18,14 +19,23 @@ const OTHER_SYSTEM = reasonOf(
   'NotMeasurable',
   'its label kubernetes.io/os is not linux: node-exporter runs on Linux only',
 );
-const VIRTUAL_KUBELET = reasonOf(
+/** The node is left out on purpose. Also where a TrafficStack has the settings. */
+export const LEFT_OUT = reasonOf(
   'NotMeasurable',
-  'a virtual kubelet: there is no host whose network could be measured',
+  'node-exporter does not run there: its nodeSelector or affinity leaves the node out (nodeExporter.nodeSelector, nodeExporter.affinity)',
 );
 const NOT_READY = reasonOf('NodeNotReady', 'the Node is not Ready: it may be powered off; its label stays as it is');
 
-/** The key of the taint that virtual kubelets put on their Node: https://virtual-kubelet.io/docs/setup/ */
-const VIRTUAL_KUBELET_TAINT = 'virtual-kubelet.io/provider';
+/** By mark, so that nodes share the objects. */
+const VIRTUAL = new Map<string, NotMeasurable>();
+
+function virtual(mark: string): NotMeasurable {
+  const why =
+    VIRTUAL.get(mark) ??
+    reasonOf('NotMeasurable', `a virtual node, as ${mark} shows: there is no host whose network could be measured`);
+  VIRTUAL.set(mark, why);
+  return why;
+}
 
 /**
  * How long a Node must be not Ready before this explains its missing figures: ms. Less than the minute after which its
@@ -33,10 +43,15 @@ const VIRTUAL_KUBELET_TAINT = 'virtual-kubelet.io/provider';
  */
 const NOT_READY_MS = 45_000;
 
-/** Why a Node cannot be measured according to its labels; undefined if they do not say so. */
-export function whyNeverMeasured(labels: Readonly<Record<string, string>> = {}): NotMeasurable | undefined {
-  const system = labels['kubernetes.io/os'];
-  if (labels.type === 'virtual-kubelet') return VIRTUAL_KUBELET;
+/** Why a Node cannot be measured according to its labels and annotations; undefined if they do not say so. */
+export function whyNeverMeasured(metadata: V1ObjectMeta | undefined): NotMeasurable | undefined {
+  return whyNever({ metadata });
+}
+
+function whyNever(node: Pick<V1Node, 'metadata' | 'spec'>): NotMeasurable | undefined {
+  const mark = virtualMark(node);
+  if (mark !== undefined) return virtual(mark);
+  const system = node.metadata?.labels?.['kubernetes.io/os'];
   return system === undefined || system === 'linux' ? undefined : OTHER_SYSTEM;
 }
 
@@ -48,12 +63,11 @@ export interface NodeState {
 }
 
 /** Reads the NodeState of a whole Node. */
-export function stateOf({ metadata, spec, status }: V1Node): NodeState {
-  const isVirtual = (spec?.taints ?? []).some(({ key }) => key === VIRTUAL_KUBELET_TAINT);
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+export function stateOf(node: V1Node): NodeState {
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   const isNotReady = ready !== undefined && ready.status !== 'True';
   return {
-    neverMeasured: isVirtual ? VIRTUAL_KUBELET : whyNeverMeasured(metadata?.labels),
+    neverMeasured: whyNever(node),
     notReadySince: isNotReady ? new Date(ready.lastTransitionTime ?? 0).getTime() : undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { ListOptions } from '../runtime/client/client.ts';
 import { FakeClock } from '../runtime/process/clock.ts';
 import { FakeApi } from '../runtime/testing/fakeApi/fakeApi.ts';
 import { trimNode } from './cachedNode.ts';
+import type { Placement } from './nodeAffinity.ts';
 import { UnmeasuredNodes, type Measured } from './unmeasuredNodes.ts';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
@@ -35,13 +36,15 @@ describe('UnmeasuredNodes', () => {
   let clock: FakeClock;
   let api: FakeApi;
   let unmeasured: UnmeasuredNodes;
+  let exporter: Placement | undefined;
 
   beforeEach(() => {
     clock = new FakeClock(NOW);
     api = new FakeApi();
     const trim = trimNode('mine');
     const list = () => [...api.objects.values()].map(trim);
-    unmeasured = new UnmeasuredNodes({ client: api, clock, nodes: { list } });
+    exporter = undefined;
+    unmeasured = new UnmeasuredNodes({ client: api, clock, nodes: { list }, exporter: () => exporter });
   });
 
   const putNodes = (...nodes: V1Node[]): void => {
@@ -119,6 +122,19 @@ describe('UnmeasuredNodes', () => {
     putNodes(one);
     expect(await found()).toEqual(reason === undefined ? {} : { a: reason });
     expect(asked()).toHaveLength(looks);
+  });
+
+  it('names the nodes without series where no exporter runs, and reads none of them', async () => {
+    putNodes(node('web', { labels: { ...LINUX, pool: 'web' } }), node('other'), node('measured'));
+    expect(await found(['measured'])).toEqual({});
+    await clock.advance(20_000);
+    const before = asked().length;
+    exporter = { nodeSelector: { pool: 'web' } };
+    expect(await found(['measured'])).toEqual({ other: 'NotMeasurable' });
+    expect(unmeasured.notMeasurable.get('other')?.message).toContain('nodeExporter.nodeSelector');
+    expect(asked().slice(before)).toEqual(['web']);
+    exporter = undefined;
+    expect(await found(['measured'])).toEqual({});
   });
 
   it('reads only nodes without figures, and not after each pass', async () => {

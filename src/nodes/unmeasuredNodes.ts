@@ -4,7 +4,8 @@ import type { Lister } from '../runtime/cache/informer.ts';
 import { NODES } from '../runtime/client/resources.ts';
 import { forEachAtOnce } from '../runtime/controller/forEachAtOnce.ts';
 import type { CachedNode } from './cachedNode.ts';
-import { stateOf, whyNotMeasurable, type NodeState, type NotMeasurable } from './notMeasurable.ts';
+import { createPlacementMatcher, type Placement } from './nodeAffinity.ts';
+import { LEFT_OUT, stateOf, whyNotMeasurable, type NodeState, type NotMeasurable } from './notMeasurable.ts';
 
 /** How soon a node that still has no figures is read again: ms. */
 const LOOK_AGAIN_MS = 20_000;
@@ -37,10 +38,14 @@ interface Look {
   readonly state: NodeState;
 }
 
+type NeverMeasured = (node: CachedNode) => NotMeasurable | undefined;
+
 export interface UnmeasuredNodesOptions {
   readonly client: Pick<Client, 'list'>;
   readonly clock: Clock;
   readonly nodes: Pick<Lister<CachedNode>, 'list'>;
+  /** Where the exporter runs that the operator deploys; undefined if it deploys none, or does not know it yet. */
+  readonly exporter?: () => Placement | undefined;
 }
 
 /**
@@ -76,12 +81,20 @@ export class UnmeasuredNodes {
   async #look(pass: Measured): Promise<void> {
     const unmeasured = this.#options.nodes.list().filter(({ name }) => isUnmeasured(pass, name));
     this.#forgetOthers(unmeasured);
-    const due = this.#dueOf(unmeasured);
+    const never = this.#neverMeasured();
+    const due = this.#dueOf(unmeasured.filter((node) => never(node) === undefined));
     if (due.length > 0) {
       const looked = forEachAtOnce(due, AT_ONCE, (name) => this.#lookAt(name));
-      await this.#within(looked.then(() => this.#find(unmeasured)));
+      await this.#within(looked.then(() => this.#find(unmeasured, never)));
     }
-    this.#find(unmeasured);
+    this.#find(unmeasured, never);
+  }
+
+  /** Why a node needs not be read: its labels or annotations say so, or no exporter runs there. */
+  #neverMeasured(): NeverMeasured {
+    const placement = this.#options.exporter?.();
+    const runs = placement === undefined ? undefined : createPlacementMatcher(placement);
+    return (node) => node.neverMeasured ?? (runs === undefined || runs(node) ? undefined : LEFT_OUT);
   }
 
   /** The names of the nodes to read now, those that were read longest ago first. */
@@ -89,7 +102,7 @@ export class UnmeasuredNodes {
     const { clock } = this.#options;
     const lastAt = (name: string): number => this.#looks.get(name)?.at ?? -Infinity;
     return unmeasured
-      .filter(({ neverMeasured, createdAt }) => neverMeasured === undefined && clock.now() - createdAt >= JOINING_MS)
+      .filter(({ createdAt }) => clock.now() - createdAt >= JOINING_MS)
       .map(({ name }) => name)
       .filter((name) => clock.monotonic() - lastAt(name) >= LOOK_AGAIN_MS)
       .sort((a, b) => lastAt(a) - lastAt(b))
@@ -110,12 +123,12 @@ export class UnmeasuredNodes {
     }
   }
 
-  #find(unmeasured: readonly CachedNode[]): void {
+  #find(unmeasured: readonly CachedNode[], never: NeverMeasured): void {
     const { clock } = this.#options;
     const found = new Map<string, NotMeasurable>();
-    for (const { name, neverMeasured } of unmeasured) {
-      const why = neverMeasured ?? whyNotMeasurable(this.#looks.get(name)?.state ?? {}, clock.now());
-      if (why !== undefined) found.set(name, why);
+    for (const node of unmeasured) {
+      const why = never(node) ?? whyNotMeasurable(this.#looks.get(node.name)?.state ?? {}, clock.now());
+      if (why !== undefined) found.set(node.name, why);
     }
     if (!isSame(found, this.#found)) this.#found = found;
   }

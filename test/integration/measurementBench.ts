@@ -22,6 +22,7 @@ import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtim
 import { createTransport } from '../../src/runtime/client/transport.ts';
 import type { Transport, TransportRequest } from '../../src/runtime/client/transport.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { SLACK } from '../harness/slack.ts';
 import { prometheusPod, sliceOf } from './measurementPods.ts';
 import { whenAllowed } from './rights.ts';
 
@@ -65,8 +66,8 @@ interface Patience {
   readonly interval: number;
 }
 
-/** The promise for drift and deletion. */
-export const HEALED: Patience = { timeout: 10_000, interval: 50 };
+/** The promise for drift and deletion is 10 s. Without a watch, they would be seen after a minute. */
+export const HEALED: Patience = { timeout: Math.min(SLACK * 10_000, 30_000), interval: 50 };
 /** A generous deadline, also for slow machines. */
 export const WAIT: Patience = { timeout: 90_000, interval: 50 };
 

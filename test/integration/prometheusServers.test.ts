@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/runtime/process/clock.ts';
 import { createLogger } from '../../src/runtime/process/logger.ts';
+import { NO_READINGS } from '../../src/usage/evaluate/reading.ts';
 import { createUsageFeed } from '../../src/usage/pass/feed.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { UsageQuery } from '../../src/usage/pass/queries.ts';
@@ -128,7 +129,7 @@ async function measuredPasses({ url, query }: Question, depth: number): Promise<
     clock: systemClock,
     logger: createLogger('silent'),
   });
-  feed.keep(depth);
+  feed.follow({ passes: depth, readings: NO_READINGS });
   const running = feed.run(stop.signal);
   try {
     await vi.waitFor(

@@ -120,13 +120,16 @@ afterAll(() => rm(directory, { recursive: true }));
 
 /** Rejects, with the answers, unless each query has this answer at each evaluation. */
 async function expectAnswers(queries: readonly { expr: string; exp_samples: readonly object[] }[]): Promise<void> {
-  const file = join(directory, 'test.yml');
   const promql_expr_test = EVALUATIONS.flatMap((after) =>
     queries.map((query) => ({ ...query, eval_time: `${BEGIN + after}s` })),
   );
-  const tests = [{ interval: '1s', input_series: INPUT, promql_expr_test }];
+  await evaluate({ interval: '1s', input_series: INPUT, promql_expr_test });
+}
+
+async function evaluate(test: object): Promise<void> {
+  const file = join(directory, 'test.yml');
   // JSON is valid YAML.
-  await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests }));
+  await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests: [test] }));
   await promtool('test', 'rules', file);
 }
 
@@ -159,4 +162,20 @@ it('is gone when the newest sample is older', async () => {
 it('would be wrong with rate(), so these samples tell', async () => {
   const rate = `rate(${COUNTER}[${WINDOW}s])`;
   await expect(expectAnswers([{ expr: farFromTruth(rate), exp_samples: [] }])).rejects.toThrow(/lagging-\d+/);
+});
+
+it('is of the series that still gets samples, of those of a replaced pod of an exporter', async () => {
+  const labels = (pod: number): string => `{node="a",instance="a:9100",device="eth0",pod="ne-${pod}"}`;
+  const input_series = [
+    { series: COUNTER + labels(1), values: '0+10x40 stale' },
+    { series: COUNTER + labels(2), values: '_x44 500+20x30' },
+  ];
+  const live = ratesQuery(QUERY, { kind: 'live', nodes: { names: ['a'], hosts: ['a'] } });
+  const of = (expr: string, pods: Record<number, number>) => ({
+    expr,
+    eval_time: '60s',
+    exp_samples: Object.entries(pods).map(([pod, value]) => ({ labels: labels(Number(pod)), value })),
+  });
+  const promql_expr_test = [of(ratesQuery(QUERY), { 1: 10, 2: 20 }), of(live, { 2: 20 })];
+  await evaluate({ interval: '1s', input_series, promql_expr_test });
 });

@@ -22,7 +22,8 @@ function eth0(
   facts: Record<string, number | string> = {},
   labels: Record<string, string> = {},
 ) {
-  return deviceLines({ node, device: 'eth0', ...labels }, { total: 1e9 + seconds * RATE, speed: SPEED, ...facts });
+  const usual = { total: 1e9 + seconds * RATE, speed: SPEED, flags: 4163 };
+  return deviceLines({ node, device: 'eth0', ...labels }, { ...usual, ...facts });
 }
 
 /** What the job `samples` says of each node. */

@@ -20,6 +20,17 @@ const WAYS: readonly Way[] = [
 ];
 const CASES = LAYOUTS.flatMap((layout) => WAYS.map((way) => ({ ...layout, ...way })));
 
+const FACTS = [
+  'node_network_flags',
+  'node_network_iface_link',
+  'node_network_iface_id',
+  'node_network_speed_bytes',
+] as const;
+/** Each combination of facts that a server may lack. */
+const LACKS = Array.from({ length: 2 ** FACTS.length - 1 }, (_zero, n) =>
+  FACTS.filter((_fact, bit) => ((n + 1) & (1 << bit)) !== 0),
+);
+
 /** The series of a layout. lo has index 1, the other devices follow. */
 function devicesOf({ devices }: HostLayout, withDrivers: boolean): FakeDevice[] {
   const lo: LayoutDevice = { name: 'lo', driver: '', load: 50, flags: 0x9 };
@@ -48,8 +59,9 @@ describe('a node whose uplink is 95 % full', () => {
     scene.prometheus.devices = devicesOf(layout, layout.drivers);
     const { nodes } = await scene.next({ a: layout.annotation ? { capacity: annotated(layout.capacity) } : {} });
     const usage = nodes.get('a');
-    const { reason, evenWithAnnotation } = layout.unknown ?? {};
-    if (reason !== undefined && (!layout.annotation || evenWithAnnotation)) {
+    const { reason, evenWithAnnotation, onlyWithoutDrivers } = layout.unknown ?? {};
+    const isUnknown = (!layout.annotation || evenWithAnnotation) && !(layout.drivers && onlyWithoutDrivers);
+    if (reason !== undefined && isUnknown) {
       expect(usage).toMatchObject({ reason, message: expect.stringMatching(/\w{3}/) as string });
       return;
     }
@@ -59,6 +71,26 @@ describe('a node whose uplink is 95 % full', () => {
     expect(usage?.percent).toBeGreaterThanOrEqual(90);
     expect(usage?.percent).toBeLessThanOrEqual(100);
   });
+
+  it.each(CASES)(
+    'is measured correctly or not at all if facts are missing: $name, drivers $drivers, annotation $annotation',
+    async (layout) => {
+      for (const lacks of LACKS) {
+        const scene = new PassScene();
+        scene.prometheus.devices = devicesOf(layout, layout.drivers);
+        scene.prometheus.keeps = (metric) => !lacks.some((series) => series === metric);
+        const { nodes } = await scene.next({ a: layout.annotation ? { capacity: annotated(layout.capacity) } : {} });
+        const { percent, message = '' } = nodes.get('a') ?? {};
+        const why = `without ${lacks.join(', ')}`;
+        if (percent === undefined) {
+          expect(message, why).toMatch(/node_network_|node_ethtool_info|capacity|several virtual/);
+        } else {
+          expect(percent, why).toBeGreaterThanOrEqual(90);
+          expect(percent, why).toBeLessThanOrEqual(100);
+        }
+      }
+    },
+  );
 
   it('is tested with many layouts, each with a unique name', () => {
     expect(new Set(LAYOUTS.map(({ name }) => name)).size).toBe(LAYOUTS.length);

@@ -1,27 +1,9 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { chooseDevices, isBond, type DeviceChoice } from './devices/devices.ts';
+import { isPairOrChild } from './devices/deviceKinds.ts';
+import { chooseDevices, isBond } from './devices/devices.ts';
+import { doubtOf, unclearOf } from './devices/doubt.ts';
+import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
-
-/** A device that counts, without its rate. */
-export interface CountedDevice {
-  readonly name: string;
-  /** Bytes per second. NaN if the sample is not a number, undefined if there is no sample. */
-  readonly speed: number | undefined;
-  /** Message about an invalid counter. */
-  readonly invalid: string | undefined;
-  /** Set for a bond. Its speed is that of its active slaves. */
-  readonly isBond?: true | undefined;
-}
-
-/** The devices of a node. Nodes with equal devices share one object. */
-export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousUplinks'> {
-  /** Sorted by name. */
-  readonly counted: readonly CountedDevice[];
-  /** Their names. */
-  readonly names: readonly string[];
-  /** Set if the exporter reports no driver at all: then only names, links and flags identify virtual devices. */
-  readonly lacksDrivers: true | undefined;
-}
 
 /** The facts of one node: everything but the rates. */
 export interface NodeFacts extends Pick<NodeSamples, 'soleInstance' | 'duplicate'> {
@@ -64,11 +46,19 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   const counted = names.map((name): CountedDevice => {
     const facts = devices.get(name) ?? {};
     const { speed, total } = facts;
-    const device = { name, speed, invalid: invalid.get(name) ?? negativeCounter(name, total) };
-    return isBond(facts) ? { ...device, isBond: true } : device;
+    const unclear = unclearOf(name, facts);
+    return {
+      name,
+      speed,
+      invalid: invalid.get(name) ?? negativeCounter(name, total),
+      ...(isBond(name, facts) && { isBond: true }),
+      ...(isPairOrChild(facts) && { isPair: true }),
+      ...(unclear !== undefined && { unclear }),
+    };
   });
   const lacksDrivers = [...devices.values()].some(({ driver }) => driver) ? undefined : true;
-  return { counted, names, excluded, ambiguousUplinks, lacksDrivers };
+  const doubt = doubtOf({ counted, excluded });
+  return { counted, names, excluded, ambiguousUplinks, lacksDrivers, ...(doubt !== undefined && { doubt }) };
 }
 
 /** Message about a counter below 0, which cannot be. Otherwise undefined. */

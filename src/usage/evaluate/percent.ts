@@ -1,10 +1,11 @@
 import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
 import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
-import type { CountedDevice, NodeDevices, NodeFacts } from './nodeFacts.ts';
+import type { NodeFacts } from './nodeFacts.ts';
+import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
-import { impossibleRate, lackOfSpeed } from './speedProblems.ts';
+import { frozenCounters, impossibleRate, lackOfSpeed, resetCounter } from './rateProblems.ts';
 import { isUsable, sourceOfSpeeds } from './speeds.ts';
 import { hasRate, sumUp, type Found, type Sums } from './sums.ts';
 import type { UsageReason } from './usageReason.ts';
@@ -45,8 +46,10 @@ export interface NodeUsage {
   reason: UsageReason;
   /** Absent unless devices became slower within the last hour. */
   drop?: CapacityDrop;
-  /** Explains the reason to the user. Absent if the reason is Measured. */
+  /** Explains the reason and says what to do, without figures that change with each pass. Absent if the reason is Measured. */
   message?: string;
+  /** Time of the newest sample, seconds since 1970. Set if it is too old for a rate. */
+  newestSeconds?: number;
   /** Set if the reason is Measured and no device reports its driver. */
   lacksDrivers?: true | undefined;
 }
@@ -67,6 +70,8 @@ export interface NodeInput {
   /** The capacity that the reading or the Node states, not parsed. Replaces the sum of speeds. */
   capacity: StatedCapacity | undefined;
   timeSeconds: number;
+  /** True if every node sends something within the rate window: see silenceTells of rateProblems.ts. */
+  silenceTells?: boolean;
   /** The devices whose newest sample is older than `oldestSeconds`. They have no rate. */
   late?: { readonly samples: NodeSamples; readonly oldestSeconds: number };
 }
@@ -75,6 +80,7 @@ type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'bytesPerSecond' | 'capaci
 interface Problem {
   reason: Exclude<UsageReason, 'Measured'>;
   message: string;
+  newestSeconds?: number;
 }
 /**
  * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured;
@@ -143,12 +149,13 @@ function instancesOf(exporters: Exporters): Iterable<string> {
 }
 
 function checkDevices(found: Found): Problem | undefined {
-  const { counted, excluded, ambiguousUplinks } = found.facts.devices;
+  const { counted, excluded, ambiguousUplinks, doubt } = found.facts.devices;
   if (ambiguousUplinks.length > 0) {
     const names = ambiguousUplinks.join(', ');
     const message = `several virtual devices and no physical one, each may be the uplink: ${names}`;
     return { reason: 'AmbiguousUplink', message };
   }
+  if (doubt !== undefined) return { reason: 'AmbiguousUplink', message: doubt };
   const { rates, second } = found;
   const invalid = invalidRate(found, rates) ?? invalidRate(found, second) ?? invalidCounter(found);
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
@@ -183,23 +190,6 @@ function invalidCounter({ facts }: Found): string | undefined {
   return facts.devices.counted.find(({ invalid }) => invalid !== undefined)?.invalid;
 }
 
-/**
- * The slope of a counter that hardly moves is not exactly 0: a double has 53 bits, so after 100 PB it is wrong by up to a byte per second.
- */
-const ROUNDING = 1;
-
-/** Message about the first device that counts whose counter fell within the rate window: see ratesQuery. */
-function resetCounter({ facts, rates, second }: Found): string | undefined {
-  const isNegative = (of: NodeSamples | undefined, name: string): boolean =>
-    (of?.devices.get(name)?.rate ?? 0) <= -ROUNDING;
-  for (const { name } of facts.devices.counted) {
-    if (isNegative(rates, name) || isNegative(second, name)) {
-      return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed`;
-    }
-  }
-  return undefined;
-}
-
 function figuresOf(input: NodeInput, found: Found): NodeUsage {
   const { names } = found.facts.devices;
   const capacity = input.capacity === undefined ? undefined : parseStated(input.capacity);
@@ -214,6 +204,8 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
     const message = impossibleRate(sums.impossible, found, stated);
     return unknown(input, { reason: 'InvalidSample', message }, { transmitBytesTotal });
   }
+  const frozen = sums.rate === 0 && input.silenceTells === true ? frozenCounters(input.rates) : undefined;
+  if (frozen !== undefined) return unknown(input, { reason: 'StaleSamples', message: frozen }, { transmitBytesTotal });
   return input.capacity === undefined
     ? ofSpeeds(input, found, sums, transmitBytesTotal)
     : ofCapacity(input, { source: input.capacity.source, capacity: stated }, found, sums, transmitBytesTotal);
@@ -313,7 +305,7 @@ function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): Nod
 
 function noRate({ late }: NodeInput, { direction, rates }: Found, names: readonly string[]): Problem {
   const name = names.find((each) => late?.samples.devices.has(each));
-  if (late && name !== undefined) return { reason: 'StaleSamples', message: lateSample(late, name) };
+  if (late && name !== undefined) return lateSample(late, name);
   const lacking = `fewer than two samples in the rate window for ${names.join(', ')}: new, or not scraped recently`;
   const received =
     direction !== 'Transmit' && (direction === 'Receive' || names.some((name) => rates?.devices.has(name)));
@@ -322,11 +314,10 @@ function noRate({ late }: NodeInput, { direction, rates }: Found, names: readonl
   return { reason: 'StaleSamples', message };
 }
 
-/** Names the time of the sample and not its age, which would change the message in each pass. */
-function lateSample({ samples, oldestSeconds }: NonNullable<NodeInput['late']>, name: string): string {
-  const newest = new Date((samples.devices.get(name)?.newest ?? NaN) * 1000);
-  const time = Number.isNaN(newest.getTime()) ? '' : ` (${newest.toISOString().slice(0, 19)}Z)`;
-  return `the newest sample of ${name}${time} is older than ${oldestSeconds} s: its scrapes fail, or reach Prometheus late`;
+function lateSample({ samples, oldestSeconds }: NonNullable<NodeInput['late']>, name: string): Problem {
+  const message = `the newest sample of ${name} is older than ${oldestSeconds} s: its scrapes fail, or reach Prometheus late`;
+  const newestSeconds = samples.devices.get(name)?.newest;
+  return { reason: 'StaleSamples', message, ...(newestSeconds === undefined ? {} : { newestSeconds }) };
 }
 
 /**

@@ -52,6 +52,8 @@ export const DEFAULT_KEY = readingKey(DEFAULT_READING);
 /** Readings by key. */
 export type Readings = ReadonlyMap<string, Reading>;
 
+export const NO_READINGS: ReadonlyMap<string, Reading> = new Map();
+
 /** The distinct readings, without the default one. */
 export function distinctReadings(readings: Iterable<Reading>): Readings {
   const distinct = new Map<string, Reading>();

@@ -44,6 +44,8 @@ export interface Snapshot {
   ambiguousExamples: readonly string[];
   /** Scrapes in the rate window. Absent until it is known. */
   samplesPerWindow?: number;
+  /** How late samples reach Prometheus, seconds: see lagQuery. Absent until it is known. */
+  lagSeconds?: number;
 }
 
 /**
@@ -60,6 +62,14 @@ export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number
   if (timeSeconds === undefined) return undefined;
   const seconds = timeSeconds - startedAt / 1000;
   return Math.abs(seconds) < TELLING_OFFSET_SECONDS ? undefined : Math.round(seconds / 60);
+}
+
+/** The lags that are told: seconds. Few, so that the same lag always has the same text. */
+const TELLING_LAGS = [240, 120, 60, 30];
+
+/** The highest of TELLING_LAGS that the lag reaches. Undefined if samples come in time, or the lag is not known. */
+export function tellingLag({ lagSeconds = 0 }: Pick<Snapshot, 'lagSeconds'>): number | undefined {
+  return TELLING_LAGS.find((seconds) => lagSeconds >= seconds);
 }
 
 /** Below 4 samples, one missed scrape leaves a rate of two samples or none. */

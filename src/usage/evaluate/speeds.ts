@@ -1,5 +1,3 @@
-import type { CountedDevice } from './nodeFacts.ts';
-
 /** Bytes per second of 1 Mbit/s. The kernel reports speeds in Mbit/s, node_exporter in bytes per second. */
 const BYTES_PER_MBIT = 125_000;
 /** SPEED_UNKNOWN in the 16 bits of the old `struct ethtool_cmd`, in bytes per second. */
@@ -26,6 +24,11 @@ export function isUsable(speed: number | undefined): speed is number {
   return speed !== undefined && speed > 0 && speed <= FASTEST && speed !== UNKNOWN_OF_16_BITS;
 }
 
+/** PromQL: the usable ones of a vector of speeds. The same rule as `isUsable`. */
+export function usableSpeeds(vector: string): string {
+  return `${vector} > 0 <= ${FASTEST} != ${UNKNOWN_OF_16_BITS}`;
+}
+
 /**
  * Whose speed a capacity from the series is. The kernel gives a bond the sum of the speeds of its active slaves, those
  * that are up and that the mode of the bond lets send: with active-backup one of them. In the mode broadcast it is the
@@ -37,6 +40,6 @@ export function isUsable(speed: number | undefined): speed is number {
  * | at least one bond | ActiveSlaves |
  * | no bond           | Series       |
  */
-export function sourceOfSpeeds(measured: readonly CountedDevice[]): 'ActiveSlaves' | 'Series' {
+export function sourceOfSpeeds(measured: readonly { readonly isBond?: true | undefined }[]): 'ActiveSlaves' | 'Series' {
   return measured.some(({ isBond }) => isBond) ? 'ActiveSlaves' : 'Series';
 }

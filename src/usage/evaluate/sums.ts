@@ -1,4 +1,5 @@
-import type { CountedDevice, NodeFacts } from './nodeFacts.ts';
+import type { NodeFacts } from './nodeFacts.ts';
+import type { CountedDevice } from './devices/nodeDevices.ts';
 import type { Direction, Measure } from './reading.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { FASTEST, isUsable } from './speeds.ts';

@@ -1,3 +1,4 @@
+import type { Unattributed } from '../series/seriesDecoder.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The part of a snapshot about series that could not be assigned to exactly one node. */
@@ -5,6 +6,24 @@ export type UnattributedSeries = Pick<
   Snapshot,
   'unmatchedSeries' | 'unmatchedExamples' | 'ambiguousSeries' | 'ambiguousExamples'
 >;
+
+/** The series of one answer that belong to no node, and to several. */
+export interface Strays {
+  readonly unmatched: Unattributed;
+  readonly ambiguous: Unattributed;
+}
+
+/** Those of the rates and of the facts together. Both are about the same devices: of each kind the larger number counts, not the sum. */
+export function unattributedOf(rates: Strays, facts: Strays): UnattributedSeries {
+  const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;
+  const ambiguous = rates.ambiguous.series >= facts.ambiguous.series ? rates.ambiguous : facts.ambiguous;
+  return {
+    unmatchedSeries: unmatched.series,
+    unmatchedExamples: [...unmatched.examples],
+    ambiguousSeries: ambiguous.series,
+    ambiguousExamples: [...ambiguous.examples],
+  };
+}
 
 function describe(what: string, count: number, examples: readonly string[]): string[] {
   return count === 0 ? [] : [`${what}: ${count}, such as ${examples.join(', ')}`];

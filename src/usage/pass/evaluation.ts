@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
+import { podAddressOf } from '../../nodes/podAddress.ts';
+import { Turns } from '../../runtime/controller/turns.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
 import type { DeviceFilter, DeviceFilters } from '../evaluate/devices/deviceFilter.ts';
 import type { NodeFacts } from '../evaluate/nodeFacts.ts';
@@ -24,6 +26,8 @@ export interface Answers {
   /** Highest speeds of the last hour. */
   peaks: ReadonlyMap<string, NodeSamples> | undefined;
   timeSeconds: number;
+  /** See the function of this name. */
+  silenceTells: boolean;
   filters: DeviceFilters;
 }
 
@@ -32,17 +36,21 @@ export interface Evaluated extends ReadingFigures {
   nodes: Map<string, NodeUsage>;
 }
 
-/** The usage of each node by one reading. */
-export function evaluateNodes(
+/** The usage of each node by one reading; of none if a pattern of the reading is invalid. */
+export async function evaluateNodes(
   nodes: ReadonlyMap<string, KnownNode>,
   answers: Answers,
   reading: Reading = DEFAULT_READING,
 ): Promise<Map<string, NodeUsage>> {
   const filter = answers.filters.of(reading);
-  return mappedInTurns(nodes, (known, node) => evaluate(node, known, answers, reading, filter));
+  if (filter === 'Invalid') return new Map();
+  return await mappedInTurns(nodes, (known, node) => evaluate(node, known, answers, reading, filter));
 }
 
-/** The figures of each reading, by its key. Undefined if there is no reading. */
+/**
+ * The figures of each reading, by its key. Undefined if there is no reading. Others have their turn between two readings,
+ * since the patterns of a new one are compiled, which can take milliseconds.
+ */
 export async function evaluateReadings(
   readings: Readings,
   nodes: ReadonlyMap<string, KnownNode>,
@@ -51,7 +59,9 @@ export async function evaluateReadings(
   if (readings.size === 0) return undefined;
   const { warnings, error } = answers.received;
   const figures = new Map<string, Evaluated>();
+  const turns = new Turns();
   for (const [key, reading] of readings) {
+    await turns.give();
     if (!usesReceived(reading)) {
       figures.set(key, { nodes: await evaluateNodes(nodes, answers, reading), warnings: [] });
     } else if (error === undefined) {
@@ -99,12 +109,25 @@ function evaluate(
   const [all, rates] = [answers.facts.get(node), answers.rates.get(node)];
   const facts = all && filter ? filter.apply(all) : all;
   const received = answers.received.nodes.get(node);
+  const pod = podNetwork(known, all);
+  if (pod !== undefined) return { node, devices: [], timeSeconds: answers.timeSeconds, ...pod };
   const capacity = reading.capacities?.of(node) ?? known.capacity;
   const { timeSeconds } = answers;
   const late = lateOf(node, answers);
-  const usage = nodeUsage({ node, facts, rates, received, reading, capacity, timeSeconds, ...(late && { late }) });
+  const input = { node, facts, rates, received, reading, capacity, timeSeconds, silenceTells: answers.silenceTells };
+  const usage = nodeUsage({ ...input, ...(late && { late }) });
   const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
   return drop === undefined ? usage : { ...usage, drop };
+}
+
+/** Why the series say nothing of the node although they name it; undefined if that is not proven. */
+function podNetwork(known: KnownNode, facts: NodeFacts | undefined): Pick<NodeUsage, 'reason' | 'message'> | undefined {
+  const instance = facts?.soleInstance;
+  const pod = podAddressOf(known, instance);
+  // A collector in a pod passes on the series of the host: its NICs are no pairs.
+  if (pod === undefined || facts?.devices.counted.every(({ isPair }) => isPair) !== true) return undefined;
+  const message = `instance ${JSON.stringify(instance)} is the address of a pod (in ${pod.podCIDR}, spec.podCIDRs), so its series are of the network of that pod: run node-exporter with hostNetwork`;
+  return { reason: 'NoHostNetwork', message };
 }
 
 function lateOf(node: string, { late: { nodes, oldestSeconds } }: Answers): NodeInput['late'] {

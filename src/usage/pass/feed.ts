@@ -14,7 +14,7 @@ import { checkQuery } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { QueryRunner } from './queryRunner.ts';
 import type { Background, UsageMetrics } from './queryRunner.ts';
-import { distinctReadings, type Reading, type Readings } from '../evaluate/reading.ts';
+import { NO_READINGS, type Readings } from '../evaluate/reading.ts';
 import { withReadings, type Snapshot } from '../evaluate/snapshot.ts';
 import { describeUnattributed, hasNewlyUnattributed } from '../evaluate/unattributedSeries.ts';
 import { ticks } from './ticks.ts';
@@ -24,6 +24,24 @@ const PASSES_KEPT = 2;
 
 /** Before the first pass. */
 const NO_PASS = { pass: 0 } as Snapshot;
+
+/** What passes must give. It may change between two passes. */
+export interface PassDemand {
+  /**
+   * How many passes to keep at least, more than two if a verdict compares more. Earlier ones that were not run, since the
+   * operator was not running or kept fewer, are read from Prometheus with the next pass. A node that is measured by a veth
+   * or macvlan uplink has no figure in these.
+   */
+  readonly passes: number;
+  /**
+   * The readings to evaluate, besides the default one. A reading that stays is the same object: it identifies what was
+   * compiled for it. While the feed keeps more than two passes, those that lack a reading are read from Prometheus again,
+   * as for `passes`. See `asRead` for the figures.
+   */
+  readonly readings: Readings;
+}
+
+const NO_DEMAND: PassDemand = { passes: PASSES_KEPT, readings: NO_READINGS };
 
 /** Measures the usage of all nodes from one Prometheus endpoint, pass after pass. All subscribers share the passes. */
 export interface UsageFeed {
@@ -35,17 +53,8 @@ export interface UsageFeed {
   readonly startedAt: number;
   /** Emits each pass when it ends, after adding it to `passes`. Never errors. Completes when the feed is stopped. */
   readonly snapshots: Observable<Snapshot>;
-  /**
-   * Keeps at least so many passes, more than two if a verdict compares more. Earlier ones that were not run, since the
-   * operator was not running or kept fewer, are read from Prometheus with the next pass. A node that is measured by a
-   * veth or macvlan uplink has no figure in these.
-   */
-  keep(passes: number): void;
-  /**
-   * Evaluates each of these readings from the next pass on, besides the default one. While the feed keeps more than two
-   * passes, those that lack a reading are read from Prometheus again, as for `keep`. See `asRead` for the figures.
-   */
-  evaluate(readings: Iterable<Reading>): void;
+  /** Reads from now on, at the start of each pass, what passes must give. Before, that is the default reading alone. */
+  follow(demand: PassDemand): void;
   /** Runs passes until the signal is aborted. Never rejects. Call it once. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -103,10 +112,11 @@ class Feed implements UsageFeed {
   readonly #options: UsageFeedOptions;
   readonly #client: PrometheusClient;
   readonly #deadlineMs: number;
-  #kept = PASSES_KEPT;
+  #demand = NO_DEMAND;
+  /** The demand at the start of the current pass. */
+  #asked = NO_DEMAND;
   /** When the past may be read again after a failure: monotonic milliseconds. */
   #fillAgainAt = 0;
-  #readings: Readings = new Map();
   /** Passes that were evaluated again, by further readings: they replace those of `passes` when the current pass ends. */
   #amended = new Map<Snapshot, Snapshot>();
   /** Passes read from the past, newest first; they are added behind those of `passes` when the current pass ends. */
@@ -128,16 +138,8 @@ class Feed implements UsageFeed {
     return this.#options.query().windowSeconds * 1000;
   }
 
-  keep(passes: number): void {
-    this.#kept = Math.max(passes, PASSES_KEPT);
-  }
-
-  evaluate(readings: Iterable<Reading>): void {
-    // A reading that stays is the same object: it identifies what was compiled for it.
-    const before = this.#readings;
-    this.#readings = new Map(
-      [...distinctReadings(readings)].map(([key, reading]) => [key, before.get(key) ?? reading]),
-    );
+  follow(demand: PassDemand): void {
+    this.#demand = demand;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -173,7 +175,8 @@ class Feed implements UsageFeed {
     try {
       const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
       const known = nodes();
-      const readings = this.#readings;
+      const { passes, readings } = this.#demand;
+      this.#asked = { passes: Math.max(passes, PASSES_KEPT), readings };
       const finding = await within(limits, (deadline) => collector.next(known, startedAt, deadline, readings));
       await this.#fillHistory(collector, known, startedAt, stopped);
       return { startedAt, ...finding };
@@ -195,9 +198,11 @@ class Feed implements UsageFeed {
     stopped: AbortSignal,
   ): Promise<void> {
     const { clock, intervalMs, logger } = this.#options;
-    if (this.#kept === PASSES_KEPT || clock.monotonic() < this.#fillAgainAt) return;
-    const unread = this.passes.slice(0, this.#kept - 1).filter((pass) => pass.ok && this.#lacking(pass).size > 0);
-    if (unread.length === 0 && this.passes.length + 1 >= this.#kept) return;
+    if (this.#asked.passes === PASSES_KEPT || clock.monotonic() < this.#fillAgainAt) return;
+    const unread = this.passes
+      .slice(0, this.#asked.passes - 1)
+      .filter((pass) => pass.ok && this.#lacking(pass).size > 0);
+    if (unread.length === 0 && this.passes.length + 1 >= this.#asked.passes) return;
     const oldest = this.passes.at(-1)?.startedAt ?? passStartedAt;
     const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
     const past = (startedAt: number, deadline: Deadline, readings: Readings): ReturnType<UsageCollector['past']> =>
@@ -208,9 +213,9 @@ class Feed implements UsageFeed {
         this.#amended.set(pass, withReadings(pass, succeeded(readings)));
         throwIfFailed(readings);
       }
-      for (let before = 1; this.passes.length + before < this.#kept; before++) {
+      for (let before = 1; this.passes.length + before < this.#asked.passes; before++) {
         const startedAt = oldest - before * intervalMs;
-        const finding = await past(startedAt, deadline, this.#readings);
+        const finding = await past(startedAt, deadline, this.#asked.readings);
         const pass = (this.passes[0]?.pass ?? 0) - this.passes.length + 1 - before;
         const readings = succeeded(finding.readings);
         this.#past = [...this.#past, { ...finding, ...(readings && { readings }), startedAt, pass }];
@@ -227,7 +232,7 @@ class Feed implements UsageFeed {
 
   /** The readings that are asked for and that the pass did not evaluate. */
   #lacking({ readings }: Snapshot): Readings {
-    return new Map([...this.#readings].filter(([key]) => readings?.has(key) !== true));
+    return new Map([...this.#asked.readings].filter(([key]) => readings?.has(key) !== true));
   }
 
   #explain(error: unknown): { reason: string; message: string } {
@@ -248,7 +253,7 @@ class Feed implements UsageFeed {
   #publish(snapshot: Snapshot): void {
     this.#logTransition(snapshot);
     const before = this.passes.map((pass) => this.#amended.get(pass) ?? pass);
-    this.passes = [snapshot, ...before, ...this.#past].slice(0, this.#kept);
+    this.passes = [snapshot, ...before, ...this.#past].slice(0, this.#asked.passes);
     this.#past = [];
     this.#amended.clear();
     this.#snapshots.next(snapshot);

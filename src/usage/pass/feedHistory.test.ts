@@ -3,13 +3,14 @@ import { FakePrometheus } from '../../prometheus/testing/fakePrometheus.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { createLogger } from '../../runtime/process/logger.ts';
-import { readingKey } from '../evaluate/reading.ts';
+import { distinctReadings, NO_READINGS, readingKey, type Readings } from '../evaluate/reading.ts';
 import { createUsageFeed, type UsageFeed } from './feed.ts';
 
 let clock: FakeClock;
 const SETTINGS = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] };
 let prometheus: FakePrometheus;
 let feed: UsageFeed;
+let demand: { passes: number; readings: Readings };
 let lines: string[];
 const stop = { signal: new AbortController() };
 
@@ -28,6 +29,8 @@ beforeEach(() => {
     logger: createLogger('info', { write: (line) => void lines.push(line) }),
     client: prometheus,
   });
+  demand = { passes: 0, readings: NO_READINGS };
+  feed.follow(demand);
 });
 afterEach(() => stop.signal.abort());
 
@@ -47,7 +50,7 @@ describe('passes of the past', () => {
   });
 
   it('are read with the first pass, one query each, an interval apart, and come before it', async () => {
-    feed.keep(4);
+    demand.passes = 4;
     prometheus.before = ({ expression }) => {
       const [, ms = '0'] = /offset (\d+)ms/.exec(expression) ?? [];
       prometheus.devices = prometheus.devices.map((device) => ({ ...device, rate: String(5 + Number(ms) / 10_000) }));
@@ -67,7 +70,7 @@ describe('passes of the past', () => {
   });
 
   it('are read once; later passes push them out', async () => {
-    feed.keep(3);
+    demand.passes = 3;
     run();
     await clock.advance(30_000);
     expect(offsets()).toHaveLength(2);
@@ -77,14 +80,14 @@ describe('passes of the past', () => {
   it('are read behind those that are kept when a verdict compares more than before', async () => {
     run();
     await clock.advance(10_000);
-    feed.keep(5);
+    demand.passes = 5;
     await clock.advance(10_000);
     expect(offsets()).toEqual(['offset 30000ms', 'offset 40000ms']);
     expect(feed.passes.map(({ pass }) => pass)).toEqual([3, 2, 1, 0, -1]);
   });
 
   it('are fewer where Prometheus fails on them, and the pass itself succeeds', async () => {
-    feed.keep(4);
+    demand.passes = 4;
     prometheus.before = ({ expression }) => {
       if (expression.includes('offset 20000ms')) throw new PrometheusError('TooLarge', 'too many samples');
     };
@@ -98,14 +101,14 @@ describe('passes of the past', () => {
   });
 
   it('are read again a minute after a failure', async () => {
-    feed.keep(3);
+    demand.passes = 3;
     let fails = true;
     prometheus.before = ({ expression }) => {
       if (fails && expression.includes('offset')) throw new PrometheusError('Unreachable', 'connection refused');
     };
     run();
     await clock.advance(0);
-    feed.keep(20);
+    demand.passes = 20;
     fails = false;
     await clock.advance(50_000);
     expect(offsets()).toHaveLength(1);
@@ -114,21 +117,21 @@ describe('passes of the past', () => {
   });
 
   it('are read again when more are asked for again', async () => {
-    feed.keep(4);
+    demand.passes = 4;
     run();
     await clock.advance(0);
-    feed.keep(0);
+    demand.passes = 0;
     await clock.advance(20_000);
-    feed.keep(5);
+    demand.passes = 5;
     await clock.advance(10_000);
     expect(feed.passes.map(({ startedAt }) => (clock.now() - startedAt) / 1000)).toEqual([0, 10, 20, 30, 40]);
   });
 
   it('are no more than are asked for once it is fewer again', async () => {
-    feed.keep(4);
+    demand.passes = 4;
     run();
     await clock.advance(0);
-    feed.keep(0);
+    demand.passes = 0;
     await clock.advance(10_000);
     expect(feed.passes).toHaveLength(2);
   });
@@ -145,17 +148,17 @@ describe('the readings of passes', () => {
   it('are those that are asked for when a pass begins, without queries about the past', async () => {
     run();
     await clock.advance(0);
-    feed.evaluate([{ direction: 'Receive' }, { direction: 'Transmit' }]);
+    demand.readings = distinctReadings([{ direction: 'Receive' }, { direction: 'Transmit' }]);
     await clock.advance(10_000);
     expect([received(), offsets()]).toEqual([[70, undefined], []]);
-    feed.evaluate([]);
+    demand.readings = distinctReadings([]);
     await clock.advance(10_000);
     expect(received()).toEqual([undefined, 70]);
   });
 
   it('of the past are read too when a verdict compares more passes', async () => {
-    feed.keep(3);
-    feed.evaluate([{ direction: 'Receive' }]);
+    demand.passes = 3;
+    demand.readings = distinctReadings([{ direction: 'Receive' }]);
     run();
     await clock.advance(0);
     expect([received(), percents()]).toEqual([
@@ -165,11 +168,11 @@ describe('the readings of passes', () => {
   });
 
   it('that kept passes lack are read from Prometheus when they are asked for', async () => {
-    feed.keep(3);
+    demand.passes = 3;
     run();
     await clock.advance(0);
     const [before] = feed.passes;
-    feed.evaluate([{ direction: 'Receive' }]);
+    demand.readings = distinctReadings([{ direction: 'Receive' }]);
     await clock.advance(10_000);
     expect(received()).toEqual([70, 70, 70]);
     expect(percents()).toEqual([5, 5, 5]);
@@ -189,8 +192,8 @@ describe('the readings of passes', () => {
   };
 
   it('of the past are read again a minute after only their rates failed; the others are kept', async () => {
-    feed.keep(4);
-    feed.evaluate([{ direction: 'Receive' }]);
+    demand.passes = 4;
+    demand.readings = distinctReadings([{ direction: 'Receive' }]);
     const works = failReceived();
     run();
     await clock.advance(0);
@@ -202,18 +205,18 @@ describe('the readings of passes', () => {
     works();
     await clock.advance(50_000);
     expect(offsets()).toHaveLength(2);
-    feed.keep(9);
+    demand.passes = 9;
     await clock.advance(10_000);
     expect(received()).toEqual(Array.from({ length: 9 }, () => 70));
   });
 
   it('that kept passes lack are read again, too', async () => {
-    feed.keep(3);
+    demand.passes = 3;
     run();
     await clock.advance(20_000);
     const works = failReceived();
-    feed.keep(9);
-    feed.evaluate([{ direction: 'Receive' }]);
+    demand.passes = 9;
+    demand.readings = distinctReadings([{ direction: 'Receive' }]);
     await clock.advance(10_000);
     works();
     await clock.advance(60_000);

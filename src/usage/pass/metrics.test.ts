@@ -55,6 +55,17 @@ describe('createUsageMetrics', () => {
     expect(await registry.metrics()).not.toContain('traffic_operator_capacity_source_nodes{');
   });
 
+  it('shows how late samples are, and nothing while that is not known', async () => {
+    const registry = new Registry();
+    const metrics = createUsageMetrics(registry);
+    const LAG = /^traffic_operator_sample_lag_seconds (.*)$/m;
+    expect(await registry.metrics()).not.toMatch(LAG);
+    metrics.passEnded(snapshot([], { lagSeconds: 47.5 }), 0.1);
+    expect(await registry.metrics()).toMatch(/^traffic_operator_sample_lag_seconds 47.5$/m);
+    metrics.passEnded(snapshot([], { ok: false, error: { reason: 'Unreachable', message: '' } }), 0.1);
+    expect(await registry.metrics()).not.toMatch(LAG);
+  });
+
   it('shows how many series match no node or several nodes, and nothing after a failed pass', async () => {
     const registry = new Registry();
     const metrics = createUsageMetrics(registry);

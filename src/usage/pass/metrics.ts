@@ -82,6 +82,21 @@ function createStraySeries(registry: Registry): (snapshot: Snapshot) => void {
   };
 }
 
+/** How late samples reach Prometheus. Absent after a failed pass, and until it is known. */
+function createLag(registry: Registry): (snapshot: Snapshot) => void {
+  const gauge = new Gauge({
+    name: 'traffic_operator_sample_lag_seconds',
+    help: 'How late samples of the nodes reach Prometheus: the age of the newest sample that 95 % of the series exceed, asked for once a minute. Absent until it is known, and after a failed pass.',
+    registers: [registry],
+  });
+  // A gauge without labels begins with 0.
+  gauge.remove();
+  return ({ lagSeconds }) => {
+    gauge.remove();
+    if (lagSeconds !== undefined) gauge.set(lagSeconds);
+  };
+}
+
 /** Registers the metrics of the feed. Call it once per registry. */
 export function createUsageMetrics(registry: Registry): UsageMetrics {
   const registers = [registry];
@@ -107,6 +122,7 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
   const ratios = new BandwidthRatios(registry);
   const sources = new CapacitySources(registry);
   const showStrays = createStraySeries(registry);
+  const showLag = createLag(registry);
   return {
     queryEnded: (kind, outcome, seconds) => queries.observe({ kind, outcome }, seconds),
     passEnded: (snapshot, seconds) => {
@@ -115,6 +131,7 @@ export function createUsageMetrics(registry: Registry): UsageMetrics {
       ratios.newest = snapshot;
       sources.newest = snapshot;
       showStrays(snapshot);
+      showLag(snapshot);
     },
   };
 }

@@ -103,6 +103,13 @@ describe('the readings of a pass', () => {
     });
   });
 
+  it('with a pattern that is none have no figures, and the others have theirs', async () => {
+    const [broken, good]: Reading[] = [{ direction: 'Transmit', include: '(' }, { direction: 'Receive' }];
+    scene.readings = distinctReadings([broken!, good!]);
+    const { readings } = await scene.next(nodes);
+    expect([broken!, good!].map((reading) => readings?.get(readingKey(reading))?.nodes.size)).toEqual([0, 2]);
+  });
+
   it('with patterns are about veth uplinks, too', async () => {
     const reading = { direction: 'Transmit', exclude: 'veth.*' } as const;
     scene.readings = distinctReadings([reading]);

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_EXCLUDED_DEVICES } from '../evaluate/devices/devices.ts';
+import { FACT_METRICS } from '../series/factMetrics.ts';
 import {
   checkQuery,
-  factsQuery,
+  factQuery,
   fallenSpeedsQuery,
   lateQuery,
   quotePromQL,
   ratesQuery,
+  lagQuery,
   samplesPerWindowQuery,
   uplinksQuery,
 } from './queries.ts';
@@ -39,8 +41,9 @@ describe('queries', () => {
     for (const text of [
       ratesQuery(query),
       lateQuery(query),
-      factsQuery(query),
+      ...FACT_METRICS.map((metric) => factQuery(query, metric)),
       samplesPerWindowQuery(query),
+      lagQuery(query),
       uplinksQuery(query, NODES),
       fallenSpeedsQuery(query),
     ]) {
@@ -53,10 +56,9 @@ describe('queries', () => {
     expect(ratesQuery(query)).toContain('{"k8s.\\"cluster\\""!="x",');
   });
 
-  it('asks for all facts in one query', () => {
-    expect(factsQuery(QUERY)).toMatch(
-      /^max by \(__name__, node, instance, device, driver\) \(\{__name__=~"node_network_/,
-    );
+  it('never has a pattern of metric names: Google Managed Prometheus refuses it', () => {
+    const flags = 'node_network_flags{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
+    expect(factQuery(QUERY, 'node_network_flags')).toBe(`max by (node, instance, device, driver) (${flags})`);
   });
 
   it('asks for the highest speed of devices that are slower now, and of no others', () => {
@@ -77,6 +79,15 @@ describe('queries', () => {
     expect(uplinksQuery(QUERY, NODES)).toBe(expected.join(' or '));
   });
 
+  it('asks for the rates of series of given nodes that still get samples', () => {
+    const live = ratesQuery(QUERY, { kind: 'live', nodes: { names: ['a.b'], hosts: ['a.b'] } });
+    const [byNode, byHost] = ['node=~"a\\\\.b"', 'node="",instance=~"(?:a\\\\.b)(?::[0-9]+)?"'].map((nodes) => {
+      const counter = `node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+",${nodes}}`;
+      return `deriv(${counter}[20s]) and (timestamp(${counter}) >= time() - 15)`;
+    });
+    expect(live).toBe(`${byNode} or ${byHost}`);
+  });
+
   it('asks for given veths by name', () => {
     expect(ratesQuery(QUERY, { kind: 'uplinks', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
       'device=~"veth1|veth\\\\.2"',
@@ -91,12 +102,10 @@ describe('queries with replicas', () => {
   it('takes the highest rate of replicas, never their sum, and keeps all other labels', () => {
     const [now, past] = [ratesQuery(query), ratesQuery(query, undefined, 1.5)];
     const counter = `node_network_transmit_bytes_total${devices}`;
-    expect(now).toBe(
-      `max without (replica, prom) (deriv(${counter}[20s]) unless (timestamp(${counter}) < time() - 15))`,
-    );
+    expect(now).toBe(`max without (replica, prom) (deriv(${counter}[20s]) and (timestamp(${counter}) >= time() - 15))`);
     expect(past).toBe(
       `max without (replica, prom) (deriv(${counter}[20s] offset 1500ms) ` +
-        `unless (timestamp(${counter} offset 1500ms) < time() - 16.5))`,
+        `and (timestamp(${counter} offset 1500ms) >= time() - 16.5))`,
     );
   });
 
@@ -105,30 +114,25 @@ describe('queries with replicas', () => {
     expect(lateQuery(query)).toBe(`max without (replica, prom) (timestamp(${counter})) < time() - 15`);
   });
 
-  it('takes the facts of the replica with the newest speed', () => {
-    const labels = '__name__, node, instance, device, driver';
+  it('takes the speed of the replica with the newest one, and any if a store returns within the query', () => {
     const speed = `node_network_speed_bytes${devices}`;
-    const older =
-      `${speed} unless on (node, instance, device, replica, prom) ` +
-      `topk by (node, instance, device) (1, timestamp(${speed}))`;
-    const metrics = ['node_network_flags', 'node_network_speed_bytes'];
-    expect(factsQuery(query, undefined, metrics)).toBe(
-      `max by (${labels}) ({__name__=~"${metrics.join('|')}",${devices.slice(1)}` +
-        ` unless on (node, instance, device, replica, prom) (${older}))`,
+    expect(factQuery(query, 'node_network_speed_bytes')).toBe(
+      `max by (node, instance, device, driver) ((${speed} and on (node, instance, device, replica, prom) ` +
+        `topk by (node, instance, device) (1, timestamp(${speed}))) or on (node, instance, device) ${speed})`,
     );
-    const [flags] = metrics as [string];
-    expect(factsQuery(query, undefined, [flags])).toBe(factsQuery({ ...query, replicaLabels: [] }, undefined, [flags]));
+    const flags = 'node_network_flags';
+    expect(factQuery(query, flags)).toBe(factQuery({ ...query, replicaLabels: [] }, flags));
   });
 
   it('asks with GET by default: a proxy may not allow POST', () => {
     const standard = { windowSeconds: 20, matchers: [], direction: 'transmit', replicaLabels: ['replica'] } as const;
-    for (const text of [ratesQuery(standard), lateQuery(standard), factsQuery(standard)])
+    for (const text of [ratesQuery(standard), lateQuery(standard), factQuery(standard, 'node_network_speed_bytes')])
       expect(text.length).toBeLessThan(3_800);
   });
 
   it('counts a device of two replicas once when it searches for uplinks', () => {
     expect(uplinksQuery(query, NODES)).toContain(
-      'max by (__name__, node, instance, device) (node_network_transmit_bytes_total{device=~"veth.+"',
+      'max by (node, instance, device) (node_network_transmit_bytes_total{device=~"veth.+"',
     );
   });
 });

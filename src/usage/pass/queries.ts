@@ -7,6 +7,7 @@ import {
   wholeName,
 } from '../evaluate/devices/devices.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
+import type { FactMetric } from '../series/factMetrics.ts';
 
 /** A PromQL label matcher for every series, such as cluster="x". */
 export interface LabelMatcher {
@@ -35,8 +36,19 @@ export interface UsageQuery {
 /** The counters of a query for rates. */
 export type Counted = 'transmit' | 'receive';
 
-/** The devices of a query: all that are not excluded, or the given devices of the given nodes. */
-export type Scope = { kind: 'counted' } | { kind: 'uplinks'; nodes: NodeRestriction; devices: readonly string[] };
+/**
+ * The series of a query:
+ *
+ * | kind    | series                                                                         |
+ * |---------|--------------------------------------------------------------------------------|
+ * | counted | of all devices that are not excluded                                           |
+ * | live    | the same, of the given nodes, and only those whose newest sample is not too old |
+ * | uplinks | of the given devices of the given nodes                                        |
+ */
+export type Scope =
+  | { kind: 'counted' }
+  | { kind: 'live'; nodes: NodeRestriction }
+  | { kind: 'uplinks'; nodes: NodeRestriction; devices: readonly string[] };
 
 /** Selects the series of these nodes by label `node`, or, for series without it, by the host in `instance`. */
 export interface NodeRestriction {
@@ -50,19 +62,10 @@ export const COUNTED: Scope = { kind: 'counted' };
 /** A device counts as slower for one hour after its speed fell. */
 export const PEAK_WINDOW_SECONDS = 3600;
 
-const TRANSMITTED = 'node_network_transmit_bytes_total';
+const TRANSMITTED: FactMetric = 'node_network_transmit_bytes_total';
 /** Read only while somebody asks for another direction than Transmit. */
 export const RECEIVED = 'node_network_receive_bytes_total';
-const SPEED = 'node_network_speed_bytes';
-/** Metrics with the facts of a device: everything but its rate. */
-export const FACT_METRICS: readonly string[] = [
-  TRANSMITTED,
-  SPEED,
-  'node_network_flags',
-  'node_network_iface_id',
-  'node_network_iface_link',
-  'node_ethtool_info',
-];
+const SPEED: FactMetric = 'node_network_speed_bytes';
 
 /**
  * Bytes per second of each device: the slope of the line through the samples in the window (least squares).
@@ -76,7 +79,8 @@ export const FACT_METRICS: readonly string[] = [
  * | have stopped, without a stale marker  | falls to 0 %     | 95 %, until `lateQuery` has them                        |
  * | are back after a gap                  | rises from 20 %  | 95 %                                                    |
  * | step back by a few bytes              | millions of %    | 95 %                                                    |
- * | start again at 0: the node was restarted | too low at first | negative while the window has older samples: no figure  |
+ * | start again at 0: the node was restarted | too low at first | negative while the window has older samples: no figure, unless the counter was |
+ * |                                       |                  | smaller than the traffic of one and a half windows: too low until the window has passed |
  *
  * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Of replicas the
  * highest rate counts, never their sum. Each reads the same counter, so the rates are about the same; one whose samples are late is left out.
@@ -92,8 +96,9 @@ export function ratesQuery(
   const counter = counted === 'transmit' ? TRANSMITTED : RECEIVED;
   return inScope(query, scope, (matchers) => {
     const rate = `deriv(${counter}${matchers}[${query.windowSeconds}s]${offsetOf(offsetSeconds)})`;
-    if (!hasReplicas(query)) return rate;
-    return `max without (${labelsOf(query)}) (${rate} unless (${newest(counter + matchers, offsetSeconds)}${isLate(query, offsetSeconds)}))`;
+    const live = `${rate} and (${newest(counter + matchers, offsetSeconds)} >= ${oldestOf(query, offsetSeconds)})`;
+    if (hasReplicas(query)) return `max without (${labelsOf(query)}) (${live})`;
+    return scope.kind === 'live' ? live : rate;
   });
 }
 
@@ -107,7 +112,7 @@ export function lateQuery(query: UsageQuery, scope: Scope = COUNTED, offsetSecon
   return inScope(query, scope, (matchers) => {
     const time = newest(TRANSMITTED + matchers, offsetSeconds);
     const ofNewest = hasReplicas(query) ? `max without (${labelsOf(query)}) (${time})` : time;
-    return ofNewest + isLate(query, offsetSeconds);
+    return `${ofNewest} < ${oldestOf(query, offsetSeconds)}`;
   });
 }
 
@@ -126,8 +131,9 @@ function newest(series: string, offsetSeconds: number): string {
   return `timestamp(${series}${offsetOf(offsetSeconds)})`;
 }
 
-function isLate(query: UsageQuery, offsetSeconds: number): string {
-  return ` < time() - ${Number((oldestSeconds(query) + offsetSeconds).toFixed(3))}`;
+/** The time of the oldest sample that is not too old. */
+function oldestOf(query: UsageQuery, offsetSeconds: number): string {
+  return `time() - ${Number((oldestSeconds(query) + offsetSeconds).toFixed(3))}`;
 }
 
 function offsetOf(seconds: number): string {
@@ -143,31 +149,35 @@ function labelsOf({ replicaLabels = [] }: UsageQuery): string {
 }
 
 /**
- * The facts of each device. Aggregates to drop unused labels, which are three quarters of the answer with 10,000 nodes.
+ * A fact of each device. Aggregates to drop unused labels, which are three quarters of the answer with 10,000 nodes.
  * Series that must not be merged are detected in the rates.
+ *
+ * One query has one metric: Google Managed Prometheus and GreptimeDB refuse a pattern of metric names, and set operators ignore them.
+ * https://cloud.google.com/stackdriver/docs/managed-prometheus/promql-differences#promql-metric-name-match
  *
  * Of replicas the one with the newest speed counts: a stopped replica, whose last samples stay for five minutes, may know
  * a speed that the device no longer has. Devices without a speed need no such rule: the highest counter is the newest
  * one, and the rest are properties of the device.
  *
- * @param metrics which of FACT_METRICS
+ * @param metric one of FACT_METRICS
  */
-export function factsQuery(query: UsageQuery, scope: Scope = COUNTED, metrics = FACT_METRICS): string {
+export function factQuery(query: UsageQuery, metric: FactMetric, scope: Scope = COUNTED): string {
   return inScope(query, scope, (matchers) => {
-    const facts = `{__name__=~"${metrics.join('|')}",${matchers.slice(1)}`;
-    const outdated = hasReplicas(query) && metrics.includes(SPEED) ? outdatedReplicas(query, SPEED + matchers) : '';
-    return `max by (__name__, node, instance, device, driver) (${facts}${outdated})`;
+    const series = metric + matchers;
+    const newest = hasReplicas(query) && metric === SPEED ? ofNewestReplica(query, series) : series;
+    return `max by (node, instance, device, driver) (${newest})`;
   });
 }
 
 /**
- * Removes the series of replicas whose speed is not the newest. Does not match by metric name, because VictoriaMetrics
- * ignores it in `on`.
+ * The speeds of the replica whose sample of it is the newest. A server of several stores selects the series of each part of the expression
+ * separately, and a store can come back between two of them (Thanos Query, when a sidecar starts). Where the newest replica is then in one
+ * part alone, the speed of any replica counts instead of none.
  */
-function outdatedReplicas(query: UsageQuery, speed: string): string {
+function ofNewestReplica(query: UsageQuery, speed: string): string {
   const device = 'node, instance, device';
-  const replica = `${device}, ${labelsOf(query)}`;
-  return ` unless on (${replica}) (${speed} unless on (${replica}) topk by (${device}) (1, timestamp(${speed})))`;
+  const ofNewest = `${speed} and on (${device}, ${labelsOf(query)}) topk by (${device}) (1, timestamp(${speed}))`;
+  return `(${ofNewest}) or on (${device}) ${speed}`;
 }
 
 /**
@@ -181,7 +191,7 @@ export function uplinksQuery(query: UsageQuery, nodes: NodeRestriction): string 
         const counters =
           TRANSMITTED + braces([...query.matchers, { name: 'device', op: '=~', value: name }, ...matchers]);
         // Otherwise two replicas of one of several devices would be the two, and the node would not be ambiguous.
-        return hasReplicas(query) ? `max by (__name__, node, instance, device) (${counters})` : counters;
+        return hasReplicas(query) ? `max by (node, instance, device) (${counters})` : counters;
       });
       return `topk by (node, instance) (2, ${macvlans} or on (node, instance) ${veths})`;
     })
@@ -207,10 +217,21 @@ export function samplesPerWindowQuery(query: UsageQuery): string {
   });
 }
 
+/**
+ * How late samples are when the server has them, seconds: the age of the newest sample that all but 5 % of the series exceed. Scrapes
+ * are spread over their interval, so that some samples have just arrived, whatever the interval.
+ */
+export function lagQuery(query: UsageQuery): string {
+  return inScope(query, COUNTED, (matchers) => `quantile(0.05, time() - ${newest(TRANSMITTED + matchers, 0)})`);
+}
+
 function inScope(query: UsageQuery, scope: Scope, expression: (matchers: string) => string): string {
   if (scope.kind === 'counted') return expression(braces([...query.matchers, notExcluded(query)]));
-  const devices = scope.devices.map(quoteMeta).join('|');
-  const common: LabelMatcher[] = [...query.matchers, { name: 'device', op: '=~', value: devices }];
+  const devices: LabelMatcher =
+    scope.kind === 'live'
+      ? notExcluded(query)
+      : { name: 'device', op: '=~', value: scope.devices.map(quoteMeta).join('|') };
+  const common: LabelMatcher[] = [...query.matchers, devices];
   return restrictions(scope.nodes)
     .map((matchers) => expression(braces([...common, ...matchers])))
     .join(' or ');

@@ -8,10 +8,9 @@ import type { Deadline } from '../../prometheus/deadline.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import {
-  COUNTED,
-  FACT_METRICS,
-  factsQuery,
+  factQuery,
   fallenSpeedsQuery,
+  lagQuery,
   lateQuery,
   oldestSeconds,
   ratesQuery,
@@ -19,13 +18,14 @@ import {
   uplinksQuery,
 } from './queries.ts';
 import type { Counted, NodeRestriction, Scope, UsageQuery } from './queries.ts';
+import { FACT_METRICS, type FactMetric } from '../series/factMetrics.ts';
 import { createRatesVisitor } from '../series/ratesVisitor.ts';
 import { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
 /** The kind of a query: a label of the metrics. */
 export type QueryKind =
-  'rates' | 'receive_rates' | 'late' | 'facts' | 'uplinks' | 'samples_per_window' | 'fallen_speeds';
+  'rates' | 'receive_rates' | 'late' | 'facts' | 'uplinks' | 'samples_per_window' | 'lag' | 'fallen_speeds';
 
 /**
  * Runs a query in the background, with its own deadline: that of a pass, or `atLeastMs` if it is longer.
@@ -56,6 +56,18 @@ export interface Answered {
   series: number;
   warnings: readonly string[];
   infos: readonly string[];
+}
+
+/** An answer without its series. */
+type Part = Omit<Answered, 'decoded'>;
+
+function together(decoded: SeriesDecoder, parts: readonly Part[]): Answered {
+  return {
+    decoded,
+    series: parts.reduce((sum, { series }) => sum + series, 0),
+    warnings: parts.flatMap(({ warnings }) => warnings),
+    infos: parts.flatMap(({ infos }) => infos),
+  };
 }
 
 /** Which rates a query asks for, and where they are stored. */
@@ -114,60 +126,69 @@ export class QueryRunner {
     return { nodes: decoder.nodes, oldestSeconds: oldestSeconds(this.#query), warnings, infos };
   }
 
-  /** Counters, speeds and the other facts of each device, in one query. */
-  facts(resolver: NodeResolver, deadline: Deadline, scope?: Scope): Promise<Answered> {
-    return this.#read('facts', factsQuery(this.#query, scope), new SeriesDecoder(resolver), deadline);
+  /** Counters, speeds and the other facts of each device, with one query for each metric at the same time. Throws if any fails. */
+  async facts(resolver: NodeResolver, deadline: Deadline, scope?: Scope): Promise<Answered> {
+    const decoder = new SeriesDecoder(resolver, 'facts');
+    return together(
+      decoder,
+      await Promise.all(FACT_METRICS.map((metric) => this.#fact(decoder, metric, deadline, scope))),
+    );
   }
 
   /**
-   * The same facts with one query per metric. Each answer needs less memory and stays below the limit for its size, so
-   * this works for far more nodes. Throws if any part fails.
+   * The same facts, one query after the other: for far more nodes, since only one answer is read at a time.
    *
    * @param background gives each part its own deadline
    */
-  async factsInParts(resolver: NodeResolver, background: Background): Promise<Answered> {
-    const decoder = new SeriesDecoder(resolver);
-    const parts: Answered[] = [];
+  async factsInTurn(resolver: NodeResolver, background: Background): Promise<Answered> {
+    const decoder = new SeriesDecoder(resolver, 'facts');
+    const parts: Part[] = [];
     for (const metric of FACT_METRICS) {
-      const expression = factsQuery(this.#query, COUNTED, [metric]);
-      const read = (deadline: Deadline): Promise<Answered> => this.#read('facts', expression, decoder, deadline);
-      parts.push(await background(read, ANSWER_OF_MANY_MS));
+      parts.push(await background((deadline) => this.#fact(decoder, metric, deadline), ANSWER_OF_MANY_MS));
     }
-    return {
-      decoded: decoder,
-      series: parts.reduce((sum, { series }) => sum + series, 0),
-      warnings: parts.flatMap(({ warnings }) => warnings),
-      infos: parts.flatMap(({ infos }) => infos),
-    };
+    return together(decoder, parts);
+  }
+
+  #fact(decoder: SeriesDecoder, metric: FactMetric, deadline: Deadline, scope?: Scope): Promise<Part> {
+    return this.#ask('facts', factQuery(this.#query, metric, scope), decoder.ofMetric(metric), deadline);
   }
 
   /** The counters of up to two macvlans or veths of each given node. */
-  uplinks(resolver: NodeResolver, deadline: Deadline, nodes: NodeRestriction): Promise<Answered> {
-    return this.#read('uplinks', uplinksQuery(this.#query, nodes), new SeriesDecoder(resolver), deadline);
+  async uplinks(resolver: NodeResolver, deadline: Deadline, nodes: NodeRestriction): Promise<Answered> {
+    const decoder = new SeriesDecoder(resolver, 'facts');
+    const visitor = decoder.ofMetric('node_network_transmit_bytes_total');
+    return { decoded: decoder, ...(await this.#ask('uplinks', uplinksQuery(this.#query, nodes), visitor, deadline)) };
   }
 
   /** The highest speeds of the last hour, bytes per second, of devices that are slower now. */
-  fallenSpeeds(resolver: NodeResolver, deadline: Deadline): Promise<Answered> {
-    return this.#read('fallen_speeds', fallenSpeedsQuery(this.#query), new SeriesDecoder(resolver, 'peak'), deadline);
+  async fallenSpeeds(resolver: NodeResolver, deadline: Deadline): Promise<Answered> {
+    const decoder = new SeriesDecoder(resolver, 'peak');
+    const expression = fallenSpeedsQuery(this.#query);
+    return { decoded: decoder, ...(await this.#ask('fallen_speeds', expression, decoder, deadline)) };
   }
 
   /** Median number of scrapes in the rate window. Undefined if there is no series yet. */
-  async samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
-    let samples: number | undefined;
+  samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
+    return this.#number('samples_per_window', samplesPerWindowQuery(this.#query), deadline);
+  }
+
+  /** How late samples reach the server, seconds. Undefined if there is no series yet. */
+  lag(deadline: Deadline): Promise<number | undefined> {
+    return this.#number('lag', lagQuery(this.#query), deadline);
+  }
+
+  async #number(kind: QueryKind, expression: string, deadline: Deadline): Promise<number | undefined> {
+    let number: number | undefined;
     const visit = (series: unknown): void => {
       const { value } = series as { value?: [unknown, unknown] };
-      const count = Number(value?.[1]);
-      if (Number.isFinite(count)) samples = count;
+      const found = Number(value?.[1]);
+      if (Number.isFinite(found)) number = found;
     };
-    await this.#ask('samples_per_window', samplesPerWindowQuery(this.#query), { visit }, deadline);
-    return samples;
+    await this.#ask(kind, expression, { visit }, deadline);
+    return number;
   }
 
-  async #read(kind: QueryKind, expression: string, decoder: SeriesDecoder, deadline: Deadline): Promise<Answered> {
-    return { decoded: decoder, ...(await this.#ask(kind, expression, decoder, deadline)) };
-  }
-
-  async #ask(kind: QueryKind, expression: string, visitor: SeriesVisitor, deadline: Deadline) {
+  async #ask(kind: QueryKind, expression: string, visitor: SeriesVisitor, deadline: Deadline): Promise<Part> {
     const start = this.#clock.monotonic();
     let outcome = 'ok';
     try {

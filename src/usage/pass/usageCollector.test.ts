@@ -171,6 +171,19 @@ describe('time', () => {
   });
 });
 
+describe('the lag of samples', () => {
+  it('is asked for once a minute', async () => {
+    scene.prometheus.lag = '47.5';
+    expect(await scene.next({ a: {} })).not.toHaveProperty('lagSeconds');
+    expect(await scene.next({ a: {} })).toMatchObject({ lagSeconds: 47.5 });
+    expect(scene.prometheus.count('lag')).toBe(1);
+    await scene.clock.advance(60_000);
+    scene.prometheus.lag = undefined;
+    await scene.next({ a: {} });
+    expect(await scene.next({ a: {} })).not.toHaveProperty('lagSeconds');
+  });
+});
+
 describe('the number of scrapes in the rate window', () => {
   const UNKNOWN_INTERVAL: UsageQuery = { windowSeconds: 120, matchers: [] };
 

@@ -8,9 +8,11 @@ import { FactsCondenser, type NodeFacts } from '../evaluate/nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { RateTable } from '../series/rateTable.ts';
 import type { NodeUsage } from '../evaluate/percent.ts';
-import type { Readings } from '../evaluate/reading.ts';
+import { silenceTells } from '../evaluate/rateProblems.ts';
+import { NO_READINGS, type Readings } from '../evaluate/reading.ts';
 import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Evaluated } from './evaluation.ts';
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
+import { unattributedOf, type Strays } from '../evaluate/unattributedSeries.ts';
 import { dropLate, type LateSamples } from '../series/lateSamples.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
@@ -19,8 +21,9 @@ import { readReceived, ReceiveRates } from './receiveRates.ts';
 import { Refreshed } from './refreshed.ts';
 import type { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
-import { readUplinks } from './uplinks.ts';
-import { WindowSamples } from './windowSamples.ts';
+import { onlyLive } from './lookups/liveSeries.ts';
+import { readUplinks } from './lookups/uplinks.ts';
+import { Sampling } from './sampling.ts';
 
 /** The result of a pass, without its number and start. */
 export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
@@ -29,13 +32,19 @@ export type Finding = Omit<Snapshot, 'pass' | 'startedAt'>;
  * Up to this number of series (about 1,000 nodes of three devices) each pass reads the facts. Above, passes reuse them.
  */
 const MOST_FACTS_IN_PASS = 20_000;
-/** Up to this number of nodes, one query reads all facts: its answer is a few megabytes. */
+/** Up to this number of nodes, the answers with facts are read at the same time: they are a few megabytes. */
 const MOST_NODES_AT_ONCE = 1_000;
 /** Interval of the background query for facts, if a pass reuses them. */
 const FACTS_EVERY_MS = 60_000;
+/**
+ * Interval of the background query for late samples, in a large cluster: beside a pass over 10,000 nodes it takes a third of the time of the
+ * pass on two cores. So the figure of a node whose samples have stopped stays for one more pass.
+ */
+const LATE_EVERY_MS = 5_000;
+/** Maximum age of its answer. */
+const OLDEST_LATE_MS = 60_000;
 /** Maximum age of reused facts. By default, Prometheus also uses a sample for this time (query.lookback-delta). */
 const OLDEST_FACTS_MS = 300_000;
-const SAMPLES_PER_WINDOW_EVERY_MS = 60_000;
 /**
  * Interval of the query for speed drops of the last hour. The query also runs whenever the capacity of a node decreases
  * between two passes; the interval finds drops that no pass saw.
@@ -47,16 +56,13 @@ const FALLEN_SPEEDS_EVERY_MS = 30_000;
  * start. `restTimes` limits it to a tenth of Prometheus' time if it is slow or fails.
  */
 const FALLEN_SPEEDS_OF_MANY = { freshMs: 300_000, soonestMs: FALLEN_SPEEDS_EVERY_MS, restTimes: 9 };
-const NO_READINGS: Readings = new Map();
 
 /** The facts of all nodes, reduced to what a pass needs. */
 interface Facts extends Omit<Answered, 'decoded'> {
   nodes: ReadonlyMap<string, NodeFacts>;
-  unattributed: Unattributed;
+  unattributed: Strays;
   timeSeconds: number | undefined;
 }
-
-type Unattributed = Pick<SeriesDecoder, 'unmatched' | 'ambiguous'>;
 
 /** What a pass found so far. */
 interface Found {
@@ -68,7 +74,7 @@ interface Found {
 interface Readers {
   resolver: NodeResolver;
   deadline: Deadline;
-  /** True for a large cluster: facts are read in parts. */
+  /** True for a large cluster: one answer with facts is read after the other. */
   areMany: boolean;
 }
 
@@ -79,8 +85,8 @@ export class UsageCollector {
   readonly #exclude: RegExp;
   readonly #background: Background;
   readonly #facts: Refreshed<Facts>;
-  readonly #counts: Refreshed<void>;
-  readonly #samplesPerWindow: WindowSamples;
+  readonly #late: Refreshed<LateSamples>;
+  readonly #sampling: Sampling;
   readonly #fallenSpeeds: Refreshed<Answered>;
   /** Result of the last pass. Decides only when to query for speed drops. */
   #before: ReadonlyMap<string, NodeUsage> = new Map();
@@ -92,13 +98,13 @@ export class UsageCollector {
 
   constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
     this.#queries = o.queries;
-    this.#query = o.query;
     this.#receiveRates = new ReceiveRates(o.queries);
+    this.#query = o.query;
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
     this.#facts = new Refreshed<Facts>(o.clock, FACTS_EVERY_MS);
-    this.#counts = new Refreshed<void>(o.clock, SAMPLES_PER_WINDOW_EVERY_MS);
-    this.#samplesPerWindow = new WindowSamples(o.clock, o.query.windowSeconds);
+    this.#late = new Refreshed<LateSamples>(o.clock, LATE_EVERY_MS);
+    this.#sampling = new Sampling(o);
     this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
   }
 
@@ -121,11 +127,12 @@ export class UsageCollector {
       this.#queries.rates(readers.resolver, deadline, { table: this.#rateTable, cache: this.#seriesCache }),
       this.#readFacts(readers),
       this.#receiveRates.read(readings, nodes, readers.resolver, deadline),
-      this.#queries.late(readers.resolver, deadline),
+      this.#readLate(readers),
     ]);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const answers = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at };
+    const all = { ...this.#answers(facts.nodes, rates, received, late), ...this.#silence(nodes), timeSeconds: at };
+    const answers = { ...all, ...(await onlyLive(this.#queries, all, nodes, readers.resolver, deadline)) };
     const usages = await evaluateNodes(nodes, answers);
     const figures = await evaluateReadings(readings, nodes, answers);
     // After the deadline, the next pass may already have overwritten these rates.
@@ -140,8 +147,8 @@ export class UsageCollector {
       ...(timeSeconds === undefined ? {} : { timeSeconds }),
       nodes: usages,
       ...(figures && { readings: figures }),
-      ...this.#window(),
-      ...unattributed(rates.decoded, facts.unattributed),
+      ...this.#sampling.value,
+      ...unattributedOf(rates.decoded, facts.unattributed),
       warnings: distinct(rates.warnings, facts.warnings, late.warnings),
       infos: distinct(rates.infos, facts.infos, late.infos, problem),
     };
@@ -168,12 +175,11 @@ export class UsageCollector {
     ]);
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
-    const answers = { ...this.#answers(facts, rates, received, late), timeSeconds: at };
+    const answers = { ...this.#answers(facts, rates, received, late), ...this.#silence(nodes), timeSeconds: at };
     const usages = await evaluateNodes(nodes, answers);
     const figures = await evaluateReadings(readings, nodes, answers);
     deadline.signal.throwIfAborted();
-    const { unmatched, ambiguous } = rates.decoded;
-    const found = unattributed({ unmatched, ambiguous }, { unmatched, ambiguous });
+    const found = unattributedOf(rates.decoded, rates.decoded);
     return {
       ok: true,
       timeSeconds: at,
@@ -187,7 +193,8 @@ export class UsageCollector {
 
   /** Resolves when no background query is running. */
   async settled(): Promise<void> {
-    await Promise.all([this.#facts.settled(), this.#counts.settled(), this.#fallenSpeeds.settled()]);
+    const background = [this.#facts, this.#late, this.#sampling, this.#fallenSpeeds];
+    await Promise.all(background.map((each) => each.settled()));
   }
 
   async #readFacts(readers: Readers): Promise<Facts> {
@@ -200,9 +207,26 @@ export class UsageCollector {
     );
   }
 
+  /** Each pass over few nodes asks; in a large cluster it uses what was asked after the last pass. */
+  async #readLate({ resolver, deadline, areMany }: Readers): Promise<LateSamples> {
+    if (!areMany) return this.#queries.late(resolver, deadline);
+    const known = this.#late.ageMs < OLDEST_LATE_MS ? this.#late.value : undefined;
+    return (
+      known ??
+      orAborted(
+        this.#late.renew(() => this.#askLate(resolver)),
+        deadline.signal,
+      )
+    );
+  }
+
+  #askLate(resolver: NodeResolver): Promise<LateSamples> {
+    return this.#background((deadline) => this.#queries.late(resolver, deadline));
+  }
+
   async #askFacts({ resolver, areMany }: Readers): Promise<Facts> {
     const { decoded, ...rest } = areMany
-      ? await this.#queries.factsInParts(resolver, this.#background)
+      ? await this.#queries.factsInTurn(resolver, this.#background)
       : await this.#background((deadline) => this.#queries.facts(resolver, deadline));
     const { timeSeconds, unmatched, ambiguous } = decoded;
     return { ...rest, nodes: await this.#factsOf(decoded.nodes), unattributed: { unmatched, ambiguous }, timeSeconds };
@@ -221,21 +245,8 @@ export class UsageCollector {
       () => this.#background((deadline) => queries.fallenSpeeds(resolver, deadline), areMany ? ANSWER_OF_MANY_MS : 0),
       areMany ? FALLEN_SPEEDS_OF_MANY : {},
     );
-    if (this.#query.scrapeIntervalSeconds === undefined) {
-      if (this.#samplesPerWindow.isOpen) this.#counts.expire();
-      this.#counts.refresh(async () => {
-        this.#samplesPerWindow.counted(await this.#background((deadline) => queries.samplesPerWindow(deadline)));
-      });
-    }
-  }
-
-  #window(): { samplesPerWindow?: number } {
-    const { windowSeconds, scrapeIntervalSeconds } = this.#query;
-    const samples =
-      scrapeIntervalSeconds === undefined
-        ? this.#samplesPerWindow.value
-        : Math.floor(windowSeconds / scrapeIntervalSeconds);
-    return samples === undefined ? {} : { samplesPerWindow: samples };
+    if (areMany) this.#late.refresh(() => this.#askLate(resolver));
+    this.#sampling.refresh();
   }
 
   /** What all nodes are evaluated with. Late devices lose their rates. */
@@ -244,9 +255,13 @@ export class UsageCollector {
     { decoded: { nodes: rates } }: Answered,
     received: Answers['received'],
     late: LateSamples,
-  ): Omit<Answers, 'timeSeconds'> {
+  ): Omit<Answers, 'timeSeconds' | 'silenceTells'> {
     dropLate(late, rates, received.nodes);
     return { facts, rates, received, late, peaks: this.#peaks(), filters: this.#filters };
+  }
+
+  #silence(nodes: ReadonlyMap<string, KnownNode>): Pick<Answers, 'silenceTells'> {
+    return { silenceTells: silenceTells(this.#query, nodes.size) };
   }
 
   /** Undefined if the answer is older than the hour that it describes, or if there is none. */
@@ -297,19 +312,4 @@ function hasLess(now: ReadonlyMap<string, NodeUsage>, before: ReadonlyMap<string
     if (capacityBytesPerSecond < (before.get(node)?.capacityBytesPerSecond ?? 0)) return true;
   }
   return false;
-}
-
-function unattributed(
-  rates: Unattributed,
-  facts: Unattributed,
-): Pick<Finding, 'unmatchedSeries' | 'unmatchedExamples'> & Pick<Finding, 'ambiguousSeries' | 'ambiguousExamples'> {
-  // Both answers cover the same devices, so do not add the counts: take the larger one.
-  const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;
-  const ambiguous = rates.ambiguous.series >= facts.ambiguous.series ? rates.ambiguous : facts.ambiguous;
-  return {
-    unmatchedSeries: unmatched.series,
-    unmatchedExamples: [...unmatched.examples],
-    ambiguousSeries: ambiguous.series,
-    ambiguousExamples: [...ambiguous.examples],
-  };
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FactMetric } from './factMetrics.ts';
 import { FactSamples } from './nodeSamples.ts';
 import { RateTable } from './rateTable.ts';
 import { SeriesDecoder } from './seriesDecoder.ts';
@@ -12,11 +13,12 @@ const RESOLVER = {
     return instance === 'shared' ? AMBIGUOUS : instance;
   },
 };
-const TOTAL = 'node_network_transmit_bytes_total';
+const TOTAL: FactMetric = 'node_network_transmit_bytes_total';
 
-function read(all: readonly unknown[], field?: 'rate'): SeriesDecoder {
-  const decoder = new SeriesDecoder(RESOLVER, field);
-  for (const series of all) decoder.visit(series);
+function read(all: readonly unknown[], samples: 'rate' | 'facts' = 'facts', metric: FactMetric = TOTAL): SeriesDecoder {
+  const decoder = new SeriesDecoder(RESOLVER, samples);
+  const visitor = samples === 'rate' ? decoder : decoder.ofMetric(metric);
+  for (const series of all) visitor.visit(series);
   return decoder;
 }
 
@@ -26,16 +28,17 @@ function series(labels: Record<string, string>, value = [1.5, '7'] as unknown) {
 
 describe('SeriesDecoder', () => {
   it('groups facts by node, device and metric', () => {
-    const { nodes, timeSeconds } = read([
-      series({ __name__: TOTAL }, [1.5, '7']),
-      series({ __name__: 'node_network_speed_bytes' }, [1.5, '1.25e+09']),
-      series({ __name__: 'node_network_flags' }, [1.5, '4099']),
-      series({ __name__: 'node_network_iface_id' }, [1.5, '2']),
-      series({ __name__: 'node_network_iface_link' }, [1.5, '3']),
-      series({ __name__: 'node_ethtool_info', driver: 'veth' }, [1.5, '1']),
-      series({ __name__: 'node_network_mtu_bytes' }, [1.5, '1500']),
-      series({ __name__: TOTAL, node: 'b', device: 'eth1' }, [1.5, '8']),
-    ]);
+    const decoder = new SeriesDecoder(RESOLVER, 'facts');
+    const visit = (metric: FactMetric, value: string, labels = {}): void =>
+      decoder.ofMetric(metric).visit(series(labels, [1.5, value]));
+    visit(TOTAL, '7');
+    visit('node_network_speed_bytes', '1.25e+09');
+    visit('node_network_flags', '4099');
+    visit('node_network_iface_id', '2');
+    visit('node_network_iface_link', '3');
+    visit('node_ethtool_info', '1', { driver: 'veth' });
+    visit(TOTAL, '8', { node: 'b', device: 'eth1' });
+    const { nodes, timeSeconds } = decoder;
     expect(timeSeconds).toBe(1.5);
     expect(nodes.get('a')?.devices).toEqual(
       new Map([
@@ -128,7 +131,7 @@ describe('SeriesDecoder', () => {
     ['null', null],
     ['an object', { value: '7' }],
   ])('records %s as invalid and continues', (_what, value) => {
-    const { nodes } = read([{ ...series({ __name__: TOTAL }), value }, series({ __name__: TOTAL, node: 'b' })]);
+    const { nodes } = read([{ ...series({}), value }, series({ node: 'b' })]);
     expect([...(nodes.get('a')?.invalid.keys() ?? [])]).toEqual(['eth0']);
     expect(nodes.get('a')?.devices.get('eth0')?.total).toBeNaN();
     expect(nodes.get('b')?.invalid.size).toBe(0);
@@ -136,7 +139,7 @@ describe('SeriesDecoder', () => {
   });
 
   it('records a native histogram, which has no value, as invalid', () => {
-    const { metric } = series({ __name__: TOTAL });
+    const { metric } = series({});
     const histogram = [1.5, { count: '2', sum: '3', buckets: [[0, '1', '2', '2']] }];
     expect(read([{ metric, histogram }]).nodes.get('a')?.invalid.get('eth0')).toBe(
       'total of eth0 is not a float sample',
@@ -144,12 +147,12 @@ describe('SeriesDecoder', () => {
   });
 
   it('quotes an invalid sample, shortened', () => {
-    const { nodes } = read([series({ __name__: TOTAL }, [1.5, 'x'.repeat(10_000)])]);
+    const { nodes } = read([series({}, [1.5, 'x'.repeat(10_000)])]);
     expect(nodes.get('a')?.invalid.get('eth0')?.length).toBeLessThan(100);
   });
 
   it('treats a speed that is not a number as unknown, not as an invalid sample', () => {
-    const { nodes } = read([series({ __name__: 'node_network_speed_bytes' }, [1.5, 'NaN'])]);
+    const { nodes } = read([series({}, [1.5, 'NaN'])], 'facts', 'node_network_speed_bytes');
     expect(nodes.get('a')?.invalid.size).toBe(0);
     expect(nodes.get('a')?.devices.get('eth0')?.speed).toBeNaN();
   });
@@ -188,21 +191,21 @@ describe('SeriesDecoder', () => {
     { metric: {} },
     { metric: { device: 1 } },
   ])('counts %j as an unmatched series', (garbage) => {
-    const { nodes, unmatched } = read([garbage, series({ __name__: TOTAL })]);
+    const { nodes, unmatched } = read([garbage, series({})]);
     expect([nodes.size, unmatched.series]).toEqual([1, 1]);
   });
 
   it('counts series of unknown nodes by device, and gives the labels of five nodes', () => {
     const strangers = ['c', 'd', 'e', 'f', 'g', 'h'].flatMap((node) => [
-      series({ __name__: TOTAL, node }),
-      series({ __name__: TOTAL, node, device: 'eth1' }),
-      series({ __name__: 'node_network_speed_bytes', node }),
+      series({ node }),
+      series({ node, device: 'eth1' }),
     ]);
     const { unmatched, nodes } = read(strangers);
     expect(unmatched.series).toBe(12);
     expect([...unmatched.examples]).toHaveLength(5);
     expect([...unmatched.examples][0]).toBe('{node="c",instance="a:9100"}');
     expect(nodes.size).toBe(0);
+    expect(read(strangers, 'facts', 'node_network_speed_bytes').unmatched.series).toBe(0);
   });
 
   it('counts series of an address of several nodes as ambiguous', () => {

@@ -1,6 +1,7 @@
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
 import { differingLabels, type LabelSource } from './differingLabels.ts';
 import { FactSamples, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
+import { fieldOf, type FactField, type FactMetric } from './factMetrics.ts';
 import { RateTable } from './rateTable.ts';
 import type { CachedSeries } from './seriesCache.ts';
 
@@ -19,19 +20,10 @@ export interface Unattributed {
 const MOST_EXAMPLES = 5;
 const LONGEST_QUOTE = 60;
 
-type Field = 'rate' | 'peak' | 'newest' | 'total' | 'speed' | 'flags' | 'ifaceId' | 'ifaceLink';
-/** The only number of a device in an answer without metric names. */
-type Unnamed = 'rate' | 'peak' | 'newest';
-const FIELDS: ReadonlyMap<unknown, Field> = new Map([
-  ['node_network_transmit_bytes_total', 'total'],
-  ['node_network_speed_bytes', 'speed'],
-  ['node_network_flags', 'flags'],
-  ['node_network_iface_id', 'ifaceId'],
-  ['node_network_iface_link', 'ifaceLink'],
-]);
-const DRIVER_METRIC = 'node_ethtool_info';
-/** Counts unattributed series of this metric only: the other metrics repeat the same devices. */
-const COUNTER_METRIC = 'node_network_transmit_bytes_total';
+/** What a decoder reads: one number of each device, or its facts, with one answer for each metric. */
+type Samples = 'rate' | 'peak' | 'newest' | 'facts';
+/** What the samples of one answer are. */
+type Field = Exclude<Samples, 'facts'> | FactField;
 
 /** The labels that identify the node of a series. */
 type Owner = Readonly<{ node?: unknown; instance?: unknown }>;
@@ -49,43 +41,54 @@ export class SeriesDecoder implements SeriesVisitor {
   /** Evaluation time of the server, seconds since 1970, from the first sample. */
   timeSeconds: number | undefined = undefined;
   readonly #resolver: SeriesResolver;
-  readonly #field: Unnamed | undefined;
+  readonly #samples: Samples;
   /** The node of the previous series. */
   #last: { node: unknown; instance: unknown; samples: NodeSamples } | undefined = undefined;
   readonly #kept: RateTable | undefined;
 
   /**
-   * @param samples the kind of all samples, if the series have no metric name. A table stores rates, in place of those
-   * of the previous answer
+   * @param samples what it reads. A table stores rates, in place of those of the previous answer
    */
-  constructor(resolver: SeriesResolver, samples?: Unnamed | RateTable) {
+  constructor(resolver: SeriesResolver, samples: Samples | RateTable) {
     this.#resolver = resolver;
-    this.#field = samples instanceof RateTable ? 'rate' : samples;
+    this.#samples = samples instanceof RateTable ? 'rate' : samples;
     this.#kept = samples instanceof RateTable ? samples : undefined;
     this.nodes = this.#kept?.nodes ?? new Map<string, NodeSamples>();
     this.#kept?.begin();
   }
 
   /**
+   * Reads one number of a device. For facts, use `ofMetric`.
+   *
    * @param series a parsed element of `data.result` in the answer to an instant query
    * @param source its labels, kept until the next answer. Without them, a duplicate of this series does not tell in
    * which labels both differ
    */
   visit(series: unknown, source?: LabelSource): void {
+    if (this.#samples !== 'facts') this.#visit(series, this.#samples, source);
+  }
+
+  /** Reads the answer with the facts of this metric. */
+  ofMetric(metric: FactMetric): SeriesVisitor {
+    const field = fieldOf(metric);
+    return { visit: (series) => this.#visit(series, field, undefined) };
+  }
+
+  #visit(series: unknown, field: Field, source: LabelSource | undefined): void {
     const { metric, value } = (series ?? {}) as { metric?: Labels | null; value?: unknown };
     const device = metric?.device;
     if (!metric || typeof device !== 'string' || device === '') {
-      note(this.unmatched, metric);
+      this.#note(this.unmatched, field, metric);
       return;
     }
     const node = this.#nodeOf(metric);
     if (!(node instanceof NodeSamples)) {
-      note(node, metric);
+      this.#note(node, field, metric);
       return;
     }
     this.#readTime(value);
-    const reading = this.#read(node, device, metric, value);
-    if (reading !== undefined && this.#field === 'rate') reading.source = source;
+    const reading = this.#read(node, device, metric, field, value);
+    if (reading !== undefined && field === 'rate') reading.source = source;
   }
 
   /**
@@ -95,8 +98,8 @@ export class SeriesDecoder implements SeriesVisitor {
    * @param text the text of the sample
    */
   visitKnown(labels: CachedSeries, text: string): boolean {
-    const field = this.#field;
-    if (field === undefined || this.timeSeconds === undefined) return false;
+    const field = this.#samples;
+    if (field === 'facts' || this.timeSeconds === undefined) return false;
     const reading = this.#known(labels);
     if (reading === undefined || reading[field] !== undefined) return false;
     const number = numberFrom(text);
@@ -163,25 +166,28 @@ export class SeriesDecoder implements SeriesVisitor {
   }
 
   #noSamples(): DeviceSamples {
-    if (this.#field === undefined) return new FactSamples();
-    return { [this.#field]: undefined };
+    return this.#samples === 'facts' ? new FactSamples() : { [this.#samples]: undefined };
   }
 
   /** Returns the device, unless it already had a sample of the metric. */
-  #read(node: NodeSamples, device: string, metric: Labels, value: unknown): DeviceSamples | undefined {
+  #read(node: NodeSamples, device: string, metric: Labels, field: Field, value: unknown): DeviceSamples | undefined {
     const reading = this.#deviceOf(node, device);
-    const name = metric.__name__;
-    if (name === DRIVER_METRIC) {
+    if (field === 'driver') {
       reading.driver ??= textOf(metric.driver);
       return undefined;
     }
-    const field = this.#field ?? FIELDS.get(name);
-    if (field === undefined) return undefined;
     const isDuplicate = reading[field] !== undefined;
     if (isDuplicate) node.noteDuplicate(`${device}, ${nameLabels(metric)}`, differing(reading, metric));
     reading[field] = numberOf(value);
     if (Number.isNaN(reading[field])) noteInvalid(node, device, field, value);
     return isDuplicate ? undefined : reading;
+  }
+
+  /** Of the facts, counts the counters only: the other metrics repeat the same devices. */
+  #note(unattributed: Unattributed, field: Field, metric: Labels | null | undefined): void {
+    if (this.#samples === 'facts' && field !== 'total') return;
+    unattributed.series++;
+    if (unattributed.examples.size < MOST_EXAMPLES) unattributed.examples.add(nameLabels(metric ?? {}));
   }
 }
 
@@ -215,13 +221,6 @@ function noteInvalid(node: NodeSamples, device: string, field: Field, value: unk
   const text: unknown = Array.isArray(value) ? value[1] : undefined;
   const found = typeof text === 'string' ? JSON.stringify(text.slice(0, LONGEST_QUOTE)) : 'not a float sample';
   node.noteInvalid(device, `${field} of ${device} is ${found}`);
-}
-
-function note(unattributed: Unattributed, metric: Labels | null | undefined): void {
-  const name = metric?.__name__;
-  if (name !== undefined && name !== COUNTER_METRIC) return;
-  unattributed.series++;
-  if (unattributed.examples.size < MOST_EXAMPLES) unattributed.examples.add(nameLabels(metric ?? {}));
 }
 
 /** Formats the labels without the device, so that all devices of a node give the same example. */

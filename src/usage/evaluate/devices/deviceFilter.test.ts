@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DeviceFilter, DeviceFilters } from './deviceFilter.ts';
-import type { NodeDevices, NodeFacts } from '../nodeFacts.ts';
+import type { NodeFacts } from '../nodeFacts.ts';
+import type { NodeDevices } from './nodeDevices.ts';
 import type { Reading } from '../reading.ts';
 
 function factsOf(...names: string[]): NodeFacts {
@@ -49,6 +50,19 @@ describe('DeviceFilter', () => {
     expect(new DeviceFilter({ include: 'eth.*' }).apply(facts)).toBe(facts);
   });
 
+  it.each([
+    ['bond0', undefined],
+    ['bond0|eth0', expect.stringContaining('of eth0,') as string],
+  ])('leaves the doubt about missing series that the devices left have: %s', (include, doubt) => {
+    const { devices, ...facts } = factsOf('bond0', 'eth0', 'eth1');
+    const [bond, ...nics] = devices.counted;
+    if (bond === undefined) expect.fail('no device');
+    const slaves = nics.map((nic) => ({ ...nic, unclear: { mayBeSlave: true } as const }));
+    const counted = [{ ...bond, isBond: true } as const, ...slaves];
+    const all = { ...facts, devices: { ...devices, counted, doubt: 'of eth0, eth1,' } };
+    expect(new DeviceFilter({ include }).apply(all).devices.doubt).toEqual(doubt);
+  });
+
   it('matches in linear time: a pattern that takes a RegExp years', () => {
     const name = `${'a'.repeat(60)}!`;
     const start = performance.now();
@@ -71,5 +85,24 @@ describe('DeviceFilters', () => {
     const reading: Reading = { direction: 'Transmit', include: 'eth.*' };
     expect(filters.of(reading)).toBe(filters.of(reading));
     expect(filters.of({ direction: 'Receive' })).toBeUndefined();
+  });
+
+  it('has none for a pattern that is none', () => {
+    expect(new DeviceFilters().of({ direction: 'Transmit', exclude: '(' })).toBe('Invalid');
+  });
+
+  it('filters the same with more patterns than are kept compiled', () => {
+    const filters = new DeviceFilters();
+    const readings = Array.from({ length: 50 }, (_, n): Reading => ({
+      direction: 'Transmit',
+      include: `eth${n}|bond.*`,
+    }));
+    for (const name of ['eth7', 'bond0']) {
+      const counting = readings.filter((reading) => {
+        const filter = filters.of(reading);
+        return filter !== 'Invalid' && filter?.apply(factsOf(name)).devices.names.length === 1;
+      });
+      expect(counting).toEqual(name === 'bond0' ? readings : [readings[7]]);
+    }
   });
 });

@@ -1,20 +1,33 @@
 import { RE2JS } from 're2js';
-import type { CountedDevice, NodeDevices, NodeFacts } from '../nodeFacts.ts';
+import { doubtOf } from './doubt.ts';
+import type { NodeFacts } from '../nodeFacts.ts';
+import type { CountedDevice, NodeDevices } from './nodeDevices.ts';
 import type { Reading } from '../reading.ts';
 
+/** Compiled patterns that are kept. The costliest takes three megabytes. */
+const MOST_COMPILED = 20;
 /** Names of devices that are remembered. A node has a few; a cluster in which each has another name would add up. */
 const MOST_NAMES = 10_000;
 
 /** The filters of readings. A filter lives as long as its reading, which the feed keeps while it is asked for. */
 export class DeviceFilters {
-  readonly #filters = new WeakMap<Reading, DeviceFilter>();
+  readonly #filters = new WeakMap<Reading, DeviceFilter | 'Invalid'>();
+  readonly #patterns = new CompiledPatterns();
 
-  /** Undefined if the reading has no pattern. Throws if a pattern is invalid. */
-  of(reading: Reading): DeviceFilter | undefined {
+  /** Undefined if the reading has no pattern. 'Invalid' if one is: the object that asks for the reading is Stalled. */
+  of(reading: Reading): DeviceFilter | 'Invalid' | undefined {
     if (reading.include === undefined && reading.exclude === undefined) return undefined;
     let filter = this.#filters.get(reading);
-    if (filter === undefined) this.#filters.set(reading, (filter = new DeviceFilter(reading)));
+    if (filter === undefined) this.#filters.set(reading, (filter = filterOf(reading, this.#patterns)));
     return filter;
+  }
+}
+
+function filterOf(reading: Reading, patterns: CompiledPatterns): DeviceFilter | 'Invalid' {
+  try {
+    return new DeviceFilter(reading, patterns);
+  } catch {
+    return 'Invalid';
   }
 }
 
@@ -29,16 +42,21 @@ export class DeviceFilters {
  *
  * Patterns come from users. RE2JS matches them in linear time, as Prometheus does; a RegExp of JavaScript could take
  * years. It is slower in the usual case, so each name is matched once, and nodes with equal devices share a result.
+ * A compiled pattern can take megabytes, and is needed only for names that have not been seen: few are kept.
  */
 export class DeviceFilter {
-  readonly #include: RE2JS | undefined;
-  readonly #exclude: RE2JS | undefined;
+  readonly #include: string | undefined;
+  readonly #exclude: string | undefined;
+  readonly #patterns: CompiledPatterns;
   readonly #counts = new Map<string, boolean>();
   readonly #filtered = new WeakMap<NodeDevices, NodeDevices>();
 
-  constructor({ include, exclude }: Pick<Reading, 'include' | 'exclude'>) {
-    this.#include = include === undefined ? undefined : compile(include);
-    this.#exclude = exclude === undefined ? undefined : compile(exclude);
+  /** @throws Error if a pattern is invalid */
+  constructor({ include, exclude }: Pick<Reading, 'include' | 'exclude'>, patterns = new CompiledPatterns()) {
+    this.#include = include;
+    this.#exclude = exclude;
+    this.#patterns = patterns;
+    for (const pattern of [include, exclude]) if (pattern !== undefined) patterns.of(pattern);
   }
 
   /** The facts with the devices that are left. The same object if all are. */
@@ -61,17 +79,36 @@ export class DeviceFilter {
       else excluded.set(device.name, 'Filtered');
     }
     if (counted.length === devices.counted.length) return devices;
-    return { ...devices, counted, names: counted.map(({ name }) => name), excluded };
+    const names = counted.map(({ name }) => name);
+    return { ...devices, counted, names, excluded, doubt: doubtOf({ counted, excluded }) };
   }
 
   #matches(name: string): boolean {
     let counts = this.#counts.get(name);
     if (counts === undefined) {
       if (this.#counts.size >= MOST_NAMES) this.#counts.clear();
-      counts = this.#include?.matches(name) !== false && this.#exclude?.matches(name) !== true;
+      const [include, exclude] = [this.#include, this.#exclude];
+      counts =
+        (include === undefined || this.#patterns.of(include).matches(name)) &&
+        (exclude === undefined || !this.#patterns.of(exclude).matches(name));
       this.#counts.set(name, counts);
     }
     return counts;
+  }
+}
+
+/** The patterns that were used last, compiled. */
+class CompiledPatterns {
+  readonly #compiled = new Map<string, RE2JS>();
+
+  /** @throws Error if the pattern is invalid */
+  of(pattern: string): RE2JS {
+    const compiled = this.#compiled.get(pattern) ?? compile(pattern);
+    this.#compiled.delete(pattern);
+    this.#compiled.set(pattern, compiled);
+    const [oldest] = this.#compiled.keys();
+    if (this.#compiled.size > MOST_COMPILED && oldest !== undefined) this.#compiled.delete(oldest);
+    return compiled;
   }
 }
 

@@ -19,6 +19,7 @@ describe('which devices count by name', () => {
   it.each([
     ...['lo', 'veth1a2b3c4d', 'cni0', 'docker0', 'br-9f3a1c', 'cali123', 'cilium_host', 'cilium_vxlan', 'lxc_health'],
     ...['flannel.1', 'kube-ipvs0', 'kube-bridge', 'virbr0', 'dummy0', 'ovs-system', 'wg0', 'tun0', 'tunl0', 'tap7'],
+    ...['bridge', 'mgmt-br', 'brq1a2b3c4d-5e', 'xenbr0', 'nerdctl0', 'br-1a2b3c4d5e6f', 'br-int', 'br-mgmt'],
     ...['vxlan.calico', 'eth0.100', 'bond0.4094', 'eni1a2b', 'azv9c', 'gke12', 'ifb0', 'sit0', 'gre0', 'ip6tnl0'],
   ])('%s does not count', (name) => {
     expect(choose({ eth0: nic(2), [name]: nic(3) }).counted).toEqual(['eth0']);
@@ -80,6 +81,91 @@ describe('drivers', () => {
       expect(choose({ eth0: nic(2, { driver }) }).counted).toEqual(['eth0']);
     },
   );
+});
+
+describe('drivers and flags of tunnels', () => {
+  it.each([
+    ...['gre', 'ip_gre', 'gretap', 'ip6gre', 'ip6tnl', 'sit', 'ipip', 'vti6', 'erspan', 'xfrm', 'ppp', 'gtp', 'pfcp'],
+    ...['amt', 'l2tpeth', 'ovpn', 'B.A.T.M.A.N. advanced', 'batadv', 'hsr', 'slip', 'vcan', 'some_vpn', undefined],
+  ])('leaves out a tunnel with driver %s', (driver) => {
+    expect(choose({ eth0: nic(2, { driver: 'ixgbe' }), mesh: nic(3, { driver, flags: 0x1091 }) }).counted).toEqual([
+      'eth0',
+    ]);
+  });
+
+  it.each([
+    ['lan1', 'qeth_l3'],
+    ['uplink', 'qmi_wwan'],
+    ['enc600', undefined],
+    ['encf500', undefined],
+    ['hsi0', undefined],
+    ['slcf5f0', undefined],
+    ['iucv0', undefined],
+    ['enX0', 'some_nic'],
+  ])('counts a NIC without ARP: %s, driver %s', (name, driver) => {
+    expect(choose({ [name]: nic(2, { driver, flags: 0x1083 }) }).counted).toEqual([name]);
+  });
+});
+
+describe('SR-IOV', () => {
+  it.each([
+    ...[
+      ['ens1f0np0', 'ens1f0v4'],
+      ['ens1f0np0', 'ens1f0np0v4'],
+      ['enp3s0f0', 'enp3s0f0v3'],
+      ['enP2p1s0f0np0', 'enP2p1s0f0v12'],
+      ['enp3s0d1', 'enp3s0d1v0'],
+    ],
+    ...[
+      ['eth0', 'eth0v1'],
+      ['eth2', 'eth2_vf0'],
+      ['ens1f0np0', 'ens1f0r4'],
+      ['ens1f0np0', 'ens1f0np0r4'],
+      ['enp3s0f0', 'enp3s0f0_0'],
+      ['ens1f0np0', 'ens1f0npf0vf4'],
+      ['enp6s0f0np0', 'enp6s0f0s88'],
+    ],
+    ...[
+      ['p0', 'pf0hpf'],
+      ['p0', 'pf0vf1'],
+      ['p1', 'en3f1pf1sf0'],
+      ['p0', 'enp3s0f0s0'],
+    ],
+  ])('counts the physical function %s and not its function %s', (physical = '', other = '') => {
+    expect(choose({ [physical]: nic(2), [other]: nic(3) })).toMatchObject({
+      counted: [physical],
+      excluded: new Map([[other, 'Function']]),
+    });
+  });
+
+  it.each([
+    ['ens1f0np0', 'ens1f1np1'],
+    ['ens1f0np0', 'ens1f1v4'],
+    ['enp3s0', 'enp3s0d1'],
+    ['en1', 'env2'],
+    ['enp3s0', 'enp3s1'],
+    ['ens1', 'pf0hpf'],
+  ])('counts %s and %s: none is a function of the other', (one, other) => {
+    expect(choose({ [one]: nic(2), [other]: nic(3) }).counted).toEqual([one, other]);
+  });
+});
+
+describe('a bridge that OVN-Kubernetes names after its NIC', () => {
+  it('does not count beside the NIC', () => {
+    expect(choose({ eno1: nic(2), breno1: nic(3) }).counted).toEqual(['eno1']);
+  });
+
+  it('does not count beside the veth that is the uplink of a container', () => {
+    expect(choose({ eth0: nic(2, { ifaceLink: 9 }), breth0: nic(3) }).counted).toEqual(['eth0']);
+  });
+
+  it('counts if it is a NIC, or there is no such NIC', () => {
+    expect(choose({ eno1: nic(2), breno1: nic(3, { driver: 'ixgbe' }), breno2: nic(4) }).counted).toEqual([
+      'breno1',
+      'breno2',
+      'eno1',
+    ]);
+  });
 });
 
 describe('children without a known driver', () => {

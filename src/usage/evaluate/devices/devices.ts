@@ -1,6 +1,6 @@
 import type { DeviceFacts } from '../../series/deviceFacts.ts';
 import {
-  isFunction,
+  isBridge,
   isInfiniBand,
   isMacvlan,
   isPairOrChild,
@@ -8,19 +8,16 @@ import {
   isTeam,
   isUplinkName,
   isVirtual,
+  mayBeNic,
   MACVLAN_NAME,
   VETH_NAME,
   VLAN_NAME,
 } from './deviceKinds.ts';
+import { isVirtualDriver } from './drivers.ts';
+import { Functions } from './functions.ts';
 
-export {
-  DEFAULT_EXCLUDED_DEVICES,
-  isBond,
-  MACVLAN_NAME,
-  VETH_NAME,
-  VIRTUAL_DRIVERS,
-  VLAN_NAME,
-} from './deviceKinds.ts';
+export { BRIDGE_NAME, DEFAULT_EXCLUDED_DEVICES, isBond, MACVLAN_NAME, VETH_NAME, VLAN_NAME } from './deviceKinds.ts';
+export { VIRTUAL_DRIVERS } from './drivers.ts';
 
 /** Why a device is not measured; see the table of `chooseDevices`. Filtered: see `DeviceFilter`. */
 export type Exclusion =
@@ -32,6 +29,7 @@ export type Exclusion =
   | 'Driver'
   | 'Tunnel'
   | 'Child'
+  | 'Bridge'
   | 'Function'
   | 'Team'
   | 'InfiniBand'
@@ -71,9 +69,10 @@ export function wholeName(pattern: string): RegExp {
  * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device |
  * | uplink   | Driver       | driver macvlan or ipvlan |
  * | never    | Driver       | another virtual driver: bridge, tunnel, VLAN, Open vSwitch, … |
- * | uplink   | Driver/Child | driver veth or netkit; without a driver, iface_link is not its own index |
- * | never    | Tunnel       | no driver, and the flags of a tunnel: IFF_POINTOPOINT or IFF_NOARP |
- * | never    | Function     | SR-IOV: a virtual function beside its physical function |
+ * | uplink   | Driver/Child | driver veth or netkit; or no driver of a NIC, and iface_link is not its own index |
+ * | never    | Tunnel       | no driver of a NIC, and the flags of a tunnel: IFF_POINTOPOINT or IFF_NOARP |
+ * | never    | Bridge/Name  | named like a bridge, br-… or breth0 beside eth0, without a driver of a NIC. Bridge if it may be a NIC, see `doubtOf` |
+ * | never    | Function     | a virtual function or sub-function beside its physical function, or beside the port of a DPU |
  * | 2        | Team         | a team: no metric identifies its ports, so the ports count instead |
  * | 3        | InfiniBand   | IP over InfiniBand, beside Ethernet |
  * | 1        |              | all others: Ethernet, bonds, Wi-Fi, USB, and the NICs of cloud providers |
@@ -93,8 +92,9 @@ export function wholeName(pattern: string): RegExp {
 export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude: RegExp): DeviceChoice {
   const excluded = new Map<string, Exclusion>();
   const ranked = new Map<Rank, string[]>();
+  const functions = new Functions(devices);
   for (const [name, facts] of devices) {
-    const why = exclusionOf(name, facts, exclude, devices);
+    const why = exclusionOf(name, facts, exclude, functions);
     const rank = rankOf(name, facts, why);
     if (rank !== undefined) namesOf(ranked, rank).push(name);
     if (why !== undefined) excluded.set(name, why);
@@ -121,20 +121,16 @@ function namesOf(ranked: Map<Rank, string[]>, rank: Rank): string[] {
   return names;
 }
 
-function exclusionOf(
-  name: string,
-  facts: DeviceFacts,
-  exclude: RegExp,
-  devices: ReadonlyMap<string, DeviceFacts>,
-): Exclusion | undefined {
+function exclusionOf(name: string, facts: DeviceFacts, exclude: RegExp, functions: Functions): Exclusion | undefined {
   if (name === 'lo') return 'Loopback';
   if (exclude.test(name)) return 'Name';
   if (VLAN.test(name)) return 'Vlan';
   if (facts.total === undefined) return 'Absent';
   if (isSlave(facts)) return 'Slave';
   if (isPairOrChild(facts)) return facts.driver ? 'Driver' : 'Child';
-  if (isVirtual(name, facts)) return facts.driver ? 'Driver' : 'Tunnel';
-  if (isFunction(name, facts, devices)) return 'Function';
+  if (isVirtual(name, facts)) return isVirtualDriver(facts.driver) ? 'Driver' : 'Tunnel';
+  if (isBridge(name, facts) || functions.isBridgeOnNic(name, facts)) return mayBeNic(facts) ? 'Bridge' : 'Name';
+  if (functions.has(name, facts)) return 'Function';
   if (isTeam(name, facts)) return 'Team';
   return isInfiniBand(name, facts) ? 'InfiniBand' : undefined;
 }

@@ -17,21 +17,27 @@ const METRICS = {
   ifaceLink: 'node_network_iface_link',
 } as const;
 
-/** The samples of one device of the node, as texts. */
+/** UP, BROADCAST, MULTICAST. */
+const ETHERNET = String(0x1003);
+
+/** The samples of one device of the node, as texts. It has the flags of Ethernet and is on no other device by default. */
 export interface Device {
   name: string;
   rate?: string;
   received?: string;
   total?: string;
   speed?: string;
-  flags?: string;
+  flags?: string | undefined;
+  ifaceId?: string | undefined;
+  ifaceLink?: string | undefined;
+  driver?: string | undefined;
   instance?: string;
 }
 
-function series(device: Device, name: string | undefined, value: string) {
-  const { instance = 'a:9100' } = device;
+function series(device: Device, value: string) {
+  const { instance = 'a:9100', driver } = device;
   return {
-    metric: { ...(name && { __name__: name }), node: 'a', instance, device: device.name },
+    metric: { node: 'a', instance, device: device.name, ...(driver !== undefined && { driver }) },
     value: [TIME, value],
   };
 }
@@ -41,15 +47,19 @@ function series(device: Device, name: string | undefined, value: string) {
  * @param capacity a text is a value of the annotation
  */
 export function usageOf(devices: readonly Device[], capacity?: string | StatedCapacity, reading?: Reading): NodeUsage {
-  const facts = new SeriesDecoder(RESOLVER);
+  const facts = new SeriesDecoder(RESOLVER, 'facts');
   const rates = new SeriesDecoder(RESOLVER, 'rate');
   const received = new SeriesDecoder(RESOLVER, 'rate');
-  for (const device of devices) {
-    if (device.rate !== undefined) rates.visit(series(device, undefined, device.rate));
-    if (device.received !== undefined) received.visit(series(device, undefined, device.received));
-    for (const field of ['total', 'speed', 'flags'] as const) {
+  for (const [n, given] of devices.entries()) {
+    const index = String(n + 2);
+    const usual = given.total === undefined ? {} : { flags: ETHERNET, ifaceId: index, ifaceLink: index };
+    const device: Device = { ...usual, ...given };
+    if (device.rate !== undefined) rates.visit(series(device, device.rate));
+    if (device.received !== undefined) received.visit(series(device, device.received));
+    if (device.driver !== undefined) facts.ofMetric('node_ethtool_info').visit(series(device, '1'));
+    for (const field of ['total', 'speed', 'flags', 'ifaceId', 'ifaceLink'] as const) {
       const value = device[field];
-      if (value !== undefined) facts.visit(series(device, METRICS[field], value));
+      if (value !== undefined) facts.ofMetric(METRICS[field]).visit(series(device, value));
     }
   }
   const samples = facts.nodes.get('a');

@@ -1,4 +1,4 @@
-import { bond, bridge, LOAD, nic, pods, slave, tunnel, type HostLayout } from './layout.ts';
+import { bond, bridge, LOAD, nic, pods, slave, tunnel, withoutArp, type HostLayout } from './layout.ts';
 
 const TEN = { capacity: '10Gbit' };
 const CALI = pods(['cali0a1b2c3d4e5', 'cali1f2e3d4c5b6', 'cali9d8c7b6a5f4']);
@@ -121,6 +121,45 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
+    name: 'SR-IOV, a port with a name',
+    why: 'systemd appends the name of the port to the physical function, and a number to the virtual functions. Both have one driver.',
+    devices: [
+      nic('ens1f0np0', 'mlx5_core'),
+      ...[0, 1, 2, 3].map((n) => nic(`ens1f0v${n}`, 'mlx5_core', IDLE)),
+      ...CALI,
+    ],
+    counted: ['ens1f0np0'],
+    source: 'https://www.freedesktop.org/software/systemd/man/latest/systemd.net-naming-scheme.html',
+  },
+  {
+    ...TEN,
+    name: 'Sub-functions',
+    why: 'A sub-function and its representor repeat the traffic of the physical function.',
+    devices: [
+      nic('enp6s0f0np0', 'mlx5_core'),
+      nic('enp6s0f0s88', 'mlx5_core', { load: LOAD / 2 }),
+      nic('enp6s0f0npf0sf88', 'mlx5e_rep', { load: LOAD / 2 }),
+      ...CALI,
+    ],
+    counted: ['enp6s0f0np0'],
+    source: 'https://docs.kernel.org/networking/devlink/devlink-port.html',
+  },
+  {
+    ...TEN,
+    name: 'DPU',
+    why: 'On the cores of a BlueField, the host and its functions have representors beside the port p0.',
+    devices: [
+      nic('p0', 'mlx5_core'),
+      nic('pf0hpf', 'mlx5e_rep'),
+      nic('en3f0pf0sf0', 'mlx5e_rep', IDLE),
+      nic('enp3s0f0s0', 'mlx5_core', IDLE),
+      ...CALI,
+    ],
+    counted: ['p0'],
+    source: 'https://github.com/MrBr-github/lshca/issues/62',
+  },
+  {
+    ...TEN,
     name: 'SR-IOV, switchdev',
     why: 'Each virtual function has a representor that repeats its traffic.',
     devices: [
@@ -174,6 +213,26 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
     why: 'No name identifies it. Without drivers, the flags of a tunnel do.',
     devices: [nic('eth0'), tunnel('mesh', 'wireguard'), ...CALI],
     counted: ['eth0'],
+  },
+  {
+    ...TEN,
+    name: 'Tunnels with arbitrary names and drivers',
+    why: 'A device without a driver of its own has the kind of its link as driver. A driver that is unknown does not make a tunnel a NIC.',
+    devices: [
+      nic('eth0'),
+      ...['gre', 'ip6gre', 'ppp', 'gtp', 'some_vpn'].map((driver) => tunnel(`to-${driver}`, driver)),
+      ...CALI,
+    ],
+    counted: ['eth0'],
+    source: 'https://github.com/torvalds/linux/blob/master/net/ethtool/ioctl.c',
+  },
+  {
+    ...TEN,
+    name: 'IBM Z',
+    why: 'systemd names a NIC by its bus ID. HiperSockets have no ARP.',
+    devices: [withoutArp('enc600', 'qeth_l3'), ...CALI],
+    counted: ['enc600'],
+    source: 'https://github.com/torvalds/linux/blob/master/drivers/s390/net/qeth_l3_main.c',
   },
   {
     ...TEN,

@@ -25,8 +25,12 @@ export interface HostLayout {
   readonly idle?: readonly string[];
   /** Value of the capacity annotation: the capacity of the uplink. */
   readonly capacity: string;
-  /** The expected reason if there is no percent, without the annotation or even with it. Absent: Measured. */
-  readonly unknown?: { readonly reason: 'NoCapacity' | 'AmbiguousUplink'; readonly evenWithAnnotation?: true };
+  /** Set if there is no percent: without the annotation or even with it, and in any case or only without drivers. */
+  readonly unknown?: {
+    readonly reason: 'NoCapacity' | 'AmbiguousUplink';
+    readonly evenWithAnnotation?: true;
+    readonly onlyWithoutDrivers?: true;
+  };
   /** Where the names come from. */
   readonly source?: string;
 }
@@ -72,6 +76,11 @@ export function tunnel(name: string, driver = 'tun'): LayoutDevice {
 /** A tunnel that carries Ethernet, such as VXLAN. */
 export function overlay(name: string, driver = 'vxlan'): LayoutDevice {
   return nic(name, driver);
+}
+
+/** A NIC without ARP, or a modem. */
+export function withoutArp(name: string, driver: string): LayoutDevice {
+  return nic(name, driver, { flags: ETHERNET | 0x80 });
 }
 
 export function dummy(name: string): LayoutDevice {

@@ -114,6 +114,20 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
+    name: 'Kube-OVN, exchangeLinkName',
+    why: 'The bridge has the name of the NIC, and the NIC that of the bridge. Only drivers tell them apart.',
+    devices: [
+      nic('eth0', 'openvswitch', { speed: undefined, load: 1 }),
+      nic('br-provider'),
+      nic('br-int', 'openvswitch', { speed: undefined, load: 0 }),
+      ...pods(['0a1b2c3d4e5f_h', '1f2e3d4c5b6a_h']),
+    ],
+    counted: ['br-provider'],
+    unknown: { reason: 'AmbiguousUplink', evenWithAnnotation: true, onlyWithoutDrivers: true },
+    source: 'https://github.com/kubeovn/kube-ovn/pull/1736',
+  },
+  {
+    ...TEN,
     name: 'OVN-Kubernetes',
     why: 'The name of a pod interface is 15 hex digits; br-ex and ovn-k8s-mp0 repeat the NIC.',
     devices: [
@@ -125,6 +139,14 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
     ],
     counted: ['eno1'],
     source: 'https://github.com/ovn-kubernetes/ovn-kubernetes/blob/master/go-controller/pkg/cni/helper_linux.go',
+  },
+  {
+    ...TEN,
+    name: 'OVN-Kubernetes, a bridge named after its NIC',
+    why: 'Without drivers and speed, the bridge looks like a NIC of its own.',
+    devices: [nic('eno1', 'i40e'), nic('breno1', 'openvswitch', { speed: undefined }), ...pods(['0a1b2c3d4e5f6a7'])],
+    counted: ['eno1'],
+    source: 'https://github.com/ovn-kubernetes/ovn-kubernetes/issues/5139',
   },
   {
     ...TEN,
@@ -147,6 +169,14 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
     devices: [nic('eth0'), bridge('cbr0'), ...pods(VETHS)],
     counted: ['eth0'],
     source: 'https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/network-plugins/',
+  },
+  {
+    ...TEN,
+    name: 'minikube with the plug-in bridge',
+    why: 'The bridge of the pods is named bridge.',
+    devices: [nic('eth0', 'virtio_net'), bridge('bridge'), ...pods(VETHS)],
+    counted: ['eth0'],
+    source: 'https://github.com/kubernetes/minikube/blob/master/pkg/minikube/cni/bridge.go',
   },
   {
     ...TEN,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../runtime/process/clock.ts';
-import { WindowSamples } from './windowSamples.ts';
+import { WindowSamples } from './sampling.ts';
 
 const WINDOW_SECONDS = 20;
 

@@ -1,11 +1,12 @@
-import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
-import type { NodeSamples } from '../series/nodeSamples.ts';
-import type { Deadline } from '../../prometheus/deadline.ts';
-import type { NodeRestriction, Scope } from './queries.ts';
-import type { Readings } from '../evaluate/reading.ts';
-import type { Answered, QueryRunner } from './queryRunner.ts';
-import { dropLate, NONE_LATE, type LateSamples } from '../series/lateSamples.ts';
-import { NOTHING, readReceived, type Received } from './receiveRates.ts';
+import type { KnownNode, NodeResolver } from '../../../nodes/nodeNames.ts';
+import type { NodeSamples } from '../../series/nodeSamples.ts';
+import type { Deadline } from '../../../prometheus/deadline.ts';
+import type { Scope } from '../queries.ts';
+import { MOST_NODES, restrictionTo } from './restriction.ts';
+import type { Readings } from '../../evaluate/reading.ts';
+import type { Answered, QueryRunner } from '../queryRunner.ts';
+import { dropLate, NONE_LATE, type LateSamples } from '../../series/lateSamples.ts';
+import { NOTHING, readReceived, type Received } from '../receiveRates.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */
 export interface Uplinks {
@@ -25,8 +26,6 @@ interface Asked {
   readonly readings: Readings;
 }
 
-/** Upper limit, because the query lists the name of each node. */
-const MOST_NODES = 500;
 const NONE: Uplinks = { facts: new Map(), rates: new Map(), received: NOTHING, late: NONE_LATE };
 
 /**
@@ -66,9 +65,4 @@ function soleUplinks(found: Answered, nodes: ReadonlyMap<string, KnownNode>): Sc
   const devices = new Set(sole.flatMap(([, samples]) => [...samples.devices.keys()]));
   const names = sole.map(([name]) => name);
   return { kind: 'uplinks', nodes: restrictionTo(names, nodes), devices: [...devices].sort() };
-}
-
-function restrictionTo(names: readonly string[], nodes: ReadonlyMap<string, KnownNode>): NodeRestriction {
-  const hosts = names.flatMap((name) => [name, ...(nodes.get(name)?.addresses ?? [])]);
-  return { names, hosts: [...new Set(hosts)] };
 }

@@ -1,0 +1,88 @@
+import type { DeviceFacts } from '../../series/deviceFacts.ts';
+import { isBond, isHardwareName, isOn, isUplinkName } from './deviceKinds.ts';
+import { isPhysicalDriver } from './drivers.ts';
+import type { CountedDevice, NodeDevices, Unclear } from './nodeDevices.ts';
+
+const FLAGS = 'node_network_flags';
+const LINK = 'node_network_iface_link';
+const ID = 'node_network_iface_id';
+/** A message names this many devices. */
+const MOST_NAMES = 5;
+
+/**
+ * | missing                | the device may be                              | unless                                         |
+ * |------------------------|------------------------------------------------|------------------------------------------------|
+ * | flags                  | the slave of a bond                            | no device of the node is, or may be, a bond    |
+ * | flags                  | a bond, a tunnel, or the synthetic device of Azure | the driver or the name is that of a NIC or a bond |
+ * | iface_link or iface_id | a veth, a VLAN or a macvlan                    | the driver or the name is that of a NIC, or the name is eth0 |
+ * | driver and speed       | a bridge, if another device is named br-…   | it is down                                     |
+ */
+export function unclearOf(name: string, facts: DeviceFacts): Unclear | undefined {
+  const { driver, flags, ifaceLink, ifaceId, speed } = facts;
+  const isNic = isPhysicalDriver(driver) || isHardwareName(name);
+  const bond = isBond(name, facts);
+  const lacks: string[] = [];
+  if (flags === undefined && !isNic && !bond) lacks.push(FLAGS);
+  if (!isNic && !isUplinkName(name) && !bond) {
+    if (ifaceLink === undefined) lacks.push(LINK);
+    if (ifaceId === undefined) lacks.push(ID);
+  }
+  const unclear: Unclear = {
+    mayBeSlave: flags === undefined && !bond ? true : undefined,
+    hasSlave: driver === 'hv_netvsc' ? true : undefined,
+    lacks: lacks.length > 0 ? lacks : undefined,
+    mayBeBridge: !driver && speed === undefined && isOn(flags) && !bond ? true : undefined,
+  };
+  return Object.values(unclear).some((each) => each !== undefined) ? unclear : undefined;
+}
+
+/**
+ * Message about devices of which one may repeat the traffic of another, or undefined if the facts show that none does.
+ * A device that is alone repeats no other one. Without a proof the node has no percent: it could be half or twice as high.
+ */
+export function doubtOf({ counted, excluded }: Pick<NodeDevices, 'counted' | 'excluded'>): string | undefined {
+  if (counted.every(({ unclear }) => unclear === undefined)) return undefined;
+  return repeated(counted, excluded) ?? exchanged(counted, excluded);
+}
+
+function repeated(counted: readonly CountedDevice[], excluded: NodeDevices['excluded']): string | undefined {
+  const unknown = counted.filter(({ unclear }) => unclear?.lacks !== undefined);
+  const isMaster = ({ isBond: bond, unclear }: CountedDevice): boolean => bond === true || unclear?.hasSlave === true;
+  const masters = counted.filter(isMaster);
+  const slaves = masters.length > 0 ? counted.filter((one) => one.unclear?.mayBeSlave && !isMaster(one)) : [];
+  const doubted = new Set([...unknown, ...slaves]);
+  const isAlone = counted.length === 1 && !hasOther(excluded);
+  if (doubted.size === 0 || isAlone) return undefined;
+  const lacking = new Set(unknown.flatMap(({ unclear }) => unclear?.lacks ?? []));
+  if (slaves.length > 0) lacking.add(FLAGS);
+  const series = [...lacking].join(' and ');
+  const names = listOf([...doubted].map(({ name }) => name));
+  return (
+    `Prometheus has no ${series} of ${names}, so the traffic of one may be that of another device; ` +
+    `keep ${series}, or choose the devices: spec.devices`
+  );
+}
+
+/** Kube-OVN (exchangeLinkName) gives the bridge the name of the NIC, and the NIC the name br-… */
+function exchanged(counted: readonly CountedDevice[], excluded: NodeDevices['excluded']): string | undefined {
+  const bridges = [...excluded].flatMap(([name, why]) => (why === 'Bridge' ? [name] : []));
+  const nics = counted.flatMap(({ name, unclear }) => (unclear?.mayBeBridge ? [name] : []));
+  if (bridges.length === 0 || nics.length === 0) return undefined;
+  return (
+    `${listOf(nics)} or ${listOf(bridges)} may be a bridge: Prometheus has no drivers, and no speed of ${listOf(nics)}; ` +
+    'keep node_ethtool_info (--collector.ethtool of node-exporter), or exclude the bridge by name'
+  );
+}
+
+/** True if a device that does not count would count if the counted one did not: the uplink of a container, for example. */
+function hasOther(excluded: NodeDevices['excluded']): boolean {
+  return [...excluded].some(
+    ([name, why]) => why === 'InfiniBand' || why === 'Team' || (why === 'Child' && isUplinkName(name)),
+  );
+}
+
+function listOf(names: readonly string[]): string {
+  const sorted = names.toSorted();
+  const more = sorted.length - MOST_NAMES;
+  return sorted.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

@@ -1,0 +1,40 @@
+import type { DeviceChoice } from './devices.ts';
+
+/** What the facts of a device do not show. Absent if they show all. */
+export interface Unclear {
+  /** The flags are missing: it may be the slave of a bond. */
+  readonly mayBeSlave?: true | undefined;
+  /** It is no bond, but can have a slave: the synthetic device of Azure. */
+  readonly hasSlave?: true | undefined;
+  /** The missing series that would show whether it is a NIC. */
+  readonly lacks?: readonly string[] | undefined;
+  /** It may be the bridge that has the name of the NIC: it has no driver and no speed. */
+  readonly mayBeBridge?: true | undefined;
+}
+
+/** A device that counts, without its rate. */
+export interface CountedDevice {
+  readonly name: string;
+  /** Bytes per second. NaN if the sample is not a number, undefined if there is no sample. */
+  readonly speed: number | undefined;
+  /** Message about an invalid counter. */
+  readonly invalid: string | undefined;
+  /** Set for one end of a pair, or a device on top of another one, such as the eth0 of a pod. */
+  readonly isPair?: true | undefined;
+  /** Set for a bond. Its speed is that of its active slaves. */
+  readonly isBond?: true | undefined;
+  /** What its facts do not show. Absent if they show all. */
+  readonly unclear?: Unclear | undefined;
+}
+
+/** The devices of a node. Nodes with equal devices share one object. */
+export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousUplinks'> {
+  /** Sorted by name. */
+  readonly counted: readonly CountedDevice[];
+  /** Their names. */
+  readonly names: readonly string[];
+  /** Set if the exporter reports no driver at all: then only names, links and flags identify virtual devices. */
+  readonly lacksDrivers: true | undefined;
+  /** Message about missing facts, without which devices may count twice. Undefined if none matters. */
+  readonly doubt?: string | undefined;
+}

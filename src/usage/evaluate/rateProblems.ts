@@ -1,0 +1,109 @@
+import { formatCapacity } from './capacity.ts';
+import { DEFAULT_EXCLUDED_DEVICES } from './devices/devices.ts';
+import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
+import { FASTEST, isUsable } from './speeds.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
+import { highestRate, type Found, type Sums } from './sums.ts';
+
+/** The share of the known speeds from which on the rate of a device without a speed is real traffic. */
+const REAL_SHARE = 0.01;
+
+/**
+ * Message about the speeds that a node lacks, without figures that change with each pass, undefined if its known speeds suffice. Without a stated capacity:
+ *
+ * | device without a usable speed                | result                                                             |
+ * |----------------------------------------------|--------------------------------------------------------------------|
+ * | no other device has a speed                  | the node is not measured                                           |
+ * | its rate is below 1 % of the known speeds    | the device is not measured: a NIC that is down, or the USB NIC of a BMC |
+ * | its rate is at least 1 % of the known speeds | the node is not measured: its other devices would hide a full link |
+ *
+ * A bond can be without a speed although its slaves have one: the kernel leaves out a slave whose driver reports no
+ * speed or no duplex. The series do not say which slaves may send: the sum of all would be too high if one is a standby.
+ */
+export function lackOfSpeed({ counted }: NodeDevices, sums: Sums): string | undefined {
+  const { devicesOfKnownSpeed, speed, busiestWithoutSpeed: busiest, rateWithoutSpeed: rate } = sums;
+  if (devicesOfKnownSpeed === 0) return describe(counted, counted.map(speedOf));
+  if (busiest === undefined || rate < REAL_SHARE * speed) return undefined;
+  return `${describe([busiest], [`${speedOf(busiest)}, with traffic`])}, or exclude ${busiest.name}: spec.devices`;
+}
+
+/**
+ * Message, without the rate, about a device with a rate that cannot be: its counter jumped within the rate window, as when
+ * the device is created again under its name with another counter, or its speed is wrong.
+ */
+export function impossibleRate({ name, speed }: CountedDevice, found: Found, stated: number): string {
+  const limit = highestRate(speed, stated);
+  const isFirst = (found.rates?.devices.get(name)?.rate ?? 0) > limit;
+  const what = isFirst && found.direction !== 'Receive' ? 'rate' : 'receive rate';
+  return (
+    `the ${what} of ${name} is ${limitOf(speed, stated)}: its counter jumped, or the speed is wrong; ` +
+    'if this lasts longer than the rate window, set the capacity annotation of the node, or spec.capacity, ' +
+    `or exclude ${name}: spec.devices`
+  );
+}
+
+function limitOf(speed: number | undefined, stated: number): string {
+  if (!isUsable(speed)) return `above ${formatCapacity(FASTEST)}/s, and no link is faster`;
+  if (stated > speed) return `more than twice the stated capacity of ${formatCapacity(stated)}/s`;
+  return `more than twice its speed of ${formatCapacity(speed)}/s`;
+}
+
+function speedOf({ name, speed }: CountedDevice): string {
+  return `${name}: ${speed === undefined ? 'no speed' : `speed ${speed}`}`;
+}
+
+function describe(devices: readonly CountedDevice[], speeds: readonly string[]): string {
+  const bond = devices.some(({ isBond }) => isBond) ? '; a bond has the speed of its active slaves' : '';
+  return `the capacity is unknown (${speeds.join(', ')}${bond}); set the capacity annotation of the node, or spec.capacity`;
+}
+
+const FROZEN =
+  'no counter has moved within the rate window, although a node always sends something: its exporter, or what collects its samples, repeats old values';
+
+/** Within this time every node of several sends something, seconds: two heartbeats of a kubelet (nodeLeaseDurationSeconds / 4). */
+const LONGEST_SILENCE = 20;
+
+/**
+ * True if counters that have not moved within the rate window cannot be those of a node.
+ *
+ * | the node may be silent                                                  | because                                   |
+ * |-------------------------------------------------------------------------|-------------------------------------------|
+ * | with a rate window below 20 s                                           | it sends a heartbeat every ten seconds    |
+ * | alone in its cluster                                                    | its kubelet sends heartbeats to itself    |
+ * | if the user excludes devices by name                                    | the queries leave out the NIC with the heartbeats |
+ */
+export function silenceTells(
+  { windowSeconds, excludedDevices = DEFAULT_EXCLUDED_DEVICES }: { windowSeconds: number; excludedDevices?: string },
+  nodes: number,
+): boolean {
+  return windowSeconds >= LONGEST_SILENCE && nodes > 1 && excludedDevices === DEFAULT_EXCLUDED_DEVICES;
+}
+
+/**
+ * Message if no device of the node has sent a byte within the rate window, those included that do not count: then old values of the counters
+ * are repeated. The Prometheus exporter of the OpenTelemetry Collector, for example, does so for five minutes after its source has stopped
+ * (metric_expiration).
+ *
+ * @param rates transmit rates
+ */
+export function frozenCounters(rates: NodeSamples | undefined): string | undefined {
+  const known = Array.from(rates?.devices.values() ?? [], ({ rate }) => rate).filter((rate) => rate !== undefined);
+  return known.length > 0 && known.every((rate) => rate === 0) ? FROZEN : undefined;
+}
+
+/**
+ * The slope of a counter that hardly moves is not exactly 0: a double has 53 bits, so after 100 PB it is wrong by up to a byte per second.
+ */
+const ROUNDING = 1;
+
+/** Message about the first device that counts whose counter fell within the rate window: see ratesQuery. */
+export function resetCounter({ facts, rates, second }: Found): string | undefined {
+  const isNegative = (of: NodeSamples | undefined, name: string): boolean =>
+    (of?.devices.get(name)?.rate ?? 0) <= -ROUNDING;
+  for (const { name } of facts.devices.counted) {
+    if (isNegative(rates, name) || isNegative(second, name)) {
+      return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed`;
+    }
+  }
+  return undefined;
+}
