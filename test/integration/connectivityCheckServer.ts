@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
@@ -8,6 +7,7 @@ import type { Finding } from '../../src/api/connectivitycheck/finding.ts';
 import { EVALUATIONS_PATH, type Evaluation } from '../../src/connectivity/protocol/evaluation.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { installCrd } from '../harness/customResource.ts';
+import { freePorts } from '../harness/process.ts';
 
 const CRD = new URL('../../deploy/crds/traffic.example.com_connectivitychecks.yaml', import.meta.url);
 
@@ -52,7 +52,8 @@ export interface EvaluationServer {
 /** Starts the server on a free port of loopback. */
 export async function startEvaluationServer(): Promise<EvaluationServer> {
   let requests = 0;
-  let port = 0;
+  // Of no automatic range: while the server is stopped, nobody else gets it.
+  const [port] = (await freePorts(1)) as [number];
   const http = createServer((request, response) => {
     requests++;
     if (request.url !== EVALUATIONS_PATH || request.method !== 'GET') return void response.writeHead(404).end();
@@ -69,7 +70,6 @@ export async function startEvaluationServer(): Promise<EvaluationServer> {
       http.closeAllConnections();
     });
   await start();
-  port = (http.address() as AddressInfo).port;
   const server: EvaluationServer = {
     url: `http://127.0.0.1:${port}`,
     get requests() {

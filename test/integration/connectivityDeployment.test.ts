@@ -61,7 +61,10 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'traffic-server-ca-'));
   caFile = join(directory, 'ca.crt');
   withTls = [...ON, '--connectivity-tls-secret=server-tls', `--connectivity-server-ca-file=${caFile}`];
-  const rights = CONTROLLERS.map((each) => each.rights('default').controller)
+  const rights = CONTROLLERS.flatMap((each) => {
+    const { controller, onlyWith = [] } = each.rights('default');
+    return [controller, ...onlyWith.filter(({ values }) => values.join() === 'trafficWatch.deployments')];
+  })
     .flatMap(({ cluster, own }) => [...cluster, ...own])
     .filter(({ resourceNames = [] }) => !resourceNames.includes(SERVER_CA.name));
   older = await userWith({ client: scene.connected.client, controlPlane: scene.plane }, OLDER, rights);
@@ -256,8 +259,10 @@ describe('with TLS', () => {
 
   it('reports a CA that cannot be used, and leaves server and agents as they are: agents could not follow', async () => {
     const running = await run(withTls);
-    await vi.waitFor(async () => expect(await problems()).toBe(1), WAIT);
-    expect(running.log()).toContain('Secret server-tls: ca.crt cannot be used');
+    await vi.waitFor(async () => {
+      expect(await problems()).toBe(1);
+      expect(running.log()).toContain('Secret server-tls: ca.crt cannot be used');
+    }, WAIT);
     // What does not depend on the CA is corrected: the reconcile went on, and left the others alone.
     await reconciled();
     expect(await serviceNow()).toMatchObject({ type: 'ClusterIP', nodePort: undefined });

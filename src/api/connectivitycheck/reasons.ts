@@ -13,6 +13,11 @@ export const ConnectivityCondition = {
   ServerReachable: 'ServerReachable',
   /** True when every agent of a checked node reports. */
   AgentsReporting: 'AgentsReporting',
+  /**
+   * False while agents refuse the address of a URL in spec.probes.urls. Absent until that happens. It has no effect on the
+   * verdict and on Ready.
+   */
+  URLsAllowed: 'URLsAllowed',
 } as const;
 export type ConnectivityCondition = (typeof ConnectivityCondition)[keyof typeof ConnectivityCondition];
 
@@ -23,6 +28,9 @@ export type ConnectivityCondition = (typeof ConnectivityCondition)[keyof typeof 
 export const ConnectivityReason = {
   /** First visit: nothing is known yet. */
   Initializing: 'Initializing',
+
+  /** Ready: the check is being deleted. */
+  Terminating: 'Terminating',
 
   // Ready, Healthy
   /** Ready: there is a verdict. */
@@ -53,6 +61,12 @@ export const ConnectivityReason = {
   AgentsMissing: 'AgentsMissing',
   /** No agent reports, or there is none. */
   NoAgentReports: 'NoAgentReports',
+
+  // URLsAllowed
+  /** No agent refuses a URL. */
+  AllAllowed: 'AllAllowed',
+  /** Agents do not request a URL, since its address is one of their node or cloud. */
+  AddressRefused: 'AddressRefused',
 
   // events only
   FindingCleared: 'FindingCleared',

@@ -50,7 +50,7 @@ const probes = z
       .max(MOST_URLS)
       .optional()
       .meta({
-        description: `URLs that each agent requests in each interval, at most ${MOST_URLS}: http or https, without user and password. Default: none.`,
+        description: `URLs that each agent requests in each interval, at most ${MOST_URLS}: http or https, without user and password. Agents refuse addresses of their own node, loopback, link-local and others: see the condition URLsAllowed. Default: none.`,
         'x-kubernetes-list-type': 'set',
       }),
   })

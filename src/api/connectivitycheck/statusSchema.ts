@@ -88,7 +88,9 @@ export const statusSchema = z
       'The first finding, such as "PodNetwork node2", and the number of others, such as "PodNetwork node2 (+3)". Absent without findings.',
     ).optional(),
     observedGeneration: int64('The generation of the spec that the verdict and the findings refer to.'),
-    conditions: conditionsSchema('Ready, Healthy, ServerReachable, AgentsReporting.'),
+    conditions: conditionsSchema(
+      'Ready, Healthy, ServerReachable, AgentsReporting; URLsAllowed once an agent has refused a URL.',
+    ),
     nodes: int32('Number of nodes that the check selects.'),
     excludedNodes: int32(
       'Nodes among them of which no finding is made, since they are not Ready, cordoned, or come or go.',

@@ -23,7 +23,7 @@ export const connectivityAgent: Command = defineCommand<typeof CONNECTIVITY_AGEN
     if (podName === '') throw new Error('MY_POD_NAME is not set: must be the name of the pod');
     if (nodeName === '') logger.warn('MY_NODE_NAME is not set: the server looks the node up by the pod');
     const { serverendpoint: server, probeurls: probeUrls, reportinterval, zeroextenderlength } = flags;
-    const { peerPort, serverCaFile, tokenFile, apiCaFile } = flags;
+    const { peerPort, allowTargetCidr: allowedTargets, serverCaFile, tokenFile, apiCaFile } = flags;
     if (tokenFile !== undefined && serverCaFile === undefined) {
       logger.warn('--token-file without --server-ca-file: the token is sent without TLS');
     }
@@ -32,7 +32,18 @@ export const connectivityAgent: Command = defineCommand<typeof CONNECTIVITY_AGEN
     const plane = flags.plane ?? (podName.includes('hostnet') ? 'Host' : 'Pod');
     const apiServer = apiServerOf(env);
     const files = { serverCaFile, tokenFile, apiCaFile };
-    const own = { identity, server, probeUrls, plane, peerPort, apiServer, ...files, clock: systemClock, logger };
+    const own = {
+      identity,
+      server,
+      probeUrls,
+      allowedTargets,
+      plane,
+      peerPort,
+      apiServer,
+      ...files,
+      clock: systemClock,
+      logger,
+    };
     return runAgent(own, signal);
   },
 });

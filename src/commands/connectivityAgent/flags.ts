@@ -1,10 +1,11 @@
 import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
 import { PEER_PORT, SERVER_PORT, SERVICE_NAME } from '../../connectivity/objects/names.ts';
+import { cidr } from '../../options/cidr.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
-import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { flag, list, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { GLOG_FLAGS } from '../../options/glogFlags.ts';
-import { hostAndPort, probeUrls, wholeNumber } from '../../options/connectivityValues.ts';
-import { path, port, valueType } from '../../options/values.ts';
+import { hostAndPort, probeUrls } from '../../options/connectivityValues.ts';
+import { path, port, valueType, wholeNumber } from '../../options/values.ts';
 
 const { logLevel } = COMMON_FLAGS;
 
@@ -32,6 +33,10 @@ export const CONNECTIVITY_AGENT_FLAGS = {
   plane: flag(plane, 'Network that this agent measures: that of pods or that of nodes.', {
     defaultNote: 'Host if the name of the pod contains "hostnet", else Pod',
   }),
+  allowTargetCidr: list(
+    cidr,
+    'Addresses that URLs of ConnectivityChecks, and redirects, may lead to, although they are refused by default: loopback, link-local, unspecified, multicast, broadcast, metadata of clouds, and those of the node or the pod itself.',
+  ),
   tokenFile: flag(path, 'File with the token that is sent with each report. It is read before each report.'),
   serverCaFile: flag(path, 'File with the CA of the server, PEM. With it, reports are sent by HTTPS.'),
   apiCaFile: flag(path, 'File with the CA of the API server, PEM. Without it, its certificate is not verified.'),

@@ -6,6 +6,7 @@ import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/
 import { Connectivity } from '../../connectivity/server/evaluation/evaluations.ts';
 import { Measurements } from '../../connectivity/server/reports/measurements.ts';
 import type { Reports } from '../../connectivity/server/reports/reports.ts';
+import type { AssignedUrls } from '../../connectivity/server/urls/failingAgents.ts';
 import { registerUrlMetrics } from '../../connectivity/server/urls/urlMetrics.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
@@ -30,6 +31,7 @@ interface EvaluationOptions {
 /** What the server does beyond the original: it keeps measurements, assigns peers and evaluates. */
 export interface EvaluationParts {
   readonly measurements: Measurements;
+  readonly assignedTo: AssignedUrls;
   /** Hooks of the API. */
   readonly api: Pick<ConnectivityApi, 'measured' | 'evaluations'>;
   readonly parts: readonly Part[];
@@ -53,10 +55,12 @@ export function createEvaluation(o: EvaluationOptions): EvaluationParts {
     serverNode,
   });
   registerEvaluationMetrics(metrics.registry, connectivity, clock);
-  registerUrlMetrics(metrics.registry, { checks, reports });
+  const assignedTo: AssignedUrls = (report) => connectivity.urlsOf(report);
+  registerUrlMetrics(metrics.registry, { checks, reports, assignedTo });
   const whenReady = (): Promise<void> => Promise.resolve();
   return {
     measurements,
+    assignedTo,
     api: {
       measured: ({ report }, measurement) => {
         measurements.accept(report, measurement);

@@ -34,7 +34,7 @@ export function createGate({ flags, client, pods, reports, clock, logger }: Gate
     allowAnonymous: flags.allowAnonymous,
     audience,
     rules: { serviceAccounts: flags.agentServiceAccount },
-    verify: (token, expiresAt) => reviews.verify(token, expiresAt),
+    verify: (token, claim) => reviews.verify(token, claim),
     podOf: (namespace, name) => podLookup(pods, namespace, name),
     namespacesOf: (name) => namespacesOfName(pods, name),
     rate: new RateLimit(clock),

@@ -1,18 +1,15 @@
-import type { ProbeResult } from '../../api/agent/report.ts';
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
-import { probeUrlOf, type HostAndPort, type ProbeUrl } from '../../options/connectivityValues.ts';
+import type { Cidr } from '../../options/cidr.ts';
+import type { HostAndPort, ProbeUrl } from '../../options/connectivityValues.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { MemoryRelease } from './memoryRelease.ts';
 import { NameLookup } from '../../runtime/process/nameLookup.ts';
-import { readTextFile } from '../../runtime/process/textFile.ts';
 import type { Assignment, Measurement } from '../protocol/measurement.ts';
-import { PING_PATH } from '../protocol/ping.ts';
 import { NO_ASSIGNMENT } from './assignment.ts';
 import { addressesOf, collectReport, type AgentIdentity } from './collect.ts';
 import { Heard } from './udp/heard.ts';
-import { probeHttp } from './http/httpProbe.ts';
-import type { Trust } from './http/httpRequest.ts';
+import { UrlProbes } from './http/urlProbes.ts';
 import { listen } from './listener.ts';
 import { OwnMetrics } from './ownMetrics.ts';
 import { measure } from './peers/measure.ts';
@@ -29,6 +26,8 @@ export interface AgentOptions {
   readonly identity: Omit<AgentIdentity, 'serverHost'>;
   readonly server: HostAndPort;
   readonly probeUrls: readonly ProbeUrl[];
+  /** Addresses that assigned URLs and redirects may lead to, although they are refused by default. */
+  readonly allowedTargets: readonly Cidr[];
   readonly plane: Plane;
   /** Where this agent and its peers listen. */
   readonly peerPort: number;
@@ -72,6 +71,7 @@ class AgentRun {
   readonly #o: AgentOptions;
   readonly #names: NameLookup;
   readonly #sender: ReportSender;
+  readonly #urls: UrlProbes;
   readonly #targets: Targets;
   readonly #early = new EarlyRuns();
   #assignment: Assignment = NO_ASSIGNMENT;
@@ -82,6 +82,7 @@ class AgentRun {
     this.own = new OwnMetrics(o.clock);
     this.#names = new NameLookup(o.clock);
     this.#sender = new ReportSender({ ...o, podName: o.identity.podName, names: this.#names });
+    this.#urls = new UrlProbes({ ...o, names: this.#names });
     this.#targets = new Targets(o);
   }
 
@@ -112,15 +113,21 @@ class AgentRun {
     const o = { nodeName: identity.nodeName, targets: this.#targets, clock };
     this.#early.measured(this.#assignment);
     const start = clock.monotonic();
-    const [probes, measured, addresses] = await Promise.all([
-      this.#probeUrls(intervalMs / 2, signal),
+    const [urls, measured, addresses] = await Promise.all([
+      this.#urls.probe(this.#assignment.urls, intervalMs / 2, signal),
       measure(this.#assignment, intervalMs, o, signal),
       addressesOf(server.host, this.#names, Math.min(intervalMs / 2, MOST_LOOKUP_MS)),
     ]);
-    const report = collectReport({ ...identity, intervalSeconds, serverHost: server.host }, addresses, probes, clock);
+    const report = collectReport(
+      { ...identity, intervalSeconds, serverHost: server.host },
+      addresses,
+      urls.results,
+      clock,
+    );
     const heard = this.heard.take();
     const tookMs = Math.round(clock.monotonic() - start);
-    const connectivity: Measurement = { plane, port, ...measured, heard, tookMs };
+    const refused = urls.refused.length > 0 ? { refused: urls.refused } : {};
+    const connectivity: Measurement = { plane, port, ...measured, ...refused, heard, tookMs };
     const sent = await this.#sender.send({ ...report, connectivity }, intervalMs / 2, signal);
     if (sent.ok) this.own.reportAccepted();
     else if (!sent.isInvalid) this.heard.restore(heard);
@@ -128,27 +135,4 @@ class AgentRun {
     logger.debug({ peers: measured.peers.length, assigned: this.#assignment.peers.length }, 'measured');
     return sent.ok;
   }
-
-  /** The user's URLs, those of the assignment, and that of the server, at the same time. */
-  async #probeUrls(timeoutMs: number, signal: AbortSignal): Promise<ProbeResult[]> {
-    const { server, probeUrls, clock, serverCaFile } = this.#o;
-    const ping = `${serverCaFile === undefined ? 'http' : 'https'}://${server.text}${PING_PATH}`;
-    const assigned = this.#assignment.urls.map(probeUrlOf).filter((url) => url !== undefined);
-    const trust = await trustOf(serverCaFile);
-    const o = { clock, timeoutMs, signal, lookup: this.#names.fresh() };
-    return Promise.all([
-      ...distinct([...probeUrls, ...assigned]).map(({ text, url }) => probeHttp(text, url, o)),
-      probeHttp(ping, new URL(ping), { ...o, trust }),
-    ]);
-  }
-}
-
-/** Without its file no server is trusted; the report logs why. */
-async function trustOf(caFile: string | undefined): Promise<Trust | undefined> {
-  return caFile === undefined ? undefined : { ca: await readTextFile(caFile).catch(() => [] as []) };
-}
-
-/** Results have the text as their key. */
-function distinct(urls: readonly ProbeUrl[]): ProbeUrl[] {
-  return [...new Map(urls.map((each) => [each.text, each])).values()];
 }

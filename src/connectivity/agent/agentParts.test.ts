@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ProbeResult } from '../../api/agent/report.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
 import { probeHttp } from './http/httpProbe.ts';
@@ -83,8 +84,15 @@ describe('retryDelayMs', () => {
 
 describe('probeHttp', () => {
   let server: LocalServer;
-  const probe = (path: string) =>
-    probeHttp('shown', new URL(path, server.url), { clock: systemClock, timeoutMs: 20_000 });
+  const probe = async (path: string, timeoutMs = 20_000): Promise<ProbeResult> => {
+    const probed = await probeHttp('shown', new URL(path, server.url), {
+      clock: systemClock,
+      timeoutMs,
+      rule: () => undefined,
+    });
+    if ('refused' in probed) throw new Error(`refused: ${probed.refused.address}`);
+    return probed.result;
+  };
 
   beforeEach(async () => {
     server = await startLocalServer((request, reply) => {
@@ -112,16 +120,14 @@ describe('probeHttp', () => {
   });
 
   it('is no connection if nobody listens', async () => {
-    const { url } = server;
     await server.close();
-    const result = await probeHttp('u', new URL(url), { clock: systemClock, timeoutMs: 20_000 });
-    expect(result).toMatchObject({ ConnectionResult: 0, HTTPCode: 0 });
+    expect(await probe('/')).toMatchObject({ ConnectionResult: 0, HTTPCode: 0 });
     server = await startLocalServer(() => undefined);
   });
 
   it('ends at its deadline if there is no answer', async () => {
     server.handler = () => undefined;
-    const result = await probeHttp('u', new URL(server.url), { clock: systemClock, timeoutMs: 300 });
+    const result = await probe('/', 300);
     expect(result).toMatchObject({ ConnectionResult: 1, HTTPCode: 0, ServerProcessing: 0 });
     expect(result.Total).toBeGreaterThanOrEqual(290);
   });

@@ -1,6 +1,6 @@
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import type { Assignment } from '../protocol/measurement.ts';
-import { combined, shortestMs, type CheckSettings } from './checkSettings.ts';
+import { combined, shortestMs, urlsOf, type CheckSettings } from './checkSettings.ts';
 import { ringOffsets } from './offsets.ts';
 import { ringOf, type RingNode } from './ring.ts';
 import { sharesOf } from './shares.ts';
@@ -39,6 +39,8 @@ export interface ReducedPeers {
 export interface AssignmentPlan {
   /** What the agent of a node and plane is to do. Its cost does not depend on the number of nodes. */
   readonly of: (node: string, plane: Plane) => PlannedAssignment;
+  /** The URLs that the agent of a node and plane requests, as in `of`. */
+  readonly urlsOf: (node: string, plane: Plane) => readonly string[];
   /** Whether a check selects both nodes on the plane. */
   readonly isChecked: (from: string, to: string, plane: Plane) => boolean;
   readonly reduced: readonly ReducedPeers[];
@@ -73,6 +75,7 @@ export function planAssignments(input: AssignmentInput): AssignmentPlan {
   };
   return {
     of: (name, plane) => ({ ...combined(checksOf(plane, name)), peers: peersOf(plans[plane].rings, name) }),
+    urlsOf: (name, plane) => urlsOf(checksOf(plane, name)).requested,
     isChecked: (from, to, plane) => checksOf(plane, from, to).length > 0,
     reduced: [...plans.Pod.reduced, ...plans.Host.reduced],
   };

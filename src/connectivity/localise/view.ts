@@ -69,9 +69,14 @@ export interface AgentView {
    * Absent: none.
    */
   readonly awaited?: readonly string[];
+  /** Whether the server assigned a node to the agent lately: see `AssignedPeers`. Absent: not known. */
+  readonly watches?: (node: string) => boolean;
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
-  /** Nodes whose datagrams came since the report before. */
+  /**
+   * Nodes whose datagrams came since the report before, as the agent says. Any pod can send datagrams in the name of a node,
+   * and an agent can report any name. So they count only with `watches` of the agent that sent them.
+   */
   readonly heard: readonly string[];
 }
 

@@ -8,6 +8,7 @@ import type {
   V1Volume,
 } from '@kubernetes/client-node';
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
+import { realNodes } from '../../nodes/virtualNodes.ts';
 import {
   AGENT_NAME,
   appLabel,
@@ -101,6 +102,7 @@ function podSpec(plane: Plane, options: ConnectivityOptions): V1PodSpec {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     nodeSelector: { 'kubernetes.io/os': 'linux', ...options.nodeSelector },
+    affinity: realNodes(),
     tolerations: [{ operator: 'Exists' }],
     ...priorityOf(options.agents),
     ...pullSecrets(options),
@@ -140,6 +142,7 @@ export function agentArgs(plane: Plane, options: ConnectivityOptions): string[] 
     `--plane=${plane}`,
     `--token-file=${IDENTITY_DIRECTORY}/token`,
     `--api-ca-file=${IDENTITY_DIRECTORY}/ca.crt`,
+    ...options.allowedTargets.map((range) => `--allow-target-cidr=${range}`),
     ...(options.tlsSecretName === '' ? [] : [`--server-ca-file=${IDENTITY_DIRECTORY}/${SERVER_CA_FILE}`]),
   ];
 }

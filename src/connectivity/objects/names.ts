@@ -68,6 +68,8 @@ export interface ConnectivityOptions {
   readonly tlsSecretName: string;
   /** Whether the server accepts reports without a token, such as those of original agents. */
   readonly allowAnonymous: boolean;
+  /** CIDRs that URLs of ConnectivityChecks may lead to, although agents refuse them by default. */
+  readonly allowedTargets: readonly string[];
 }
 
 /** The default options. `image` is empty: the image of this program is not known here. */
@@ -95,6 +97,7 @@ export function defaultConnectivityOptions(namespace: string): ConnectivityOptio
     peerPort: PEER_PORT,
     tlsSecretName: '',
     allowAnonymous: false,
+    allowedTargets: [],
   };
 }
 

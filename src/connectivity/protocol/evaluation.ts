@@ -1,5 +1,6 @@
 import type { Finding } from '../../api/connectivitycheck/finding.ts';
 import type { Exclusion } from '../../api/connectivitycheck/terms.ts';
+import type { RefusedUrl } from './measurement.ts';
 
 /** Path of the evaluations: GET, answers with Evaluations as JSON. */
 export const EVALUATIONS_PATH = '/api/v1/evaluations';
@@ -22,6 +23,12 @@ export interface EvaluationCounts {
   readonly affectedPairs: number;
 }
 
+/** A URL of a check that agents do not request. */
+export interface RefusedUrls extends RefusedUrl {
+  /** Agents that refuse it. */
+  readonly agents: number;
+}
+
 /** What the server finds for one ConnectivityCheck. */
 export interface Evaluation {
   /** `metadata.generation` of the check that was evaluated. */
@@ -36,6 +43,8 @@ export interface Evaluation {
    */
   readonly lasting?: readonly Finding[] | undefined;
   readonly counts: EvaluationCounts;
+  /** URLs of the check that agents refuse. Absent if there are none. */
+  readonly refused?: readonly RefusedUrls[] | undefined;
   /** Nodes that are left out, at most MOST_EXCLUDED, sorted by name. */
   readonly excluded: readonly { readonly node: string; readonly reason: Exclusion }[];
 }

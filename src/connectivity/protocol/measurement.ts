@@ -68,6 +68,30 @@ export interface TargetResult {
   readonly error?: ProbeError;
 }
 
+/**
+ * Why an agent does not request an address: it leads to the node of the agent, or to a service of the cloud that hands out
+ * credentials to whoever reaches it. See docs/security.md.
+ */
+export const TARGET_REFUSALS = [
+  'Loopback',
+  'LinkLocal',
+  'OwnAddress',
+  'Unspecified',
+  'Multicast',
+  'Broadcast',
+  'CloudMetadata',
+] as const;
+export type TargetRefusal = (typeof TARGET_REFUSALS)[number];
+
+/** A URL that an agent did not request, or whose redirect it did not follow. It says nothing about the network. */
+export interface RefusedUrl {
+  /** As the check has it. */
+  readonly url: string;
+  /** The address that the URL, or a redirect, leads to. */
+  readonly address: string;
+  readonly reason: TargetRefusal;
+}
+
 /** What one agent measured in its last interval. */
 export interface Measurement {
   readonly plane: Plane;
@@ -75,6 +99,8 @@ export interface Measurement {
   readonly port: number;
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
+  /** Absent if none was refused. */
+  readonly refused?: readonly RefusedUrl[];
   /**
    * Datagrams that came from the agents of other nodes since the last report, by node. If a node sent and nothing was
    * heard, the direction towards this agent is cut; the echo alone cannot say which direction is.

@@ -2,11 +2,14 @@ import * as z from 'zod';
 import { MOST_CHARACTERS, NAME, NAME_MESSAGE } from '../../api/agent/report.ts';
 import { problemTexts } from '../../api/problems.ts';
 import { PLANES } from '../../api/connectivitycheck/terms.ts';
-import { MOST_DATAGRAMS, PROBE_ERRORS, TARGETS, type Measurement } from './measurement.ts';
+import { MOST_DATAGRAMS, PROBE_ERRORS, TARGET_REFUSALS, TARGETS, type Measurement } from './measurement.ts';
 
 /** Limits of a measurement. A body of 64 KiB has room for about 250 results; an agent has 64 peers of two addresses. */
 const MOST_PEERS = 128;
 const MOST_TARGETS = 16;
+/** URLs of the checks and of `-probeurls`, 50 each, and that of the server. */
+const MOST_REFUSED = 128;
+const LONGEST_URL = 2_048;
 /** Agents of other nodes that sent datagrams: the number of watchers of a node varies while peers rotate. */
 const MOST_HEARD = 1_000;
 const LONGEST_MS = 86_400_000;
@@ -75,6 +78,15 @@ const target = z.object(
   'must be an object',
 );
 
+const refused = z.object(
+  {
+    url: z.string('must be a text').max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`),
+    address: ipAddress,
+    reason: choice(TARGET_REFUSALS),
+  },
+  'must be an object',
+);
+
 const heard = z
   .record(z.string(), whole(MOST_DATAGRAMS), 'must be an object with a number for each node')
   .refine((map) => Object.keys(map).length <= MOST_HEARD, `must have at most ${MOST_HEARD} keys`)
@@ -89,6 +101,7 @@ const measurementSchema = z.object(
     port: whole(65_535, 1),
     peers: list(peer, MOST_PEERS),
     targets: list(target, MOST_TARGETS),
+    refused: list(refused, MOST_REFUSED).exactOptional(),
     heard,
     tookMs: ms.exactOptional(),
   },

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { createConnectivityCheckMetrics } from './metrics.ts';
+import { terminatingFor } from '../../runtime/testing/terminating.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
 import { answered, checkWith, evaluation, finding } from './testing/scenes.ts';
 
@@ -33,4 +34,21 @@ it('has no series after the replica has lost the Lease, and has them again when 
   isLeader = true;
   await reconcile(d, 'cluster');
   expect(await series()).not.toEqual([]);
+});
+
+it('is not Ready while it is being deleted, and has no series', async () => {
+  const registry = new Registry();
+  const ready = { type: 'Ready', status: 'True', reason: 'Checked', message: '', lastTransitionTime: '' } as const;
+  const check = checkWith({ conditions: [ready] });
+  const metadata = { ...check.metadata, deletionTimestamp: new Date(0), finalizers: ['example.com/backup'] };
+  const written: unknown[] = [];
+  const d = {
+    statuses: { newest: () => ({ ...check, metadata }), write: (_: unknown, status: unknown) => written.push(status) },
+    metrics: createConnectivityCheckMetrics(registry),
+    clock: new FakeClock(),
+    isLeader: () => true,
+  } as unknown as Dependencies;
+  await reconcile(d, 'cluster');
+  expect(written).toEqual([{ conditions: [terminatingFor('example.com/backup')] }]);
+  expect(await registry.metrics()).not.toContain('check="cluster"');
 });

@@ -4,6 +4,7 @@ import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { report } from '../../runtime/status/report.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import { isTerminating, terminatingConditions } from '../../runtime/status/terminating.ts';
 import { decide } from './decide/decide.ts';
 import { sightingsOf, type Sightings } from './decide/findings/sightings.ts';
 import type { ConnectivityCheckMetrics } from './metrics.ts';
@@ -46,6 +47,12 @@ export async function reconcile(
     if (check === undefined) d.statuses.forget(key);
     return undefined;
   }
+  if (isTerminating(check)) {
+    const conditions = terminatingConditions(check, d.clock.now());
+    await d.statuses.write(check, { ...check.status, conditions }, signal === undefined ? {} : { signal });
+    d.metrics.forget(key);
+    return undefined;
+  }
   const server = d.feed.view(key);
   const now = d.clock.monotonic();
   const { writtenAt, sightings: seen }: Memory = d.memories.get(key) ?? { sightings: new Map() };
@@ -57,7 +64,7 @@ export async function reconcile(
     now: d.clock.now(),
   });
   d.metrics.record(key, status);
-  if (write === check.status || check.metadata?.deletionTimestamp !== undefined) return next(requeueAfterMs);
+  if (write === check.status) return next(requeueAfterMs);
   await report(d, { about: check, status: write, events }, signal === undefined ? {} : { signal });
   d.memories.set(key, { writtenAt: d.clock.monotonic(), sightings });
   return next(requeueAfterMs);

@@ -77,7 +77,7 @@ async function makeReady(name: string): Promise<void> {
 async function deployAgent(app: string, node: string): Promise<void> {
   const pod = `${app}-${node}`;
   await createAgentPod(f.client, pod, { node, app, ip: LOOPBACK });
-  agents.set(pod, await startAgent(pod, node, server.port));
+  agents.set(pod, await startAgent(pod, node, server.port, [`--allow-target-cidr=${LOOPBACK}/32`]));
 }
 
 /** The places of those queries that find no number. */

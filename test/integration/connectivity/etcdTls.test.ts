@@ -123,8 +123,8 @@ describe('etcd refuses', () => {
 
 describe('without -etcd-ca', () => {
   it('the CAs of the system are trusted', async () => {
-    process.env.SSL_CERT_FILE = `${directory}/ca.crt`;
-    const running = await serverWith(elsewhere.url, directory, []).finally(() => delete process.env.SSL_CERT_FILE);
+    vi.stubEnv('SSL_CERT_FILE', `${directory}/ca.crt`);
+    const running = await serverWith(elsewhere.url, directory, []).finally(() => vi.unstubAllEnvs());
     await vi.waitFor(async () => expect((await elsewhere.values('netchecker/ping'))[0]?.value).toBe('pong'));
     await report(running, 31);
     await vi.waitFor(async () => expect(await elsewhere.values('netchecker/agents/')).toHaveLength(1));

@@ -17,7 +17,7 @@ const UNSEEN = {
  */
 export function expectExactRights(plane: ControlPlane, user: string): void {
   const requests = audited(plane).filter((request) => request.user === user && request.resource !== '');
-  expect(requests.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
+  expect(requests.filter(({ code, isForbidden }) => code === 401 || isForbidden)).toEqual([]);
   const used = new Set(requests.map(({ verb, resource }) => `${verb} ${resource}`));
   const rules = [serverClusterRole(OPTIONS), serverRole(OPTIONS)].flatMap((role) => role.rules ?? []);
   const given = rules.flatMap(({ verbs, resources = [] }) =>

@@ -20,9 +20,12 @@ import { startAgent, startServer, type ConnectivityServer } from './world.ts';
  * The API server and etcd, each the store of one server. STORE_OUTAGE_SECONDS=600 keeps both away for the ten minutes of docs/reliability.md:
  * the verdicts on tokens, kept for five minutes, become old then.
  */
-const OUTAGE_MS = Number(process.env.STORE_OUTAGE_SECONDS ?? Math.max(30, 6 * SLACK)) * 1_000;
-/** An agent that must wait for a processor for two intervals is outdated. With GOALS, the shortest of a ConnectivityCheck. */
-const INTERVAL_S = Math.max(5, SLACK);
+const OUTAGE_MS = Number(process.env.STORE_OUTAGE_SECONDS ?? Math.max(30, 12 * SLACK)) * 1_000;
+/**
+ * An agent is outdated after two intervals: it, or its server, may have to wait for a processor for most of one. With GOALS, the shortest of a
+ * ConnectivityCheck.
+ */
+const INTERVAL_S = Math.max(5, 2.5 * SLACK);
 /** So that the outage is longer. */
 const TTL_S = 4 * INTERVAL_S;
 /** More than the TTL, and less than a token lives. */

@@ -1,7 +1,10 @@
 import type { ProbeResult } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
+import type { RefusedUrl } from '../../protocol/measurement.ts';
+import { RefusedTarget } from './checkedTarget.ts';
 import { requestOnce, type RequestOptions } from './httpRequest.ts';
 import { probeResult } from './probeTimes.ts';
+import type { TargetRule } from './targetRule.ts';
 
 /** As Go's http.Client, which the original agent uses. */
 const MOST_REDIRECTS = 10;
@@ -10,22 +13,39 @@ interface ProbeOptions extends RequestOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** Decides about every address, after the lookup of its name. */
+  readonly rule: TargetRule;
+  /** Whether the owner of the agent chose the URL: the rule holds for its redirects only. */
+  readonly isTrusted?: boolean;
 }
+
+/** The outcome of a URL: a result, or the address for which the URL or its redirect was not requested. */
+export type UrlProbe = { readonly result: ProbeResult } | { readonly refused: RefusedUrl };
 
 /**
  * Requests a URL on a new connection and measures each part. Follows redirects: the times are those of the last request.
- * Never rejects: a request that fails is a result, too.
+ * A redirect to another scheme, or with a user or a password, is not followed: it is the result. Never rejects: a request
+ * that fails is a result, too.
  *
  * @param text the URL as reports and metrics show it
  */
-export async function probeHttp(text: string, url: URL, o: ProbeOptions): Promise<ProbeResult> {
+export async function probeHttp(text: string, url: URL, o: ProbeOptions): Promise<UrlProbe> {
   const deadline = AbortSignal.timeout(o.timeoutMs);
   const signal = o.signal === undefined ? deadline : AbortSignal.any([deadline, o.signal]);
-  let times = await requestOnce(url, o.clock, signal, o);
+  let times = await requestOnce(url, o.clock, signal, o.isTrusted === true ? { ...o, rule: undefined } : o);
   for (let n = 0; n < MOST_REDIRECTS && times.location !== undefined; n += 1) {
     const next = URL.parse(times.location, times.url.href);
-    if (next === null || !/^https?:$/.test(next.protocol)) break;
+    if (next === null || !isFollowed(next)) break;
     times = await requestOnce(next, o.clock, signal, o);
   }
-  return probeResult(text, times);
+  const { error } = times;
+  if (error instanceof RefusedTarget) {
+    return { refused: { url: text, address: error.address, reason: error.reason } };
+  }
+  return { result: probeResult(text, times) };
+}
+
+/** Credentials in a redirect would be those of whoever answers, sent with the address of the agent. */
+function isFollowed({ protocol, username, password }: URL): boolean {
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }

@@ -2,7 +2,9 @@ import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type In
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { LookupFunction } from '../../../runtime/process/nameLookup.ts';
+import { checkedLookup, refusedHost } from './checkedTarget.ts';
 import type { ProbeTimes } from './probeTimes.ts';
+import type { TargetRule } from './targetRule.ts';
 
 /** How an https URL is trusted. */
 export interface Trust {
@@ -21,17 +23,25 @@ export interface RequestTimes extends ProbeTimes {
 export interface RequestOptions {
   readonly trust?: Trust | undefined;
   readonly lookup?: LookupFunction | undefined;
+  /** Decides whether an address may be requested. Absent for an address that no user chose. */
+  readonly rule?: TargetRule | undefined;
 }
 
-/** Sends one GET on a new connection, and reads the response to its end. Never rejects. */
+/**
+ * Sends one GET on a new connection, and reads the response to its end. Never rejects: `error` is a RefusedTarget if `rule`
+ * refuses the address, and nothing is sent then.
+ */
 export function requestOnce(
   url: URL,
   clock: Clock,
   signal: AbortSignal,
-  { trust, lookup }: RequestOptions = {},
+  o: RequestOptions = {},
 ): Promise<RequestTimes> {
   const now = (): number => clock.monotonic();
   const times: RequestTimes = { url, start: now() };
+  const refused = o.rule && refusedHost(url, o.rule);
+  if (refused !== undefined) return Promise.resolve({ ...times, end: times.start, error: refused });
+  const lookup = o.rule === undefined ? o.lookup : checkedLookup(o.rule, o.lookup);
   const isTls = url.protocol === 'https:';
   return new Promise((resolve) => {
     const finish = (error?: unknown): void => {
@@ -42,7 +52,7 @@ export function requestOnce(
     const agent = isTls ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false });
     const request = (isTls ? requestHttps : requestHttp)(
       url,
-      { agent, signal, ...trust, ...(lookup !== undefined && { lookup }) },
+      { agent, signal, ...o.trust, ...(lookup !== undefined && { lookup }) },
       (response) => readResponse(response, times, now, finish),
     );
     observeSocket(request, times, now);

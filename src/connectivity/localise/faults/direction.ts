@@ -1,5 +1,6 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { AgentsByPlace, Pair } from '../pairs/pair.ts';
+import type { AgentView } from '../view.ts';
 import { shows, type Fault } from './faults.ts';
 
 /**
@@ -33,11 +34,17 @@ export function linkSubject(fault: Fault, agents: AgentsByPlace): string {
 /** Whether datagrams of one node arrived at the other. */
 function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): boolean | undefined {
   const receiver = agents.at(to, plane);
-  if (receiver?.state !== 'Reporting') return undefined;
-  if (receiver.heard.includes(from)) return true;
   const sender = agents.at(from, plane);
+  if (receiver?.state !== 'Reporting') return undefined;
+  if (hears(receiver, sender)) return true;
   const sent = sender?.peers.some(({ node, udp }) => node === to && udp.sent > 0) ?? false;
   return sent ? false : undefined;
+}
+
+/** Whether an agent heard another that was assigned its node, or that reports of it. What it says of others proves nothing. */
+function hears({ node, heard: names }: AgentView, sender: AgentView | undefined): boolean {
+  if (sender === undefined || !names.includes(sender.node)) return false;
+  return sender.watches?.(node) !== false || sender.peers.some((peer) => peer.node === node);
 }
 
 /**
@@ -67,7 +74,7 @@ function isAwaited(from: string, to: string, plane: Plane, agents: AgentsByPlace
 /** Whether the receiver of a pair that fails heard the sender, and may have done so when the pair still worked. */
 function heardBefore({ from, to, plane, failedSince, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
   const receiver = agents.at(to, plane);
-  if (receiver?.heard.includes(from) !== true || receiver.times === undefined) return false;
+  if (receiver?.times === undefined || !hears(receiver, agents.at(from, plane))) return false;
   const { reportedAt, before } = receiver.times;
   if (reportedAt < failedSince) return true;
   const isNew = failedSince === last && !isFirst;
@@ -81,7 +88,7 @@ function heardBefore({ from, to, plane, failedSince, last, isFirst }: Pair, agen
  */
 function mayHaveHeardSince({ from, to, plane, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
   const receiver = agents.at(to, plane);
-  if (!isFirst || receiver?.state !== 'Reporting' || receiver.heard.includes(from)) return false;
+  if (!isFirst || receiver?.state !== 'Reporting' || hears(receiver, agents.at(from, plane))) return false;
   return receiver.times !== undefined && receiver.times.reportedAt < last + DELAY_MS;
 }
 

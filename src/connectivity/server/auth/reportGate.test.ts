@@ -88,6 +88,13 @@ describe('ReportGate', () => {
     expect(verify).not.toHaveBeenCalled();
   });
 
+  it('has a token verified for its address and the pod that it claims', async () => {
+    const verify = vi.fn<ReportGateOptions['verify']>().mockResolvedValue(VERIFIED);
+    await admit({ verify }, BEARER);
+    const claim = { expiresAt: 2_000_000_000, source: '192.0.2.1', pod: 'ns/a' };
+    expect(verify).toHaveBeenCalledExactlyOnceWith(expect.any(String), claim);
+  });
+
   it('limits the rate by pod, and of unknown senders by address and name', async () => {
     const keys: string[] = [];
     const rate = { allows: (key: string) => keys.push(key) > 0 };

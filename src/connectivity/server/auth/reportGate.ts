@@ -12,7 +12,7 @@ import {
   type Rules,
 } from './decide.ts';
 import type { RateLimit } from './rateLimit.ts';
-import type { ReviewResult } from './reviews.ts';
+import type { ReviewResult, TokenClaim } from './reviews.ts';
 import { bearerToken, claimsOf } from './token.ts';
 
 /** What decides who may report. */
@@ -21,8 +21,7 @@ export interface ReportGateOptions {
   readonly allowAnonymous: boolean;
   readonly audience: string;
   readonly rules: Rules;
-  /** @param expiresAt what the token claims, seconds since 1970 */
-  readonly verify: (token: string, expiresAt: number | undefined) => Promise<ReviewResult>;
+  readonly verify: (token: string, claim: TokenClaim) => Promise<ReviewResult>;
   readonly podOf: (namespace: string, name: string) => PodLookup;
   /** The namespaces with a pod of an agent that has the name. */
   readonly namespacesOf: (name: string) => readonly string[];
@@ -44,7 +43,10 @@ const UNAVAILABLE: Refusal = {
   status: 503,
   text: 'the token cannot be verified now: the API server does not answer, or refuses the TokenReview\n',
 };
-const BUSY: Refusal = { status: 503, text: 'the token cannot be verified now: too many tokens wait for it\n' };
+const BUSY: Refusal = {
+  status: 503,
+  text: 'the token cannot be verified now: too many tokens wait, or another token of this pod from this address\n',
+};
 
 /**
  * Decides who may report, before the body of a report is read:
@@ -54,7 +56,7 @@ const BUSY: Refusal = { status: 503, text: 'the token cannot be verified now: to
  * | absent | 401, or anonymous where allowed |
  * | no bearer token, or the token is not valid for the audience | 401 |
  * | names no pod of an agent, without being verified | 403, `refuseClaims` |
- * | the API server does not answer, or too many tokens wait, and the token was not verified earlier | 503 |
+ * | the API server does not answer, or `ReviewQueue` refuses the review, and the token was not verified earlier | 503 |
  * | a valid token | `decideReporter` |
  * | as before, and agents of several namespaces have the name | 403, `refuseNamesakes` |
  * | more than a report per second | 429 |
@@ -74,7 +76,7 @@ export class ReportGate {
     name: string,
   ): Promise<{ sender: Sender } | { refused: HttpAnswer }> {
     const token = bearerToken(authorization);
-    const found = token === undefined ? this.#anonymous(name) : await this.#authenticated(token, name);
+    const found = token === undefined ? this.#anonymous(name) : await this.#authenticated(token, name, source);
     if ('refusal' in found) return { refused: answerOf(found.refusal) };
     const ambiguous = refuseNamesakes(name, this.#o.namespacesOf(name));
     if (ambiguous !== undefined) return { refused: answerOf(ambiguous) };
@@ -104,13 +106,18 @@ export class ReportGate {
     return this.#unauthenticated(`no bearer token, but the current report of ${name} came with one`);
   }
 
-  async #authenticated(token: string, name: string): Promise<{ sender: Sender } | { refusal: Refusal }> {
+  async #authenticated(
+    token: string,
+    name: string,
+    source: string,
+  ): Promise<{ sender: Sender } | { refusal: Refusal }> {
     const claims = claimsOf(token);
     if (claims?.audiences.includes(this.#o.audience) !== true) return this.#invalid();
     const { pod } = claims;
     const refusal = refuseClaims(pod, name, pod && this.#o.podOf(pod.namespace, pod.name));
     if (refusal !== undefined) return { refusal };
-    const result = await this.#o.verify(token, claims.expiresAt);
+    const { expiresAt } = claims;
+    const result = await this.#o.verify(token, { expiresAt, source, pod: `${pod?.namespace}/${pod?.name}` });
     if (result === 'invalid') return this.#invalid();
     if (result === 'unavailable') return { refusal: UNAVAILABLE };
     if (result === 'busy') return { refusal: BUSY };

@@ -2,17 +2,10 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { TokenReviews, type AskReview } from './reviews.ts';
+import { VALID } from './testing/reviewStatus.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const VALID = {
-  authenticated: true,
-  audiences: ['aud'],
-  user: {
-    username: 'system:serviceaccount:ns:sa',
-    extra: { 'authentication.kubernetes.io/pod-name': ['a'], 'authentication.kubernetes.io/pod-uid': ['u'] },
-  },
-};
 const IDENTITY = { identity: { namespace: 'ns', serviceAccount: 'sa', pod: 'a', podUid: 'u', node: undefined } };
 const away: AskReview = () => Promise.reject(new Error('no connection'));
 
@@ -33,7 +26,12 @@ describe('TokenReviews', () => {
   });
 
   /** A verification of the token of this number. */
-  const verify = (id = 1, lifeMs = 2 * HOUR_MS) => reviews.verify(`token ${id}`, (clock.now() + lifeMs) / 1_000);
+  const verify = (id = 1, lifeMs = 2 * HOUR_MS) =>
+    reviews.verify(`token ${id}`, {
+      expiresAt: (clock.now() + lifeMs) / 1_000,
+      pod: `ns/${id}`,
+      source: String(id),
+    });
 
   it('asks once for five minutes', async () => {
     expect(await verify()).toEqual(IDENTITY);

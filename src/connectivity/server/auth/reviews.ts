@@ -4,13 +4,19 @@ import { ApiError } from '../../../runtime/client/errors.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { identityOf, type Identity } from './identity.ts';
-import { ReviewQueue } from './reviewQueue.ts';
+import { ReviewQueue, type Claimant } from './reviewQueue.ts';
 
 /** A verified token, or why there is none. `unavailable`: no answer of the API server. `busy`: too many reviews wait. */
 export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavailable' | 'busy';
 
 /** Asks the API server; rejects if it does not answer. */
 export type AskReview = (token: string, audience: string) => Promise<V1TokenReviewStatus | undefined>;
+
+/** What comes with a token. */
+export interface TokenClaim extends Claimant {
+  /** What the token claims, seconds since 1970: it is not used for longer. */
+  readonly expiresAt: number | undefined;
+}
 
 /** How long answers are used, ms. A token never longer than until its end. */
 const VALID_MS = 5 * 60_000;
@@ -69,16 +75,12 @@ export class TokenReviews {
     return this.#valid.size + this.#invalid.size;
   }
 
-  /**
-   * Never rejects.
-   *
-   * @param expiresAt what the token claims, seconds since 1970: it is not used for longer
-   */
-  async verify(token: string, expiresAt: number | undefined): Promise<ReviewResult> {
+  /** Never rejects. `ReviewQueue` decides whose review is next, and who is refused as `busy`. */
+  async verify(token: string, claim: TokenClaim): Promise<ReviewResult> {
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#valid.get(key) ?? this.#invalid.get(key);
     if (known !== undefined && known.freshUntil > this.#o.clock.monotonic()) return known.result;
-    const review = this.#underWay.get(key) ?? this.#start(key, token, expiresAt);
+    const review = this.#underWay.get(key) ?? this.#start(key, token, claim);
     const result = await this.#inTime(review, this.#lastKnown(key, 'unavailable'));
     return result === 'unavailable' || result === 'busy' ? this.#lastKnown(key, result) : result;
   }
@@ -97,17 +99,16 @@ export class TokenReviews {
     return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : problem;
   }
 
-  #start(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
-    const review = this.#review(key, token, expiresAt).finally(() => this.#underWay.delete(key));
+  #start(key: string, token: string, claim: TokenClaim): Promise<ReviewResult> {
+    const review = this.#review(key, token, claim).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, review);
     return review;
   }
 
-  async #review(key: string, token: string, expiresAt: number | undefined): Promise<ReviewResult> {
+  async #review(key: string, token: string, claim: TokenClaim): Promise<ReviewResult> {
     if (this.#isAway()) return 'unavailable';
-    const enters = this.#queue.enter();
-    if (enters === undefined) return 'busy';
-    const leave = await enters;
+    const leave = await this.#queue.enter(claim);
+    if (leave === undefined) return 'busy';
     try {
       // Many may have waited for the deadline of one that failed.
       if (this.#isAway()) return 'unavailable';
@@ -116,7 +117,7 @@ export class TokenReviews {
       const identity = identityOf(await ask(token, audience), audience);
       this.#failure = undefined;
       this.#away = 'no';
-      return this.#remember(key, identity === undefined ? 'invalid' : { identity }, expiresAt);
+      return this.#remember(key, identity === undefined ? 'invalid' : { identity }, claim.expiresAt);
     } catch (error) {
       this.#failed(error);
       return 'unavailable';

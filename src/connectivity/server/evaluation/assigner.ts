@@ -1,7 +1,8 @@
 import type { Report } from '../../../api/agent/report.ts';
-import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
+import { AssignedPeers } from '../../assign/assignedPeers.ts';
 import { planAssignments, type AssignmentPlan, type ReducedPeers } from '../../assign/assignments.ts';
 import { leftOutUrls } from '../../assign/leftOutUrls.ts';
 import { KeptLinks } from '../../assign/keptLinks.ts';
@@ -15,6 +16,12 @@ import type { Roster } from '../view/roster.ts';
 const KEPT_MS = 1_000;
 /** Peers are assigned anew this often if nothing has changed: they rotate in steps of at least two minutes. */
 const PLAN_MS = 10_000;
+
+/**
+ * Intervals for which an assignment counts, at least: the agent has it until its next report, and what others heard of it
+ * is of their last interval and counts for two more.
+ */
+const WINDOW_INTERVALS = 4;
 
 interface AssignerOptions {
   readonly roster: () => Roster;
@@ -30,6 +37,8 @@ interface Plan extends AssignmentPlan {
   readonly roster: Roster;
   /** Monotonic, ms. */
   readonly at: number;
+  /** For `AssignedPeers`, ms. */
+  readonly windowMs: number;
 }
 
 /** Tells agents which nodes to probe: those of the rotation, and those at the other ends of links that did not work. */
@@ -37,6 +46,7 @@ export class Assigner {
   readonly #o: AssignerOptions;
   readonly #plan: Recent<Plan>;
   readonly #links = new KeptLinks();
+  readonly #assigned = new AssignedPeers();
   /** Checks with fewer peers than they ask for, as they were logged. */
   #logged = '';
   /** The URLs that are left out, as they were logged. */
@@ -49,10 +59,20 @@ export class Assigner {
 
   /** What the agent of a node is to do. Its cost does not grow with the number of agents. */
   assignment(node: string, plane: Plane): Assignment {
-    const { peers, ...rest } = this.#plan.get().of(node, plane);
+    const plan = this.#plan.get();
+    const { peers, ...rest } = plan.of(node, plane);
     const kept = this.#links.of(node, plane).filter((peer) => this.#canAnswer(peer, plane));
     const own = familiesOf(this.#o.roster().agentOf(node, plane));
-    return { ...rest, peers: [...new Set([...peers, ...kept])].flatMap((peer) => this.#peer(peer, plane, own)) };
+    const all = [...new Set([...peers, ...kept])];
+    this.#assigned.note(node, plane, all, this.#o.clock.monotonic(), plan.windowMs);
+    return { ...rest, peers: all.flatMap((peer) => this.#peer(peer, plane, own)) };
+  }
+
+  /** The URLs that checks assign to an agent. None for a pod that is not the agent of the node it reports of. */
+  urlsOf({ podname, nodename }: Pick<Report, 'podname' | 'nodename'>): readonly string[] {
+    const { agentOf } = this.#o.roster();
+    const plane = PLANES.find((each) => agentOf(nodename, each)?.name === podname);
+    return plane === undefined ? [] : this.#plan.get().urlsOf(nodename, plane);
   }
 
   /** Notes which links a report shows to be affected. What a pod says that is not the agent of its node does not count. */
@@ -75,6 +95,11 @@ export class Assigner {
     return this.#links.awaited(node, plane);
   }
 
+  /** See `AgentView`. */
+  watches(node: string, plane: Plane): ((peer: string) => boolean) | undefined {
+    return this.#assigned.of(node, plane);
+  }
+
   #planNow(last: Plan | undefined): Plan {
     const { roster: rosterNow, clock, isJudged } = this.#o;
     const roster = rosterNow();
@@ -83,9 +108,11 @@ export class Assigner {
     const canAnswer = (node: string, plane: Plane): boolean => this.#canAnswer(node, plane);
     const plan = planAssignments({ nodes: roster.nodes, checks: roster.checks, canAnswer, now: clock.now() });
     this.#links.forget((from, to, plane) => plan.isChecked(from, to, plane) && isJudged(from) && isJudged(to));
+    if (last?.roster !== roster) this.#assigned.keepOnly(new Set(roster.nodes.map(({ name }) => name)));
     this.#log(plan.reduced);
     this.#logUrls(roster);
-    return { ...plan, roster, at };
+    const longestMs = Math.max(0, ...roster.checks.map(({ intervalMs }) => intervalMs));
+    return { ...plan, roster, at, windowMs: WINDOW_INTERVALS * longestMs };
   }
 
   #canAnswer(node: string, plane: Plane): boolean {

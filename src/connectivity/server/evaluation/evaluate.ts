@@ -2,11 +2,13 @@ import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { localiseInSteps } from '../../localise/localise.ts';
 import type { Steps } from '../../localise/steps.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation } from '../../protocol/evaluation.ts';
+import type { RefusedUrl } from '../../protocol/measurement.ts';
 import { checkedNodes, type ClusterView } from '../../localise/view.ts';
 import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
 import { countsOf } from './counts.ts';
 import { lastingFindings } from './lasting.ts';
+import { refusedUrls } from './refusedUrls.ts';
 
 /** Evaluates one check, with what is known of the agents when their steps come. Undefined if that is too early. */
 export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Evaluation | undefined> {
@@ -17,14 +19,24 @@ export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Ev
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
   const { findings } = localisation;
   const lasting = yield* lastingFindings(view);
+  const refused = refusedUrls(check.urls, refusedBy(input, view));
   return {
     generation: check.generation,
     findings: findings.slice(0, MOST_FINDINGS),
     omittedFindings: Math.max(0, findings.length - MOST_FINDINGS),
     ...(lasting !== undefined && { lasting }),
     counts: countsOf(view, localisation, ({ pod }) => input.reportOf(pod)?.authenticated === true),
+    ...(refused.length > 0 && { refused }),
     excluded: excluded.slice(0, MOST_EXCLUDED),
   };
+}
+
+/** The refusals of each agent of the check. A report about another node does not count. */
+function refusedBy({ reportOf }: ViewInput, { agents }: ClusterView): (readonly RefusedUrl[] | undefined)[] {
+  return agents.map(({ pod, node, state }) => {
+    const report = state === 'Reporting' ? reportOf(pod) : undefined;
+    return report?.node === node ? report.measurement?.refused : undefined;
+  });
 }
 
 /**

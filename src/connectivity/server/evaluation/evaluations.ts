@@ -87,6 +87,11 @@ export class Connectivity {
     return this.#assigner.assignment(nodename, plane);
   }
 
+  /** The URLs that checks assign to the agent of a report. None until Nodes, pods and ConnectivityChecks were read. */
+  urlsOf(report: Pick<Report, 'podname' | 'nodename'>): readonly string[] {
+    return areFilled(this.#o.caches) ? this.#assigner.urlsOf(report) : [];
+  }
+
   /** To be called with each report that has a measurement, before its assignment: notes which links are affected. */
   seen(report: Pick<Report, 'podname' | 'nodename'>, measurement: Measurement): void {
     if (areFilled(this.#o.caches)) this.#assigner.seen(report, measurement);
@@ -180,6 +185,7 @@ export class Connectivity {
       reportOf: (pod) => this.#reportOf(pod),
       endedMs: (node) => this.#history.endedMs(node),
       awaited: (node, plane) => this.#assigner.awaited(node, plane),
+      watches: (node, plane) => this.#assigner.watches(node, plane),
     };
   }
 

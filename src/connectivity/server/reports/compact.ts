@@ -23,12 +23,14 @@ export class Compactor {
   readonly #results = new Interner<object>({ most: MOST_RESULTS });
 
   /** Returns what is kept of a measurement. Peers and targets are equal to the given ones. */
-  compact({ plane, port, peers, targets, heard }: Measurement): CompactMeasurement {
+  compact({ plane, port, peers, targets, refused = [], heard }: Measurement): CompactMeasurement {
     return {
       plane,
       port,
       peers: peers.map((peer) => this.#peer(peer)),
       targets: targets.map((target) => this.#target(target)),
+      // Rare, so that V8 shares the shape of all other measurements.
+      ...(refused.length > 0 && { refused }),
       heard: Object.entries(heard).flatMap(([node, count]) => (count > 0 ? [this.#text(node)] : [])),
     };
   }

@@ -17,7 +17,9 @@ beforeEach(() => {
   reports = new Reports(new FakeClock());
 });
 
-const text = (): string => [...reportMetrics(reports)].join('');
+/** URLs that a check assigns, by pod. */
+const assigned: Record<string, readonly string[]> = {};
+const text = (): string => [...reportMetrics(reports, ({ podname }) => assigned[podname] ?? [])].join('');
 
 /** The lines of values whose metric's name ends with one of these. */
 function lines(...names: string[]): string[] {
@@ -66,5 +68,17 @@ ncagent_http_probe_connection_result{agent="n1-private_network",url="${PING}"} 1
     expect(lines('http_probe_code')).toEqual([
       String.raw`ncagent_http_probe_code{agent="n1-private_network",url="http://a/\"\\\n"} 200`,
     ]);
+  });
+
+  it('has no series for URLs that one agent makes up, and those that a check assigns to it', () => {
+    const [made, checked] = ['http://made.up/api/v1/ping', 'http://checked'];
+    for (const pod of ['a', 'b', 'c']) reports.accept({ ...REPORT, nodename: pod, podname: `netchecker-agent-${pod}` });
+    assigned['netchecker-agent-d'] = [checked];
+    const probes = [made, PING, checked].map((URL) => ({ URL, HTTPCode: 200 }));
+    for (const pod of ['d', 'e']) {
+      reports.accept({ ...REPORT, nodename: pod, podname: `netchecker-agent-${pod}`, network_probes: pod === 'd' ? probes : [] });
+    }
+    const urls = lines('http_probe_code').map((line) => /agent="(.).*url="(.*)"/.exec(line)?.slice(1).join(' '));
+    expect(urls).toEqual([...['a', 'b', 'c', 'd'].map((pod) => `${pod} ${PING}`), `d ${checked}`]);
   });
 });

@@ -1,6 +1,8 @@
 import type { ProbeResult, Report } from '../../../api/agent/report.ts';
 import { PING_PATH } from '../../protocol/ping.ts';
 import { agentLabel } from '../../protocol/report.ts';
+import { commonUrls } from '../urls/commonUrls.ts';
+import type { AssignedUrls, UrlResults } from '../urls/failingAgents.ts';
 import { inParts } from './inParts.ts';
 import type { AgentState, Reports } from './reports.ts';
 
@@ -59,15 +61,17 @@ export const REPORT_METRICS: readonly Family[] = [
  * The metrics of the original server under its names, in the text format of Prometheus (0.0.4), in parts. With 10,000 agents
  * they are 15 MB and 100,000 series; prom-client would make labels and their text for each of them. The values are read
  * from the reports at each scrape: the series of an agent end with the agent.
+ *
+ * A URL has series if a check assigns it to the agent, or if it is common: see `commonUrls`. An agent can report any URL.
  */
-export function reportMetrics(reports: Reports): Generator<string> {
-  return inParts(metricTexts(reports));
+export function reportMetrics(reports: Reports, assignedTo: AssignedUrls): Generator<string> {
+  return inParts(metricTexts(reports, assignedTo));
 }
 
-function* metricTexts(reports: Reports): Generator<string> {
+function* metricTexts(reports: Reports, assignedTo: AssignedUrls): Generator<string> {
   yield* textsOf(REPORT_COUNT, sums(reports, ({ reportCount }) => reportCount));
   yield* textsOf(ERROR_COUNT, sums(reports, ({ errorCount }) => errorCount));
-  const series = probeSeries(reports);
+  const series = probeSeries(reports, assignedTo);
   for (const { family, of } of PROBE_FAMILIES) yield* textsOf(family, figures(series, of));
 }
 
@@ -111,20 +115,34 @@ function isFigure(value: unknown): value is number {
 /** URLs of an agent that have series, each eight: see the sum in evaluationMetrics.ts. */
 const MOST_URLS = 2;
 /** The ping of the server, whose series the alerts need, then the first of the others. The API has all. */
-function withSeries(probes: Report['network_probes']): NonNullable<Report['network_probes']> {
-  const byRank = (probes ?? []).map((probe, n) => ({ probe, rank: probe.URL.endsWith(PING_PATH) ? -1 : n }));
+function withSeries(probes: readonly Probe[]): readonly Probe[] {
+  const byRank = probes.map((probe, n) => ({ probe, rank: probe.URL.endsWith(PING_PATH) ? -1 : n }));
   const urls = [...new Set(byRank.sort((a, b) => a.rank - b.rank).map(({ probe }) => probe.URL))].slice(0, MOST_URLS);
-  return (probes ?? []).filter(({ URL }) => urls.includes(URL));
+  return probes.filter(({ URL }) => urls.includes(URL));
 }
 
-type Probe = NonNullable<Report['network_probes']>[number];
+type Probe = UrlResults[number];
+
+/** The results for URLs that may have series. Those that only the agent knows are dropped. */
+function known(report: Report, common: ReadonlySet<string>, assignedTo: AssignedUrls): UrlResults {
+  const probes = report.network_probes ?? [];
+  // Nearly always: then nothing has to be known of the agent.
+  if (probes.every(({ URL }) => common.has(URL))) return probes;
+  const assigned = assignedTo(report);
+  return probes.filter(({ URL }) => common.has(URL) || assigned.includes(URL));
+}
+
+function* allProbes(reports: Reports): Generator<UrlResults> {
+  for (const [, { report }] of reports.entries()) yield report.network_probes ?? [];
+}
 
 /** The probes by labels. Of two pods with one label, the later report counts. */
-function probeSeries(reports: Reports): ReadonlyMap<string, { probe: Probe; at: string }> {
+function probeSeries(reports: Reports, assignedTo: AssignedUrls): ReadonlyMap<string, { probe: Probe; at: string }> {
   const byLabels = new Map<string, { probe: Probe; at: string }>();
+  const common = commonUrls(allProbes(reports));
   for (const [, { report }] of reports.entries()) {
     const at = report.last_updated ?? '';
-    for (const probe of withSeries(report.network_probes)) {
+    for (const probe of withSeries(known(report, common, assignedTo))) {
       const labels = labelsOf({ agent: agentLabel(report), url: probe.URL });
       if ((byLabels.get(labels)?.at ?? '') <= at) byLabels.set(labels, { probe, at });
     }

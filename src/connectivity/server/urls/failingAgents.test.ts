@@ -3,12 +3,7 @@ import { failingAgents } from './failingAgents.ts';
 
 const URL = 'https://a.test/';
 const count = (...results: object[]): unknown =>
-  Object.fromEntries(
-    failingAgents(
-      new Set([URL]),
-      results.map((result) => [{ URL, ...result }]),
-    ),
-  );
+  Object.fromEntries(failingAgents(results.map((result) => ({ results: [{ URL, ...result }], assigned: [URL] }))));
 
 it.each([
   ['no connection', { ConnectionResult: 0, HTTPCode: 0 }, 1],
@@ -27,8 +22,13 @@ it('a result that does not decide is no result: 0 would be a lie', () => {
   expect(count({}, { ConnectionResult: 1 })).toEqual({});
 });
 
-it('counts agents, and only URLs of the checks', () => {
+it('counts each agent once, and only for URLs that it was assigned', () => {
   const results = [{ ConnectionResult: 0 }, { HTTPCode: 200 }, { HTTPCode: 500 }];
   expect(count(...results)).toEqual({ [URL]: 2 });
-  expect(failingAgents(new Set(['https://b.test/']), [[{ URL, ConnectionResult: 0 }]])).toEqual(new Map());
+  const failed = { URL, ConnectionResult: 0 };
+  const agents = [
+    { results: [failed, failed], assigned: [URL] },
+    { results: [failed], assigned: ['https://b.test/'] },
+  ];
+  expect(failingAgents(agents)).toEqual(new Map([[URL, 1]]));
 });

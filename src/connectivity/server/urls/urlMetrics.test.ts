@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
-import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { Reports } from '../reports/reports.ts';
@@ -12,23 +11,23 @@ const [A, B] = ['https://a.test/', 'https://b.test/'] as const;
 let clock: FakeClock;
 let reports: Reports;
 let registry: Registry;
-let cached: ConnectivityCheck[];
+/** What the checks assign to each agent. */
+let assigned: string[];
 let refusal: ApiError | undefined;
 
 beforeEach(() => {
   clock = new FakeClock();
   reports = new Reports(clock);
   registry = new Registry();
-  cached = [{ spec: { probes: { urls: [A] } } }, { spec: { probes: { urls: [A, B] } } }, { spec: {} }];
+  assigned = [A, B];
   refusal = undefined;
   const checks = {
     synced: true,
-    lister: { list: () => cached },
     get refusal() {
       return refusal;
     },
   };
-  registerUrlMetrics(registry, { checks, reports });
+  registerUrlMetrics(registry, { checks, reports, assignedTo: () => assigned });
 });
 
 function report(podname: string, network_probes: object[] | null): void {
@@ -67,6 +66,6 @@ it('ends with the URL in the checks, and while they cannot be read', async () =>
   refusal = new ApiError({ status: 403, reason: 'Forbidden', method: 'GET', path: '/' });
   expect(await series()).toEqual([]);
   refusal = undefined;
-  cached = [];
+  assigned = [];
   expect(await series()).toEqual([]);
 });

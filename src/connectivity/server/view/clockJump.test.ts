@@ -41,7 +41,12 @@ describe.each([
   const view = (report?: PodReport) => {
     const times = { now: clock.now(), upMs: clock.monotonic() - startedAt };
     const endedMs = (name: string): number | undefined => history.endedMs(name);
-    return finished(clusterView({ ...times, roster, endedMs, awaited: () => [], reportOf: () => report }, CHECK));
+    return finished(
+      clusterView(
+        { ...times, roster, endedMs, watches: () => undefined, awaited: () => [], reportOf: () => report },
+        CHECK,
+      ),
+    );
   };
 
   it('an agent that had no time to report since the server started is starting, and silent only later', async () => {

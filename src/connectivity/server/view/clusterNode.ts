@@ -1,4 +1,5 @@
 import type { V1Node } from '@kubernetes/client-node';
+import { virtualMark } from '../../../nodes/virtualNodes.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 
 /** What the server keeps of a Node. Times are ms since 1970 by the clock of the API server. */
@@ -14,6 +15,8 @@ export interface ClusterNode extends KubeObject {
   readonly isCordoned: boolean;
   /** Being deleted, or about to: an autoscaler or an operator says so. */
   readonly isLeaving: boolean;
+  /** Has no host, such as a node of EKS Fargate or KWOK. */
+  readonly isVirtual?: true;
 }
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -22,7 +25,8 @@ const OS_LABEL = 'kubernetes.io/os';
 const LEAVING_TAINTS = ['ToBeDeletedByClusterAutoscaler', 'node.kubernetes.io/out-of-service'];
 
 /** Keeps what the server reads: a few hundred bytes. */
-export function toClusterNode({ metadata = {}, spec, status }: V1Node): ClusterNode {
+export function toClusterNode(whole: V1Node): ClusterNode {
+  const { metadata = {}, spec, status } = whole;
   const { name = '', resourceVersion, labels = {}, creationTimestamp, deletionTimestamp } = metadata;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const zone = labels[ZONE_LABEL];
@@ -37,12 +41,13 @@ export function toClusterNode({ metadata = {}, spec, status }: V1Node): ClusterN
     ...(ready?.status === 'Unknown' && { isSilent: true }),
     isCordoned: spec?.unschedulable === true,
     isLeaving: deletionTimestamp !== undefined || (spec?.taints ?? []).some(({ key }) => LEAVING_TAINTS.includes(key)),
+    ...(virtualMark(whole) !== undefined && { isVirtual: true }),
   };
 }
 
-/** Agents run on Linux only. A node without the label may be one. */
-export function isLinux({ labels }: Pick<ClusterNode, 'labels'>): boolean {
-  return (labels[OS_LABEL] ?? 'linux') === 'linux';
+/** Agents run on Linux only, and need a host. A node without the label may run Linux. */
+export function hasAgents({ labels, isVirtual }: Pick<ClusterNode, 'labels' | 'isVirtual'>): boolean {
+  return isVirtual !== true && (labels[OS_LABEL] ?? 'linux') === 'linux';
 }
 
 /** The API server sends texts; client-node's type says Date. */

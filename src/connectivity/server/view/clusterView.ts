@@ -30,6 +30,8 @@ export interface ViewInput {
   readonly endedMs: (node: string) => number | undefined;
   /** See `AgentView`. */
   readonly awaited: (node: string, plane: Plane) => readonly string[];
+  /** See `AgentView`. */
+  readonly watches: (node: string, plane: Plane) => AgentView['watches'];
   /** Wall clock, ms. It is compared only with times of the API server. */
   readonly now: number;
   /** Time since this process started to take reports, by a clock that does not jump, ms. */
@@ -73,6 +75,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   // What was measured on another node would be said of this one.
   const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;
   const awaited = measurement === undefined ? [] : input.awaited(at.name, at.plane);
+  const watches = input.watches(at.name, at.plane);
   const recent = (state === 'Starting' || state === 'Reporting') && runsMs < 2 * check.intervalMs;
   return [
     {
@@ -82,6 +85,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
       ...(state === 'Silent' && report?.times && { dueAt: report.times.reportedAt + report.intervalMs }),
       ...(measurement !== undefined && report?.times !== undefined && { times: ownTimes(report.times, check.probes) }),
       ...(awaited.length > 0 && { awaited }),
+      ...(watches !== undefined && { watches }),
       ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane, check.probes)),
     },
   ];

@@ -1,6 +1,6 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { isLinux, toClusterNode } from './clusterNode.ts';
+import { hasAgents, toClusterNode } from './clusterNode.ts';
 import { exclusionOf, shownExclusion } from './exclusion.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
@@ -65,10 +65,13 @@ describe('a node', () => {
   });
 });
 
-it.each([
-  [{ 'kubernetes.io/os': 'linux' }, true],
-  [{}, true],
-  [{ 'kubernetes.io/os': 'windows' }, false],
-])('a node with the labels %j has agents: %s', (labels, has) => {
-  expect(isLinux(toClusterNode(node({ metadata: { labels } })))).toBe(has);
+it.each<[Partial<V1Node>, boolean]>([
+  [{ metadata: { labels: { 'kubernetes.io/os': 'linux' } } }, true],
+  [{ metadata: {} }, true],
+  [{ metadata: { labels: { 'kubernetes.io/os': 'windows' } } }, false],
+  [{ metadata: { labels: { 'eks.amazonaws.com/compute-type': 'fargate' } } }, false],
+  [{ metadata: { annotations: { 'kwok.x-k8s.io/node': 'fake' } } }, false],
+  [{ spec: { taints: [{ key: 'virtual-kubelet.io/provider', effect: 'NoSchedule' }] } }, false],
+])('a node with %j has agents: %s', (change, has) => {
+  expect(hasAgents(toClusterNode(node(change)))).toBe(has);
 });

@@ -2,11 +2,11 @@ import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectiv
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import { settingsOf, type CheckSettings } from '../../assign/checkSettings.ts';
 import { preferred, type AgentPod } from '../pods/agentPod.ts';
-import { isLinux, type ClusterNode } from './clusterNode.ts';
+import { hasAgents, type ClusterNode } from './clusterNode.ts';
 
 /** What the caches have of the cluster. */
 export interface Roster {
-  /** Linux nodes, by name. */
+  /** The nodes that have agents. */
   readonly nodes: readonly ClusterNode[];
   /** By name, so that what an agent is to do does not depend on when a check was seen first. */
   readonly checks: readonly CheckSettings[];
@@ -19,7 +19,8 @@ export interface Roster {
 }
 
 /**
- * Puts together what the caches have, without pods whose ServiceAccount may not report.
+ * Puts together what the caches have, without pods whose ServiceAccount may not report, and without those on nodes that
+ * have no agents: KWOK shows such pods as running, and they never report.
  *
  * @param reports whether a pod has a current report with a token
  */
@@ -30,15 +31,16 @@ export function rosterOf(
   reports: (pod: AgentPod) => boolean,
 ): Roster {
   const places: Record<Plane, Map<string, AgentPod>> = { Pod: new Map(), Host: new Map() };
+  const without = new Set(nodes.filter((node) => !hasAgents(node)).map(({ name }) => name));
   let isContested = false;
   for (const agent of pods) {
-    if (!agent.isListed || agent.place === '') continue;
+    if (!agent.isListed || agent.place === '' || without.has(agent.place)) continue;
     const known = places[agent.plane].get(agent.place);
     isContested ||= known?.phase === agent.phase;
     places[agent.plane].set(agent.place, known === undefined ? agent : preferred(known, agent, reports));
   }
   return {
-    nodes: nodes.filter(isLinux),
+    nodes: nodes.filter(hasAgents),
     checks: checks.map(settingsOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
     agents: [...places.Pod.values(), ...places.Host.values()],
     agentOf: (node, plane) => places[plane].get(node),

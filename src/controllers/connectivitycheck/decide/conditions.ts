@@ -1,7 +1,9 @@
+import { firstOf } from '../../../runtime/status/cut.ts';
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityCondition as Type, ConnectivityReason as Reason } from '../../../api/connectivitycheck/reasons.ts';
 import { findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { urlsAllowed } from './allowed.ts';
 import type { Known } from './known.ts';
 import { shortName } from './subjects.ts';
 
@@ -25,13 +27,14 @@ export function findingReason({ class: one, severity }: Pick<Finding, 'class' | 
 
 /**
  * The conditions. All are Unknown with the reason Initializing until the server was asked. While this process had no
- * answer, those of an earlier evaluation stay, but for ServerReachable.
+ * answer, those of an earlier evaluation stay, but for ServerReachable. URLsAllowed is absent until a URL is refused.
  *
  * | condition       | True                      | False                                      | Unknown                   |
  * | --------------- | ------------------------- | ------------------------------------------ | ------------------------- |
  * | ServerReachable | it answers                | unreachable; the reason why                | NotDeployed               |
  * | AgentsReporting | all report                | AgentsMissing, NoAgentReports              | no, or an old evaluation  |
  * | Healthy         | verdict Healthy           | the reason of the first finding            | verdict Unknown           |
+ * | URLsAllowed     | no URL is refused         | AddressRefused                             | NotDeployed               |
  * | Ready           | verdict known, not old    | ServerDown, NotDeployed, no agent reports… | not evaluated yet         |
  *
  * @param generation of the spec that they were decided for
@@ -45,11 +48,13 @@ export function conditionsOf(
 ): Condition[] {
   const server = serverState(known);
   const agents = agentsState(known, decided);
+  const allowed = urlsAllowed(known, findCondition(before, Type.URLsAllowed) !== undefined);
   const states: readonly [Type, State][] = [
     [Type.Ready, readyState(known, decided, agents)],
     [Type.Healthy, healthyState(known, decided, agents)],
     [Type.ServerReachable, server],
     [Type.AgentsReporting, agents],
+    ...(allowed === undefined ? [] : [[Type.URLsAllowed, allowed] satisfies [Type, State]]),
   ];
   const observed = generation === undefined ? {} : { observedGeneration: generation };
   return states.reduce<Condition[]>(
@@ -106,9 +111,8 @@ function agentsState(known: Known, { agents = 0, reportingAgents = 0, findings, 
 function missingNames(findings: readonly Finding[]): string {
   const names = findings.filter(({ class: one }) => one === 'Agent').flatMap(({ subjects }) => subjects);
   if (names.length === 0) return '';
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
-  const named = names.slice(0, NAMED).map((name) => shortName(name, LONGEST_NAME));
-  return `; missing: ${named.join(', ')}${more}`;
+  const short = names.map((name) => shortName(name, LONGEST_NAME));
+  return `; missing: ${firstOf(short, NAMED)}`;
 }
 
 function healthyState(known: Known, { verdict, findings }: Decided, agents: State): State {

@@ -10,6 +10,7 @@ it('reads every field of an evaluation', () => {
   const full = {
     ...evaluation([finding({ evidence })]),
     lasting: [finding()],
+    refused: [{ url: 'http://a/', address: '::1', reason: 'Loopback' as const, agents: 2 }],
     excluded: [{ node: 'c', reason: 'Unreachable' as const }],
   };
   expect(read({ all: full })).toEqual({ evaluations: { all: full } });

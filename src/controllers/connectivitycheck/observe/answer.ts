@@ -3,6 +3,7 @@ import type { FindingClass, Severity } from '../../../api/connectivitycheck/find
 import type { Exclusion, Plane } from '../../../api/connectivitycheck/terms.ts';
 import { problemTexts } from '../../../api/problems.ts';
 import type { Evaluations } from '../../../connectivity/protocol/evaluation.ts';
+import type { TargetRefusal } from '../../../connectivity/protocol/measurement.ts';
 
 const count = z.int().min(0);
 
@@ -44,6 +45,9 @@ const evaluation = z.object({
     observedPairs: count,
     affectedPairs: count,
   }),
+  refused: z
+    .array(z.object({ url: z.string(), address: z.string(), reason: word<TargetRefusal>(), agents: count }))
+    .exactOptional(),
   excluded: z.array(z.object({ node: z.string(), reason: word<Exclusion>() })),
 });
 

@@ -1,0 +1,106 @@
+import { networkInterfaces } from 'node:os';
+import type { ProbeResult } from '../../../api/agent/report.ts';
+import type { Cidr } from '../../../options/cidr.ts';
+import { probeUrlOf, type HostAndPort, type ProbeUrl } from '../../../options/connectivityValues.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import type { Logger } from '../../../runtime/process/logger.ts';
+import type { NameLookup } from '../../../runtime/process/nameLookup.ts';
+import { readTextFile } from '../../../runtime/process/textFile.ts';
+import type { RefusedUrl } from '../../protocol/measurement.ts';
+import { PING_PATH } from '../../protocol/ping.ts';
+import { probeHttp, type UrlProbe } from './httpProbe.ts';
+import type { Trust } from './httpRequest.ts';
+import { targetRule } from './targetRule.ts';
+
+/**
+ * The interface with the addresses of all Services, where kube-proxy uses IPVS. They lead to the pods of the Services, not to
+ * the node. Node.js does not list it while it is down, as kube-proxy leaves it.
+ */
+const IPVS_INTERFACE = 'kube-ipvs0';
+
+export interface UrlProbesOptions {
+  readonly server: HostAndPort;
+  /** PEM of the authority of the server; undefined: plain HTTP. */
+  readonly serverCaFile: string | undefined;
+  /** URLs that the owner of the agent chose. */
+  readonly probeUrls: readonly ProbeUrl[];
+  /** Addresses that may be requested although they are refused by default. */
+  readonly allowedTargets: readonly Cidr[];
+  readonly names: NameLookup;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Requests URLs: those of the owner of the agent, those that ConnectivityChecks assign, and that of the server. */
+export class UrlProbes {
+  readonly #o: UrlProbesOptions;
+  /** The refused URLs of the last log line. */
+  #logged = '';
+
+  constructor(o: UrlProbesOptions) {
+    this.#o = o;
+  }
+
+  /**
+   * Requests all URLs at the same time. Never rejects.
+   *
+   * | URL | addresses that `targetRule` refuses |
+   * |---|---|
+   * | of `--probeurls`, or of the server | are requested; a redirect to them is not followed |
+   * | assigned | are not requested |
+   *
+   * @param assigned URLs of ConnectivityChecks
+   * @returns the results, and the URLs that were not requested
+   */
+  async probe(
+    assigned: readonly string[],
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<{ results: ProbeResult[]; refused: RefusedUrl[] }> {
+    const { server, probeUrls, clock, serverCaFile, allowedTargets, names } = this.#o;
+    const ping = `${serverCaFile === undefined ? 'http' : 'https'}://${server.text}${PING_PATH}`;
+    const trust = await trustOf(serverCaFile);
+    const o = { clock, timeoutMs, signal, lookup: names.fresh(), rule: targetRule(allowedTargets, ownAddresses()) };
+    const own = new Set(probeUrls.map(({ text }) => text));
+    const probes = await Promise.all([
+      ...distinct([...probeUrls, ...assigned.map(probeUrlOf)]).map(({ text, url }) =>
+        probeHttp(text, url, { ...o, isTrusted: own.has(text) }),
+      ),
+      probeHttp(ping, new URL(ping), { ...o, trust, isTrusted: true }),
+    ]);
+    const refused = probes.flatMap((probe) => ('refused' in probe ? [probe.refused] : []));
+    this.#log(refused);
+    return { results: probes.flatMap(resultOf), refused };
+  }
+
+  /** Once, as long as they are the same. */
+  #log(refused: readonly RefusedUrl[]): void {
+    const text = JSON.stringify(refused);
+    if (text === this.#logged) return;
+    this.#logged = text;
+    if (refused.length > 0) {
+      this.#o.logger.warn({ refused }, 'URLs are not requested: --allow-target-cidr does not allow their addresses');
+    }
+  }
+}
+
+function resultOf(probe: UrlProbe): ProbeResult[] {
+  return 'result' in probe ? [probe.result] : [];
+}
+
+/** Addresses of this network namespace: those of the node, or of the pod. They may change while the agent runs. */
+export function ownAddresses(interfaces: ReturnType<typeof networkInterfaces> = networkInterfaces()): string[] {
+  return Object.entries(interfaces).flatMap(([name, addresses = []]) =>
+    name === IPVS_INTERFACE ? [] : addresses.map(({ address }) => address),
+  );
+}
+
+/** Without its file no server is trusted; the report logs why. */
+async function trustOf(caFile: string | undefined): Promise<Trust | undefined> {
+  return caFile === undefined ? undefined : { ca: await readTextFile(caFile).catch(() => [] as []) };
+}
+
+/** Results have the text as their key. */
+function distinct(urls: readonly (ProbeUrl | undefined)[]): ProbeUrl[] {
+  return [...new Map(urls.flatMap((each) => (each === undefined ? [] : [[each.text, each] as const]))).values()];
+}

@@ -1,0 +1,45 @@
+import { beforeEach, expect, it } from 'vitest';
+import { AssignedPeers } from './assignedPeers.ts';
+
+const WINDOW_MS = 60_000;
+let assigned: AssignedPeers;
+
+beforeEach(() => {
+  assigned = new AssignedPeers();
+});
+
+const note = (now: number, ...peers: string[]): void => assigned.note('n1', 'Pod', peers, now, WINDOW_MS);
+/** Those of these nodes that n1 was assigned. */
+const known = (...nodes: string[]): string[] => nodes.filter((node) => assigned.of('n1', 'Pod')?.(node));
+
+it('knows nothing of an agent before its first assignment', () => {
+  expect(assigned.of('n1', 'Pod')).toBeUndefined();
+  note(0);
+  expect(assigned.of('n1', 'Pod')?.('n2')).toBe(false);
+  expect(assigned.of('n1', 'Host')).toBeUndefined();
+});
+
+it('keeps peers for a window, and forgets them after two', () => {
+  note(0, 'n2');
+  note(59_999, 'n3');
+  expect(known('n2', 'n3', 'n4')).toEqual(['n2', 'n3']);
+  note(60_000, 'n4');
+  expect(known('n2', 'n3', 'n4')).toEqual(['n2', 'n3', 'n4']);
+  note(119_999, 'n5');
+  expect(known('n2', 'n3', 'n4', 'n5')).toEqual(['n2', 'n3', 'n4', 'n5']);
+  note(120_000, 'n6');
+  expect(known('n2', 'n3', 'n4', 'n5', 'n6')).toEqual(['n4', 'n5', 'n6']);
+});
+
+it('keeps 2,000 peers of an agent at most', () => {
+  const names = Array.from({ length: 5_000 }, (_, n) => `peer${n}`);
+  for (const name of names) note(0, name);
+  expect(known(...names).length).toBeLessThanOrEqual(2_000);
+  expect(known('peer4999')).toHaveLength(1);
+});
+
+it('forgets nodes that have left', () => {
+  note(0, 'n2');
+  assigned.keepOnly(new Set(['n2']));
+  expect(assigned.of('n1', 'Pod')).toBeUndefined();
+});

@@ -1,0 +1,11 @@
+import type { V1TokenReviewStatus } from '@kubernetes/client-node';
+
+/** What the API server answers for a valid token of the pod `a` in the namespace `ns`. */
+export const VALID: V1TokenReviewStatus = {
+  authenticated: true,
+  audiences: ['aud'],
+  user: {
+    username: 'system:serviceaccount:ns:sa',
+    extra: { 'authentication.kubernetes.io/pod-name': ['a'], 'authentication.kubernetes.io/pod-uid': ['u'] },
+  },
+};

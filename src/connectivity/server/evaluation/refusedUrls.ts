@@ -1,0 +1,26 @@
+import type { RefusedUrls } from '../../protocol/evaluation.ts';
+import type { RefusedUrl } from '../../protocol/measurement.ts';
+
+/**
+ * The URLs of a check that agents refuse, in the order of the check. Of the addresses of a URL, that of the first agent
+ * counts. URLs that the check does not have are those of other checks, or made up by a report without a token.
+ *
+ * @param urls of the check
+ * @param agents what each agent with a current report refused
+ */
+export function refusedUrls(
+  urls: readonly string[],
+  agents: readonly (readonly RefusedUrl[] | undefined)[],
+): readonly RefusedUrls[] {
+  const byUrl = new Map<string, RefusedUrls>();
+  for (const refused of agents) {
+    for (const { url, address, reason } of new Map((refused ?? []).map((each) => [each.url, each])).values()) {
+      const known = byUrl.get(url);
+      byUrl.set(
+        url,
+        known === undefined ? { url, address, reason, agents: 1 } : { ...known, agents: known.agents + 1 },
+      );
+    }
+  }
+  return urls.flatMap((url) => byUrl.get(url) ?? []);
+}
