@@ -28,6 +28,8 @@ export type WeightCondition = (typeof WeightCondition)[keyof typeof WeightCondit
 export const WeightReason = {
   // Ready
   InForce: 'InForce',
+  /** Ready: the TrafficWeight is being deleted. */
+  Terminating: 'Terminating',
   /** The spec is invalid: an older CRD let it through. Nothing is written. */
   InvalidSpec: 'InvalidSpec',
   /** What the records are made of cannot be read. Nothing is written. */
@@ -85,6 +87,8 @@ export const WeightReason = {
   DifferentTTL: 'DifferentTTL',
   /** A DNSEndpoint with the name of the Ingress is not its own. */
   ForeignDNSEndpoint: 'ForeignDNSEndpoint',
+  /** Ingresses, HTTPRoutes or DNSEndpoints of a namespace take more memory than the operator gives to one. */
+  NamespaceTooLarge: 'NamespaceTooLarge',
 } as const;
 export type WeightReason = (typeof WeightReason)[keyof typeof WeightReason];
 

@@ -14,6 +14,7 @@ export const HOST_REASONS = [
   'InvalidAnnotation',
   'Conflict',
   'SharedHost',
+  'OtherNamespace',
   'RecordInTheWay',
   'TooManyRecords',
   'DifferentTTL',

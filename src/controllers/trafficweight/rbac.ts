@@ -22,7 +22,10 @@ export function trafficWeightRights(): ControllerRights {
             why: 'Hosts and addresses of HTTPRoutes, in a cluster with the Gateway API.',
           },
           { ...rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), why: 'Which Services are ready.' },
-          { ...rule('', ['namespaces'], ['list', 'watch']), why: 'For spec.namespaceSelector.' },
+          {
+            ...rule('', ['namespaces'], ['list', 'watch']),
+            why: 'For spec.namespaceSelector, and the listeners that select by namespace.',
+          },
           {
             ...rule(DNS_ENDPOINTS.group, [DNS_ENDPOINTS.plural], ['list', 'watch', 'create', 'patch', 'delete']),
             why: 'The records, which external-dns publishes.',

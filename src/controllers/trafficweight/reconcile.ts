@@ -14,6 +14,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/status/conditionEvents.ts';
 import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
+import { isTerminating } from '../../runtime/status/terminating.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
@@ -25,11 +26,18 @@ import { explain, withCurrent } from './decide/hosts.ts';
 import { rampEvents } from './decide/ramp.ts';
 import { settingsOf } from './decide/settings.ts';
 import { knownZones } from './decide/zones.ts';
-import { isInForce, statusOf, undecidedStatus, type KnownWeight, type Outcome } from './decide/status.ts';
+import {
+  isInForce,
+  statusOf,
+  terminatingStatus,
+  undecidedStatus,
+  type KnownWeight,
+  type Outcome,
+} from './decide/status.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
 import { problemOf, type Caches } from './observe/caches.ts';
-import type { BackendView, ZoneView } from './observe/observation.ts';
+import type { BackendView, Candidate, ZoneView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import type { Gates } from './observe/gates.ts';
 import type { WeightObjects } from './objects/weightObjects.ts';
@@ -53,6 +61,8 @@ export interface Dependencies {
   readonly ingressEvents: IngressEvents;
   readonly metrics: TrafficWeightMetrics;
   readonly clock: Pick<Clock, 'now'>;
+  /** By the name of the TrafficWeight: the namespaces that have its hosts, as its last plan says. */
+  readonly held: Map<string, RecordsPlan['held']>;
   readonly isLeader: () => boolean;
 }
 
@@ -92,10 +102,16 @@ export async function reconcile(
     d.metrics.forget(key);
     d.ingressEvents.forget(key);
     d.gates.forget(key);
+    d.held.delete(key);
     if (weight === undefined) d.statuses.forget(key);
     return undefined;
   }
-  if (weight.metadata?.deletionTimestamp !== undefined) return undefined;
+  if (isTerminating(weight)) {
+    const status = terminatingStatus(weight, d.clock.now());
+    d.metrics.record(key, status);
+    await d.statuses.write(weight, status, signal === undefined ? {} : { signal });
+    return undefined;
+  }
   const problem = problemOf(d.caches);
   const parsed = parseTrafficWeightSpec(weight);
   if ('problems' in parsed) {
@@ -131,7 +147,10 @@ async function applyWeight(
   const { candidates, weights, ...scene } = observe(weight, d);
   const settings = settingsOf(spec, step.weight);
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
-  const plan = planRecords({ ...scene, ...division, owner: name, settings, sources, zones: knownZones(zones) });
+  const heldBefore = d.held.get(name) ?? new Map<string, string>();
+  const known = { settings, sources, zones: knownZones(zones), heldBefore };
+  const plan = planRecords({ ...scene, ...division, ...known, owner: name });
+  d.held.set(name, plan.held);
   const failures = await writeRecords(plan, { ...d.writers, signal });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
@@ -140,6 +159,7 @@ async function applyWeight(
   const outcome = {
     ...{ spec, desiredWeight, step, backend, zones, hosts },
     ingresses: plan.sources.length,
+    beyond: beyondOf(candidates, spec),
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
   };
@@ -149,6 +169,12 @@ async function applyWeight(
   if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
   return status;
+}
+
+/** The namespace of each source that the TrafficWeight might select if there were room for it. */
+function beyondOf(candidates: readonly Candidate[], { sources }: TrafficWeightSpec): string[] {
+  const beyond = candidates.filter(({ isBeyond, source }) => isBeyond && sources?.includes(source.kind) !== false);
+  return beyond.map(({ source }) => source.namespace);
 }
 
 /** The DNSEndpoints that a plan asks for, as they are after its writes. */

@@ -74,6 +74,7 @@ export function runWeights(
     writers: { client, endpoints, logger, applier },
     ingressEvents: new IngressEvents(events),
     gates: new Gates(sources.ask, clock),
+    held: new Map(),
     metrics: createTrafficWeightMetrics(metrics.registry),
   };
   const controller: Controller = new Controller({

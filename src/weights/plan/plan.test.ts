@@ -62,6 +62,7 @@ function plan(
     ...{ rivals: [], otherOwnerOf: () => undefined, isOwner: (name) => name === 'main' || name === 'other' },
     isReady: () => true,
     zones: NO_ZONES,
+    heldBefore: new Map(),
     ...over,
   });
 }

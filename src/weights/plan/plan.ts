@@ -2,7 +2,7 @@ import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
-import { shareRecord } from '../records/sharedHosts.ts';
+import { shareRecord, withSharedHosts } from '../records/sharedHosts.ts';
 import type { KnownZones } from '../zone/published.ts';
 import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
@@ -10,6 +10,7 @@ import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records
 const WITHOUT_RECORD: ReadonlySet<WeightReason> = new Set([
   'Conflict',
   'SharedHost',
+  'OtherNamespace',
   'RecordInTheWay',
   'TooManyRecords',
 ]);
@@ -47,6 +48,8 @@ export interface Scene {
   readonly isReady: (key: string) => boolean;
   /** Where the records are published. */
   readonly zones: KnownZones;
+  /** `held` of the plan before; empty for the first plan. */
+  readonly heldBefore: ReadonlyMap<string, string>;
 }
 
 /** What is decided about one source. */
@@ -69,6 +72,8 @@ export interface RecordsPlan {
   readonly sources: readonly PlannedSource[];
   /** DNSEndpoints of this owner whose source nobody selects any more, or whose hosts all are with other sources. */
   readonly removed: readonly DnsEndpoint[];
+  /** The namespace that has each host. */
+  readonly held: ReadonlyMap<string, string>;
 }
 
 /**
@@ -84,18 +89,27 @@ export interface RecordsPlan {
  * A source whose load balancer has lost its address keeps the last one: a controller that restarts must not take hosts off
  * the DNS.
  *
+ * Routes of one namespace share the record of a host. An object of another namespace never changes its weight: see holders().
+ *
  * A DNSEndpoint is removed only if its source is known. The garbage collector of Kubernetes removes those of sources that
  * are deleted; one that is unknown may be missing from a cache that is late.
  */
 export function planRecords(scene: Scene): RecordsPlan {
   const { settings, endpointOf, otherOwnerOf } = scene;
   const sources = [...scene.sources].sort(byKey);
-  const claims = sources.map((source) => claimOf({ source, settings }, endpointOf, otherOwnerOf(source)));
+  const joined = withSharedHosts(sources);
+  const claims = sources.map((source, n) =>
+    claimOf({ source: joined[n] ?? source, settings }, endpointOf, otherOwnerOf(source)),
+  );
   const rivals = scene.rivals.map((rival) => claimOf(rival, endpointOf));
   const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined);
-  const held = holders([...published, ...leftovers(scene)]);
+  const held = holders([...published, ...leftovers(scene)], scene.heldBefore);
   const planned = claims.map((claim) => planSource(claim, held, scene)).filter(({ hosts }) => hosts.length > 0);
-  return { sources: planned, removed: [...unselectedOf(scene), ...planned.flatMap(withoutHosts)] };
+  return {
+    sources: planned,
+    removed: [...unselectedOf(scene), ...planned.flatMap(withoutHosts)],
+    held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
+  };
 }
 
 function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
@@ -173,7 +187,8 @@ function planSource(
     holderOf: (host) => {
       const holder = held.get(host);
       if (holder === undefined || holder === source) return undefined;
-      return { name: nameOfSource(holder), isShared: shareRecord(holder, source) };
+      const isSameNamespace = holder.namespace === source.namespace;
+      return { name: nameOfSource(holder), isShared: shareRecord(holder, source), isSameNamespace };
     },
   });
   const planned = { source, hosts, live, hasLostAddress };

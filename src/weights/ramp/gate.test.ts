@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judge } from './gate.ts';
+import { judge, valueText } from './gate.ts';
 
 it.each([
   [0.009, '< 0.01', 'Passed'],
@@ -21,4 +21,14 @@ it.each([
   [[Infinity], 'the query gives Infinity'],
 ])('%j is no data', (values, message) => {
   expect(judge(values, '!= 5')).toEqual({ result: 'NoData', message });
+});
+
+it.each([
+  [0.9230769230769231, '< 0.01', '0.9231'],
+  [0.010000001, '< 0.01', '0.01'],
+  [0.010000001, '<= 0.01', '0.010000001'],
+  [1234567, '< 5', '1235000'],
+  [0.5, '< 0.01', '0.5'],
+])('%d, which is not %s, is shown as %s', (value, condition, text) => {
+  expect(valueText(value, condition)).toBe(text);
 });

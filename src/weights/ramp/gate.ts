@@ -30,3 +30,12 @@ export function judge(values: readonly number[], condition: string): GateResult 
   const [, operator = '', limit = ''] = /^([<>=!]+) ?(.*)$/.exec(condition) ?? [];
   return { result: COMPARISONS[operator]?.(value, Number(limit)) === true ? 'Passed' : 'Failed', value };
 }
+
+/** Significant digits of a value in a message. */
+const DIGITS_SHOWN = 4;
+
+/** The value of a failed gate for people: rounded, unless that value would pass. */
+export function valueText(value: number, condition: string): string {
+  const rounded = Number(value.toPrecision(DIGITS_SHOWN));
+  return String(judge([rounded], condition).result === 'Failed' ? rounded : value);
+}

@@ -4,6 +4,9 @@ import { DNS_ENDPOINTS, KEPT_ANNOTATION, keptText, type DnsEndpoint } from './en
 import type { SourceRecords } from './records.ts';
 import { endpointNameOf, SOURCE_KINDS, type Source } from './source.ts';
 
+/** Hosts of a source whose records fit into one DNSEndpoint: each takes about 200 bytes of the 1.5 MiB that etcd takes. */
+export const MOST_HOSTS = 4_000;
+
 /**
  * The DNSEndpoint of a source: in its namespace, and deleted with it, as the original's. Undefined if it has
  * no record: an empty one would look like a mistake.

@@ -56,6 +56,21 @@ it.each([
   }
 });
 
+it.each<[string, Claim[], string]>([
+  ['the namespace that had it', [claim('a'), claim('b', { createdAt: NEW, namespace: 'team' })], 'team/b'],
+  [
+    'the one whose records are there, also of another namespace',
+    [claim('a', {}, [HOST]), claim('b', { createdAt: NEW, namespace: 'team' })],
+    'shop/a',
+  ],
+  ['the oldest, if that namespace no longer asks for it', [claim('a'), claim('b', { createdAt: NEW })], 'shop/a'],
+])('a host that the namespace team had is of %s', (_, claims, wanted) => {
+  for (const order of [claims, [...claims].reverse()]) {
+    const holder = holders(order, new Map([[HOST, 'team']])).get(HOST);
+    expect(holder && endpointKeyOf(holder)).toBe(wanted);
+  }
+});
+
 it('a host outside of the domain is of none', () => {
   expect(holders([{ ...claim('a'), settings: { ...SETTINGS, bindingDomain: 'example.com' } }])).toEqual(new Map());
 });

@@ -19,17 +19,23 @@ export interface Claim {
  * | of two such sources      | which has the host                     |
  * |--------------------------|----------------------------------------|
  * | one has it already       | that one: no change of another Ingress takes its traffic |
+ * | neither, and one is of the namespace that had it | that one: a team that replaces its Ingress keeps the host |
  * | both have it, or neither | the older one, then the first by name  |
+ *
+ * @param before the namespace that had each host last
  */
-export function holders(claims: readonly Claim[]): Map<string, Source> {
-  const byHost = new Map<string, Claim & { readonly serves: boolean }>();
+export function holders(
+  claims: readonly Claim[],
+  before: ReadonlyMap<string, string> = new Map(),
+): Map<string, Source> {
+  const byHost = new Map<string, Claim & { readonly rank: number }>();
   for (const claim of claims.filter(canHaveRecords).sort((a, b) => byAge(aged(a), aged(b)))) {
     const served = new Set(hostsIn(claim.endpoint?.spec?.endpoints));
     for (const { host } of claim.source.hosts) {
       if (!isWithin(host, claim.settings.bindingDomain)) continue;
       const holder = byHost.get(host);
-      const serves = served.has(host);
-      if (holder === undefined || (serves && !holder.serves)) byHost.set(host, { ...claim, serves });
+      const rank = served.has(host) ? 2 : Number(before.get(host) === claim.source.namespace);
+      if (holder === undefined || rank > holder.rank) byHost.set(host, { ...claim, rank });
     }
   }
   return new Map([...byHost].map(([host, { source }]) => [host, source]));

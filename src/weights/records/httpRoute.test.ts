@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../runtime/controller/conditions.ts';
-import type { Gateway, HttpRoute } from './gatewayApi.ts';
-import { gatewayOf, isKnown, routeOf, sourceOfRoute } from './httpRoute.ts';
+import { gatewayOf } from '../gateway/gateway.ts';
+import type { Gateway, HttpRoute } from '../gateway/gatewayApi.ts';
+import { isKnown, routeOf, sourceOfRoute } from './httpRoute.ts';
 
 type Rules = NonNullable<HttpRoute['spec']>['rules'];
 type Parents = NonNullable<HttpRoute['status']>['parents'];
@@ -23,7 +24,8 @@ function sourceOf(
   const metadata = { namespace: 'shop', name: 'web', uid: 'u1', annotations: { a: 'b' } };
   const parentRefs = parents.map(({ parentRef }) => parentRef);
   const route = routeOf({ metadata, spec: { hostnames, rules, parentRefs }, status: { parents } });
-  return sourceOfRoute(route, (key) => gateways[key] && gatewayOf(gateways[key]));
+  const gatewayAt = (key: string) => gateways[key] && gatewayOf(gateways[key]);
+  return sourceOfRoute(route, gatewayAt, () => false).source;
 }
 
 function gateway(
@@ -132,6 +134,16 @@ it('a parent that the route does not have any more does not count', () => {
   expect(route.parents).toEqual([{ gateway: 'shop/public', sectionName: 'https', port: undefined }]);
 });
 
+it('a parent does not count if one of several controllers has refused the route', () => {
+  const parents = [parent(), parent({}, [said('Accepted', 'False')]), parent({ sectionName: 'http' })];
+  const route = routeOf({
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { parentRefs: parents.map(({ parentRef }) => parentRef) },
+    status: { parents },
+  });
+  expect(route.parents).toEqual([{ gateway: 'shop/public', sectionName: 'http', port: undefined }]);
+});
+
 describe('the hosts of a route are known', () => {
   const refs = [{ name: 'a' }, { name: 'b' }];
   it.each<[string, string[], string[], boolean]>([
@@ -183,6 +195,7 @@ describe('what answers for a host', () => {
     ],
     ['a redirect', [{ filters: [{ type: 'RequestRedirect' }] }], { services: [], leadsNowhere: false }],
     ['an extension', [{ filters: [{ type: 'ExtensionRef' }] }], { services: [], leadsNowhere: false }],
+    ['a name that no Service can have', [{ backendRefs: [{ name: 'other/a' }] }], { services: [], leadsNowhere: true }],
     ['nothing', [{ backendRefs: [{ name: 'a' }] }, {}], { services: ['a'], leadsNowhere: true }],
     [
       'only backends that get no traffic',

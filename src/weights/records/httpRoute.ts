@@ -2,22 +2,20 @@ import { findCondition } from '../../runtime/controller/conditions.ts';
 import { createdAt } from './age.ts';
 import { normal } from './domain.ts';
 import {
-  isToGateway,
-  type BackendReference,
-  type Gateway,
-  type HttpRoute,
-  type Listener,
-  type ParentReference,
-} from './gatewayApi.ts';
+  commonHosts,
+  listenersFor,
+  type ListenerReference,
+  type RouteGateway,
+  type RouteNamespace,
+} from '../gateway/gateway.ts';
+import { isToGateway, type BackendReference, type HttpRoute, type ParentReference } from '../gateway/gatewayApi.ts';
 import { HTTP_ROUTE, type Source } from './source.ts';
-import { targetsOf, type LoadBalancerAddress } from './targets.ts';
+import { targetsOf } from './targets.ts';
 
 /** A parent that has accepted a route. */
-export interface AcceptedParent {
+export interface AcceptedParent extends ListenerReference {
   /** `namespace/name` of the Gateway. */
   readonly gateway: string;
-  readonly sectionName: string | undefined;
-  readonly port: number | undefined;
 }
 
 /** Of an HTTPRoute what its records need, without its Gateways. */
@@ -34,20 +32,6 @@ export interface Route {
   readonly gateways: readonly string[];
 }
 
-/** A listener that serves HTTP. */
-interface RouteListener extends Pick<Listener, 'name' | 'hostname' | 'port'> {
-  /** The only namespace whose routes it takes; undefined if there are others. */
-  readonly onlyNamespace: string | undefined;
-}
-
-/** Of a Gateway what the records of its routes need. */
-export interface RouteGateway {
-  readonly className: string | undefined;
-  /** Those that serve HTTP. */
-  readonly listeners: readonly RouteListener[];
-  readonly addresses: readonly LoadBalancerAddress[];
-}
-
 /**
  * Reads an HTTPRoute.
  *
@@ -59,6 +43,8 @@ export interface RouteGateway {
  * | a rule without backends, which neither redirects nor has an extension | leads nowhere: the Gateway answers 500 |
  * | a parent that has not accepted the route | none: it sends it no traffic                              |
  * | one with ResolvedRefs False            | leads nowhere: a backend is missing, or not permitted       |
+ * | a backend of another namespace, and a parent without ResolvedRefs True | leads nowhere: whether a ReferenceGrant permits it is not read |
+ * | a name that no Service can have        | leads nowhere                                               |
  */
 export function routeOf({ metadata, spec, status }: HttpRoute): Route {
   const namespace = metadata?.namespace ?? '';
@@ -68,12 +54,8 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
   }));
   const asked = (spec?.parentRefs ?? []).filter(isToGateway).map((reference) => parentOf(reference, namespace));
   const parents = (status?.parents ?? []).filter(({ parentRef }) => isToGateway(parentRef));
-  // The status may still tell of a parent that the route does not have any more.
-  const accepted = parents.filter(
-    ({ parentRef, conditions }) =>
-      findCondition(conditions, 'Accepted')?.status === 'True' &&
-      asked.some((one) => isSame(one, parentOf(parentRef, namespace))),
-  );
+  const accepted = acceptedBy(parents, asked, namespace);
+  const backends = rules.flatMap((rule) => rule.backends);
   return {
     source: {
       kind: HTTP_ROUTE,
@@ -83,57 +65,54 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
       annotations: metadata?.annotations ?? {},
     },
     hostnames: distinct((spec?.hostnames ?? []).map(normal)),
-    services: distinct(rules.flatMap(({ backends }) => backends.flatMap((each) => serviceOf(each, namespace)))),
+    services: distinct(backends.flatMap((each) => serviceOf(each, namespace))),
     leadsNowhere:
-      rules.some(({ backends, answers }) => backends.length === 0 && !answers) ||
-      accepted.some(({ conditions }) => findCondition(conditions, 'ResolvedRefs')?.status === 'False'),
+      rules.some((rule) => rule.backends.length === 0 && !rule.answers) ||
+      backends.some(({ name }) => name.includes('/')) ||
+      !accepted.every(resolves(backends.some((each) => (each.namespace ?? namespace) !== namespace))),
     parents: accepted.map(({ parentRef }) => parentOf(parentRef, namespace)),
     hasStatus: parents.length > 0,
     gateways: distinct(asked.map(({ gateway }) => gateway)),
   };
 }
 
-/** Reads a Gateway. */
-export function gatewayOf({ metadata, spec, status }: Gateway): RouteGateway {
-  return {
-    className: spec?.gatewayClassName,
-    listeners: (spec?.listeners ?? [])
-      .filter(({ protocol }) => protocol === 'HTTP' || protocol === 'HTTPS')
-      .map(({ name, hostname, port, allowedRoutes }) => {
-        const from = allowedRoutes?.namespaces?.from ?? 'Same';
-        return { name, hostname, port, onlyNamespace: from === 'Same' ? metadata?.namespace : undefined };
-      }),
-    addresses: (status?.addresses ?? []).flatMap(({ type = 'IPAddress', value }): LoadBalancerAddress[] => {
-      if (type === 'IPAddress') return [{ ip: value }];
-      return type === 'Hostname' ? [{ hostname: value }] : [];
-    }),
-  };
+/** An HTTPRoute as a source. */
+export interface RouteSource {
+  readonly source: Source;
+  /** The classes of the Gateways that take it. */
+  readonly classNames: readonly string[];
 }
 
 /**
  * An HTTPRoute as a source, by the Gateways that have accepted it. Its hosts are those that the route and a listener have in
- * common; the addresses are those of all these Gateways.
+ * common; the addresses are those of all these Gateways. That a Gateway has accepted a route is not enough: whoever may write the
+ * status of a route can claim that, so its listeners must also take the route.
  *
  * @param gateways by `namespace/name`; undefined for one that is not known, or does not count
+ * @param matches whether the labels of the route's namespace match; false while they are not known
  */
-export function sourceOfRoute(route: Route, gateways: (key: string) => RouteGateway | undefined): Source {
+export function sourceOfRoute(
+  route: Route,
+  gateways: (key: string) => RouteGateway | undefined,
+  matches: RouteNamespace['matches'],
+): RouteSource {
   const { source, hostnames, services, leadsNowhere, parents } = route;
+  const namespace = { name: source.namespace, matches };
   const attached = parents.flatMap((parent) => {
     const gateway = gateways(parent.gateway);
-    return gateway === undefined
-      ? []
-      : [{ gateway, listeners: gateway.listeners.filter(isOf(parent, source.namespace)) }];
+    const listeners = gateway === undefined ? [] : listenersFor(gateway, parent, namespace);
+    return gateway === undefined || listeners.length === 0 ? [] : [{ gateway, listeners }];
   });
   const hosts = distinct(
     attached.flatMap(({ listeners }) => listeners.flatMap(({ hostname }) => commonHosts(hostnames, hostname))),
   );
-  const addresses = attached
-    .filter(({ listeners }) => listeners.length > 0)
-    .flatMap(({ gateway }) => gateway.addresses);
   return {
-    ...source,
-    hosts: hosts.map((host) => ({ host, services, leadsNowhere })),
-    targets: targetsOf(addresses),
+    source: {
+      ...source,
+      hosts: hosts.map((host) => ({ host, services, leadsNowhere })),
+      targets: targetsOf(attached.flatMap(({ gateway }) => gateway.addresses)),
+    },
+    classNames: attached.flatMap(({ gateway }) => gateway.className ?? []),
   };
 }
 
@@ -153,32 +132,33 @@ export function isKnown({ hasStatus, parents, gateways }: Route, has: (gateway: 
   return hasStatus && needed.every(has);
 }
 
+type ParentStatus = NonNullable<NonNullable<HttpRoute['status']>['parents']>[number];
+
 /**
- * The host names that a route and a listener have in common: the narrower one of each two that overlap. See `hostnames` of
- * https://gateway-api.sigs.k8s.io/reference/spec/#httproutespec.
- *
- * @param listener undefined or empty: any
+ * Those of the parents that the route asks for which have accepted it. The status may still have parents that the route no longer
+ * has. If several controllers write about one parent, each must have accepted the route.
  */
-function commonHosts(hostnames: readonly string[], listener: string | undefined): string[] {
-  if (listener === undefined || listener === '') return [...hostnames];
-  const own = normal(listener);
-  if (hostnames.length === 0) return [own];
-  return hostnames.flatMap((host) => {
-    if (covers(own, host)) return [host];
-    return covers(host, own) ? [own] : [];
-  });
+function acceptedBy(
+  parents: readonly ParentStatus[],
+  asked: readonly AcceptedParent[],
+  namespace: string,
+): ParentStatus[] {
+  const accepts = ({ conditions }: ParentStatus, status: string): boolean =>
+    findCondition(conditions, 'Accepted')?.status === status;
+  const named = parents.map((each) => ({ each, parent: parentOf(each.parentRef, namespace) }));
+  const refused = named.filter(({ each }) => accepts(each, 'False'));
+  return named
+    .filter(({ each, parent }) => accepts(each, 'True') && asked.some((one) => isSame(one, parent)))
+    .filter(({ parent }) => !refused.some((one) => isSame(one.parent, parent)))
+    .map(({ each }) => each);
 }
 
-/** Whether each name of `inner` is one of `outer`. `*.` stands for one label or more. */
-function covers(outer: string, inner: string): boolean {
-  return outer === inner || (outer.startsWith('*.') && inner.replace(/^[*]/, '').endsWith(outer.slice(1)));
-}
-
-function isOf({ sectionName, port }: AcceptedParent, namespace: string): (listener: RouteListener) => boolean {
-  return (listener) =>
-    (sectionName === undefined || listener.name === sectionName) &&
-    (port === undefined || listener.port === port) &&
-    (listener.onlyNamespace === undefined || listener.onlyNamespace === namespace);
+/** Whether a parent resolves the backends of a route. @param crosses whether one is of another namespace */
+function resolves(crosses: boolean): (parent: ParentStatus) => boolean {
+  return ({ conditions }) => {
+    const status = findCondition(conditions, 'ResolvedRefs')?.status;
+    return status === 'True' || (status !== 'False' && !crosses);
+  };
 }
 
 function isSame(a: AcceptedParent, b: AcceptedParent): boolean {
@@ -190,7 +170,8 @@ function parentOf({ namespace, name, sectionName, port }: ParentReference, own: 
 }
 
 function serviceOf({ group = '', kind = 'Service', namespace, name }: BackendReference, own: string): string[] {
-  if (group !== '' || kind !== 'Service') return [];
+  // The API takes any name. One with a slash would be read as the Service of another namespace.
+  if (group !== '' || kind !== 'Service' || name.includes('/')) return [];
   return [namespace === undefined || namespace === own ? name : `${namespace}/${name}`];
 }
 

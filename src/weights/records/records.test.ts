@@ -134,7 +134,12 @@ describe('the weight of each host', () => {
 
   it('is 0 for a rule without backends', () => {
     expect(decided({ rules: [{ host: 'a.example.org' }] }).hosts).toEqual([
-      { host: 'a.example.org', weight: 0, reason: 'NoReadyEndpoints', problem: 'a rule has no backend' },
+      {
+        host: 'a.example.org',
+        weight: 0,
+        reason: 'NoReadyEndpoints',
+        problem: 'a rule has no backend, or a backend does not resolve',
+      },
     ]);
   });
 
@@ -183,12 +188,36 @@ describe('the weight of each host', () => {
   });
 
   it('is none where another Ingress has the host', () => {
-    const { endpoints, hosts } = decided({}, { holderOf: () => ({ name: 'shop/older', isShared: false }) });
+    const { endpoints, hosts } = decided(
+      {},
+      { holderOf: () => ({ name: 'shop/older', isShared: false, isSameNamespace: true }) },
+    );
     expect(endpoints).toEqual([]);
     expect(hosts).toMatchObject([
       { weight: undefined, reason: 'Conflict', problem: 'shop/older has the records of app.example.org' },
     ]);
   });
+
+  it.each([
+    [true, { reason: 'SharedHost' }],
+    [
+      false,
+      {
+        reason: 'OtherNamespace',
+        problem:
+          'HTTPRoute a/web has the records of app.example.org; a route of another namespace does not count for their weight',
+      },
+    ],
+  ])(
+    'is none where a route with the same addresses has the host; of the same namespace: %s',
+    (isSameNamespace, why) => {
+      const holder = { name: 'HTTPRoute a/web', isShared: true, isSameNamespace };
+      expect(decided({}, { holderOf: () => holder })).toMatchObject({
+        endpoints: [],
+        hosts: [{ host: 'app.example.org', weight: undefined, ...why }],
+      });
+    },
+  );
 });
 
 it.each([

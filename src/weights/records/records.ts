@@ -1,3 +1,4 @@
+import { firstOf } from '../../runtime/status/cut.ts';
 import { isWithin } from './domain.ts';
 import {
   endpointsOf,
@@ -27,6 +28,7 @@ export interface Holder {
   readonly name: string;
   /** Whether they are those of this source, too: see sharedHosts.ts. */
   readonly isShared: boolean;
+  readonly isSameNamespace: boolean;
 }
 
 /** What decides about the records of one source, besides its own fields. */
@@ -49,6 +51,7 @@ export type WeightReason =
   | 'InvalidAnnotation'
   | 'Conflict'
   | 'SharedHost'
+  | 'OtherNamespace'
   | PublishProblem['reason'];
 
 /** What is decided about one host. */
@@ -77,7 +80,7 @@ export interface SourceRecords {
  * | host | record |
  * |---|---|
  * | annotation invalid, no valid value known, and no record | none |
- * | another source has it | none; for a route with the same addresses that is no conflict |
+ * | another source has it | none; for a route with the same addresses that is no conflict, and in another namespace it has no part in the weight |
  * | no zone would take it, or one is not read yet | none; one that was written before stays, and follows the weight |
  * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
  * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's |
@@ -101,7 +104,9 @@ export function recordsOf(source: Source, settings: WeightSettings, around: Surr
   return { endpoints, kept: asked.share, hosts };
 }
 
-/** Services that a message names. */
+/** Why a host leads nowhere. */
+const NOWHERE = 'a rule has no backend, or a backend does not resolve';
+/** Services that a message names: an Ingress may have hundreds. */
 const MOST_NAMED = 3;
 
 /** What an annotation asks for. */
@@ -139,15 +144,13 @@ function decideHost(
   const none = { host, weight: undefined };
   if (share === undefined) return { ...none, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const holder = holderOf(host);
-  if (holder?.isShared === true) return { ...none, reason: 'SharedHost' };
-  if (holder !== undefined)
-    return { ...none, reason: 'Conflict', problem: `${holder.name} has the records of ${host}` };
+  if (holder !== undefined) return { ...none, ...heldBy(holder, host) };
   if (unpublished !== undefined && targets.length === 0) return { ...none, ...unpublished };
   const unready = services.filter((service) => !isReady(service));
   const isServed = !leadsNowhere && unready.length === 0;
   const factors = factorsOf(share, { clusterWeight, isReady: isServed });
   const weighted = { host, weight: weightOf(factors), factors };
-  const missing = unready.length === 0 ? 'a rule has no backend' : `no ready endpoint of Service ${named(unready)}`;
+  const missing = unready.length === 0 ? NOWHERE : `no ready endpoint of Service ${firstOf(unready, MOST_NAMED)}`;
   const problems = [isServed ? undefined : missing, invalid, unpublished?.problem].filter((each) => each !== undefined);
   const problem = problems.length === 0 ? {} : { problem: problems.join('; ') };
   const fine = share.kind === 'None' ? 'ClusterWeight' : 'Annotation';
@@ -155,10 +158,12 @@ function decideHost(
   return { ...weighted, reason: unpublished?.reason ?? decisive, ...problem };
 }
 
-/** The first ones by name: an Ingress may have hundreds. */
-function named(services: readonly string[]): string {
-  const more = services.length - MOST_NAMED;
-  return `${services.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+/** Why a host that another source has gets no record here. */
+function heldBy({ name, isShared, isSameNamespace }: Holder, host: string): Pick<HostWeight, 'reason' | 'problem'> {
+  if (!isShared) return { reason: 'Conflict', problem: `${name} has the records of ${host}` };
+  if (isSameNamespace) return { reason: 'SharedHost' };
+  const problem = `${name} has the records of ${host}; a route of another namespace does not count for their weight`;
+  return { reason: 'OtherNamespace', problem };
 }
 
 function factorsOf(share: KeptShare, factors: Omit<WeightFactors, 'share'>): WeightFactors {

@@ -15,22 +15,42 @@ const route = (namespace: string, hosts: SourceHost[], targets = A, kind: Source
 });
 
 describe('routes with one host and the same addresses', () => {
-  it('have what all of them lead to, by the names of each namespace', () => {
-    const routes = [
+  it('have what all of their namespace lead to', () => {
+    const sources = [
       route('shop', [host('a', []), host('b', ['b'])]),
-      route('shop', [host('a', ['web', 'infra/auth'])]),
       route('infra', [host('a', ['auth', 'api'], true)]),
+      route('shop', [host('a', ['web', 'infra/auth'])]),
+      route('infra', [host('a', ['late'])]),
     ];
-    expect(withSharedHosts(routes).map(({ hosts }) => hosts)).toEqual([
-      [host('a', ['infra/api', 'infra/auth', 'web'], true), host('b', ['b'])],
-      [host('a', ['infra/api', 'infra/auth', 'web'], true)],
-      [host('a', ['api', 'auth', 'shop/web'], true)],
+    expect(withSharedHosts(sources).map(({ hosts }) => hosts)).toEqual([
+      [host('a', ['infra/auth', 'web']), host('b', ['b'])],
+      [host('a', ['api', 'auth', 'late'], true)],
+      [host('a', ['infra/auth', 'web'])],
+      [host('a', ['api', 'auth', 'late'], true)],
     ]);
+  });
+
+  it('are joined once, however many there are', () => {
+    const read = { hosts: 0 };
+    const counting = (n: number): SourceHost => ({
+      ...host('a', []),
+      get services() {
+        read.hosts += 1;
+        return [`s${n}`];
+      },
+    });
+    withSharedHosts(Array.from({ length: 2_000 }, (_, n) => route('shop', [counting(n)])));
+    expect(read.hosts).toBe(2_000);
   });
 
   it('with other addresses do not', () => {
     const routes = [route('shop', [host('a', ['web'])]), route('shop', [host('a', ['api'])], B)];
     expect(withSharedHosts(routes)).toEqual(routes);
+  });
+
+  it('have no part of an Ingress', () => {
+    const sources = [route('shop', [host('a', ['web'])]), route('shop', [host('a', ['api'])], A, 'Ingress')];
+    expect(withSharedHosts(sources)).toEqual(sources);
   });
 
   it('share a record, and none with an Ingress', () => {

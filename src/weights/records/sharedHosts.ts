@@ -1,36 +1,42 @@
-import { HTTP_ROUTE, serviceKey, type Source, type SourceHost } from './source.ts';
+import { HTTP_ROUTE, type Source, type SourceHost } from './source.ts';
 
 /**
- * Routes often share a host: one redirects to HTTPS, or teams have a path each. If they have the same addresses, it is one record,
- * and what answers for the host is what all of them lead to.
+ * Routes of one namespace often share a host: one redirects to HTTPS, or each has a path. If they have the same addresses, it is one
+ * record, and what answers for the host is what all of them lead to. A route of another namespace has no part in that: its owner
+ * could take the host off the DNS with a rule without backends. Ingresses are unchanged.
+ *
+ * @param sources those that are selected
  */
-export function withSharedHosts(routes: readonly Source[]): Source[] {
+export function withSharedHosts(sources: readonly Source[]): Source[] {
+  const routes = sources.filter(({ kind }) => kind === HTTP_ROUTE);
   const sharing = Map.groupBy(
-    routes.flatMap((route) => route.hosts.map((host) => ({ route, host }))),
-    ({ route, host }) => `${host.host} ${JSON.stringify(route.targets)}`,
+    routes.flatMap((route) => {
+      const targets = JSON.stringify(route.targets);
+      return route.hosts.map((host) => ({ host, key: `${route.namespace} ${host.host} ${targets}` }));
+    }),
+    ({ key }) => key,
   );
   const together = new Map<SourceHost, SourceHost>();
   for (const all of sharing.values()) {
-    if (all.length > 1) for (const { route, host } of all) together.set(host, joined(host, all, route.namespace));
+    if (all.length === 1) continue;
+    const shared = joined(all.map(({ host }) => host));
+    for (const { host } of all) together.set(host, shared);
   }
-  return routes.map((route) => ({ ...route, hosts: route.hosts.map((host) => together.get(host) ?? host) }));
+  return sources.map((source) =>
+    source.kind === HTTP_ROUTE ? { ...source, hosts: source.hosts.map((host) => together.get(host) ?? host) } : source,
+  );
 }
 
-/** Whether two sources have one record of a host that both have: see withSharedHosts(). */
+/** Whether the record that one source has of a host leads to where the other one is: both are routes with the same addresses. */
 export function shareRecord(a: Source, b: Source): boolean {
   return a.kind === HTTP_ROUTE && b.kind === HTTP_ROUTE && JSON.stringify(a.targets) === JSON.stringify(b.targets);
 }
 
-function joined(
-  { host }: SourceHost,
-  all: readonly { readonly route: Source; readonly host: SourceHost }[],
-  namespace: string,
-): SourceHost {
-  const keys = all.flatMap(({ route, host: { services } }) => services.map((one) => serviceKey(route.namespace, one)));
-  const own = (key: string): string => (key.startsWith(`${namespace}/`) ? key.slice(namespace.length + 1) : key);
+/** @param all hosts of one name, of one namespace; at least one */
+function joined(all: readonly SourceHost[]): SourceHost {
   return {
-    host,
-    services: [...new Set(keys)].map(own).sort(),
-    leadsNowhere: all.some((one) => one.host.leadsNowhere),
+    host: all[0]?.host ?? '',
+    services: [...new Set(all.flatMap(({ services }) => services))].sort(),
+    leadsNowhere: all.some(({ leadsNowhere }) => leadsNowhere),
   };
 }

@@ -36,7 +36,7 @@ const MOST_NAMED = 5;
  *   NotLeaderError; the reason of `signal` if it was aborted
  */
 export async function writeRecords(
-  { sources, removed }: RecordsPlan,
+  { sources, removed }: Pick<RecordsPlan, 'sources' | 'removed'>,
   writers: RecordWriters,
 ): Promise<ReadonlyMap<string, unknown>> {
   const applies = sources.map((planned): Write => ({

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
+import { NAMESPACES } from '../../../src/runtime/client/resources.ts';
 import type { Fixture } from '../../harness/fixture.ts';
 import { ANNOTATION, Ingresses } from './ingresses.ts';
 import { installGatewayApi, Routes } from './routes.ts';
@@ -117,6 +119,26 @@ it('two of one host and Gateway have one record, with the Services of both', asy
   await ingresses.setReady('paths', true);
   await vi.waitFor(async () => expect(await weights('api')).toEqual({ 'api.example.org': '30' }), WAIT);
   expect(await weights('paths')).toBeUndefined();
+});
+
+it('one of another namespace does not change the weight of its host, also while its route is replaced', async () => {
+  await f.client.create(NAMESPACES, { metadata: { name: 'tenant' } });
+  for (const name of ['first', 'second']) await ingresses.setReady(name, true);
+  await routes.create('first', { host: 'moved.example.org' });
+  await vi.waitFor(async () => expect(await weights('first')).toEqual({ 'moved.example.org': '75' }), WAIT);
+  await routes.createElsewhere('tenant', 'hostile', 'moved.example.org');
+  await vi.waitFor(async () => {
+    const message =
+      'HTTPRoutes that do not count for the weight of a host: 1, the first HTTPRoute tenant/hostile: HTTPRoute default/first has the records';
+    const condition = await conditionOf(f, 'IngressesAccepted');
+    expect(condition).toMatchObject({ status: 'True', message: expect.stringContaining(message) as string });
+  }, WAIT);
+  expect(await weights('first')).toEqual({ 'moved.example.org': '75' });
+  // A moment later, so that the route of the other namespace is older.
+  await sleep(1_100);
+  await routes.create('second', { host: 'moved.example.org' });
+  await routes.delete('first');
+  await vi.waitFor(async () => expect(await weights('second')).toEqual({ 'moved.example.org': '75' }), WAIT);
 });
 
 it('keeps its records while its Gateway is made anew, and loses them when no Gateway accepts it', async () => {

@@ -29,12 +29,12 @@ export function unusedRights(requests: readonly { readonly right: string }[]): s
   return optionalRights().filter((right) => !used.has(right) && !used.has(right.replace(/^list /, 'watch ')));
 }
 
-/** All rights that the chart gives with weights.enabled. */
+/** All rights that the chart gives with weights.enabled, and with the Deployments of TrafficWatches, the default. */
 export function allRights(): V1PolicyRule[] {
   return CONTROLLERS.flatMap((each) => {
-    const { controller } = each.rights(NAMESPACE);
-    const optional = weightsOf(each);
-    return [...controller.cluster, ...controller.own, ...(optional?.cluster ?? []), ...(optional?.own ?? [])];
+    const { controller, onlyWith = [] } = each.rights(NAMESPACE);
+    const given = onlyWith.filter(({ values }) => ['weights', 'trafficWatch.deployments'].includes(values.join()));
+    return [controller, ...given].flatMap(({ cluster, own }) => [...cluster, ...own]);
   });
 }
 

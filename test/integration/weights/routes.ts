@@ -1,5 +1,6 @@
 import type { Client } from '../../../src/runtime/client/client.ts';
-import { GATEWAYS, HTTP_ROUTES } from '../../../src/weights/records/gatewayApi.ts';
+import type { Condition } from '../../../src/runtime/controller/conditions.ts';
+import { GATEWAYS, HTTP_ROUTES } from '../../../src/weights/gateway/gatewayApi.ts';
 import { installCrd } from '../../harness/customResource.ts';
 import { gatewayApiCrds } from '../../harness/externalDns.ts';
 import { PERSON } from './ingresses.ts';
@@ -21,9 +22,10 @@ export class Routes {
     this.#client = client;
   }
 
-  /** A Gateway of the class `public` with one listener for any host. */
+  /** A Gateway of the class `public` with one listener for any host and namespace. */
   async createGateway(name: string, address: string): Promise<void> {
-    const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }];
+    const allowedRoutes = { namespaces: { from: 'All' } };
+    const listeners = [{ name: 'http', port: 80, protocol: 'HTTP', allowedRoutes }];
     await this.#client.create(GATEWAYS, {
       metadata: ref(name),
       spec: { gatewayClassName: 'public', listeners },
@@ -47,10 +49,24 @@ export class Routes {
     await this.accept(name, true, gateway);
   }
 
+  /** A route of another namespace that a Gateway accepts, with one rule without backends: the Gateway answers 500. */
+  async createElsewhere(namespace: string, name: string, host: string): Promise<void> {
+    const parentRef = { ...ref('gateway') };
+    await this.#client.create(HTTP_ROUTES, {
+      metadata: { namespace, name },
+      spec: { parentRefs: [parentRef], hostnames: [host], rules: [{}] },
+    });
+    const parents = [{ parentRef, controllerName: CONTROLLER, conditions: [accepted(true)] }];
+    const options = { ...PERSON, subresource: 'status' };
+    await this.#client.mergePatch(HTTP_ROUTES, { namespace, name }, { status: { parents } }, options);
+  }
+
+  delete(name: string): Promise<void> {
+    return this.#client.delete(HTTP_ROUTES, ref(name));
+  }
+
   async accept(name: string, isAccepted: boolean, gateway = 'gateway'): Promise<void> {
-    const condition = { type: 'Accepted', status: isAccepted ? 'True' : 'False', reason: 'Test', message: '' };
-    const conditions = [{ ...condition, lastTransitionTime: new Date().toISOString() }];
-    const parents = [{ parentRef: { name: gateway }, controllerName: CONTROLLER, conditions }];
+    const parents = [{ parentRef: { name: gateway }, controllerName: CONTROLLER, conditions: [accepted(isAccepted)] }];
     await this.#client.mergePatch(
       HTTP_ROUTES,
       ref(name),
@@ -66,6 +82,11 @@ export class Routes {
   uid(name: string): Promise<string | undefined> {
     return this.#client.get(HTTP_ROUTES, ref(name)).then(({ metadata }) => metadata?.uid);
   }
+}
+
+function accepted(isAccepted: boolean): Condition {
+  const condition = { type: 'Accepted', status: isAccepted ? 'True' : 'False', reason: 'Test', message: '' } as const;
+  return { ...condition, lastTransitionTime: new Date().toISOString() };
 }
 
 function ref(name: string): { namespace: string; name: string } {

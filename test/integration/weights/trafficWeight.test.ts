@@ -259,7 +259,7 @@ describe('a TrafficWeight', () => {
     await change({ backend: { static: null, configMap: { name: 'weights' } } });
     await vi.waitFor(async () => expect((await condition('BackendRead'))?.reason).toBe('BackendUnavailable'), WAIT);
     const requests = rightsTaken(f.controlPlane, USER);
-    expect(requests.filter(({ code }) => code === 403)).toEqual([]);
+    expect(requests.filter(({ isForbidden }) => isForbidden)).toEqual([]);
     expect(unusedRights(requests)).toEqual(UNSEEN);
   });
 

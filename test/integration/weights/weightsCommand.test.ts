@@ -212,7 +212,7 @@ it('divides the Ingresses with another Deployment by the annotation, and neither
 });
 
 it('uses no right that it does not have', () => {
-  const refused = audited(plane).filter(({ user, code }) => user === USER && code === 403);
+  const refused = audited(plane).filter(({ user, isForbidden }) => user === USER && isForbidden);
   expect(refused).toEqual([]);
 });
 

@@ -11,6 +11,7 @@ const INGRESS: Candidate = {
   }),
   classNames: ['nginx'],
   isKnown: true,
+  isBeyond: false,
   namespaceLabels: undefined,
 };
 const NONE = { ingressClassNames: ['none'] };

@@ -65,13 +65,21 @@ export function sourceName({ ingress, httpRoute }: Pick<HostExplanation, 'ingres
   return ingress ?? `HTTPRoute ${httpRoute}`;
 }
 
+/**
+ * Reasons of a host that another object has. Anyone who may create objects in a namespace can cause thousands of them, so they come
+ * after the other problems.
+ */
+const ELSEWHERE: readonly HostReason[] = ['Conflict', 'OtherNamespace'];
+
+function rankOf({ message, reason }: HostExplanation): number {
+  return message === undefined ? ELSEWHERE.length + 1 : ELSEWHERE.indexOf(reason) + 1;
+}
+
 /** The hosts that the status explains: first those with a problem, then by name. */
 export function explained(hosts: readonly HostExplanation[]): HostExplanation[] {
   const ordered = [...hosts].sort(
     (a, b) =>
-      Number(a.message === undefined) - Number(b.message === undefined) ||
-      a.host.localeCompare(b.host, 'en') ||
-      sourceName(a).localeCompare(sourceName(b), 'en'),
+      rankOf(a) - rankOf(b) || a.host.localeCompare(b.host, 'en') || sourceName(a).localeCompare(sourceName(b), 'en'),
   );
   return ordered.slice(0, MOST_EXPLAINED);
 }

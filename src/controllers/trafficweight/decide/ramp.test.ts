@@ -25,7 +25,7 @@ interface AfterOptions {
 
 const after = (step: RampStep, { spec = SPEC, isRead = true, endpoints }: AfterOptions = {}) => {
   const endpoint = { metadata: { generation: 1 }, status: { observedGeneration: isRead ? 1 : 0 } };
-  const outcome = { spec, desiredWeight: 50, step, hosts: [], ingresses: 1, failures: [] };
+  const outcome = { spec, desiredWeight: 50, step, hosts: [], ingresses: 1, beyond: [], failures: [] };
   return statusOf({ ...WEIGHT, spec }, { ...outcome, endpoints: new Map(endpoints ?? [['shop/a', endpoint]]) }, NOW_MS);
 };
 const stateOf = (status: ReturnType<typeof after>, type: string): unknown => {
@@ -138,6 +138,10 @@ describe('the status of a step', () => {
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'RolledBack', weight: 0 },
       'RolledBack: The gate failed: 0.5 is not < 0.01; the weight 0 stays until another one than 50 is desired',
+    ],
+    [
+      { gate: { result: 'Failed', value: 0.9230769230769231 }, phase: 'RolledBack', weight: 0 },
+      'RolledBack: The gate failed: 0.9231 is not < 0.01; the weight 0 stays until another one than 50 is desired',
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'Held' },

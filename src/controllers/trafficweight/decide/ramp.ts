@@ -11,7 +11,7 @@ import { metaTime, type Condition } from '../../../runtime/controller/conditions
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import { DEFAULT_TTL, longestTtl, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import type { GateResult } from '../../../weights/ramp/gate.ts';
+import { valueText, type GateResult } from '../../../weights/ramp/gate.ts';
 import {
   withNextStep,
   type RampScene,
@@ -160,7 +160,7 @@ function messageOf(
   spec: TrafficWeightSpec,
 ): string {
   const { condition = '', failureLimit = 0 } = spec.ramp?.gate ?? {};
-  const why = gate?.result === 'Failed' ? `${gate.value} is not ${condition}` : '';
+  const why = gate?.result === 'Failed' ? `${valueText(gate.value, condition)} is not ${condition}` : '';
   const next = nextStepAt === undefined ? 'it is not in force yet' : `the next step is due at ${timeOf(nextStepAt)}`;
   switch (phase) {
     case 'RolledBack':

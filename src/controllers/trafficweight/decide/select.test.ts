@@ -10,7 +10,7 @@ function candidate(name: string, over: Partial<Candidate> & { annotations?: Reco
   const { annotations = {}, ...rest } = over;
   const rules = [{ host: `${name}.example.org` }, { host: `${name}.example.com` }];
   const source = sourceOfIngress({ metadata: { name, namespace: 'shop', annotations }, spec: { rules } });
-  return { source, classNames: [], isKnown: true, namespaceLabels: {}, ...rest };
+  return { source, classNames: [], isKnown: true, isBeyond: false, namespaceLabels: {}, ...rest };
 }
 
 const ALL = [
@@ -59,6 +59,19 @@ it('an HTTPRoute whose hosts are not known is undecided, unless its annotation s
   const selects = (over: Partial<TrafficWeightSpec>) =>
     createSelector({ clusterName: 'a', backend: BACKEND, ...over })(unknown);
   expect([selects({}), selects({ annotationFilter: 'dns=public' })]).toEqual([undefined, false]);
+});
+
+it('one for which there is no room is undecided, whatever is asked of what is not known of it', () => {
+  const beyond = { ...candidate('web'), isBeyond: true };
+  const selects = (over: Partial<TrafficWeightSpec>) =>
+    createSelector({ clusterName: 'a', backend: BACKEND, ...over })(beyond);
+  const asked = [
+    {},
+    { annotationFilter: 'dns=public' },
+    { ingressClassNames: ['other'] },
+    { sources: ['HTTPRoute' as const] },
+  ];
+  expect(asked.map(selects)).toEqual([undefined, undefined, undefined, false]);
 });
 
 it.each<[string, Partial<TrafficWeightSpec>, boolean | undefined]>([

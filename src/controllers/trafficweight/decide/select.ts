@@ -12,7 +12,7 @@ export type Selector = (candidate: Candidate) => boolean | undefined;
  *
  * | field             | a candidate is selected if                                                    |
  * |-------------------|-------------------------------------------------------------------------------|
- * | sources           | its kind is one of them                                                       |
+ * | sources           | its kind is one of them; undecided beyond the memory of its namespace         |
  * | bindingDomain     | one of its hosts is within it                                                 |
  * | annotationFilter  | it has the annotation with this very value                                    |
  * | ingressClassNames | it is an HTTPRoute, or its class is one of them                               |
@@ -25,8 +25,9 @@ export function createSelector(spec: TrafficWeightSpec): Selector {
   const matches = createLabelMatcher(namespaceSelector);
   const takesAll = isEmpty(namespaceSelector);
   const [key, value] = annotationFilter === undefined ? [] : split(annotationFilter);
-  return ({ source, classNames, isKnown, namespaceLabels }) => {
+  return ({ source, classNames, isKnown, isBeyond, namespaceLabels }) => {
     if (spec.sources?.includes(source.kind) === false) return false;
+    if (isBeyond) return undefined;
     const classes = classesOf[source.kind];
     if (key !== undefined && valueOf(source.annotations, key) !== value) return false;
     if (!isKnown) return undefined;

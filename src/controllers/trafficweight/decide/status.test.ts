@@ -27,7 +27,7 @@ const decided = (over: Partial<Outcome> = {}, weight = WEIGHT) =>
     weight,
     {
       ...{ spec: SPEC, desiredWeight: 40, step: { weight: 40 }, hosts: [host('a')], ingresses: 1 },
-      ...{ endpoints: new Map([['shop/a', READ]]), failures: [] },
+      ...{ endpoints: new Map([['shop/a', READ]]), failures: [], beyond: [] },
       ...over,
     },
     NOW_MS,

@@ -8,12 +8,14 @@ import type {
 import { findCondition, metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
+import { terminatingConditions } from '../../../runtime/status/terminating.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView, ZoneView } from '../observe/observation.ts';
 import { zonesState } from './zones.ts';
-import { explained, REFUSED, sourceName } from './hosts.ts';
+import { acceptedState } from './accepted.ts';
+import { explained } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
 /** What a reconcile did. */
@@ -30,6 +32,8 @@ export interface Outcome {
   readonly hosts: readonly HostExplanation[];
   /** Ingresses and HTTPRoutes with a host. */
   readonly ingresses: number;
+  /** The namespace of each Ingress and HTTPRoute that is left out: see Candidate. */
+  readonly beyond: readonly string[];
   /** Those that should be there, as they are now, by `namespace/name`; undefined for one that could not be created. */
   readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
   /** The writes that failed. */
@@ -134,6 +138,11 @@ export function undecidedStatus(
   return status;
 }
 
+/** The status while finalizers of other controllers keep a deleted TrafficWeight: only Ready changes. @param nowMs since 1970 */
+export function terminatingStatus(weight: TrafficWeight, nowMs: number): TrafficWeightStatus {
+  return { ...weight.status, ...observedGeneration(weight), conditions: terminatingConditions(weight, nowMs) };
+}
+
 function observedGeneration({ metadata }: TrafficWeight): Pick<TrafficWeightStatus, 'observedGeneration'> {
   return metadata?.generation === undefined ? {} : { observedGeneration: metadata.generation };
 }
@@ -233,19 +242,4 @@ function observedState({ endpoints }: Outcome): State {
   }
   const message = `external-dns has not read ${late.length} of ${endpoints.size} DNSEndpoints as they are, the first ${first[0]}.`;
   return { status: 'False', reason: Reason.NotObservedYet, message };
-}
-
-function acceptedState({ hosts, ingresses }: Outcome): State {
-  const refused = hosts.filter(({ reason }) => REFUSED.has(reason));
-  const [first] = refused;
-  if (first === undefined) {
-    return {
-      status: 'True',
-      reason: Reason.AllAccepted,
-      message: `All Ingresses and HTTPRoutes are accepted: ${ingresses}.`,
-    };
-  }
-  const count = new Set(refused.map(sourceName)).size;
-  const message = `${count} of ${ingresses} Ingresses and HTTPRoutes are not accepted, the first ${sourceName(first)}: ${first.message ?? ''}`;
-  return { status: 'False', reason: first.reason, message };
 }

@@ -2,7 +2,7 @@ import type { V1Ingress } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { serviceKey, sourceOfIngress, type Source } from '../../../weights/records/source.ts';
 import { targetsOf } from '../../../weights/records/targets.ts';
-import { trimmed } from './trimmed.ts';
+import { BYTES_OF_NAME, trimmed } from './trimmed.ts';
 
 /** The class of an Ingress before spec.ingressClassName: https://kubernetes.io/docs/concepts/services-networking/ingress/ */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
@@ -24,6 +24,16 @@ export function toCachedIngress(object: KubeObject, target?: string): CachedIngr
     source: target === undefined ? source : { ...source, targets: targetsOf([{ hostname: target }]) },
     className: spec?.ingressClassName ?? metadata?.annotations?.[CLASS_ANNOTATION],
   };
+}
+
+/** What is left of an Ingress whose body the cache drops. */
+export function identityOfIngress(ingress: CachedIngress): CachedIngress {
+  return { ...ingress, source: { ...ingress.source, annotations: {}, hosts: [], targets: [] }, className: undefined };
+}
+
+/** Bytes that its names take besides its text. */
+export function costOfIngress({ source: { hosts } }: CachedIngress): number {
+  return BYTES_OF_NAME * hosts.reduce((names, { services }) => names + 1 + services.length, 0);
 }
 
 /** The Services of all its hosts, as `namespace/name`. */

@@ -1,7 +1,8 @@
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { gatewayOf, routeOf, type Route, type RouteGateway } from '../../../weights/records/httpRoute.ts';
+import { gatewayOf, type RouteGateway } from '../../../weights/gateway/gateway.ts';
+import { routeOf, type Route } from '../../../weights/records/httpRoute.ts';
 import { serviceKey } from '../../../weights/records/source.ts';
-import { trimmed } from './trimmed.ts';
+import { BYTES_OF_NAME, trimmed } from './trimmed.ts';
 
 /** An HTTPRoute as the cache keeps it. */
 export interface CachedRoute extends KubeObject {
@@ -18,9 +19,25 @@ export function toCachedRoute(object: KubeObject): CachedRoute {
   return { ...trimmed(object), route: routeOf(object) };
 }
 
+/** What is left of an HTTPRoute whose body the cache drops. */
+export function identityOfRoute({ route, ...object }: CachedRoute): CachedRoute {
+  const source = { ...route.source, annotations: {} };
+  return { ...object, route: { ...route, source, hostnames: [], services: [], parents: [], gateways: [] } };
+}
+
 /** Keeps of a Gateway what the records of its routes need. */
 export function toCachedGateway(object: KubeObject): CachedGateway {
   return { ...trimmed(object), gateway: gatewayOf(object) };
+}
+
+/** Bytes that its names take besides its text. */
+export function costOfRoute({ route: { hostnames, services } }: CachedRoute): number {
+  return BYTES_OF_NAME * (hostnames.length + services.length);
+}
+
+/** What is left of a Gateway whose body the cache drops. */
+export function identityOfGateway(gateway: CachedGateway): CachedGateway {
+  return { ...gateway, gateway: { className: undefined, listeners: [], addresses: [] } };
 }
 
 /** The Services of a route, as `namespace/name`. */

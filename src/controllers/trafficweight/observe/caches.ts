@@ -1,3 +1,4 @@
+import { createBoundedInformer, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
 import {
   createInformer,
   withoutManagedFields,
@@ -9,10 +10,14 @@ import { resourceName, type KubeObject, type Resource } from '../../../runtime/c
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { ownerOf } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { GATEWAYS, HTTP_ROUTES } from '../../../weights/records/gatewayApi.ts';
+import { GATEWAYS, HTTP_ROUTES } from '../../../weights/gateway/gatewayApi.ts';
 import type { WeightContext } from '../context.ts';
-import { servicesOf, toCachedIngress, type CachedIngress } from './cachedIngress.ts';
+import { identityOfEndpoint, toCachedEndpoint } from './cachedEndpoint.ts';
+import { costOfIngress, identityOfIngress, servicesOf, toCachedIngress, type CachedIngress } from './cachedIngress.ts';
 import {
+  costOfRoute,
+  identityOfGateway,
+  identityOfRoute,
   servicesOfRoute,
   toCachedGateway,
   toCachedRoute,
@@ -43,7 +48,7 @@ export interface GatewayCaches {
 
 /** What of the cluster is read, and how. */
 export interface CacheOptions {
-  /** Whether TrafficWeights may select by the labels of namespaces. */
+  /** Whether TrafficWeights, or listeners, may select by the labels of namespaces. Needed for HTTPRoutes. */
   readonly withNamespaces: boolean;
   /** Whether HTTPRoutes have records. */
   readonly withRoutes: boolean;
@@ -51,24 +56,32 @@ export interface CacheOptions {
   readonly target?: string | undefined;
 }
 
-/** Creates the caches. Indexes by Service have `namespace/name`. */
+/**
+ * Creates the caches. Indexes by Service have `namespace/name`. Of what users make many and large, no more bodies of a namespace are kept
+ * than a budget has room for.
+ */
 export function createCaches(
   { transport, logger, metrics }: WeightContext,
   { withNamespaces, withRoutes, target }: CacheOptions,
 ): Caches {
   const common = { transport, logger, metrics: metrics.reflector };
   return {
-    ingresses: createInformer<CachedIngress>({
-      ...common,
-      resource: INGRESSES as Resource as Resource<CachedIngress>,
-      transform: (ingress) => toCachedIngress(ingress, target),
-      indexes: { [BY_SERVICE]: servicesOf },
-    }),
+    ingresses: createBoundedInformer<CachedIngress>(
+      {
+        ...common,
+        resource: INGRESSES as Resource as Resource<CachedIngress>,
+        transform: (ingress) => toCachedIngress(ingress, target),
+        indexes: { [BY_SERVICE]: servicesOf },
+      },
+      identityOfIngress,
+      { costOf: costOfIngress },
+    ),
     slices: createInformer<ReadySlice>({
       ...common,
       resource: ENDPOINT_SLICES as Resource as Resource<ReadySlice>,
       transform: trimSlice,
       indexes: { [BY_SERVICE]: ({ service }) => (service === undefined ? [] : [service]) },
+      pageSize: SMALL_PAGE,
     }),
     namespaces: withNamespaces
       ? createInformer<KubeObject>({
@@ -78,29 +91,30 @@ export function createCaches(
           transform: withoutManagedFields,
         })
       : undefined,
-    endpoints: createInformer<DnsEndpoint>({
-      ...common,
-      resource: DNS_ENDPOINTS,
-      transform: withoutManagedFields,
-      indexes: { [BY_OWNER]: ownersOf },
-    }),
+    endpoints: createBoundedInformer<DnsEndpoint>(
+      { ...common, resource: DNS_ENDPOINTS, transform: toCachedEndpoint, indexes: { [BY_OWNER]: ownersOf } },
+      identityOfEndpoint,
+    ),
     gatewayApi: withRoutes ? gatewayCaches(common) : undefined,
   };
 }
 
 function gatewayCaches(common: Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics'>): GatewayCaches {
   return {
-    routes: createInformer<CachedRoute>({
-      ...common,
-      resource: HTTP_ROUTES as Resource as Resource<CachedRoute>,
-      transform: toCachedRoute,
-      indexes: { [BY_SERVICE]: servicesOfRoute },
-    }),
-    gateways: createInformer<CachedGateway>({
-      ...common,
-      resource: GATEWAYS as Resource as Resource<CachedGateway>,
-      transform: toCachedGateway,
-    }),
+    routes: createBoundedInformer<CachedRoute>(
+      {
+        ...common,
+        resource: HTTP_ROUTES as Resource as Resource<CachedRoute>,
+        transform: toCachedRoute,
+        indexes: { [BY_SERVICE]: servicesOfRoute },
+      },
+      identityOfRoute,
+      { costOf: costOfRoute },
+    ),
+    gateways: createBoundedInformer<CachedGateway>(
+      { ...common, resource: GATEWAYS as Resource as Resource<CachedGateway>, transform: toCachedGateway },
+      identityOfGateway,
+    ),
   };
 }
 

@@ -33,6 +33,11 @@ export interface Candidate {
   readonly classNames: readonly string[];
   /** Whether its hosts are known: not while an HTTPRoute has no status, or its Gateway is missing. */
   readonly isKnown: boolean;
+  /**
+   * Whether it is too large: the cache has no room for it or for its DNSEndpoint, since those of its namespace take too much memory, or it has
+   * more hosts than a DNSEndpoint has room for. Then nothing is decided about it.
+   */
+  readonly isBeyond: boolean;
   /** Labels of its namespace; undefined if the namespace is not known yet. */
   readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
 }

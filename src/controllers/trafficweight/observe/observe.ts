@@ -1,10 +1,15 @@
 import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import { matchesSelector } from '../../../api/labelMatcher.ts';
+import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { ownEndpointOf, ownerOf } from '../../../weights/plan/plan.ts';
+import { MOST_HOSTS } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { WeightObjects } from '../objects/weightObjects.ts';
+import type { NamespaceSelector } from '../../../weights/gateway/gatewayApi.ts';
 import { isKnown, sourceOfRoute } from '../../../weights/records/httpRoute.ts';
-import { withSharedHosts } from '../../../weights/records/sharedHosts.ts';
+import { endpointKeyOf, type SourceRef } from '../../../weights/records/source.ts';
 import type { CachedIngress } from './cachedIngress.ts';
 import { BY_OWNER, BY_SERVICE, type Caches, type GatewayCaches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
@@ -21,7 +26,7 @@ export function observe(weight: TrafficWeight, { caches, weights, endpoints }: O
   const endpointOf = (key: string): DnsEndpoint | undefined => endpoints.get(key);
   return {
     weights: [weight, ...weights.list().filter((other) => isOther(other, weight))],
-    candidates: candidatesIn(caches),
+    candidates: candidatesIn(caches, endpointOf),
     endpointOf,
     owned: endpoints.byIndex(BY_OWNER, weight.metadata?.name ?? ''),
     labelOf: (source) => {
@@ -38,31 +43,49 @@ function isOther({ metadata }: TrafficWeight, weight: TrafficWeight): boolean {
   return metadata?.name !== weight.metadata?.name && metadata?.deletionTimestamp === undefined;
 }
 
-function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches): Candidate[] {
-  const candidates = [
-    ...ingresses.lister.list().map(ofIngress),
-    ...(gatewayApi === undefined ? [] : ofRoutes(gatewayApi)),
+type EndpointOf = Observation['endpointOf'];
+
+function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches, endpointOf: EndpointOf): Candidate[] {
+  const labelsOf = (name: string): Labels | undefined => {
+    const namespace = namespaces?.lister.get(name);
+    return namespace && (namespace.metadata?.labels ?? {});
+  };
+  const isBeyond = (cached: KubeObject, source: SourceRef, hosts: number): boolean =>
+    hosts > MOST_HOSTS || isWithoutBody(cached) || isWithoutBody(endpointOf(endpointKeyOf(source)));
+  return [
+    ...ingresses.lister
+      .list()
+      .map((each) => ofIngress(each, labelsOf, isBeyond(each, each.source, each.source.hosts.length))),
+    ...(gatewayApi === undefined ? [] : ofRoutes(gatewayApi, labelsOf, isBeyond)),
   ];
-  return candidates.map((each) => {
-    const namespace = namespaces?.lister.get(each.source.namespace);
-    return { ...each, namespaceLabels: namespace && (namespace.metadata?.labels ?? {}) };
-  });
 }
 
-type WithoutNamespace = Omit<Candidate, 'namespaceLabels'>;
+type Labels = NonNullable<Candidate['namespaceLabels']>;
+type LabelsOf = (namespace: string) => Labels | undefined;
 
-function ofIngress({ source, className }: CachedIngress): WithoutNamespace {
-  return { source, classNames: className === undefined ? [] : [className], isKnown: true };
+function ofIngress({ source, className }: CachedIngress, labelsOf: LabelsOf, isBeyond: boolean): Candidate {
+  const classNames = className === undefined ? [] : [className];
+  return { source, classNames, isKnown: true, isBeyond, namespaceLabels: labelsOf(source.namespace) };
 }
 
-function ofRoutes({ routes, gateways }: GatewayCaches): WithoutNamespace[] {
-  const gatewayAt = (key: string) => gateways.lister.get(key)?.gateway;
-  const all = routes.lister.list();
-  const sources = withSharedHosts(all.map(({ route }) => sourceOfRoute(route, gatewayAt)));
-  return all.flatMap(({ route }, n) => {
-    const source = sources[n];
-    const classNames = route.parents.flatMap(({ gateway }) => gatewayAt(gateway)?.className ?? []);
-    const isComplete = isKnown(route, (gateway) => gatewayAt(gateway) !== undefined);
-    return source === undefined ? [] : [{ source, classNames, isKnown: isComplete }];
+function ofRoutes(
+  { routes, gateways }: GatewayCaches,
+  labelsOf: LabelsOf,
+  isBeyond: (cached: KubeObject, source: SourceRef, hosts: number) => boolean,
+): Candidate[] {
+  const gatewayAt = (key: string) => {
+    const cached = gateways.lister.get(key);
+    return isWithoutBody(cached) ? undefined : cached?.gateway;
+  };
+  return routes.lister.list().map((cached) => {
+    const { route } = cached;
+    const namespaceLabels = labelsOf(route.source.namespace);
+    const matches = (selector: NamespaceSelector): boolean =>
+      namespaceLabels !== undefined && matchesSelector(selector, namespaceLabels);
+    // A listener may select by the labels of the namespace.
+    const isComplete = namespaceLabels !== undefined && isKnown(route, (gateway) => gatewayAt(gateway) !== undefined);
+    const found = sourceOfRoute(route, gatewayAt, matches);
+    const { hosts } = found.source;
+    return { ...found, isKnown: isComplete, isBeyond: isBeyond(cached, route.source, hosts.length), namespaceLabels };
   });
 }

@@ -1,5 +1,8 @@
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 
+/** Bytes that each host and each Service of a source takes in an index, in the plan, and in metrics. */
+export const BYTES_OF_NAME = 300;
+
 /** What a cache needs to know an object by. */
 export function trimmed({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, resourceVersion } = metadata ?? {};

@@ -36,13 +36,23 @@ export interface HttpRoute extends KubeObject {
   };
 }
 
+/** A metav1.LabelSelector. */
+export interface NamespaceSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
+}
+
 export interface Listener {
   name: string;
   hostname?: string;
   port: number;
   protocol?: string;
-  /** Default: Same. */
-  allowedRoutes?: { namespaces?: { from?: string } };
+  allowedRoutes?: {
+    /** Default of `from`: Same. `selector` is read with Selector only. */
+    namespaces?: { from?: string; selector?: NamespaceSelector };
+    /** None, or an empty list: those of the protocol. */
+    kinds?: { group?: string; kind: string }[];
+  };
 }
 
 export interface Gateway extends KubeObject {
@@ -56,6 +66,11 @@ export const HTTP_ROUTES: Resource<HttpRoute> = {
 export const GATEWAYS: Resource<Gateway> = {
   ...{ group: GROUP, version: 'v1', kind: 'Gateway', plural: 'gateways', namespaced: true },
 };
+
+/** Whether a kind of routes that a listener names is the HTTPRoute. */
+export function isHttpRoute({ group = GROUP, kind }: { readonly group?: string; readonly kind: string }): boolean {
+  return group === GROUP && kind === HTTP_ROUTES.kind;
+}
 
 /** Whether a reference is to a Gateway: that is its default. */
 export function isToGateway({ group = GROUP, kind = GATEWAYS.kind }: ParentReference): boolean {

@@ -1,0 +1,106 @@
+import { normal } from '../records/domain.ts';
+import type { LoadBalancerAddress } from '../records/targets.ts';
+import { isHttpRoute, type Gateway, type Listener, type NamespaceSelector } from './gatewayApi.ts';
+
+/** The namespaces whose routes a listener takes. */
+export type AllowedNamespaces =
+  | { readonly from: 'All' | 'None' }
+  | { readonly from: 'Same'; readonly namespace: string }
+  | { readonly from: 'Selector'; readonly selector: NamespaceSelector };
+
+/** A listener that serves HTTP and takes HTTPRoutes. */
+export interface RouteListener extends Pick<Listener, 'name' | 'hostname' | 'port'> {
+  readonly allowed: AllowedNamespaces;
+}
+
+/** Of a Gateway what the records of its routes need. */
+export interface RouteGateway {
+  readonly className: string | undefined;
+  /** Those that serve HTTP and take HTTPRoutes. */
+  readonly listeners: readonly RouteListener[];
+  readonly addresses: readonly LoadBalancerAddress[];
+}
+
+/** Which listeners of a Gateway a route asks for: all if it names none. */
+export interface ListenerReference {
+  readonly sectionName: string | undefined;
+  readonly port: number | undefined;
+}
+
+/** The namespace of a route. */
+export interface RouteNamespace {
+  readonly name: string;
+  /** Whether its labels match; false while they are not known. */
+  readonly matches: (selector: NamespaceSelector) => boolean;
+}
+
+/** Reads a Gateway. */
+export function gatewayOf({ metadata, spec, status }: Gateway): RouteGateway {
+  return {
+    className: spec?.gatewayClassName,
+    listeners: (spec?.listeners ?? [])
+      .filter(({ protocol }) => protocol === 'HTTP' || protocol === 'HTTPS')
+      .filter(({ allowedRoutes: { kinds = [] } = {} }) => kinds.length === 0 || kinds.some(isHttpRoute))
+      .map(({ name, hostname, port, allowedRoutes }) => {
+        const allowed = allowedNamespaces(allowedRoutes?.namespaces, metadata?.namespace ?? '');
+        return { name, port, allowed, ...(hostname !== undefined && { hostname }) };
+      }),
+    addresses: (status?.addresses ?? []).flatMap(({ type = 'IPAddress', value }): LoadBalancerAddress[] => {
+      if (type === 'IPAddress') return [{ ip: value }];
+      return type === 'Hostname' ? [{ hostname: value }] : [];
+    }),
+  };
+}
+
+/** A value of `from` that is not known takes no route: it may be narrower than it looks. A missing selector matches nothing. */
+function allowedNamespaces(
+  { from = 'Same', selector }: { from?: string; selector?: NamespaceSelector } = {},
+  namespace: string,
+): AllowedNamespaces {
+  if (from === 'All') return { from };
+  if (from === 'Same') return { from, namespace };
+  return from === 'Selector' && selector !== undefined ? { from, selector } : { from: 'None' };
+}
+
+/**
+ * The listeners that take a route: RouteNamespaces, and sectionName and port of ParentReference, in
+ * https://gateway-api.sigs.k8s.io/reference/spec/.
+ */
+export function listenersFor(
+  { listeners }: RouteGateway,
+  { sectionName, port }: ListenerReference,
+  namespace: RouteNamespace,
+): RouteListener[] {
+  return listeners.filter(
+    (listener) =>
+      (sectionName === undefined || listener.name === sectionName) &&
+      (port === undefined || listener.port === port) &&
+      isAllowed(listener.allowed, namespace),
+  );
+}
+
+function isAllowed(allowed: AllowedNamespaces, { name, matches }: RouteNamespace): boolean {
+  if (allowed.from === 'Selector') return matches(allowed.selector);
+  return allowed.from === 'Same' ? allowed.namespace === name : allowed.from === 'All';
+}
+
+/**
+ * The host names that a route and a listener have in common: the narrower one of each two that overlap. See `hostnames` of
+ * https://gateway-api.sigs.k8s.io/reference/spec/#httproutespec.
+ *
+ * @param listener undefined or empty: any
+ */
+export function commonHosts(hostnames: readonly string[], listener: string | undefined): string[] {
+  if (listener === undefined || listener === '') return [...hostnames];
+  const own = normal(listener);
+  if (hostnames.length === 0) return [own];
+  return hostnames.flatMap((host) => {
+    if (covers(own, host)) return [host];
+    return covers(host, own) ? [own] : [];
+  });
+}
+
+/** Whether each name of `inner` is one of `outer`. `*.` stands for one label or more. */
+function covers(outer: string, inner: string): boolean {
+  return outer === inner || (outer.startsWith('*.') && inner.replace(/^[*]/, '').endsWith(outer.slice(1)));
+}
