@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { durationSchema } from '../durationSchema.ts';
 import { patternSchema } from '../patternSchema.ts';
 import { namespaceSelectorSchema, specSchema as weightSpecSchema } from '../trafficweight/specSchema.ts';
-import { labelsSchema, tolerationsSchema } from './placementSchema.ts';
+import { labelsSchema, nodeAffinitySchema, tolerationsSchema } from './placementSchema.ts';
 import { SERVICE_TYPES } from './terms.ts';
 import type { NodeExporterSpec } from './trafficStack.ts';
 import { isObject, LABEL, LARGEST_PORT } from './workloadSchema.ts';
@@ -75,6 +75,10 @@ export const nodeExporterSchema = z
     image,
     port: port('TCP port'),
     priorityClassName,
+    nodeSelector: labelsSchema('Labels of the nodes that it runs on. They replace those of the operator.'),
+    affinity: nodeAffinitySchema(
+      'Affinity to the nodes that it runs on. It replaces that of the operator. Nodes without series that it leaves out are not measured.',
+    ),
     resources,
     ignoredDevices,
   })

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { patternSchema } from '../patternSchema.ts';
 import { DEFAULT_TOPOLOGY_KEY, LOG_LEVELS } from './terms.ts';
-import type { CommonSpec } from './trafficStack.ts';
+import type { CommonSpec, NodeExporterSpec } from './trafficStack.ts';
 import { isObject, MOST_REPLICAS } from './workloadSchema.ts';
 
 /** The key of a label, with or without a prefix, as Kubernetes has it. */
@@ -31,6 +31,14 @@ const toleration = z
 /** Taints that pods tolerate. */
 export const tolerationsSchema = (description: string) =>
   z.array(toleration).max(MOST_TOLERATIONS).optional().meta({ description, 'x-kubernetes-list-type': 'atomic' });
+
+const nodeAffinity = z
+  .custom<NonNullable<NonNullable<NodeExporterSpec['affinity']>['nodeAffinity']>>(isObject, 'must be an object')
+  .meta({ 'x-pod-template': 'spec.affinity.nodeAffinity' });
+
+/** Affinity to nodes. */
+export const nodeAffinitySchema = (description: string) =>
+  z.object({ nodeAffinity: nodeAffinity.optional() }).optional().meta({ description });
 
 /** Schema of `spec.common`. */
 export const commonSchema = z

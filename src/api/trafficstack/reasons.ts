@@ -35,6 +35,8 @@ export const StackReason = {
   NotStalled: 'NotStalled',
   /** What the stack is made of cannot be read: nothing is written. */
   NotRead: 'NotRead',
+  /** Ready: the stack is being deleted, and has no objects left. */
+  Terminating: 'Terminating',
 } as const;
 export type StackReason = (typeof StackReason)[keyof typeof StackReason];
 

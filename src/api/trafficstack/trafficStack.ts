@@ -1,4 +1,5 @@
 import type {
+  V1Affinity,
   V1LocalObjectReference,
   V1PersistentVolumeClaimTemplate,
   V1PodTemplateSpec,
@@ -113,6 +114,8 @@ export interface NodeExporterSpec {
   /** Regular expression of RE2. Devices whose whole name matches are not read. */
   ignoredDevices?: string | undefined;
   priorityClassName?: string | undefined;
+  nodeSelector?: Record<string, string> | undefined;
+  affinity?: Pick<V1Affinity, 'nodeAffinity'> | undefined;
   /** They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
 }

@@ -1,5 +1,6 @@
 import { SERVICE_TYPES } from '../../api/trafficstack/terms.ts';
 import { defaultConnectivityOptions, NODE_PORT, type PullPolicy } from '../../connectivity/objects/names.ts';
+import { cidr } from '../../options/cidr.ts';
 import {
   firstProblem,
   flag,
@@ -77,6 +78,10 @@ export const CONNECTIVITY_FLAGS = {
     String(DEFAULTS.allowAnonymous),
     'Accept reports without a token, such as those of the original agents.',
   ),
+  connectivityAllowTargetCidr: list(
+    cidr,
+    'Addresses that URLs of ConnectivityChecks may lead to, although agents refuse them by default: see --allow-target-cidr of connectivity-agent.',
+  ),
 } as const satisfies FlagTable;
 
 export type ConnectivityFlags = FlagValues<typeof CONNECTIVITY_FLAGS>;
@@ -129,5 +134,6 @@ export function deploymentOptions(flags: Flags): DeploymentOptions {
     tlsSecretName: flags.connectivityTlsSecret ?? '',
     serverCaFile: flags.connectivityServerCaFile,
     allowAnonymous: flags.connectivityAllowAnonymous,
+    allowedTargets: flags.connectivityAllowTargetCidr.map(({ text }) => text),
   };
 }

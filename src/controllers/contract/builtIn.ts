@@ -1,6 +1,7 @@
 import type { V1Toleration } from '@kubernetes/client-node';
 import type { BuiltInType, ComponentType } from '../../api/trafficstack/terms.ts';
 import type { CommonSpec, ComponentSpec, PrometheusSpec } from '../../api/trafficstack/trafficStack.ts';
+import type { Placement as NodePlacement } from '../../nodes/nodeAffinity.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Member } from '../../runtime/objectSet/member.ts';
 
@@ -25,12 +26,52 @@ export interface StandIn {
    * may match.
    */
   readonly mayMatch?: (live: KubeObject) => boolean;
+  /** The nodes on which an own workload would run: the proof counts no others. Undefined: all nodes. */
+  readonly placement?: NodePlacement;
+  /** The namespaces in which it may be. Undefined or empty: any. */
+  readonly namespaces?: readonly string[];
+  /**
+   * How far one that matches does what the component is for, as its object shows. Undefined: what matches counts.
+   */
+  readonly proof?: (live: KubeObject, cluster: ProofContext) => Proof;
   /** Why one that matches is of no use, as its object shows: a sentence without its subject. */
   problem(live: KubeObject, used: ReadonlySet<ComponentType>): string | undefined;
   /** For a Prometheus. Undefined: what matches is of use without being asked. */
   readonly probe?: StandInProbe;
   /** What is of use although no object that matches runs it. Undefined: nothing. */
   readonly listener?: StandInListener;
+}
+
+/** What decides with an object how far it measures the nodes. */
+export interface ProofContext {
+  /** The number of nodes that can be measured, and on which an own workload would run. */
+  readonly nodes: number;
+  /** ms since 1970 */
+  readonly now: number;
+}
+
+/**
+ * How far something that was found measures the nodes. What merely looks like a node-exporter, such as a DaemonSet without pods, must not keep
+ * the operator from measuring.
+ */
+export type Proof =
+  /** It measures most nodes. */
+  | { readonly is: 'Proven' }
+  /**
+   * | Starting | its pods are on most nodes, or about to be, and not Ready                       |
+   * | Few      | it measures some nodes: what is used already goes on to be, and nothing else is   |
+   * | Unproven | it measures none                                                                  |
+   *
+   * @property lack a sentence without its subject
+   */
+  | { readonly is: 'Starting' | 'Few' | 'Unproven'; readonly lack: string };
+
+/**
+ * Whether something is on so many nodes that the operator does without its own: more than half. It has a port of these nodes, so an own
+ * node-exporter could measure only the others, which are fewer.
+ */
+export function isMost(count: number, nodes: number): boolean {
+  return count > nodes / 2;
 }
 
 /** A program that answers on a port of the nodes, whatever runs it, such as systemd. */
@@ -44,13 +85,13 @@ export interface StandInListener {
   readonly ownPods: string;
 }
 
-/** What a Prometheus must answer to be of use. */
+/** What a Prometheus must answer to be of use: series of most nodes that can be measured. */
 export interface StandInProbe {
   /** Selectors of the labels of its Service: it has those of one of them. */
   readonly selectors: readonly string[];
   /** Where it is asked. */
   urlOf(live: KubeObject): string;
-  /** The metric that it must have series of. */
+  /** The metric that it must have series of, with labels that name the node: `node` or `instance`. */
   readonly metric: string;
   /** What it has if it does, such as `series of node-exporter`. */
   readonly series: string;

@@ -1,3 +1,4 @@
+import type { Placement } from '../../nodes/nodeAffinity.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 
 /** Reports the state of the measurement. */
@@ -8,6 +9,8 @@ export interface MeasuringSource {
   foreignServer(): string | undefined;
   /** Scrape interval of the Prometheus of the operator, as it is deployed: seconds. Undefined if that is not known. */
   scrapeIntervalSeconds(): number | undefined;
+  /** Where the node-exporter of the operator runs, as it is deployed. Undefined if there is none, or it is not known yet. */
+  exporterPlacement(): Placement | undefined;
 }
 
 /**
@@ -32,5 +35,9 @@ export class MeasuringState implements MeasuringSource {
 
   scrapeIntervalSeconds(): number | undefined {
     return this.#source?.scrapeIntervalSeconds();
+  }
+
+  exporterPlacement(): Placement | undefined {
+    return this.#source?.exporterPlacement();
   }
 }

@@ -17,6 +17,8 @@ export interface Rights {
 export interface OptionalRights extends Rights {
   /** The values of the chart that must all be true: `<value>.enabled`. */
   readonly values: readonly string[];
+  /** For a ClusterRole that is bound in the namespaces that `<value>.namespaces` lists, or in the whole cluster. */
+  readonly namespaces?: readonly Rule[];
 }
 
 /** Exactly the rights that a controller uses while it runs, and those of its clean-up. */

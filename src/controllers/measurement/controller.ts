@@ -1,5 +1,6 @@
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { NodeAddresses } from '../../nodes/nodeAddress.ts';
+import type { Placement } from '../../nodes/nodeAffinity.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
@@ -13,6 +14,7 @@ import type { Problem } from '../../runtime/process/problem.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';
+import { deployedPlacement } from './components/exporter.ts';
 import { deployedScrapeInterval } from './components/prometheus.ts';
 import { foreignServer } from './decide/foreignServer.ts';
 import type { MeasurementMetrics } from './metrics.ts';
@@ -54,6 +56,8 @@ export interface Measurement {
   foreignServer(): string | undefined;
   /** Of the Prometheus that is deployed. Undefined if there is none. */
   scrapeIntervalSeconds(): number | undefined;
+  /** Of the node-exporter that is deployed. Undefined if there is none. */
+  exporterPlacement(): Placement | undefined;
 }
 
 const COMPONENTS_KEY = 'components';
@@ -107,6 +111,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
     problems: () => report.current,
     foreignServer: () => foreignServer(components.map((member) => ({ member, live: caches.live(member) }))),
     scrapeIntervalSeconds: () => deployedScrapeInterval(components.map((member) => caches.live(member))),
+    exporterPlacement: () => deployedPlacement((member) => caches.live(member), options),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type FlagValues,
 } from '../../options/flagTable.ts';
 import {
+  nodeAffinity,
   nodeLabel,
   resources,
   retention,
@@ -16,7 +17,7 @@ import {
   tolerations,
   volumeSize,
 } from '../../options/kubernetesValues.ts';
-import { boolean, dnsSubdomain, image, port, regExp } from '../../options/values.ts';
+import { boolean, dnsLabel, dnsSubdomain, image, port, regExp } from '../../options/values.ts';
 import { prometheusDuration } from '../../runtime/process/duration.ts';
 import type { SharedFlags } from '../contract/flags.ts';
 import { defaultMeasurementOptions, halfOf, POD_INTERFACES, wholeName, type MeasurementOptions } from './options.ts';
@@ -61,6 +62,10 @@ export const MEASUREMENT_FLAGS = {
     'Existing PersistentVolumeClaim in the operator’s namespace for the samples of the deployed Prometheus. The operator does not create or delete it.',
     { defaultNote: 'none' },
   ),
+  discoveryNamespace: list(
+    dnsLabel,
+    'Namespace in which TrafficStacks look for an existing node-exporter and Prometheus. Default: all. What is found counts only if it measures most nodes.',
+  ),
   nodeExporter: flag(boolean, 'Deploy node-exporter on every node.', {
     defaultNote: 'true, or false with --prometheus-url',
   }),
@@ -71,6 +76,15 @@ export const MEASUREMENT_FLAGS = {
   nodeExporterPriorityClass: flag(dnsSubdomain, 'PriorityClass of node-exporter, such as system-node-critical.', {
     defaultNote: 'none',
   }),
+  nodeExporterNodeSelector: list(
+    nodeLabel,
+    'Label that a node needs to run node-exporter. Other nodes without series are not measured, which is not a problem.',
+  ),
+  nodeExporterAffinity: flag(
+    nodeAffinity,
+    'Node affinity of node-exporter. Nodes that it leaves out are treated as with --node-exporter-node-selector.',
+    { defaultNote: 'none' },
+  ),
   nodeExporterResources: flag(
     resources,
     'Requests and limits of the node-exporter container. They replace the whole default.',
@@ -134,6 +148,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
     connectivityTlsSecret: flags.connectivityTlsSecret ?? '',
     imagePullSecrets: flags.imagePullSecret,
     defaultStack: flags.stacks && flags.defaultStack,
+    discoveryNamespaces: flags.discoveryNamespace,
     openshift: flags.openshift,
     ...(window !== undefined && { windowSeconds: window / 1000 }),
     exporter: {
@@ -142,6 +157,8 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
       image: flags.nodeExporterImage,
       port: flags.nodeExporterPort,
       priorityClassName: flags.nodeExporterPriorityClass ?? exporter.priorityClassName,
+      nodeSelector: Object.fromEntries(flags.nodeExporterNodeSelector),
+      affinity: flags.nodeExporterAffinity,
       resources: flags.nodeExporterResources ?? exporter.resources,
       ignoredDevices: ignored === undefined ? exporter.ignoredDevices : wholeName(ignored),
     },

@@ -1,4 +1,4 @@
-import type { V1ResourceRequirements, V1Toleration } from '@kubernetes/client-node';
+import type { V1Affinity, V1ResourceRequirements, V1Toleration } from '@kubernetes/client-node';
 import { quantityOf } from '../../runtime/apply/quantity.ts';
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 
@@ -19,6 +19,8 @@ export interface MeasurementOptions {
   imagePullSecrets: readonly string[];
   /** Whether what is deployed is in the TrafficStack `default`. */
   defaultStack: boolean;
+  /** The namespaces in which TrafficStacks look for a node-exporter and a Prometheus of somebody else; empty: all. */
+  discoveryNamespaces: readonly string[];
   /** Whether the cluster assigns the IDs of pods, as OpenShift does. The pods then name none. */
   openshift: boolean;
   /** Window of a rate, seconds, if a flag sets it. Undefined: it follows the scrape interval. */
@@ -41,6 +43,10 @@ export interface ExporterOptions {
    * pods. But GKE and others reject critical pods outside kube-system unless a ResourceQuota allows the class.
    */
   priorityClassName: string;
+  /** Labels of a node that runs node-exporter, in addition to kubernetes.io/os=linux. */
+  nodeSelector: Record<string, string>;
+  /** What else is required of such a node. */
+  affinity?: V1Affinity | undefined;
   resources: V1ResourceRequirements;
 }
 
@@ -126,6 +132,7 @@ export function defaultMeasurementOptions(namespace: string): MeasurementOptions
     connectivityTlsSecret: '',
     imagePullSecrets: [],
     defaultStack: false,
+    discoveryNamespaces: [],
     openshift: false,
     exporter: { ...EXPORTER },
     prometheus: { ...PROMETHEUS },
@@ -143,6 +150,7 @@ const EXPORTER: ExporterOptions = {
   port: 9100,
   ignoredDevices: POD_INTERFACES,
   priorityClassName: '',
+  nodeSelector: {},
   // The collectors need about 20 MB. No CPU limit, because throttling would delay samples.
   resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '96Mi' } },
 };

@@ -68,9 +68,9 @@ describe('the status of a new stack is there while', () => {
       isAsked();
       return new Promise(() => undefined);
     };
-    const node = { name: 'n1', addresses: ['192.0.2.1'], neverMeasured: undefined };
+    const node = { name: 'n1', addresses: ['192.0.2.1'], labels: {}, neverMeasured: undefined };
     cluster.asks = {
-      probes: new ServerProbes({ clock, ask: hang }),
+      probes: new ServerProbes({ clock, nodes: () => [node], ask: hang }),
       listeners: new NodeListeners({ clock, nodes: () => [node], get: hang }),
     };
     return { cluster, asked };

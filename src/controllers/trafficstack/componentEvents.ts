@@ -10,7 +10,10 @@ interface Transition {
 }
 
 /** What is left for somebody else to make or to correct, so that a component waits for it without a dependency. */
-const OF_OTHERS: ReadonlySet<string> = new Set([ComponentReason.ExternalMissing, ComponentReason.ExternalUnusable]);
+export const OF_OTHERS: ReadonlySet<string> = new Set([
+  ComponentReason.ExternalMissing,
+  ComponentReason.ExternalUnusable,
+]);
 
 /**
  * The Events that name components. The conditions of a stack name one of several.

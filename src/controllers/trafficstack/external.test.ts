@@ -1,5 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ComponentSpec, WorkloadSpec } from '../../api/trafficstack/trafficStack.ts';
+import type { V1DaemonSet } from '@kubernetes/client-node';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import { DAEMONSETS } from '../../runtime/client/resources.ts';
+import type { BuiltIn } from '../contract/builtIn.ts';
+import { foreignExporter } from '../measurement/components/foreignExporter.ts';
 import { component, live } from './testing/stacks.ts';
 import { SimulatedCluster } from './testing/simulatedCluster.ts';
 
@@ -45,4 +50,63 @@ it('one that may be made by somebody else is looked for while it waits', async (
   cluster.change([component('disk'), web('Auto')]);
   await cluster.reconcile();
   expect(cluster.lookAgainMs).toBe(10_000);
+});
+
+describe('a node-exporter of somebody else', () => {
+  const OWN = { namespace: 'op', name: 'node-exporter' };
+  const EXPORTER: BuiltIn = {
+    ...{ type: 'NodeExporter', fieldManager: 'measurement', isDeployed: true },
+    render: () => [{ resource: DAEMONSETS, object: { kind: 'DaemonSet', metadata: OWN } }],
+    standIn: () => foreignExporter(9100, true, 'app=own'),
+  };
+  const theirs = (namespace: string, pods: number): KubeObject => {
+    const containers = [{ name: 'x', ports: [{ containerPort: 9100 }] }];
+    const status = {
+      ...{ observedGeneration: 1, desiredNumberScheduled: pods, currentNumberScheduled: pods, numberMisscheduled: 0 },
+      ...{ updatedNumberScheduled: pods, numberReady: pods, numberAvailable: pods },
+    };
+    const spec = { selector: {}, template: { spec: { hostNetwork: true, containers } } };
+    const daemonSet: V1DaemonSet = { metadata: { namespace, name: 'exporter', generation: 1 }, spec, status };
+    return daemonSet;
+  };
+  const FAKE = theirs('aaa', 0);
+
+  /** A cluster of three nodes with these DaemonSets, after a reconcile. */
+  async function clusterWith(...all: readonly KubeObject[]) {
+    const spec: ComponentSpec = { name: 'exporter', type: 'NodeExporter', mode: 'Auto', deadline: '60s' };
+    const cluster = new SimulatedCluster([spec], [EXPORTER]);
+    /** Lists are asked again after 5 s. */
+    const next = async (now: readonly KubeObject[], ms = 5_000) => {
+      cluster.theirs = now;
+      await cluster.clock.advance(ms);
+      await cluster.reconcile();
+      const { state, reason, uses } = cluster.status.components?.[0] ?? {};
+      return [cluster.objects.has('DaemonSet op/node-exporter') ? 'its own' : uses?.namespace, state, reason];
+    };
+    return { cluster, next, first: await next(all) };
+  }
+
+  it('without pods does not keep the operator from its own: the Event names it, and what it lacks', async () => {
+    const { cluster, first } = await clusterWith(FAKE);
+    expect(first[0]).toBe('its own');
+    expect(cluster.told.find((each) => each.includes('ComponentStarted'))).toBe(
+      'Normal ComponentStarted: exporter is Progressing: to create: DaemonSet op/node-exporter; the operator deploys its own, since ' +
+        'DaemonSet aaa/exporter has Ready pods on 0 of 3 nodes that can be measured, and needs more than half',
+    );
+  });
+
+  it('without pods does not hide one that measures', async () => {
+    expect((await clusterWith(FAKE, theirs('monitoring', 3))).first).toEqual(['monitoring', 'Ready', 'AllAvailable']);
+  });
+
+  it('that is gone has until the deadline to be created again', async () => {
+    const { next } = await clusterWith(theirs('monitoring', 3));
+    const missed = ['monitoring', 'Degraded', 'ExternalMissing'];
+    expect(await next([FAKE])).toEqual(missed);
+    expect(await next([FAKE], 50_000)).toEqual(missed);
+    expect(await next([theirs('monitoring', 3)])).toEqual(['monitoring', 'Ready', 'AllAvailable']);
+    expect(await next([])).toEqual(missed);
+    expect(await next([], 55_000)).toEqual(missed);
+    expect((await next([]))[0]).toBe('its own');
+  });
 });

@@ -1,9 +1,11 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import { Store } from '../../runtime/cache/store.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { Sightings } from './observe/answers/sightings.ts';
+import { terminatingFor } from '../../runtime/testing/terminating.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
 import { at, component, stackOf } from './testing/stacks.ts';
@@ -31,7 +33,8 @@ function scene() {
     eventReader: { read: () => Promise.resolve([]) },
     strangers: { look: () => expect.fail('nothing is looked at'), forget: (stack) => void forgotten.push(stack) },
     listeners: { ask: () => Promise.reject(new Error('it is asked')) },
-    probes: { problem: () => Promise.resolve(undefined) },
+    probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
+    measurable: () => 3,
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
     events: { event: () => undefined },
@@ -66,7 +69,7 @@ it('has no series after the replica has lost the Lease, and has them again when 
 
 it('is seen anew by a replica that has lost the Lease and leads again', async () => {
   const { d, now } = scene();
-  d.sightings.record('main', { available: new Map([['db', '']]), settled: new Map() });
+  d.sightings.record('main', { available: new Map([['db', '']]), settled: new Map(), awaiting: new Map() });
   now.isLeader = false;
   await reconcile(d, 'main');
   expect(d.sightings.of('main').available.size).toBe(0);
@@ -97,4 +100,21 @@ it('has no series when it is gone', async () => {
   now.stack = undefined;
   await reconcile(d, 'main');
   expect(await series()).toEqual([]);
+});
+
+it.each([
+  ['its objects are gone', 'example.com/backup'],
+  ['its objects stay', 'orphan'],
+])('is not Ready while it is being deleted, also after %s', async (_, finalizer) => {
+  const { d, now, series } = scene();
+  const ready = { type: 'Ready', status: 'True', reason: 'AllReady', message: '', lastTransitionTime: at(0) } as const;
+  const { metadata, ...stack } = stackOf([], { conditions: [ready] });
+  now.stack = { ...stack, metadata: { ...metadata, deletionTimestamp: new Date(0), finalizers: [finalizer] } };
+  const written: unknown[] = [];
+  const statuses = { ...d.statuses, write: (_: unknown, status: unknown) => Promise.resolve(written.push(status) > 0) };
+  const caches = { kinds: [], pods: { synced: true, lister: new Store() } } as unknown as Dependencies['caches'];
+  const strangers = { ...d.strangers, look: () => ({ end: () => undefined }) as never };
+  await reconcile({ ...d, caches, strangers, statuses }, 'main');
+  expect(written).toMatchObject([{ conditions: [terminatingFor(finalizer)] }]);
+  expect(await series()).toContain('traffic_operator_stack_ready{stack="main",reason="Terminating"} 0');
 });

@@ -1,4 +1,4 @@
-import { ComponentReason, StackReason } from '../../api/trafficstack/reasons.ts';
+import { StackReason } from '../../api/trafficstack/reasons.ts';
 import { TRAFFIC_STACKS, type ComponentStatus, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { removeFinalizer } from '../../runtime/apply/finalizer.ts';
@@ -8,7 +8,9 @@ import { NODES } from '../../runtime/client/resources.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import { terminatingConditions } from '../../runtime/status/terminating.ts';
 import { act, type Writers } from './act/act.ts';
+import { OF_OTHERS } from './componentEvents.ts';
 import { announce, announceFirst, reportStatus, reportUndecided, type Reporting } from './announce.ts';
 import type { Writing } from './decide/failures.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
@@ -24,6 +26,7 @@ import type { Observation } from './observe/observation.ts';
 import { withEvents, type EventReader } from './observe/events.ts';
 import { withStrangers, type Wanted } from './observe/observe.ts';
 import { withPods, type PodReader } from './observe/pods.ts';
+import type { Sources } from './observe/standIn/found.ts';
 import type { ServerProbes } from './observe/serverProbes.ts';
 import type { Look, Strangers } from './observe/strangers/strangers.ts';
 import { NOTHING, observeWanted, wantedOf } from './wanted.ts';
@@ -41,8 +44,9 @@ export interface Dependencies extends Reporting {
   readonly podReader: Pick<PodReader, 'read'>;
   readonly eventReader: Pick<EventReader, 'read'>;
   readonly strangers: Pick<Strangers, 'look' | 'forget'>;
-  readonly probes: Pick<ServerProbes, 'problem'>;
+  readonly probes: Pick<ServerProbes, 'proof'>;
   readonly listeners: Pick<NodeListeners, 'ask'>;
+  readonly measurable: Sources['measurable'];
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly metrics: TrafficStackMetrics;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -106,7 +110,7 @@ async function apply(
   first: Wanted,
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
-  if (isOrphaning(stack)) return leave(d, stack);
+  if (isOrphaning(stack)) return leave(d, stack, signal);
   const specs = first.components.map(({ spec }) => spec);
   await announceFirst(d, stack, specs, signal);
   const found = withNewestStatus(d, stack);
@@ -122,7 +126,7 @@ async function apply(
   strangers.end();
   keepTimes(d, found, plan);
   if (found.metadata?.deletionTimestamp !== undefined && plan.inventory.length === 0) {
-    return leave(d, found);
+    return leave(d, found, signal);
   }
   await announce(d, found, plan, signal);
   const { failures, open } = await act(plan, found, d.writers, signal);
@@ -153,8 +157,16 @@ function isOrphaning({ metadata }: TrafficStack): boolean {
   return metadata?.deletionTimestamp !== undefined && metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
 }
 
-async function leave({ client }: Pick<Dependencies, 'client'>, stack: TrafficStack): Promise<undefined> {
-  await removeFinalizer(client, TRAFFIC_STACKS, stack, FINALIZER, FIELD_MANAGER);
+/** Removes the finalizer. Other controllers may have finalizers too: the stack is not Ready until it no longer exists. */
+async function leave(d: Dependencies, stack: TrafficStack, signal?: AbortSignal): Promise<undefined> {
+  const left = await removeFinalizer(d.client, TRAFFIC_STACKS, stack, FINALIZER, FIELD_MANAGER);
+  if (!left?.metadata?.finalizers?.length) return;
+  if (left !== stack) d.stacks.wrote(left);
+  const name = left.metadata.name ?? '';
+  const about = d.statuses.newest(name) ?? left;
+  const status = { ...about.status, conditions: terminatingConditions(about, d.clock.now()) };
+  d.metrics.record(name, status);
+  await d.statuses.write(about, status, signal === undefined ? {} : { signal });
 }
 
 /** @throws IncompleteError, RetryError if a write has failed */
@@ -190,7 +202,7 @@ function lookAgainMs({ plan: { statuses }, wanted: { components }, strangers }: 
   const isAsked = ({ name, uses, state, reason }: ComponentStatus): boolean =>
     uses?.url !== undefined ||
     uses?.kind === NODES.kind ||
-    (asking.has(name) && (state === 'Waiting' || reason === ComponentReason.ExternalMissing));
+    (asking.has(name) && (state === 'Waiting' || OF_OTHERS.has(reason)));
   if (statuses.some(isAsked)) return SERVER_AGAIN_MS;
   return strangers.isBlind ? BLIND_AGAIN_MS : LOOK_AGAIN_MS;
 }

@@ -25,6 +25,7 @@ import { Sightings } from './observe/answers/sightings.ts';
 import { createCaches, mayBeMissing, type Caches } from './observe/caches.ts';
 import { EventReader } from './observe/events.ts';
 import { NodeListeners } from './observe/listening/nodeListeners.ts';
+import { measurableNodes } from '../../nodes/nodeAffinity.ts';
 import { countNodesWith, countsNodes, mayChangeCount, mayChangePods } from './observe/nodes.ts';
 import { PodReader } from './observe/pods.ts';
 import { RecentCalls } from './observe/recentCalls.ts';
@@ -67,7 +68,8 @@ export function runStacks(
     ...{ client, namespace, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
     podReader: new PodReader({ client, clock }),
     eventReader: new EventReader({ client, clock }),
-    probes: new ServerProbes({ clock }),
+    probes: new ServerProbes({ clock, nodes: () => nodes.lister.list() }),
+    measurable: (placement) => measurableNodes(nodes.lister.list(), placement).length,
     listeners: new NodeListeners({ clock, nodes: () => nodes.lister.list() }),
     sightings: new Sightings(clock),
     writers: {

@@ -50,8 +50,9 @@ async function fileWith(mode: ComponentSpec['mode'], answers: boolean, status: P
       read: () => Promise.resolve(undefined),
       list: () => Promise.resolve([{ metadata: THEIRS }]),
     },
-    probes: { problem: () => Promise.resolve(answers ? undefined : 'gives no answer') },
-    sightings: { of: () => ({ available: new Map(), settled: new Map() }) },
+    probes: { proof: () => Promise.resolve(answers ? { is: 'Proven' } : { is: 'Unproven', lack: 'gives no answer' }) },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
   } as unknown as Parameters<typeof observeWanted>[2];
   const wanted = wantedOf(stack, where);
   if ('why' in wanted) throw new Error(wanted.why.message);

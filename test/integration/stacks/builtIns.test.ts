@@ -18,6 +18,7 @@ import {
 import { writesOf } from '../../harness/audit.ts';
 import { connectivityCheckCrd, installCrd } from '../../harness/customResource.ts';
 import { measured, seconds } from '../../harness/measured.ts';
+import { SLACK } from '../../harness/slack.ts';
 import { EXPORTER, identity, Installation, OPERATOR, ownersOf, PROMETHEUS } from './installation.ts';
 import type { Fault } from './kubelet.ts';
 import { makeQuota, removeQuota } from './quota.ts';
@@ -31,8 +32,11 @@ const SERVER = { namespace: OPERATOR.namespace, name: 'netchecker-server' };
 const AGENTS = { namespace: `${OPERATOR.namespace}-connectivity`, name: 'netchecker-agent' };
 const HOST_AGENTS = { ...AGENTS, name: 'netchecker-agent-hostnet' };
 const BROKEN = { reason: 'ErrImagePull', message: 'no such image' };
-/** The pods of built-in components are in no cache: why they do not start is read every five seconds. */
-const SHORT = { deadline: '10s' };
+/**
+ * The pods of built-in components are in no cache: why they do not start is read every five seconds, and what was read by then is the reason that
+ * stays.
+ */
+const SHORT = { deadline: `${Math.max(10, 4 * SLACK)}s` };
 let i: Installation;
 let s: StackScene;
 

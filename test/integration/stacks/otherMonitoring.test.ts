@@ -1,10 +1,18 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { V1ConfigMap, V1Container } from '@kubernetes/client-node';
+import type { V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { COMPONENT_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
-import { CONFIG_MAPS, DAEMONSETS, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../../src/runtime/client/resources.ts';
+import {
+  CONFIG_MAPS,
+  DAEMONSETS,
+  NAMESPACES,
+  PERSISTENT_VOLUME_CLAIMS,
+  SERVICES,
+} from '../../../src/runtime/client/resources.ts';
 import { writesOf } from '../../harness/audit.ts';
 import { measured, seconds } from '../../harness/measured.ts';
 import { start, whenReady, type RunningProcess } from '../../harness/process.ts';
@@ -17,7 +25,7 @@ import { installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './t
 
 /**
  * A monitoring that was there before the operator: a real Prometheus behind a Service, and a node-exporter. What is used when is a table in
- * src/controllers/trafficstack/observe/standIn.test.ts and decide/present/builtInExternal.test.ts.
+ * src/controllers/trafficstack/observe/standIn/standIn.test.ts and decide/present/builtInExternal.test.ts.
  */
 const EXPORTER = { namespace: THEIR_PROMETHEUS.namespace, name: 'node-exporter' };
 /** Of the nodes; pods of the network of pods have another address here. */
@@ -29,16 +37,19 @@ const FLAGS = ['--default-stack', '--prometheus-storage-size=1Gi'];
 let i: Installation;
 let s: StackScene;
 let exporter: RunningProcess | undefined;
+let liar: Server | undefined;
 
 beforeAll(async () => {
   i = await Installation.start(USER);
   s = i.scene;
   await installTheirPrometheus(s);
   await installExporter();
+  await installFakes();
   await resolvingServices(() => i.startOperator(...FLAGS));
 });
 afterAll(async () => {
   await exporter?.stop();
+  liar?.close();
   await i.stop();
 });
 
@@ -61,12 +72,35 @@ const PLAIN: readonly V1Container[] = [
     ports: [{ name: 'http-metrics', containerPort: 9100, protocol: 'TCP' }],
   },
 ];
-function installExporter(containers = BEHIND_PROXY): Promise<unknown> {
+async function installExporter(containers = BEHIND_PROXY): Promise<void> {
+  await createExporter(EXPORTER, { containers: [...containers] });
+}
+function createExporter(metadata: typeof EXPORTER, pod: Partial<V1PodSpec>): Promise<unknown> {
   const labels = { 'app.kubernetes.io/name': 'node-exporter' };
-  const spec = { hostNetwork: true, terminationGracePeriodSeconds: 0, containers: [...containers] };
+  const spec = { hostNetwork: true, terminationGracePeriodSeconds: 0, containers: [], ...pod };
   return s.f.client.create(DAEMONSETS, {
-    metadata: EXPORTER,
+    metadata,
     spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+}
+
+/** Of somebody who may write to one namespace, which is sorted before that of the monitoring. */
+const FAKE = { namespace: 'aaa', name: 'node-exporter' };
+const FAKE_PROMETHEUS = { ...FAKE, name: 'prometheus-operated' };
+/** A DaemonSet without pods, and a server that answers with series of another node. */
+async function installFakes(): Promise<void> {
+  await s.f.client.create(NAMESPACES, { metadata: { name: FAKE.namespace } });
+  await createExporter(FAKE, { containers: [...PLAIN], nodeSelector: { no: 'node' } });
+  const result = [{ metric: { node: 'elsewhere', device: 'eth0' }, value: [0, '1'] }];
+  liar = createServer((_, response) => {
+    const body = JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
+    response.setHeader('content-type', 'application/json').end(body);
+  });
+  await new Promise<void>((resolve) => liar?.listen(0, '127.0.0.1', resolve));
+  const { port } = liar.address() as AddressInfo;
+  await s.f.client.create(SERVICES, {
+    metadata: { ...FAKE_PROMETHEUS, labels: { 'operated-prometheus': 'true' } },
+    spec: { clusterIP: 'None', selector: { app: 'x' }, ports: [{ name: 'web', port }] },
   });
 }
 
@@ -93,7 +127,7 @@ const hasNoExporter = () => vi.waitFor(() => expect(i.daemonSet()).rejects.toSat
 const restart = () => resolvingServices(() => i.restartOperator(...FLAGS));
 
 describe('a Prometheus that answers, and an exporter behind a proxy', () => {
-  it('are used by the stack default of a fresh install, and nothing of the own ones is ever made', async () => {
+  it('are used by the stack default of a fresh install, beside what only looks like them, and nothing of the own ones is ever made', async () => {
     await s.ready('default');
     const modes = (await s.stack('default')).spec.components.map(({ mode }) => mode);
     expect(modes).toEqual(['Auto', 'Auto']);
@@ -120,7 +154,7 @@ describe('a Prometheus that answers, and an exporter behind a proxy', () => {
     const files = { url: '${components.prometheus.addresses[0]}:${components.prometheus.ports.web}' };
     const config = [{ name: 'etc', mountPath: '/etc/web', files }];
     const web = component('web', { dependsOn: ['prometheus'], workload: { config } });
-    await change(exporterWith('Auto'), prometheusWith('Auto'), web);
+    await change(exporterWith('Auto'), { ...prometheusWith('Auto'), deadline: '5s' }, web);
     await s.ready('default');
     expect((await s.component('prometheus', 'default'))?.uses?.url).toContain('prometheus-operated.monitoring.svc');
     expect(await urls()).toEqual([`prometheus-operated.monitoring.svc:${new URL(s.f.prometheusUrl).port}`]);
@@ -140,8 +174,13 @@ describe('a Prometheus that answers, and an exporter behind a proxy', () => {
     expect(writesTo('deployments').filter(({ name }) => name === PROMETHEUS.name)).toEqual([]);
   });
 
-  it('when it is gone, the own one is made, with its claim, and the exporter is of no use, since it needs a token', async () => {
+  it('when it is gone for its deadline, the own one is made, with its claim, and the exporter is of no use, since it needs a token', async () => {
     await s.f.client.delete(SERVICES, THEIR_PROMETHEUS);
+    await becomes('prometheus', {
+      ...{ state: 'Degraded', reason: 'ExternalMissing', uses: { kind: 'Service', ...THEIR_PROMETHEUS } },
+      message: expect.stringContaining('was used, and is gone: the operator waits 5s for it') as string,
+    });
+    expect(writesTo('deployments').filter(({ name }) => name === PROMETHEUS.name)).toEqual([]);
     await vi.waitFor(() => i.deployment(), WAIT);
     await vi.waitFor(async () => expect((await claim())?.spec?.resources?.requests).toEqual({ storage: '1Gi' }), WAIT);
     await becomes('node-exporter', {
@@ -170,6 +209,7 @@ describe('an exporter that the Prometheus of the operator scrapes', () => {
 
   it('is used in place of that of the stack, which gives the port up; it is named, scraped and not written', async () => {
     await s.f.client.delete(DAEMONSETS, EXPORTER);
+    await s.f.client.delete(DAEMONSETS, FAKE);
     await change(exporterWith('Managed'), metrics);
     await s.ready('default');
     await areScraped({ [NODE]: POD_ADDRESS });

@@ -190,7 +190,7 @@ export function unusedRights(
   rules = stackRights(),
 ): string[] {
   const requests = arrived(f.controlPlane).filter((request) => request.user === user);
-  expect(requests.filter(({ code }) => code === 403)).toEqual([]);
+  expect(requests.filter(({ isForbidden }) => isForbidden)).toEqual([]);
   const used = new Set(requests.map(({ verb, resource }) => `${verb} ${resource}`));
   const unused = rules.flatMap(({ resources = [], verbs }) =>
     resources
@@ -201,12 +201,14 @@ export function unusedRights(
   return unused.filter((right) => !used.has(right.replace(/^list /, 'watch ')));
 }
 
-/** What all controllers have. */
+/** What all controllers have, and the Deployments of TrafficWatches, the default. */
 function commonRights(): Rule[] {
-  return CONTROLLERS.flatMap((each) => each.rights(NAMESPACE).controller).flatMap(({ cluster, own }) => [
-    ...cluster,
-    ...own,
-  ]);
+  const all = CONTROLLERS.map((each) => each.rights(NAMESPACE));
+  const controllers = all.map(({ controller }) => controller);
+  const deployments = all
+    .flatMap(({ onlyWith = [] }) => onlyWith)
+    .filter(({ values }) => values.join() === 'trafficWatch.deployments');
+  return [...controllers, ...deployments].flatMap(({ cluster, own }) => [...cluster, ...own]);
 }
 
 /** A component whose pods have one container. */

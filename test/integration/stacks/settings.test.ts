@@ -59,6 +59,8 @@ it('renders files with the addresses of what a component depends on, before its 
   expect((await deployment('api')).spec?.template.spec?.volumes).toMatchObject([
     { configMap: { name: file?.metadata?.name } },
   ]);
+  const written = objectsWritten(0).flatMap(({ resource, name }) => (name.startsWith('api') ? [resource] : []));
+  expect(written.slice(0, 2)).toEqual(['configmaps', 'deployments']);
 });
 
 it('replaces the pods when a file changes, and removes the old files when they are gone', async () => {

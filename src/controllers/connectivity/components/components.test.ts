@@ -48,6 +48,18 @@ describe('the connectivity check', () => {
     expect(argsOf(true).join()).not.toContain('--agent-service-account');
   });
 
+  it('has the ranges that agents may request for both DaemonSets, and none by default', () => {
+    const rangesOf = (...allowedTargets: string[]): string[][] =>
+      allComponents({ ...OPTIONS, allowedTargets }).flatMap(({ resource, object }) => {
+        if (resource !== DAEMONSETS) return [];
+        const { args = [] } = (object as V1DaemonSet).spec?.template.spec?.containers[0] ?? {};
+        return [args.filter((arg) => arg.startsWith('--allow-target-cidr'))];
+      });
+    expect(rangesOf()).toEqual([[], []]);
+    const both = ['--allow-target-cidr=169.254.20.10/32', '--allow-target-cidr=fd00:1::/64'];
+    expect(rangesOf('169.254.20.10/32', 'fd00:1::/64')).toEqual([both, both]);
+  });
+
   it('has the resources, places and priorities of the flags, and the pull policy of the image', () => {
     const toleration = { key: 'infra', operator: 'Exists' };
     const flags = {
@@ -60,6 +72,7 @@ describe('the connectivity check', () => {
       connectivityServerPriorityClass: 'high',
       connectivityAgentResources: { requests: { cpu: '5m' } },
       connectivityAgentPriorityClass: 'system-node-critical',
+      connectivityAllowTargetCidr: [{ text: '169.254.20.10/32' }],
     };
     const options = deploymentOptions(flags as unknown as Parameters<typeof deploymentOptions>[0]);
     const [server, ...agents] = allComponents(options).flatMap(({ resource, object }) =>
@@ -80,6 +93,7 @@ describe('the connectivity check', () => {
         priorityClassName: 'system-node-critical',
         containers: [{ imagePullPolicy: 'Always', resources: { requests: { cpu: '5m' } } }],
       });
+      expect(agent?.containers[0]?.args).toContain('--allow-target-cidr=169.254.20.10/32');
     }
   });
 

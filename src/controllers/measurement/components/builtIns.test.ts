@@ -126,11 +126,20 @@ describe('the components that stacks may have', () => {
 
   it('may have the node-exporter of somebody else that has the port, which the Prometheus of the operator has to scrape', () => {
     const port = (over: Partial<ComponentSpec> = {}) => {
-      const [exporter, prometheus] = builtInsOf(OPTIONS);
-      expect(prometheus?.standIn?.({ name: 'x', type: 'Prometheus' })).toBe(FOREIGN_PROMETHEUS);
+      const discoveryNamespaces = ['monitoring'];
+      const [exporter, prometheus] = builtInsOf({ ...OPTIONS, discoveryNamespaces });
+      const others = prometheus?.standIn?.({ name: 'x', type: 'Prometheus' });
+      expect(others).toEqual({
+        ...FOREIGN_PROMETHEUS,
+        namespaces: discoveryNamespaces,
+        placement: { nodeSelector: {} },
+      });
       return exporter?.standIn?.({ name: 'x', type: 'NodeExporter', ...over });
     };
-    expect(port()?.sought).toBe('a DaemonSet with hostNetwork and the port 9100');
+    expect(port()).toMatchObject({
+      sought: 'a DaemonSet with hostNetwork and the port 9100',
+      namespaces: ['monitoring'],
+    });
     const secured = port({ nodeExporter: { port: 9200 } });
     expect(secured?.sought).toBe('a DaemonSet with hostNetwork and the port 9200');
     const containers = [{ name: 'x', ports: [{ name: 'https', containerPort: 9200 }] }];

@@ -1,6 +1,7 @@
-import { objectsOf, type BuiltIn } from '../../contract/builtIn.ts';
+import { objectsOf, type BuiltIn, type StandIn } from '../../contract/builtIn.ts';
 import { selectorText } from '../../contract/labels.ts';
 import { FIELD_MANAGER } from '../names.ts';
+import type { Placement } from '../../../nodes/nodeAffinity.ts';
 import type { MeasurementOptions } from '../options.ts';
 import { exporterComponents, exporterSelector } from './exporter.ts';
 import { foreignExporter } from './foreignExporter.ts';
@@ -14,6 +15,7 @@ const NO_PROMETHEUS =
 
 /** node-exporter and Prometheus, and the rules for another one, as TrafficStacks may have them. The options are the defaults of their settings. */
 export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
+  const inNamespaces = (standIn: StandIn): StandIn => ({ ...standIn, namespaces: options.discoveryNamespaces });
   return [
     {
       type: 'NodeExporter',
@@ -22,12 +24,12 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       settings: { nodeExporter: exporterSettings(options) },
       render: ({ nodeExporter }, common) =>
         objectsOf('exporter', exporterComponents(withExporter(options, nodeExporter, common))),
-      standIn: ({ nodeExporter }) =>
-        foreignExporter(
-          withExporter(options, nodeExporter).exporter.port,
-          options.prometheus.enabled,
-          selectorText(exporterSelector(options.namespace)),
-        ),
+      standIn({ nodeExporter }) {
+        const { exporter } = withExporter(options, nodeExporter);
+        const ownPods = selectorText(exporterSelector(options.namespace));
+        const found = foreignExporter(exporter.port, options.prometheus.enabled, ownPods);
+        return { ...inNamespaces(found), placement: placementOf(exporter) };
+      },
     },
     {
       type: 'Prometheus',
@@ -38,8 +40,13 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       settings: { prometheus: prometheusSettings(options) },
       render: ({ prometheus }, common) =>
         objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus, common))),
-      standIn: () => FOREIGN_PROMETHEUS,
+      standIn: () => ({ ...inNamespaces(FOREIGN_PROMETHEUS), placement: placementOf(options.exporter) }),
     },
     { type: 'Rules', isDeployed: false, render: ({ rules }) => [prometheusRuleOf(rules, options.namespace)] },
   ];
+}
+
+/** The nodes that the flags, or the settings of a component, leave to node-exporter: the proof of what was found counts no others. */
+function placementOf({ nodeSelector, affinity }: MeasurementOptions['exporter']): Placement {
+  return { nodeSelector, ...(affinity !== undefined && { affinity }) };
 }

@@ -5,7 +5,8 @@ import { parse, stringify } from 'yaml';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { MeasurementOptions, PrometheusVolume } from '../options.ts';
-import { COUNTED, factsQuery, ratesQuery } from '../../../usage/pass/queries.ts';
+import { COUNTED, factQuery, ratesQuery } from '../../../usage/pass/queries.ts';
+import { FACT_METRICS } from '../../../usage/series/factMetrics.ts';
 import type { Component } from './component.ts';
 import { allComponents, allTargetComponents } from './components.ts';
 import { configFiles } from './prometheus.ts';
@@ -22,6 +23,7 @@ const CHANGED: MeasurementOptions = {
   connectivityTlsSecret: 'server-tls',
   imagePullSecrets: [],
   defaultStack: false,
+  discoveryNamespaces: [],
   openshift: true,
   exporter: {
     ...DEFAULTS.exporter,
@@ -29,6 +31,17 @@ const CHANGED: MeasurementOptions = {
     port: 19100,
     ignoredDevices: '^$',
     priorityClassName: '',
+    nodeSelector: { pool: 'web' },
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: 'edge', operator: 'DoesNotExist' }] },
+            { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] },
+          ],
+        },
+      },
+    },
     resources: {},
   },
   prometheus: {
@@ -136,7 +149,8 @@ describe('prometheus.yml', () => {
     expect(keep!.action).toBe('keep');
     expect(KEPT_METRICS.every(kept)).toBe(true);
     const query = { windowSeconds: 20, matchers: [] } as const;
-    const asked = `${factsQuery(query)} ${ratesQuery(query, COUNTED, 0, 'receive')}`.match(/node_\w+/g)!;
+    const facts = FACT_METRICS.map((metric) => factQuery(query, metric));
+    const asked = [...facts, ratesQuery(query, COUNTED, 0, 'receive')].join(' ').match(/node_\w+/g)!;
     expect(new Set(KEPT_METRICS)).toEqual(new Set(asked));
     expect(['node_network_receive_packets_total', 'node_network_flags_x', 'go_goroutines'].some(kept)).toBe(false);
   });

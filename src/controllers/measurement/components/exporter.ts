@@ -1,5 +1,8 @@
 import type { V1Container, V1DaemonSet, V1Namespace, V1Service, V1ServiceAccount } from '@kubernetes/client-node';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
+import type { Placement } from '../../../nodes/nodeAffinity.ts';
+import { realNodes } from '../../../nodes/virtualNodes.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { EXPORTER_NAME, exporterNamespace, objectLabels, selectorLabels } from '../names.ts';
 import type { ExporterOptions, MeasurementOptions } from '../options.ts';
@@ -8,6 +11,26 @@ import type { Component, Meta } from './component.ts';
 
 /** Name of the exporter's port, in its container, Service and EndpointSlices. */
 export const METRICS_PORT = 'metrics';
+
+const OS_LABEL = 'kubernetes.io/os';
+
+/**
+ * Where the deployed node-exporter runs; undefined if there is none. Without the requirement of Linux: a node without the label may run Linux,
+ * and is then reported as one without an exporter.
+ *
+ * @param live of the cluster, by member
+ */
+export function deployedPlacement(
+  live: (member: Component) => KubeObject | undefined,
+  options: MeasurementOptions,
+): Placement | undefined {
+  const member = exporterComponents(options).find(({ resource }) => resource === DAEMONSETS);
+  const daemonSet: V1DaemonSet | undefined = member && live(member);
+  const { nodeSelector = {}, affinity } = daemonSet?.spec?.template.spec ?? {};
+  if (daemonSet === undefined) return undefined;
+  const others = Object.entries(nodeSelector).filter(([key]) => key !== OS_LABEL);
+  return { nodeSelector: Object.fromEntries(others), ...(affinity && { affinity }) };
+}
 
 /** Namespace, ServiceAccount, Service and DaemonSet of node-exporter. */
 export function exporterComponents(options: MeasurementOptions): Component[] {
@@ -86,7 +109,8 @@ function renderDaemonSet(options: MeasurementOptions): V1DaemonSet {
           enableServiceLinks: false,
           // The devices of the node are only visible in its network namespace. Nothing else of the host is needed.
           hostNetwork: true,
-          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          nodeSelector: { [OS_LABEL]: 'linux', ...exporter.nodeSelector },
+          affinity: realNodes(exporter.affinity),
           tolerations: [{ operator: 'Exists' }],
           ...(exporter.priorityClassName === '' ? {} : { priorityClassName: exporter.priorityClassName }),
           ...pullSecrets(options.imagePullSecrets),

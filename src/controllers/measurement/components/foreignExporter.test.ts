@@ -1,5 +1,6 @@
-import type { V1Container } from '@kubernetes/client-node';
+import type { V1Container, V1DaemonSetStatus } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import type { Proof } from '../../contract/builtIn.ts';
 import { foreignExporter } from './foreignExporter.ts';
 
 const OWN = 'app=own';
@@ -51,6 +52,53 @@ describe('an exporter of somebody else', () => {
     const problem = foreignExporter(9100, isScraped, OWN).problem(daemonSet(containers), NONE);
     if (isOfUse) expect(problem).toBeUndefined();
     else expect(problem).toMatch(/^serves the port 9100 over HTTPS .* set another nodeExporter.port/);
+  });
+
+  const NEW = Date.UTC(2026, 0, 1);
+  const counts = (scheduled: number, ready: number, updated = scheduled): V1DaemonSetStatus => ({
+    ...{ observedGeneration: 1, desiredNumberScheduled: 3, currentNumberScheduled: scheduled, numberMisscheduled: 0 },
+    ...{ numberReady: ready, updatedNumberScheduled: updated },
+  });
+  const lack = (ready: number) =>
+    `has Ready pods on ${ready} of 3 nodes that can be measured, and needs more than half`;
+  it.each<[string, V1DaemonSetStatus | undefined, Proof]>([
+    ['most', counts(2, 2), { is: 'Proven' }],
+    ['none, since nobody may create its pods', counts(0, 0), { is: 'Unproven', lack: lack(0) }],
+    ['one', counts(1, 1), { is: 'Few', lack: lack(1) }],
+    ['one, and its other pods are not Ready', counts(3, 1), { is: 'Starting', lack: lack(1) }],
+    [
+      'none: its pods are of an older template, which may not have the network of the node',
+      counts(3, 3, 0),
+      { is: 'Starting', lack: lack(0) },
+    ],
+    [
+      'unknown',
+      { ...counts(3, 3), observedGeneration: 0 },
+      { is: 'Starting', lack: 'has no status of its generation yet' },
+    ],
+    ['unknown: it is new', undefined, { is: 'Starting', lack: 'has no status of its generation yet' }],
+  ])('counts by the nodes on which its pods are Ready, of three: %s', (_, status, proof) => {
+    const live = {
+      ...daemonSet([CHART]),
+      metadata: { name: 'x', generation: 1, creationTimestamp: new Date(NEW) },
+      ...(status && { status }),
+    };
+    expect(foreignExporter(9100, true, OWN).proof?.(live, { nodes: 3, now: NEW + 60_000 })).toEqual(proof);
+  });
+
+  it('has a minute for its first pods', () => {
+    const metadata = { name: 'x', generation: 1, creationTimestamp: new Date(NEW) };
+    const live = { ...daemonSet([CHART]), metadata, status: counts(0, 0) };
+    const is = (after: number) => foreignExporter(9100, true, OWN).proof?.(live, { nodes: 3, now: NEW + after }).is;
+    expect([is(59_000), is(60_000)]).toEqual(['Starting', 'Unproven']);
+  });
+
+  it('needs more than half of the nodes: with half of them, an own one measures as many', () => {
+    const live = (ready: number) => ({ ...daemonSet([CHART]), status: { ...counts(ready, ready) } });
+    const proofs = [5, 6].map(
+      (ready) => foreignExporter(9100, true, OWN).proof?.(live(ready), { nodes: 10, now: 0 }).is,
+    );
+    expect(proofs).toEqual(['Few', 'Proven']);
   });
 
   it('need not be of a DaemonSet: then it answers with the traffic of the devices', () => {

@@ -1,7 +1,7 @@
 import type { V1Container, V1DaemonSet } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS } from '../../../runtime/client/resources.ts';
-import type { StandIn } from '../../contract/builtIn.ts';
+import { isMost, type Proof, type ProofContext, type StandIn } from '../../contract/builtIn.ts';
 
 /** Arguments of kube-rbac-proxy, and of a node_exporter that serves HTTPS or asks for a password. */
 const SECURED = /^--(secure-listen-address|web\.config\.file)\b/;
@@ -27,6 +27,7 @@ export function foreignExporter(port: number, isScraped: boolean, ownPods: strin
     sought: `a DaemonSet with hostNetwork and the port ${port}`,
     mayMatch: isOfHost,
     matches: (live, used) => listenerOf(live, port) !== undefined || (used.has('Prometheus') && hasImage(live)),
+    proof: proofOf,
     problem(live, used) {
       const listener = listenerOf(live, port);
       const isOurs = isScraped && !used.has('Prometheus');
@@ -34,6 +35,37 @@ export function foreignExporter(port: number, isScraped: boolean, ownPods: strin
     },
     listener: { port, path: NETDEV, contains: 'node_network_receive_bytes_total', ownPods },
   };
+}
+
+/** Until Kubernetes has created the pods of a DaemonSet: ms. It creates some hundred in a second. */
+const NEW_MS = 60_000;
+
+/**
+ * Whether the pods of a DaemonSet are Ready on most nodes. Its status is written by Kubernetes alone.
+ *
+ * | the status                                                | proof    |
+ * |-----------------------------------------------------------|----------|
+ * | missing, or of an older generation                        | Starting |
+ * | pods of the present template on most nodes, Ready on most | Proven   |
+ * | pods on most nodes                                        | Starting |
+ * | pods are wanted on most nodes, by a DaemonSet that is new | Starting |
+ * | pods of the present template on some nodes, Ready on one  | Few      |
+ * | anything else, such as no pods                            | Unproven |
+ *
+ * Only the present template is known to have the network of the node: pods of an older one may not have it.
+ */
+function proofOf({ metadata, status }: V1DaemonSet, { nodes, now }: ProofContext): Proof {
+  if ((status?.observedGeneration ?? -1) < (metadata?.generation ?? 0)) {
+    return { is: 'Starting', lack: 'has no status of its generation yet' };
+  }
+  const { numberReady = 0, updatedNumberScheduled = 0, currentNumberScheduled = 0 } = status ?? {};
+  const isNew = now - new Date(metadata?.creationTimestamp ?? 0).getTime() < NEW_MS;
+  const placed = isNew ? (status?.desiredNumberScheduled ?? 0) : currentNumberScheduled;
+  const ready = Math.min(numberReady, updatedNumberScheduled);
+  if (isMost(ready, nodes)) return { is: 'Proven' };
+  const lack = `has Ready pods on ${ready} of ${nodes} nodes that can be measured, and needs more than half`;
+  if (isMost(placed, nodes)) return { is: 'Starting', lack };
+  return { is: ready > 0 ? 'Few' : 'Unproven', lack };
 }
 
 function isOfHost({ spec }: V1DaemonSet): boolean {

@@ -1,6 +1,7 @@
 import { pingPattern } from '../../../connectivity/protocol/ping.ts';
 import { AGENT_METRICS } from '../../../connectivity/protocol/agentMetrics.ts';
-import { FACT_METRICS, RECEIVED } from '../../../usage/pass/queries.ts';
+import { RECEIVED } from '../../../usage/pass/queries.ts';
+import { FACT_METRICS } from '../../../usage/series/factMetrics.ts';
 import { AGENT_NAME, SERVER_NAME, serverAddress, SERVICE_NAME } from '../../../connectivity/objects/names.ts';
 import { AGENT_TARGETS, NODE_TARGETS, OPERATOR_FILE, OPERATOR_JOB, targetFiles } from '../names.ts';
 import { PROMETHEUS_PORT } from '../options.ts';

@@ -33,9 +33,17 @@ const BARE: ComponentSpec[] = [
   { name: 'prometheus', type: 'Prometheus' },
 ];
 
+/** The affinity to nodes without a label. */
+function without(key: string) {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key, operator: 'DoesNotExist' }] }];
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+}
+
 const ALL = [
   '--node-exporter-port=9200',
   '--node-exporter-priority-class=high',
+  '--node-exporter-node-selector=pool=web',
+  `--node-exporter-affinity=${JSON.stringify(without('edge'))}`,
   '--node-exporter-resources={"limits":{"memory":"64Mi"}}',
   '--node-exporter-ignored-devices=veth.*|cni[0-9]+',
   '--prometheus-priority-class=high',
@@ -49,6 +57,8 @@ const ALL = [
 const OTHERS = [
   '--node-exporter-port=9300',
   '--node-exporter-priority-class=low',
+  '--node-exporter-node-selector=pool=db',
+  `--node-exporter-affinity=${JSON.stringify(without('lab'))}`,
   '--node-exporter-resources={}',
   '--node-exporter-ignored-devices=tap.*',
   '--prometheus-priority-class=low',
@@ -87,6 +97,7 @@ describe('the settings of the flags', () => {
         ...BARE[0],
         nodeExporter: {
           ...{ port: 9200, priorityClassName: 'high', resources: { limits: { memory: '64Mi' } } },
+          ...{ nodeSelector: { pool: 'web' }, affinity: without('edge') },
           ignoredDevices: 'veth.*|cni[0-9]+',
         },
       },
@@ -152,4 +163,12 @@ describe('the settings of a Prometheus beside the flags', () => {
   ])('%j with the window %s: %s', (settings, windowSeconds, problem) => {
     expect(prometheusProblem({ windowSeconds }, settings)).toBe(problem);
   });
+});
+
+it('an existing monitoring is looked for in all namespaces, or in those of --discovery-namespace', () => {
+  const namespacesOf = (...args: string[]) =>
+    builtInsOf(optionsOf(...args)).flatMap(({ type, standIn }) => standIn?.({ name: 'x', type }).namespaces ?? []);
+  expect(namespacesOf()).toEqual([]);
+  const named = ['monitoring', 'other'];
+  expect(namespacesOf(...named.map((name) => `--discovery-namespace=${name}`))).toEqual([...named, ...named]);
 });

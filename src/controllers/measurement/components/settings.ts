@@ -20,8 +20,8 @@ import {
 const DEFAULTS = defaultMeasurementOptions('');
 
 /**
- * The options with the settings of a node-exporter of a stack. It runs on all nodes, and tolerates all taints, whatever is common to
- * others: each node is measured.
+ * The options with the settings of a node-exporter of a stack. It tolerates all taints, and runs on all nodes but those that its own
+ * settings leave out, whatever is common to others: each node is measured.
  */
 export function withExporter(
   options: MeasurementOptions,
@@ -100,10 +100,10 @@ export function prometheusProblem(
  * ignores are left out: a newer version may know more.
  */
 export function exporterSettings({ exporter }: MeasurementOptions): NodeExporterSpec {
-  const { port, resources, ignoredDevices } = exporter;
+  const { port, affinity, resources, ignoredDevices } = exporter;
   const isOfFlag = ignoredDevices !== DEFAULTS.exporter.ignoredDevices;
   return {
-    ...{ port, ...placementIn(exporter), resources },
+    ...{ port, ...placementIn(exporter), ...given({ affinity }), resources },
     ...(isOfFlag && { ignoredDevices: bareName(ignoredDevices) }),
   };
 }

@@ -1,3 +1,4 @@
+import { firstOf } from '../../../runtime/status/cut.ts';
 import type { V1ContainerStatus, V1DaemonSet, V1Pod } from '@kubernetes/client-node';
 import type { Problem } from '../../../runtime/process/problem.ts';
 
@@ -73,10 +74,9 @@ function notReady(daemonSet: V1DaemonSet, observation: ExportersObservation): Pr
   if (missing.length === 0) return [];
   const { name = '', namespace = '' } = daemonSet.metadata ?? {};
   const object = `DaemonSet ${namespace}/${name}`;
-  const named = missing.slice(0, NAMED_AT_MOST).map(({ node, why }) => `${node} (${why})`);
-  const more = missing.length > NAMED_AT_MOST ? ` and ${missing.length - NAMED_AT_MOST} more` : '';
+  const names = missing.map(({ node, why }) => `${node} (${why})`);
   const hint = missing.some(({ isAboutPort }) => isAboutPort) ? portHint(port) : '';
-  const message = `no node-exporter is ready on ${named.join(', ')}${more}: not measured${hint}`;
+  const message = `no node-exporter is ready on ${firstOf(names, NAMED_AT_MOST)}: not measured${hint}`;
   return [{ reason: 'ExporterNotReady', object, message }];
 }
 

@@ -1,3 +1,4 @@
+import { firstOf } from '../../../runtime/status/cut.ts';
 import { heldBy } from '../../../runtime/apply/managedFields.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
@@ -30,8 +31,7 @@ export async function driftText(
   const plural = managers.length === 1 ? '' : 's';
   // Nobody has a field that somebody has removed.
   const who = managers.length === 0 ? 'an unknown field manager' : `the field manager${plural} ${managers.join(', ')}`;
-  const more = changed.length > MOST_FIELDS ? ` and ${changed.length - MOST_FIELDS} more` : '';
-  return `${idOf(member)}: ${who} had changed ${changed.slice(0, MOST_FIELDS).join(', ')}${more}`;
+  return `${idOf(member)}: ${who} had changed ${firstOf(changed, MOST_FIELDS)}`;
 }
 
 function holders({ metadata }: KubeObject, path: string): string[] {

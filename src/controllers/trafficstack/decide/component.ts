@@ -28,6 +28,8 @@ export interface PlannedComponent extends Blocker, Omit<StorePlan, 'note'> {
   readonly deadlineAt?: number;
   /** Whether all its pods are available, so that only `ready` may keep it from being ready. */
   readonly isAvailable: boolean;
+  /** Whether its owner has time to bring back what it used, or to start it. */
+  readonly isAwaiting: boolean;
   /** What it waits for an answer to. */
   readonly again?: AskAgain | undefined;
 }
@@ -81,7 +83,9 @@ export function planComponent(component: ObservedComponent, around: Surroundings
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
   const ready = readyRevisionOf(held, component, prior);
-  const hasDeadline = STARTING.has(held.state) && (ready === undefined || isGrowing);
+  // At the deadline of what is awaited, the operator makes its own.
+  const isAwaiting = component.external?.awaited !== undefined;
+  const hasDeadline = STARTING.has(held.state) && (ready === undefined || isGrowing) && !isAwaiting;
   const deadlineAt = hasDeadline ? deadlineOf(component.spec, since) : Infinity;
   const timed = atDeadline(held, component, { deadlineAt, now });
   const { name, type } = component.spec;
@@ -98,7 +102,7 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     ...(held.mode === undefined && component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
   const what = whatOf(component);
-  const common = { what, apply, isAvailable, again, dependsOn: component.spec.dependsOn };
+  const common = { what, apply, isAvailable, isAwaiting, again, dependsOn: component.spec.dependsOn };
   if (status.mode === 'External') return { ...common, status, ...(hasDeadline && { deadlineAt }) };
   return { ...common, ...finish(isAvailable ? asked : component, status, { stack, now, deadlineAt }) };
 }

@@ -1,4 +1,7 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
+import { cut } from '../../../runtime/status/cut.ts';
+import { MOST_STEPS, spend, type Budget, type SharedBudget } from './budget.ts';
+import { meter } from './metered.ts';
 
 /** Values by the name of a variable: JSON. Whole numbers are ints in expressions, as in those of Kubernetes. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -6,21 +9,46 @@ export type Variables = Readonly<Record<string, unknown>>;
 /** What an expression gives, or what is wrong with it: a part of a sentence. */
 export type Evaluated = { readonly value: unknown } | { readonly problem: string };
 
-/** Those who write stacks may run any pod; the limits are against mistakes. */
+/** Limits of the parser. They bound the expression, not the work: see meter for the work. */
 const LIMITS = { maxAstNodes: 1_000, maxDepth: 50 };
+/** Characters of an expression, as in the schema of `ready.expression`; the expressions of files have no schema. */
+const LONGEST = 4_096;
+/** Characters of a problem: an error may repeat a value. */
+const LONGEST_PROBLEM = 500;
+/** The parser's own work for one expression, and one step for each character. */
+const STEPS_OF_PARSE = 100;
+const TOO_COSTLY = 'use smaller lists and texts, fewer macros such as map() within one another, and fewer expressions';
 /** Macros such as map() within one another: each multiplies the work. */
 const MOST_LOOPS = 2;
 const LOOPS: ReadonlySet<string> = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
 
 /**
  * Evaluates CEL, the expression language of Kubernetes' own rules (https://cel.dev). All types are dynamic but those of literals.
- * `matches` is not available: a RegExp can take years.
+ * `matches` is not available: a RegExp can take years. An expression that takes more than MOST_STEPS is a problem, whatever its values
+ * are, because it would keep the operator from everything else.
+ *
+ * @param shared what several expressions may take together; the steps of this one are taken from it
  */
-export function evaluate(expression: string, variables: Variables): Evaluated {
-  const parsed = parse(expression, Object.keys(variables));
-  if ('problem' in parsed) return parsed;
+export function evaluate(expression: string, variables: Variables, shared?: SharedBudget): Evaluated {
+  const most = Math.min(MOST_STEPS, Math.max(0, shared?.left ?? MOST_STEPS));
+  const budget = { left: most };
+  const evaluated = evaluateWithin(expression, budget, () => celOf(variables, shared), Object.keys(variables));
+  if (shared !== undefined) shared.left -= most - budget.left;
+  if (budget.left >= 0) return evaluated;
+  const limit = most < MOST_STEPS ? 'the files of a stack may take together' : `${MOST_STEPS} steps`;
+  return { problem: `costs more than ${limit}: ${TOO_COSTLY}` };
+}
+
+function evaluateWithin(
+  expression: string,
+  budget: Budget,
+  values: () => Record<string, unknown>,
+  names: readonly string[],
+): Evaluated {
   try {
-    return { value: parsed.run(toCel(variables) as Record<string, unknown>) };
+    spend(budget, STEPS_OF_PARSE + expression.length);
+    const parsed = parse(expression, names, budget);
+    return 'problem' in parsed ? parsed : { value: parsed.run(values()) };
   } catch (error) {
     return { problem: summaryOf(error) };
   }
@@ -28,13 +56,16 @@ export function evaluate(expression: string, variables: Variables): Evaluated {
 
 /** What is wrong with an expression, whatever the values of these variables are; undefined if nothing is. */
 export function problemIn(expression: string, names: readonly string[]): string | undefined {
-  const parsed = parse(expression, names);
+  const parsed = parse(expression, names, { left: MOST_STEPS });
   return 'problem' in parsed ? parsed.problem : undefined;
 }
 
 type Parsed = { readonly run: (values: Record<string, unknown>) => unknown } | { readonly problem: string };
 
-function parse(expression: string, names: readonly string[]): Parsed {
+function parse(expression: string, names: readonly string[], budget: Budget): Parsed {
+  if (expression.length > LONGEST) {
+    return { problem: `has ${expression.length} characters: at most ${LONGEST} are allowed` };
+  }
   const environment = new Environment({
     ...{ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits: LIMITS },
   });
@@ -43,6 +74,7 @@ function parse(expression: string, names: readonly string[]): Parsed {
     const parsed = environment.parse(expression);
     const problem = unwanted(parsed.ast, 0);
     if (problem !== undefined) return { problem };
+    meter(parsed.ast, budget);
     const { error } = parsed.check();
     return error === undefined ? { run: (values) => parsed(values) as unknown } : { problem: summaryOf(error) };
   } catch (error) {
@@ -53,7 +85,7 @@ function parse(expression: string, names: readonly string[]): Parsed {
 /** The error without the drawing of the place in the text. */
 function summaryOf(error: unknown): string {
   const { summary, message } = error as { summary?: string; message?: string };
-  return summary ?? message ?? String(error);
+  return cut(summary ?? message ?? String(error), LONGEST_PROBLEM);
 }
 
 /** What is not allowed in a part of an expression, within so many loops. */
@@ -66,6 +98,12 @@ function unwanted(node: unknown, loops: number): string | undefined {
   const within = typeof called === 'string' && LOOPS.has(called) ? loops + 1 : loops;
   if (within > MOST_LOOPS) return `at most ${MOST_LOOPS} macros such as map() may be within one another`;
   return unwanted(args, within);
+}
+
+function celOf(variables: Variables, shared?: SharedBudget): Record<string, unknown> {
+  const values = shared?.converted.get(variables) ?? (toCel(variables) as Record<string, unknown>);
+  shared?.converted.set(variables, values);
+  return values;
 }
 
 function toCel(value: unknown): unknown {

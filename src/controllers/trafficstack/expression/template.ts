@@ -1,16 +1,22 @@
+import { cut } from '../../../runtime/status/cut.ts';
+import { budgetOfFiles, stepsOf, type SharedBudget } from './budget.ts';
 import { evaluate, type Variables } from './expression.ts';
 
 /** A text with its expressions evaluated, or what is wrong with one: a sentence with the line. */
 export type RenderedText = { readonly text: string } | { readonly problem: string };
 
 const HINT = 'write "$${" for the text "${"';
+/** Characters of an expression that a problem repeats. */
+const LONGEST_QUOTE = 120;
 const QUOTES: ReadonlySet<string> = new Set(['"', "'"]);
 
 /**
  * Renders a text. `${EXPRESSION}` becomes what the CEL expression gives: a string, number or bool. `$${` becomes `${`. The end of an
  * expression is the first `}` that closes none of its own braces and is in none of its strings (raw strings with a backslash before the end are not supported).
+ *
+ * @param budget the steps that are left for this text and the others of its stack
  */
-export function renderText(template: string, variables: Variables): RenderedText {
+export function renderText(template: string, variables: Variables, budget = budgetOfFiles()): RenderedText {
   let text = '';
   let at = 0;
   for (;;) {
@@ -24,8 +30,9 @@ export function renderText(template: string, variables: Variables): RenderedText
     const end = endOf(template, start + 2);
     if (end === undefined) return { problem: `${lineAt(template, start)}: the "\${" has no "}"; ${HINT}` };
     const expression = template.slice(start + 2, end);
-    const value = textOf(expression, variables);
-    if ('problem' in value) return { problem: `${lineAt(template, start)}: \${${expression}}: ${value.problem}` };
+    const value = textOf(expression, variables, budget);
+    if ('problem' in value)
+      return { problem: `${lineAt(template, start)}: \${${cut(expression, LONGEST_QUOTE)}}: ${value.problem}` };
     text += template.slice(at, start) + value.text;
     at = end + 1;
   }
@@ -57,12 +64,15 @@ function hintFor(problem: string): string {
   return /^(?:Unknown variable|Unexpected)/.test(problem) ? `; ${HINT}` : '';
 }
 
-function textOf(expression: string, variables: Variables): RenderedText {
-  const evaluated = evaluate(expression, variables);
+function textOf(expression: string, variables: Variables, budget: SharedBudget): RenderedText {
+  const evaluated = evaluate(expression, variables, budget);
   if ('problem' in evaluated) return { problem: `${evaluated.problem}${hintFor(evaluated.problem)}` };
   const { value } = evaluated;
   switch (typeof value) {
     case 'string':
+      // The text of a value may be repeated by the next expressions.
+      budget.left -= Math.ceil(stepsOf(value.length));
+      return { text: value };
     case 'number':
     case 'bigint':
     case 'boolean':

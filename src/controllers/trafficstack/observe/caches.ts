@@ -1,3 +1,4 @@
+import { BodyBudget, createBoundedInformer, identityOf, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
@@ -6,13 +7,15 @@ import { CONTROLLER_REVISIONS, PODS, PROMETHEUS_RULES } from '../../../runtime/c
 import type { ControllerContext } from '../../contract/context.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { readableResources } from '../render/kinds.ts';
-import { STACK_LABEL } from '../names.ts';
+import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import type { StackPod } from './observation.ts';
 import { trimPod } from './stackPod.ts';
 
 export const BY_COMPONENT = 'component';
 /** StatefulSets and DaemonSets make ControllerRevisions with the labels of their pods. */
 const OWN_REVISIONS = `${STACK_LABEL},${MANAGED_BY}=${OPERATOR}`;
+
+const IDENTIFYING = [STACK_LABEL, COMPONENT_LABEL];
 
 /** The objects of one kind that stacks have, and what was written last. */
 interface KindCache {
@@ -30,14 +33,13 @@ export interface Caches {
 /** Creates the caches: only objects with the label of a stack. */
 export function createCaches({ transport, logger, metrics, clock, builtIns }: ControllerContext): Caches {
   const common = { transport, logger, metrics: metrics.reflector };
+  // Of all kinds together: whoever may write labels in a namespace makes objects part of the caches.
+  const budget = new BodyBudget();
+  const identity = (object: KubeObject): KubeObject => identityOf(object, IDENTIFYING);
   const kinds = readableResources(builtIns).map((resource) => {
     const labelSelector = resource.kind === CONTROLLER_REVISIONS.kind ? OWN_REVISIONS : STACK_LABEL;
-    const informer = createInformer<KubeObject>({
-      ...common,
-      labelSelector,
-      resource,
-      transform: withoutManagedFields,
-    });
+    const options = { ...common, labelSelector, resource, transform: withoutManagedFields };
+    const informer = createBoundedInformer<KubeObject>(options, identity, { budget });
     return { resource, informer, overlay: createOverlay(informer, { clock, includeCreated: true }) };
   });
   const pods = createInformer<StackPod>({
@@ -45,6 +47,7 @@ export function createCaches({ transport, logger, metrics, clock, builtIns }: Co
     labelSelector: STACK_LABEL,
     resource: PODS as Resource as Resource<StackPod>,
     transform: trimPod,
+    pageSize: SMALL_PAGE,
     indexes: { [BY_COMPONENT]: ({ component }) => [component] },
   });
   return { kinds, pods };

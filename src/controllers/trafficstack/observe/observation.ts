@@ -1,4 +1,9 @@
-import type { ComponentSpec, InventoryEntry, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  ComponentSpec,
+  InventoryEntry,
+  TrafficStack,
+  UsedObject,
+} from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 import type { Variables } from '../expression/expression.ts';
 import type { DesiredObject } from '../render/objects.ts';
@@ -81,6 +86,8 @@ export interface ObservedComponent extends Partial<Pick<Target, 'revisionsIn' | 
   readonly told?: readonly SeenEvent[];
   /** Of its spec; of the restored objects, if they are. */
   readonly revision: string;
+  /** Of a built-in component with its own objects: what was found and is not used, and why. */
+  readonly unproven?: string | undefined;
   /** Of a built-in component that has no objects of its own, since it uses what somebody else has made, or waits for that. */
   readonly external?: ObservedExternal;
 }
@@ -91,10 +98,21 @@ export interface ObservedExternal {
   readonly sought: string;
   /** Why what was found is of no use: a sentence without its subject. */
   readonly problem?: string | undefined;
+  /** Set while its owner has time to bring it back, before the operator makes its own. */
+  readonly awaited?: Awaited;
   /** Of a server. */
   readonly asked?: AskedServer;
   /** Of a program on the nodes that no object shows. */
   readonly listening?: ListeningNodes;
+}
+
+/** What was used, and is gone or measures too few nodes; or what begins to measure them. */
+export interface Awaited {
+  /** What was used until now. Undefined: it was never used. */
+  readonly uses?: UsedObject | undefined;
+  readonly isGone: boolean;
+  /** For people. */
+  readonly message: string;
 }
 
 /** On which nodes a program listens. */
@@ -160,6 +178,8 @@ export interface Facts {
   readonly available: ReadonlyMap<string, string>;
   /** State and revision of those that are not being changed. */
   readonly settled: ReadonlyMap<string, string>;
+  /** Those that wait for what somebody else has made, or makes. */
+  readonly awaiting: ReadonlyMap<string, string>;
 }
 
 /** What is seen of a component, and since when. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ComponentSpec, ComponentStatus, InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
+import { BodyBudget, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
@@ -34,8 +35,11 @@ it.each([
       read: () => Promise.resolve(undefined),
       list: ({ resource }) => Promise.resolve([object(resource.kind === 'Service' ? 'prom' : 'exporter')]),
     },
-    probes: { problem: () => Promise.resolve(problem) },
-    sightings: { of: () => ({ available: new Map(), settled: new Map() }) },
+    probes: {
+      proof: () => Promise.resolve(problem === undefined ? { is: 'Proven' } : { is: 'Unproven', lack: problem }),
+    },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
   } as Partial<Observed> as Observed;
   const components = [target('exporter', 'NodeExporter', EXPORTER), target('metrics', 'Prometheus', PROMETHEUS)];
   const seen = await observe(stackOf([]), { components, upgrade: {} }, where, NOW);
@@ -65,8 +69,9 @@ async function usedWithAuto({ present = [], inventory = [], status }: Before) {
         Promise.resolve(sought.metadata?.name === 'prom' ? object('prom') : undefined),
       list: () => Promise.resolve([object('other'), object('prom')]),
     },
-    probes: { problem: () => Promise.resolve(undefined) },
-    sightings: { of: () => ({ available: new Map(), settled: new Map() }) },
+    probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const { spec, ...rest } = target('metrics', 'Prometheus', PROMETHEUS);
   const known = { name: 'metrics', type: 'Prometheus', state: 'Ready', reason: '', message: '', since: at(0) } as const;
@@ -112,6 +117,7 @@ async function awaitedPods(pods: readonly StackPod[], live: KubeObject): Promise
       pods: { lister: { byIndex: (_: string, value: string) => (value === 'shop/main/web' ? pods : []) } },
     },
     nodes: { get: () => undefined },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
     sightings: { of: () => undefined },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
@@ -130,4 +136,31 @@ it('the pods of a component are those that the workload of its inventory made, n
 
 it('the pods of a workload that is not of the stack any more are not awaited', async () => {
   expect(await awaitedPods([made('web-1', 'Deployment web')], object('web'))).toEqual([]);
+});
+
+it('reads an object by its name whose body the cache has dropped, and that of nobody else', async () => {
+  const dropped = new BodyBudget(0).keep(object('prometheus'), identityOf);
+  const read: string[] = [];
+  const where = {
+    caches: {
+      kinds: OWN.map(({ resource }) => ({
+        resource,
+        overlay: { get: () => (resource === SERVICES ? dropped : object('prometheus')) },
+      })),
+      pods: { lister: { byIndex: () => [] } },
+    },
+    strangers: {
+      read: ({ resource }: { resource: { kind: string } }) => {
+        read.push(resource.kind);
+        return Promise.resolve({ ...object('prometheus'), spec: 'whole' });
+      },
+    },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
+  } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
+  const { spec } = target('metrics', 'Prometheus', PROMETHEUS);
+  const components = [{ spec: { ...spec, mode: 'Managed' as const }, objects: OWN, variables: {}, revision: REVISION }];
+  const seen = await observe(stackOf([]), { components, upgrade: {} }, where, NOW);
+  expect(read).toEqual(['Service']);
+  expect(seen.components[0]?.objects.map(({ live }) => live)).toMatchObject([{ spec: 'whole' }, object('prometheus')]);
 });

@@ -2,6 +2,7 @@ import type { ComponentType } from '../../../api/trafficstack/terms.ts';
 import type { InventoryEntry, TrafficStack, UpgradeSpec } from '../../../api/trafficstack/trafficStack.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
+import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Lister } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
@@ -13,6 +14,7 @@ import { usesOf } from '../decide/present/external.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import { isMadeBy } from '../decide/removal/madeBy.ts';
 import type { Target } from '../decide/upgrade/target.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { isWorkload, resourceOfKind } from '../render/kinds.ts';
 import { isOfStack, type DesiredObject } from '../render/objects.ts';
 import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
@@ -22,7 +24,9 @@ import { COMPONENT_LABEL } from '../names.ts';
 import { withLostNodes } from './nodes.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
-import { observeStandIn } from './standIn.ts';
+import type { Sources } from './standIn/found.ts';
+import { observeStandIn } from './standIn/standIn.ts';
+import { patienceOf } from './standIn/patience.ts';
 import type { NodeListeners } from './listening/nodeListeners.ts';
 import type { ServerProbes } from './serverProbes.ts';
 import type { Look } from './strangers/strangers.ts';
@@ -44,8 +48,11 @@ export interface Observed {
   readonly nodes: Pick<Lister<CachedNode>, 'get'>;
   readonly client: Client;
   readonly strangers: Pick<Look, 'read' | 'list'>;
-  readonly probes: Pick<ServerProbes, 'problem'>;
+  readonly probes: Pick<ServerProbes, 'proof'>;
   readonly listeners: Pick<NodeListeners, 'ask'>;
+  /** The number of nodes that can be measured. */
+  readonly measurable: Sources['measurable'];
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** Of the queries that decide whether a component is ready, and may be changed. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
   readonly sightings: Pick<Sightings, 'of'>;
@@ -64,7 +71,7 @@ export async function observe(
   now: number,
 ): Promise<Observation> {
   const { caches, client, answers } = observed;
-  const found = await observeComponents(stack, components, observed);
+  const found = await observeComponents(stack, components, { ...observed, now });
   const entries = (stack.status?.inventory ?? []).filter((entry) => !isGivenUp(entry, stack, caches));
   const pods = entries.map(({ component, objects }) => {
     const namespaces = [...new Set(objects.map(({ namespace }) => namespace))];
@@ -87,15 +94,18 @@ function isGivenUp({ objects }: InventoryEntry, stack: TrafficStack, caches: Cac
     const resource = resourceOfKind(kind);
     if (!isWorkload(resource) || !isCached(caches, resource)) return false;
     const live = cachedIn(caches, { resource, object: { metadata: { namespace, name } } });
-    return live !== undefined && !isOfStack(live, stack);
+    return live !== undefined && !isWithoutBody(live) && !isOfStack(live, stack);
   });
 }
+
+/** @property now ms since 1970 */
+type Where = Omit<Observed, 'client'> & { readonly now: number };
 
 /** In their order. Servers of somebody else are observed first: what is looked for beside them depends on whether they are used. */
 async function observeComponents(
   stack: TrafficStack,
   components: readonly Target[],
-  where: Omit<Observed, 'client' | 'sightings'>,
+  where: Where,
 ): Promise<ObservedComponent[]> {
   const found = new Map<Target, ObservedComponent>();
   const used = new Set<ComponentType>();
@@ -119,7 +129,8 @@ async function observeComponent(
     listeners,
     answers,
     used,
-  }: Omit<Observed, 'client' | 'sightings'> & { readonly used: ReadonlySet<ComponentType> },
+    ...where
+  }: Where & { readonly used: ReadonlySet<ComponentType> },
 ): Promise<ObservedComponent> {
   const { name, mode, ready = {}, workload } = target.spec;
   const answer = ready.query === undefined ? undefined : answers.answer(ready.query);
@@ -131,19 +142,22 @@ async function observeComponent(
   const prior = stack.status?.components?.find((each) => each.name === name);
   // One that has never answered with this spec is not preferred to others.
   const before = prior?.readyRevision === undefined ? undefined : prior.uses;
-  const seeking = { standIn, mode, own, before, used };
-  const external = isOwn ? undefined : await observeStandIn(seeking, { strangers, probes, listeners });
-  if (external !== undefined) return { ...target, ...external, pods: [], ...(answer && { answer }) };
+  const seeking = { standIn, mode, own, before, used, now: where.now, ...patienceOf(stack, target.spec, where) };
+  const sources = { strangers, probes, listeners, measurable: where.measurable };
+  const found = isOwn ? undefined : await observeStandIn(seeking, sources);
+  if (found?.external !== undefined) return { ...target, ...found, pods: [], ...(answer && { answer }) };
   const maybeExternal = standIn === undefined && (mode === 'External' || mode === 'Auto');
   const objects: ObservedObject[] = [];
   for (const desired of desiredObjects) {
     const cached = cachedIn(caches, desired);
     // An object of somebody else has no label of a stack, so it is in no cache.
-    const live = cached ?? (maybeExternal ? await strangers.read(desired) : undefined);
+    const isElsewhere = maybeExternal || cached !== undefined;
+    const live = wholeOf(cached) ?? (isElsewhere ? await strangers.read(desired) : undefined);
     objects.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, name));
   }
   return {
     ...{ ...target, objects },
+    ...(found?.unproven !== undefined && { unproven: found.unproven }),
     ...(answer && { answer }),
     ...(workload === undefined
       ? { pods: [], arePodsRead: false }
@@ -194,6 +208,11 @@ function cachedIn(caches: Caches, { resource, object }: DesiredObject): KubeObje
   return overlayOf(caches, resource).get(keyOf(object));
 }
 
+/** Undefined if the cache has dropped the body of the object: whoever fills a namespace with such objects costs it a request. */
+function wholeOf(cached: KubeObject | undefined): KubeObject | undefined {
+  return isWithoutBody(cached) ? undefined : cached;
+}
+
 /** @param name of the component: an object of somebody else's is desired without labels */
 function withLive(
   { resource, object, hash, fieldManager }: DesiredObject & Pick<ObservedObject, 'hash'>,
@@ -239,7 +258,7 @@ async function leftOf(
       if (!isCached(caches, resource)) continue;
       if (wanted.has(idFor(resource, { namespace, name }))) continue;
       const desired = { resource, object: { metadata: { namespace, name } } };
-      const live = cachedIn(caches, desired) ?? (await readLive(client, desired));
+      const live = wholeOf(cachedIn(caches, desired)) ?? (await readLive(client, desired));
       if (live !== undefined && isOfStack(live, stack)) left.push({ component, resource, live });
     }
   }

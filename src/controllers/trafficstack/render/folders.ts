@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
+import type { SharedBudget } from '../expression/budget.ts';
 import { renderText } from '../expression/template.ts';
 import type { Variables } from '../expression/expression.ts';
 
@@ -19,15 +20,20 @@ export interface Folder {
 /** Hexadecimal digits of the hash. */
 const DIGITS = 10;
 
-/** The folders of a component, or what is wrong with its files: one sentence each. */
+/**
+ * The folders of a component, or what is wrong with its files: one sentence each.
+ *
+ * @param budget the steps that the files of all components of the stack have left
+ */
 export function foldersOf(
   component: WorkloadComponent,
   variables: Variables,
+  budget?: SharedBudget,
 ): Folder[] | { readonly problems: string[] } {
   const problems = clashesIn(component);
   const folders = (component.workload.config ?? []).map(({ name, mountPath, files }) => {
     const rendered = Object.entries(files).map(([file, template]) => {
-      const result = renderText(template, variables);
+      const result = renderText(template, variables, budget);
       if ('text' in result) return [file, result.text] as const;
       problems.push(
         `component ${component.name}, config ${name}, file ${file}, ${result.problem}${hintFor(result.problem)}`,

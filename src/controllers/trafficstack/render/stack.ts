@@ -8,6 +8,7 @@ import {
 } from '../../../api/trafficstack/trafficStack.ts';
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import type { BuiltIn, StandIn } from '../../contract/builtIn.ts';
+import { budgetOfFiles, type SharedBudget } from '../expression/budget.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';
 import { renderBuiltIn, type UsedServers } from './builtIn.ts';
 import { factsOf, type ComponentFacts } from './facts.ts';
@@ -62,6 +63,7 @@ export function renderStack(
     facts: new Map(),
     asked: new Map(),
     problems: [],
+    budget: budgetOfFiles(),
   };
   const components = ordered.flatMap((spec) =>
     isWorkload(spec) ? renderWorkload(spec, scope) : renderOther(spec, scope),
@@ -78,6 +80,8 @@ interface Scope extends Pick<TrafficStackSpec, 'highAvailability'>, Required<Ren
   /** Without the number of nodes, and without the servers that are used. */
   readonly asked: Map<string, ComponentFacts>;
   readonly problems: string[];
+  /** Of the expressions in files. */
+  readonly budget: SharedBudget;
 }
 
 function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponent {
@@ -89,7 +93,7 @@ function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponen
   facts.set(spec.name, factsOf(spec, replicas));
   asked.set(spec.name, factsOf(spec, spec.workload.replicas ?? availability?.replicas));
   const variables = variablesOf(spec, scope);
-  const rendered = foldersOf(spec, variables);
+  const rendered = foldersOf(spec, variables, scope.budget);
   if ('problems' in rendered) problems.push(...rendered.problems);
   const folders = 'problems' in rendered ? [] : rendered;
   const resolved = { spec, replicas, common, nodeSelector, availability, folders };

@@ -39,9 +39,11 @@ export class SimulatedCluster {
   isTrue: (query: string) => boolean = () => true;
   /** What servers of somebody else, and programs on the nodes, answer. */
   asks: Pick<Dependencies, 'probes' | 'listeners'> = {
-    probes: { problem: () => Promise.resolve(undefined) },
+    probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
     listeners: { ask: ({ port }) => Promise.resolve({ port, asked: 0, answering: [] }) },
   };
+  /** The number of nodes that can be measured. */
+  measurable = 3;
   /** Objects of somebody else, of any kind: all that lists have. */
   theirs: readonly KubeObject[] = [];
   /** The Events about the stack. */
@@ -131,7 +133,7 @@ export class SimulatedCluster {
   }
 
   #tick(): number {
-    return (this.#ticks += 1);
+    return this.clock.monotonic() + (this.#ticks += 1);
   }
 
   #asked(query: string) {
@@ -189,6 +191,7 @@ export class SimulatedCluster {
       eventReader: { read: () => Promise.resolve([]) },
       strangers: this.#strangers,
       ...this.asks,
+      measurable: () => this.measurable,
       stacks: { wrote: () => undefined },
       statuses: {
         newest: () => this.stack,

@@ -76,7 +76,7 @@ export const answered = (verdict: Verdict, askedAt = 0): Answer => ({ ...verdict
 /** Of a component whose pods are available since this time of the monotonic clock, and which is Ready since then. */
 export function seenSince(time: number, ...names: readonly string[]): Seen {
   const since = (as: string) => new Map(names.map((name) => [name, { as, at: time }]));
-  return { available: since(''), settled: since(`Ready ${REVISION}`) };
+  return { available: since(''), settled: since(`Ready ${REVISION}`), awaiting: new Map() };
 }
 
 /** A pod whose container waits for this reason, or runs. */

@@ -1,9 +1,15 @@
-import { DEFAULT_EXCLUDED_DEVICES, VIRTUAL_DRIVERS, VLAN_NAME } from '../../../../usage/evaluate/devices/devices.ts';
+import {
+  BRIDGE_NAME,
+  DEFAULT_EXCLUDED_DEVICES,
+  VIRTUAL_DRIVERS,
+  VLAN_NAME,
+} from '../../../../usage/evaluate/devices/devices.ts';
+import { usableSpeeds } from '../../../../usage/evaluate/speeds.ts';
 import type { MeasurementOptions } from '../../options.ts';
 import { renderRules } from './rule.ts';
 import type { RecordingRule } from './rule.ts';
 
-/** Number of scrapes in the range of a rate(), as the operator's default. */
+/** Number of scrapes in the range of a rate, as the operator's default. */
 const SCRAPES_PER_WINDOW = 4;
 const EXPORTER = 'job="node-exporter"';
 /** Tests the flag IFF_SLAVE, 0x800; PromQL has no bit operations. */
@@ -41,8 +47,8 @@ function exportersRules(windowSeconds: number): RecordingRule[] {
     },
     {
       record: 'node_device:node_network_speed_bytes:known',
-      why: 'A device that is down reports -125000, some virtual devices report 0.',
-      expr: `node_network_speed_bytes{${EXPORTER}} > 0`,
+      why: 'A device that is down reports -125000 or 5.4e14, some virtual devices report 0 (docs/devices.md).',
+      expr: usableSpeeds(`node_network_speed_bytes{${EXPORTER}}`),
     },
     {
       record: 'node:node_network_transmit:ratio',
@@ -65,9 +71,10 @@ const RATE = 'node_device:node_network_transmit_bytes:rate';
 const SPEED = 'node_device:node_network_speed_bytes:known';
 
 function transmitRate(windowSeconds: number): string {
-  const names = quoted(`lo|${DEFAULT_EXCLUDED_DEVICES}|${VLAN_NAME}`);
+  const names = quoted(`lo|${DEFAULT_EXCLUDED_DEVICES}|${BRIDGE_NAME}|${VLAN_NAME}`);
   const drivers = quoted(`(?i:${VIRTUAL_DRIVERS.map((driver) => driver.replaceAll('.', '\\.')).join('|')}).*`);
-  return `rate(node_network_transmit_bytes_total{${EXPORTER},device!~${names}}[${windowSeconds}s])
+  // A counter that began again at 0 has no rate until the window has passed: the slope is negative.
+  return `deriv(node_network_transmit_bytes_total{${EXPORTER},device!~${names}}[${windowSeconds}s]) >= 0
 unless on (node, device)
   (${SLAVES})
 unless on (node, device)

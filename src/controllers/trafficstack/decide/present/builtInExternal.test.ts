@@ -14,12 +14,13 @@ const uses = (
   available: number,
   external: Partial<ObservedExternal> = {},
   observedGeneration = 1,
+  desired = 3,
 ): ObservedComponent => {
   const metadata = { namespace: THEIRS.namespace, name: THEIRS.name };
   const status = {
     observedGeneration,
-    desiredNumberScheduled: 3,
-    updatedNumberScheduled: 3,
+    desiredNumberScheduled: desired,
+    updatedNumberScheduled: desired,
     numberAvailable: available,
   };
   const template = { spec: { containers: [{ name: 'x', image: 'theirs:7' }] } };
@@ -56,6 +57,12 @@ const listens = (answering: string[], problem?: string): ObservedComponent => ({
 const onNode = (name: string) => ({ kind: 'Node', namespace: '', name });
 const usedNode = (name: string) => before({ state: 'Ready', readyRevision: REVISION, uses: onNode(name) });
 const DOWN = { problem: `gives no answer at ${URL}: ECONNREFUSED` };
+/** What is used, or begins, and has time to measure the nodes. */
+const awaits = (isGone: boolean, uses?: typeof THEIRS): ObservedComponent => ({
+  ...missing(),
+  external: { sought: SOUGHT, awaited: { isGone, uses, message: 'it is awaited' } },
+});
+const usedTheirs = before({ state: 'Ready', readyRevision: REVISION, uses: THEIRS });
 const SECURED = { problem: 'serves the port 9100 over HTTPS' };
 
 describe('a built-in component that somebody else may have made', () => {
@@ -94,6 +101,39 @@ describe('a built-in component that somebody else may have made', () => {
       listens([], 'no node answers'),
       usedNode('n3'),
       { state: 'Degraded', reason: 'ExternalUnusable', message: 'no node answers', uses: onNode('n3') },
+    ],
+    [
+      'is not ready with a DaemonSet that has no pods',
+      uses(0, {}, 1, 0),
+      stackOf([]),
+      {
+        ...{ state: 'Progressing', reason: 'PodsUnavailable' },
+        message: 'uses DaemonSet monitoring/node-exporter: 0 of 0 pods are available: no node is selected',
+      },
+    ],
+    [
+      'is degraded when its pods are gone',
+      uses(0, {}, 1, 0),
+      wasReady,
+      { state: 'Degraded', reason: 'PodsUnavailable' },
+    ],
+    [
+      'misses what it used, and names it',
+      awaits(true, THEIRS),
+      usedTheirs,
+      { state: 'Degraded', reason: 'ExternalMissing', message: 'it is awaited', uses: THEIRS, readyRevision: REVISION },
+    ],
+    [
+      'misses the pods of what it used',
+      awaits(false, THEIRS),
+      usedTheirs,
+      { state: 'Degraded', reason: 'ExternalUnusable', uses: THEIRS },
+    ],
+    [
+      'waits for what begins, and does not fail: at its deadline it has its own',
+      awaits(false),
+      before(),
+      { state: 'Progressing', reason: 'ExternalUnusable', uses: undefined },
     ],
     ['is degraded with it', uses(2), wasReady, { state: 'Degraded', reason: 'PodsUnavailable', uses: THEIRS }],
     [

@@ -44,8 +44,12 @@ export function missingState(
   wasReady: boolean,
 ): Pick<ComponentStatus, 'state' | 'reason' | 'message'> | undefined {
   const workload = objects.at(-1);
-  const { listening, problem } = external ?? {};
+  const { awaited, listening, problem } = external ?? {};
   const state = wasReady ? 'Degraded' : 'Progressing';
+  if (awaited !== undefined) {
+    const reason = awaited.isGone ? Reason.ExternalMissing : Reason.ExternalUnusable;
+    return { state, reason, message: awaited.message };
+  }
   if (listening !== undefined)
     return problem === undefined ? undefined : { state, reason: Reason.ExternalUnusable, message: problem };
   if (workload?.live === undefined) {
@@ -59,11 +63,15 @@ export function missingState(
 
 /**
  * Which workload or Service of somebody else a built-in component uses, or the first node with a program that it uses. What does not answer
- * for a while is used all the same.
+ * for a while, or is gone for a while, is used all the same.
  *
  * @param before what it has used until now
  */
 export function usesOf({ objects, external }: ObservedComponent, before?: UsedObject): Pick<ComponentStatus, 'uses'> {
+  if (external?.awaited !== undefined) {
+    const { uses } = external.awaited;
+    return uses === undefined ? {} : { uses };
+  }
   if (external?.listening !== undefined) return { uses: nodeOf(external.listening, before) };
   const workload = objects.at(-1);
   if (external === undefined || workload === undefined) return {};

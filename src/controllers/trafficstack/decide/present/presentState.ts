@@ -53,7 +53,10 @@ export function presentState(component: ObservedComponent, [first]: readonly Obs
   const figures = figuresOf(component);
   if (first === undefined) return { ...running(component, past), ...figures };
   const verb = first.live === undefined ? 'create' : 'change';
-  return { state: 'Progressing', reason: Reason.Applying, message: `to ${verb}: ${idOf(first)}`, ...figures };
+  const { unproven } = component;
+  const instead = unproven === undefined ? '' : `; the operator deploys its own, since ${unproven}`;
+  const message = `to ${verb}: ${idOf(first)}${instead}`;
+  return { state: 'Progressing', reason: Reason.Applying, message, ...figures };
 }
 
 /** The state of a component whose objects are current. @param ofOthers whether somebody else has made its workload */
@@ -71,6 +74,10 @@ function running(component: ObservedComponent, past: Past, ofOthers = false): De
   if (readiness.phase === 'StatusMissing') {
     const message = `${idOf(worst)} has no status of its generation yet`;
     return { state: 'Unknown', reason: Reason.StatusMissing, message };
+  }
+  // A DaemonSet without pods measures nothing, however well it is.
+  if (component.external !== undefined && readiness.desired === 0) {
+    return unready(Reason.PodsUnavailable, figuresText(worst), wasReady(component, prior));
   }
   if (readiness.phase === 'Ready') {
     const { reason = Reason.AllAvailable } = readiness.condition ?? {};

@@ -51,13 +51,18 @@ function sentAfter(answer: Answer, since: number): Answer {
 
 /** What is seen of the components of a stack. */
 export function factsOf(
-  planned: readonly { readonly status: ComponentStatus; readonly isAvailable: boolean }[],
+  planned: readonly {
+    readonly status: ComponentStatus;
+    readonly isAvailable: boolean;
+    readonly isAwaiting?: boolean;
+  }[],
 ): Facts {
   const available = planned.filter(({ isAvailable }) => isAvailable);
   const settled = planned.filter(({ status }) => SETTLED.has(status.state));
   return {
     available: new Map(available.map(({ status }) => [status.name, ''])),
     settled: new Map(settled.map(({ status }) => [status.name, settledAs(status)])),
+    awaiting: new Map(planned.flatMap(({ isAwaiting, status }) => (isAwaiting === true ? [[status.name, '']] : []))),
   };
 }
 

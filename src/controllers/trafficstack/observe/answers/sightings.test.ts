@@ -14,6 +14,7 @@ beforeEach(() => {
 const facts = (available: readonly string[], settled: Record<string, string> = {}): Facts => ({
   available: new Map(available.map((name) => [name, ''])),
   settled: new Map(Object.entries(settled)),
+  awaiting: new Map(),
 });
 const seen = (stack = 'main') => {
   const { available, settled } = sightings.of(stack);

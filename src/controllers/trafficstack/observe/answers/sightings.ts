@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { Facts, Seen, Sighting } from '../observation.ts';
 
-const NOTHING: Seen = { available: new Map(), settled: new Map() };
+const NOTHING: Seen = { available: new Map(), settled: new Map(), awaiting: new Map() };
 
 /**
  * Since when this process sees of each component of a stack what it sees now. That is not in the status: `since` has whole seconds,
@@ -20,12 +20,13 @@ export class Sightings {
   }
 
   /** Keeps the time of each fact that is as it was, and forgets those that are not there any more. */
-  record(stack: string, { available, settled }: Facts): void {
+  record(stack: string, { available, settled, awaiting }: Facts): void {
     const known = this.of(stack);
     const now = this.#clock.monotonic();
     this.#seen.set(stack, {
       available: timed(available, known.available, now),
       settled: timed(settled, known.settled, now),
+      awaiting: timed(awaiting, known.awaiting, now),
     });
   }
 

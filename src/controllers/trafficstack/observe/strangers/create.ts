@@ -1,6 +1,7 @@
-import { createInformer } from '../../../../runtime/cache/informer.ts';
+import { createBoundedInformer } from '../../../../runtime/cache/bodyBudget.ts';
 import type { ControllerContext } from '../../../contract/context.ts';
 import { Strangers } from './strangers.ts';
+import { nameOf } from './trim.ts';
 
 /**
  * Each watch is renewed when it ends, which is a request. There may be hundreds of them, so they last for half an hour to an hour: 500 are a
@@ -18,6 +19,9 @@ export function createStrangers(
   return new Strangers({
     ...{ client, clock, isLeader, onChange },
     create: (selection) =>
-      createInformer({ ...selection, transport, logger, metrics: reflector, leastWatchSeconds: LEAST_WATCH_S }),
+      createBoundedInformer(
+        { ...selection, transport, logger, metrics: reflector, leastWatchSeconds: LEAST_WATCH_S },
+        nameOf,
+      ),
   });
 }

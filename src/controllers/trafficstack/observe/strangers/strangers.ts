@@ -1,3 +1,4 @@
+import { BodyBudget, SMALL_PAGE } from '../../../../runtime/cache/bodyBudget.ts';
 import type { Informer } from '../../../../runtime/cache/informer.ts';
 import { InformerPool, type PooledSelection, type Wish } from '../../../../runtime/cache/informerPool.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
@@ -6,7 +7,7 @@ import { idOf, type Member } from '../../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import { RecentCalls } from '../recentCalls.ts';
-import { trimSought, trimStranger } from './trim.ts';
+import { nameOf, trimSought, trimStranger } from './trim.ts';
 
 /** How soon the watches of a replica that does not lead any more end: ms. */
 const TICK_MS = 1_000;
@@ -123,7 +124,8 @@ export class Look {
   }
 
   /**
-   * All objects of a kind in all namespaces, or those with the labels of a selector.
+   * All objects of a kind in all namespaces, or those with the labels of a selector. Of a namespace whose objects take too much memory, only
+   * the names of the last ones.
    *
    * @throws ApiError, TransportError
    */
@@ -131,10 +133,15 @@ export class Look {
     const selection = { resource, labelSelector, transform: trimSought(mayConcern) };
     const cache = this.#want({ selection, concerns });
     if (cache !== undefined) return Promise.resolve(cache.list());
-    const options = labelSelector === undefined ? {} : { labelSelector };
-    return this.#o.lists.call(`${resourceName(resource)} ${labelSelector}`, () =>
-      this.#o.client.list(resource, options),
-    );
+    return this.#o.lists.call(`${resourceName(resource)} ${labelSelector}`, () => {
+      const budget = new BodyBudget();
+      const transform = (object: KubeObject): KubeObject => budget.keep(selection.transform(object), nameOf);
+      return this.#o.client.list(resource, {
+        ...(labelSelector && { labelSelector }),
+        pageSize: SMALL_PAGE,
+        transform,
+      });
+    });
   }
 
   /** Ends the look: from now on, the stack is told of changes of what it has looked at. */

@@ -24,7 +24,8 @@ export function trimSought(mayConcern: (live: KubeObject) => boolean = () => tru
     mayConcern(object) ? withoutManagedFields(trimStranger(object)) : nameOf(object);
 }
 
-function nameOf({ apiVersion = '', kind = '', metadata = {} }: KubeObject): KubeObject {
+/** What is left of an object that concerns nobody, or that takes more than its namespace may: see createBoundedInformer. */
+export function nameOf({ apiVersion = '', kind = '', metadata = {} }: KubeObject): KubeObject {
   const { namespace, name, uid, resourceVersion } = metadata;
   return {
     apiVersion,
