@@ -38,6 +38,16 @@ describe('the command', () => {
 describe('the arguments of a command', () => {
   it.each([
     ['manager', ['--interval=soon'], '--interval=soon: must be a duration such as 10s, 2m or 1m30s, 1s at least'],
+    [
+      'connectivity-agent',
+      ['--allow-target-cidr=169.254.20.10/16'],
+      '--allow-target-cidr=169.254.20.10/16: must be a range of IP addresses without bits beyond its prefix, such as 169.254.20.10/32',
+    ],
+    [
+      'manager',
+      ['--connectivity-allow-target-cidr=localhost'],
+      '--connectivity-allow-target-cidr=localhost: must be a range of IP addresses',
+    ],
     ['manager', ['--leader-elekt'], '--leader-elekt: unknown flag; `manager --help` lists all flags'],
     [
       'connectivity-server',

@@ -7,7 +7,7 @@ const COUNT = 'a number, or a share of the nodes';
 /** What a field is measured in, if it is a quantity, and its default. */
 const EXPLAINED: readonly [field: string, ...texts: string[]][] = [
   ['maxBandwidthPercent', "in percent of a node's bandwidth"],
-  ['recoverBandwidthPercent', 'in percent', 'Default: maxBandwidthPercent'],
+  ['recoverBandwidthPercent', 'in percent', 'Default: 80 % of maxBandwidthPercent'],
   ['passes', '10 s by default'],
   ['passes.unfit', 'Number of passes', 'Default: 2'],
   ['passes.fit', 'Number of passes', 'Default: 2'],

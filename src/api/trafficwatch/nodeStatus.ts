@@ -36,9 +36,14 @@ export const nodeStatusSchema = z
       description: 'Verdict of the last passes; Unknown if there are no figures.',
     }),
     reason: z.string().optional().meta({ description: 'Reason of the verdict, one CamelCase word.' }),
-    message: z.string().optional().meta({
-      description: 'Set while one device is above maxBandwidthPercent although the node is not: names the device.',
-    }),
+    message: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'Says why the node has no figure or no verdict, and what to do; or names the device that is above ' +
+          'maxBandwidthPercent although the node is not.',
+      }),
     since: z.string().optional().meta({ format: 'date-time', description: 'Time of the last change of the verdict.' }),
     labelSince: z.string().optional().meta({
       format: 'date-time',
@@ -63,7 +68,7 @@ export interface NodeStatus {
   unfit: boolean;
   verdict: Verdict;
   reason: string;
-  /** Names a device that is above the threshold although the node is not. */
+  /** Why the node has no figure or no verdict, or the device that is above the threshold although the node is not. */
   message?: string;
   /** RFC 3339; absent if the list had no room for the node when its verdict changed. */
   since?: string;

@@ -38,6 +38,8 @@ export const Reason = {
   Initializing: 'Initializing',
   /** The Deployment was created after 60 s without data. */
   DecidedWithoutData: 'DecidedWithoutData',
+  /** The TrafficWatch is being deleted. Ready is False. */
+  Terminating: 'Terminating',
   /** All planned writes are done. */
   UpToDate: 'UpToDate',
   /** Writing the labels takes more than a few seconds; the message gives the progress. */
@@ -46,7 +48,7 @@ export const Reason = {
   LabelRenaming: 'LabelRenaming',
   /** Another client keeps changing a node label of the operator, which corrects it with increasing delays. */
   LabelContested: 'LabelContested',
-  /** An autoscaler and the spec both set the replicas; the autoscaler's count applies. */
+  /** An autoscaler, or another client that keeps scaling, and the spec both set the replicas; the count of the client applies. */
   ReplicasContested: 'ReplicasContested',
   /** The API server rejected a write for a reason other than RBAC. */
   WriteRefused: 'WriteRefused',
@@ -66,8 +68,12 @@ export const Reason = {
    */
   SpecFieldsLost: 'SpecFieldsLost',
   InvalidSpec: 'InvalidSpec',
+  /** The namespace, or the cluster, has more TrafficWatches than are decided, and this one is not among the oldest. */
+  TooManyTrafficWatches: 'TooManyTrafficWatches',
   /** An older TrafficWatch owns the same label key. */
   LabelKeyTaken: 'LabelKeyTaken',
+  /** The operator may not write Deployments, or not in this namespace (trafficWatch.deployments of the chart). */
+  DeploymentsNotAllowed: 'DeploymentsNotAllowed',
   /** A Deployment of that name exists that this TrafficWatch does not own. */
   DeploymentNotOwned: 'DeploymentNotOwned',
   /** `spec.selector` of a Deployment is immutable. */
@@ -123,7 +129,7 @@ export const Reason = {
   TargetNotFound: 'TargetNotFound',
   /** The API server serves no such kind, or the kind has neither a known selector nor a scale subresource. */
   TargetKindUnknown: 'TargetKindUnknown',
-  /** The target selects no pods: it has no selector, or one that cannot be read. */
+  /** The target selects no pods: it has no selector, one that cannot be read, or one of a single revision only. */
   TargetWithoutPods: 'TargetWithoutPods',
   /** The operator may not read the target, or the API server did not answer. */
   TargetUnreadable: 'TargetUnreadable',
@@ -150,7 +156,7 @@ export const Reason = {
   PodsUnreadable: 'PodsUnreadable',
 
   // Nodes that cannot be measured. MetricsAvailable ignores them.
-  /** The node does not run Linux, or has a virtual kubelet. */
+  /** The node does not run Linux, or is a virtual node. */
   NotMeasurable: 'NotMeasurable',
   /** The node has not been Ready for a while; it may be powered off. */
   NodeNotReady: 'NodeNotReady',

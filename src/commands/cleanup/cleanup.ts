@@ -1,17 +1,23 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
+import { whyNotRemoved } from './removal.ts';
 import { whileStopped } from './whileStopped.ts';
 import { LEASE_NAME } from '../lease.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import type { CleanupFlags } from './flags.ts';
 import { createClient, leaderOnly, type Client } from '../../runtime/client/client.ts';
+import { getIfExists } from '../../runtime/client/getIfExists.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { LeaderElector } from '../../runtime/leaderElection/leaderElection.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { LEASES } from '../../runtime/client/resources.ts';
+import { DEPLOYMENTS, JOBS, LEASES } from '../../runtime/client/resources.ts';
 import { createTransport, type Transport } from '../../runtime/client/transport.ts';
+
+const NOT_REMOVED =
+  'nothing is cleaned up: helm does not remove the release. Render the chart with cleanup.enabled=false or --no-hooks; ' +
+  'to remove the operator, run the clean-up of deploy/cleanup';
 
 /**
  * `cleanup`: removes everything that the operator put on nodes and TrafficWatches, and its own Prometheus and
@@ -21,6 +27,8 @@ import { createTransport, type Transport } from '../../runtime/client/transport.
  * 2. Takes the Lease, so that no other replica can write.
  * 3. Removes what each controller left, in reverse order of the controllers.
  * 4. Deletes the Lease.
+ *
+ * With --helm-release it does nothing unless helm removes that release.
  *
  * If a step fails, it starts the operator again. Helm then keeps the release, and a second uninstall retries. It also
  * works if the operator and its namespace are already gone.
@@ -36,6 +44,11 @@ export async function runCleanup(
   const transport = createTransport({ kubeConfig: loadKubeConfig(flags.kubeconfig), logger });
   try {
     const client = createClient(transport);
+    const reason = await reasonToSkip(client, flags);
+    if (reason !== undefined) {
+      logger.warn({ reason }, NOT_REMOVED);
+      return;
+    }
     await whileStopped({ client, clock: systemClock, logger, signal }, { namespace, name: deployment }, async () => {
       await asLeader({ transport, namespace, logger, signal }, async (leading) => {
         for (const controller of controllers.toReversed()) {
@@ -47,6 +60,17 @@ export async function runCleanup(
   } finally {
     await transport.close();
   }
+}
+
+async function reasonToSkip(
+  client: Client,
+  { namespace, deployment, helmRelease, job }: CleanupFlags,
+): Promise<string | undefined> {
+  if (helmRelease === undefined) return undefined;
+  return whyNotRemoved(helmRelease, {
+    deployment: await getIfExists(client, DEPLOYMENTS, { namespace, name: deployment }),
+    job: await getIfExists(client, JOBS, { namespace, name: job }),
+  });
 }
 
 interface Lead {

@@ -1,6 +1,6 @@
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
-import { withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
-import { dnsLabel } from '../../options/values.ts';
+import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { dnsLabel, dnsSubdomain } from '../../options/values.ts';
 
 /** The flags of `cleanup`. */
 export const CLEANUP_FLAGS = {
@@ -9,6 +9,16 @@ export const CLEANUP_FLAGS = {
     dnsLabel,
     'traffic-operator',
     'Name of the operator’s Deployment. The clean-up stops it first.',
+  ),
+  helmRelease: flag(
+    dnsSubdomain,
+    'Do nothing unless helm removes the release of this name: rendered manifests may have been applied without helm.',
+    { defaultNote: 'none; the clean-up always runs' },
+  ),
+  job: withDefault(
+    dnsSubdomain,
+    'traffic-operator-cleanup',
+    'With --helm-release, the name of the Job that runs the clean-up.',
   ),
 } as const satisfies FlagTable;
 

@@ -3,7 +3,7 @@ import type { CleanupContext } from '../../controllers/contract/context.ts';
 import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
 import { electsLeader, isOverdue, isStillRunning } from './stillRunning.ts';
 import type { ObjectRef } from '../../runtime/client/client.ts';
-import { isNotFound } from '../../runtime/client/errors.ts';
+import { getIfExists } from '../../runtime/client/getIfExists.ts';
 import { DEPLOYMENTS, NODES, PODS } from '../../runtime/client/resources.ts';
 
 /** Interval for listing the operator's pods until they are gone, milliseconds. */
@@ -26,7 +26,7 @@ export async function whileStopped(
   ref: ObjectRef,
   work: () => Promise<void>,
 ): Promise<void> {
-  const deployment = await getOrUndefined(o, ref);
+  const deployment = await getIfExists(o.client, DEPLOYMENTS, ref);
   if (!deployment) return work();
   const replicas = replicasBefore(deployment);
   o.logger.info({ deployment: `${ref.namespace}/${ref.name}`, replicas }, 'stopping the operator');
@@ -36,18 +36,6 @@ export async function whileStopped(
     await work();
   } catch (error) {
     await startAgain(o, ref, replicas);
-    throw error;
-  }
-}
-
-async function getOrUndefined(
-  { client }: Omit<CleanupContext, 'namespace'>,
-  ref: ObjectRef,
-): Promise<V1Deployment | undefined> {
-  try {
-    return await client.get(DEPLOYMENTS, ref);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -106,7 +106,12 @@ function createContext(
     trimNode: trim,
     stacks,
     builtIns: controllers.flatMap(({ builtIns }) => builtIns?.(options.flags) ?? []),
-    unmeasured: new UnmeasuredNodes({ client: reading, clock: systemClock, nodes: nodes.lister }),
+    unmeasured: new UnmeasuredNodes({
+      client: reading,
+      clock: systemClock,
+      nodes: nodes.lister,
+      exporter: () => measuring.exporterPlacement(),
+    }),
     feed: createFeed(process, nodes, prometheus, {
       usedUrl,
       scrapeIntervalSeconds: () => measuring.scrapeIntervalSeconds(),

@@ -161,6 +161,8 @@ describe('managerOptions', () => {
   });
 
   it('passes the resources of Prometheus and the exporter on, and the storage of samples', () => {
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: 'edge', operator: 'DoesNotExist' }] }];
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
     const { exporter, prometheus, imagePullSecrets } = options([
       '--prometheus-resources={"limits":{"memory":"4Gi","cpu":2}}',
       '--prometheus-node-selector=pool=infra',
@@ -170,6 +172,8 @@ describe('managerOptions', () => {
       '--prometheus-storage-size=10Gi',
       '--prometheus-storage-class=fast',
       '--node-exporter-resources={}',
+      '--node-exporter-node-selector=pool=web',
+      `--node-exporter-affinity=${JSON.stringify(affinity)}`,
       '--image-pull-secret=a',
       '--image-pull-secret=b',
     ]).measurement;
@@ -182,6 +186,7 @@ describe('managerOptions', () => {
       volume: { kind: 'claim', size: '10Gi', storageClassName: 'fast' },
     });
     expect([exporter.resources, imagePullSecrets]).toEqual([{}, ['a', 'b']]);
+    expect(exporter).toMatchObject({ nodeSelector: { pool: 'web' }, affinity });
     const other = options(['--prometheus-existing-claim=mine', '--prometheus-retention-size=8GB']).measurement;
     expect(other.prometheus).toMatchObject({
       retentionSize: '8GB',

@@ -5,9 +5,8 @@ import {
   DEFAULT_TABLE,
 } from '../../api/trafficweight/terms.ts';
 import { COMMON_FLAGS } from '../../options/commonFlags.ts';
-import { wholeNumber } from '../../options/connectivityValues.ts';
 import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
-import { address, boolean, dnsLabel, dnsSubdomain, text, url, valueType } from '../../options/values.ts';
+import { address, boolean, dnsLabel, dnsSubdomain, text, url, valueType, wholeNumber } from '../../options/values.ts';
 
 const { kubeconfig, logLevel } = COMMON_FLAGS;
 

@@ -1,47 +1,40 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
-import { missingDataOf } from '../../api/trafficwatch/spec/missingData.ts';
-import { minHoldOf, MOST_PASSES, passesOf } from '../../api/trafficwatch/spec/passes.ts';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
+import { TRAFFIC_WATCHES } from '../../api/trafficwatch/schema.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
-import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
+import { Controller, type ControllerMetrics, type Reconcile } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
-import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
 import { createOverlay, type OverlaidCache } from '../../runtime/cache/overlay.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
-import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';
+import type { AllowedDeployments } from './decide/deployment/allowed.ts';
 import { CrdCheck } from './observe/crd/crdCheck.ts';
 import { LabelWrites } from './act/labelWrites.ts';
-import { createTrafficWatchMetrics, type TrafficWatchMetrics } from './metrics.ts';
+import { createTrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
-import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
-import { claimedKeys } from './observe/labelKeys.ts';
-import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
+import { Demands } from './observe/demands.ts';
+import type { Sources } from './observe/observe.ts';
 import { LabelTimes } from './observe/labelTimes.ts';
 import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
 import { SpecMemory } from './observe/crd/specMemory.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
-import { readingsOf } from './observe/reading/readingOf.ts';
 import type { WaitingPods } from './observe/workload/waitingPods.ts';
-import { SelectorsInUse } from './observe/selectorsInUse.ts';
-import { isOwnedBy } from './decide/deployment/deployment.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
-import { PodRejections, watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
+import { WatchLimits, type Limits } from './observe/watchLimits.ts';
+import { PodRejections } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
-import { watchChanged } from './watchChanges.ts';
+import { subscribe, type Followers, type Watched } from './subscriptions.ts';
 
 /** The only key in the work queue of the sweep. */
 const SWEEP = 'orphans';
@@ -53,25 +46,19 @@ const WORKERS = 32;
  * calls that it had started. Each call has its own deadline.
  */
 const RECONCILE_TIMEOUT_MS = 600_000;
-/** A kubelet rejects pods one after the other. Wait this long, so that one event reports all of them: ms. */
-const REJECTIONS_TOGETHER_MS = 3_000;
 
-export interface TrafficWatchControllerOptions {
+export interface TrafficWatchControllerOptions extends Watched {
   /** Gated on leadership: refuses writes in a standby. */
   readonly client: Client;
   readonly clock: Clock;
-  readonly feed: UsageFeed;
   /** Problems that keep the operator from measuring now. */
   readonly measurementProblems: Sources['measurementProblems'];
-  readonly watches: Informer<TrafficWatch>;
-  readonly nodes: Informer<CachedNode>;
-  /** The transform of that informer. */
+  /** The transform of the informer of Nodes. */
   readonly trimNode: (node: KubeObject) => CachedNode;
-  /** Nodes that cannot be measured, and why. */
-  readonly unmeasured: UnmeasuredNodes;
-  readonly deployments: Informer<V1Deployment>;
-  readonly failedPods: Informer<FailedPod>;
   readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
+  /** How many TrafficWatches are decided. */
+  readonly limits: Limits;
+  readonly allowedDeployments: AllowedDeployments;
   /** For requests for the schema that the API server publishes. */
   readonly transport: Pick<Transport, 'request'>;
   readonly events: EventRecorder;
@@ -90,8 +77,15 @@ export interface TrafficWatchControllers {
   enqueueAll(): void;
 }
 
+/** The cache without an informer: no Deployment is read then. */
+const NO_DEPLOYMENTS: OverlaidCache<V1Deployment> = {
+  lister: { get: () => undefined, list: () => [], byIndex: () => [] },
+  subscribe: () => () => undefined,
+};
+
 /** If the watch is forbidden, the cache is stale: treat it as empty, so that reconciles GET the Deployment. */
-function upToDate(informer: Informer<V1Deployment>): OverlaidCache<V1Deployment> {
+function upToDate(informer: Informer<V1Deployment> | undefined): OverlaidCache<V1Deployment> {
+  if (informer === undefined) return NO_DEPLOYMENTS;
   const { lister } = informer;
   return {
     lister: {
@@ -103,7 +97,7 @@ function upToDate(informer: Informer<V1Deployment>): OverlaidCache<V1Deployment>
   };
 }
 
-type Memory = Pick<Followers, 'labelTimes' | 'passMemory'>;
+type Memory = Pick<Followers, 'limits' | 'labelTimes' | 'passMemory'>;
 
 function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memory): Sources {
   const { client } = o;
@@ -119,7 +113,8 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memo
     ...memory,
     unmeasured: o.unmeasured,
     deployments: createOverlay(upToDate(o.deployments), { clock: o.clock, includeCreated: true }),
-    deploymentsRefusal: () => o.deployments.refusal,
+    deploymentsRefusal: () => o.deployments?.refusal,
+    allowedDeployments: o.allowedDeployments,
     targets: new Targets(o),
     policy: new PolicyCheck(o),
     waitingPods: o.waitingPods,
@@ -148,104 +143,16 @@ function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers 
   };
 }
 
-/** The most passes that the verdict of any TrafficWatch compares. Ignores specs that an older CRD let through. */
-function passesNeeded(watches: readonly TrafficWatch[]): number {
-  const counts = watches.flatMap(({ spec }) => {
-    const { unfit, fit } = passesOf(spec);
-    return [unfit, fit].filter((count) => Number.isInteger(count) && count <= MOST_PASSES);
-  });
-  return Math.max(0, ...counts);
-}
-
-interface Followers {
-  readonly sweep: () => void;
-  readonly passWork: PassWork;
-  readonly labelTimes: LabelTimes;
-  readonly passMemory: PassMemory;
-  readonly nodeLabels: Writers['nodeLabels'];
-  readonly metrics: TrafficWatchMetrics;
-}
-
-/**
- * Enqueues TrafficWatches on events: changes of the TrafficWatch, of others that claim the same label key, of its
- * Deployment, its rejected pods and the nodes, and the end of each pass.
- * @returns the function that enqueues everything
- */
-function subscribe(
-  o: TrafficWatchControllerOptions,
-  sources: Sources,
-  queue: Controller['queue'],
-  { sweep, passWork, labelTimes, passMemory, nodeLabels, metrics }: Followers,
-): () => void {
-  const enqueueRivals = (watch: TrafficWatch): void => {
-    for (const key of claimedKeys(watch)) {
-      for (const rival of o.watches.lister.byIndex(BY_LABEL_KEY, key)) queue.add(keyOf(rival));
-    }
-  };
-  const isClaimed = (key: string): boolean => o.watches.lister.byIndex(BY_LABEL_KEY, key).length > 0;
-  const enqueueWatches = (): void => {
-    for (const watch of o.watches.lister.list()) queue.add(keyOf(watch));
-  };
-  const enqueueAll = (): void => {
-    enqueueWatches();
-    sweep();
-  };
-  const nodeOf = (name: string): CachedNode | undefined => o.nodes.lister.get(name);
-  const selectors = new SelectorsInUse(() => o.watches.lister.list());
-  o.watches.subscribe((event) => {
-    const watches = o.watches.lister.list();
-    o.feed.keep(passesNeeded(watches));
-    const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
-    if (!isStatusOnly) {
-      const readings = readingsOf(watches, nodeOf);
-      o.feed.evaluate(readings);
-      passMemory.followOutages(readings);
-      passMemory.trackMissing(
-        readingsOf(
-          watches.filter(({ spec }) => missingDataOf(spec) !== undefined),
-          nodeOf,
-        ),
-      );
-    }
-    labelTimes.isNeeded = watches.some(({ spec }) => minHoldOf(spec) !== undefined);
-    if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
-    selectors.changed();
-    queue.add(keyOf(event.object));
-    enqueueRivals(event.object);
-    if (event.type === 'update' && event.old) enqueueRivals(event.old);
-    sweep();
-  });
-  o.deployments.subscribe((event) => {
-    const watch = o.watches.lister.get(keyOf(event.object));
-    if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) queue.add(keyOf(watch));
-  });
-  o.failedPods.subscribe((event) => {
-    if (event.type === 'delete') return;
-    const keys = watchKeysOf(event.object, (labelKey) => o.watches.lister.byIndex(BY_LABEL_KEY, labelKey));
-    for (const key of keys) queue.addAfter(key, REJECTIONS_TOGETHER_MS);
-  });
-  const known = { nodes: sources.nodes, selectors, underWay: (node: string) => nodeLabels.underWay(node) };
-  o.nodes.subscribe((event) => {
-    if (event.type === 'delete') sources.labelWrites.deleted(event.object);
-    else sources.labelWrites.saw(event.object);
-    labelTimes.saw(event);
-    if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
-    lookIfNews(event, known, enqueueWatches);
-  });
-  o.feed.snapshots.subscribe((snapshot) => {
-    passMemory.saw(snapshot, o.unmeasured.notMeasurable);
-    // Also without any TrafficWatch: alerts about exporters use this metric.
-    void o.unmeasured.lookedAt(snapshot).then(() => metrics.notMeasurable(o.unmeasured.notMeasurable));
-    if (o.watches.lister.list().length > 0) passWork.began(snapshot);
-    enqueueAll();
-  });
-  return enqueueAll;
-}
-
 /** Creates the controller of TrafficWatches and the controller that removes orphaned labels. */
 export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
   const crd = new CrdCheck(o);
-  const memory = { labelTimes: new LabelTimes(), passMemory: new PassMemory(() => o.feed.windowMs) };
+  const demands = new Demands((name) => o.nodes.lister.get(name));
+  o.feed.follow(demands);
+  const memory = {
+    limits: new WatchLimits(o.limits),
+    labelTimes: new LabelTimes(() => demands.holds),
+    passMemory: new PassMemory(() => o.feed.windowMs, demands),
+  };
   const sources = sourcesOf(o, crd, memory);
   const writers = writersOf(o, sources);
   const { logger, metrics, clock } = o;
@@ -253,9 +160,10 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const dependencies = { sources, writers, podRejections, events: o.events, logger, isLeader: o.isLeader };
   const watchMetrics = createTrafficWatchMetrics(o.registry);
   const passWork = new PassWork(clock, watchMetrics);
+  const decideWatch: Reconcile = (key, signal) => reconcile({ ...dependencies, metrics: watchMetrics }, key, signal);
   const main = new Controller({
     name: 'trafficwatch',
-    reconcile: (key, signal) => reconcile({ ...dependencies, metrics: watchMetrics }, key, signal),
+    reconcile: decideWatch,
     workers: WORKERS,
     reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
     onIdle: () => passWork.ended(),
@@ -263,6 +171,7 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     metrics,
     clock,
   });
+  const beyond = new Controller({ name: 'trafficwatchbeyond', reconcile: decideWatch, logger, metrics, clock });
   const mayWrite = (): boolean => o.watches.synced && o.nodes.synced && !crd.isInTheWay;
   const sweeper = new Controller({
     name: 'orphanedlabels',
@@ -272,12 +181,18 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     metrics,
     clock,
   });
-  const enqueueAll = subscribe(o, sources, main.queue, {
-    sweep: () => sweeper.queue.add(SWEEP),
-    passWork,
-    ...memory,
-    nodeLabels: writers.nodeLabels,
-    metrics: watchMetrics,
-  });
-  return { controllers: [main, sweeper], crd, enqueueAll };
+  const enqueueAll = subscribe(
+    o,
+    sources,
+    { decided: main.queue, beyond: beyond.queue },
+    {
+      sweep: () => sweeper.queue.add(SWEEP),
+      passWork,
+      demands,
+      ...memory,
+      nodeLabels: writers.nodeLabels,
+      metrics: watchMetrics,
+    },
+  );
+  return { controllers: [main, beyond, sweeper], crd, enqueueAll };
 }

@@ -50,6 +50,8 @@ export interface TrafficWatchMetrics {
   info(key: string, info: WatchInfo): void;
   /** Records `status.ready` of the TrafficWatch `key` (namespace/name). Only the leader calls it. */
   ready(key: string, ready: boolean): void;
+  /** Records how many TrafficWatches are beyond the limits, and the bytes of the labels on each Node. */
+  limits(beyond: number, labelBytes: number): void;
   /** Records the nodes that cannot be measured, by name. */
   notMeasurable(found: ReadonlyMap<string, NotMeasurable>): void;
   /** Records the seconds from the start of a pass until all TrafficWatches were reconciled with its result. */
@@ -234,6 +236,26 @@ function createInfoGauge(registry: Registry): Pick<TrafficWatchMetrics, 'info' |
   };
 }
 
+function createLimitGauges(registry: Registry): Pick<TrafficWatchMetrics, 'limits'> {
+  const registers = [registry];
+  const beyondLimits = new Gauge({
+    name: 'traffic_operator_trafficwatches_beyond_limits',
+    help: 'TrafficWatches that are not decided, since their namespace or the cluster has more than the operator decides.',
+    registers,
+  });
+  const bytes = new Gauge({
+    name: 'traffic_operator_node_label_bytes',
+    help: 'Bytes of the labels, keys and values, that the TrafficWatches which are decided put on each Node they select.',
+    registers,
+  });
+  return {
+    limits: (beyond, labelBytes) => {
+      beyondLimits.set(beyond);
+      bytes.set(labelBytes);
+    },
+  };
+}
+
 /**
  * Creates the metrics of the verdicts, and also:
  *
@@ -268,6 +290,7 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
     capacitySources,
     info,
     ...createNotMeasurableGauge(registry),
+    ...createLimitGauges(registry),
     forget,
     ready: (key, ready) => readiness.set(watchLabels(key), ready ? 1 : 0),
     passSettled: (seconds) => settled.observe(seconds),

@@ -1,27 +1,21 @@
 import { trafficWatchResource } from '../../api/trafficwatch/schema.ts';
-import { createInformer } from '../../runtime/cache/informer.ts';
-import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import { cachePart, controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import { defineController } from '../contract/module.ts';
 import { createFailedPodInformer } from './act/rejectedPods.ts';
 import { cleanUp } from './cleanup.ts';
 import { createTrafficWatchControllers } from './controller.ts';
-import { MANAGED_BY } from './decide/deployment/deployment.ts';
-import { withScalersOnly } from './decide/deployment/replicas.ts';
+import { TRAFFIC_WATCH_FLAGS } from './flags.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
-import { createTrafficWatchInformer } from './observe/informer.ts';
+import { createDeploymentInformer, createTrafficWatchInformer } from './observe/informer.ts';
 import { createWaitingPodInformer, WaitingPods } from './observe/workload/waitingPods.ts';
 import { trafficWatchRights } from './rbac.ts';
 
-function createCaches({ transport, metrics, logger }: ControllerContext) {
+function createCaches({ transport, metrics, logger }: ControllerContext, withDeployments: boolean) {
   const common = { transport, logger, metrics: metrics.reflector };
-  const labelSelector = Object.entries(MANAGED_BY)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
   return {
     watches: createTrafficWatchInformer(common),
-    deployments: createInformer({ ...common, resource: DEPLOYMENTS, labelSelector, transform: withScalersOnly }),
+    deployments: withDeployments ? createDeploymentInformer(common) : undefined,
     failedPods: createFailedPodInformer(common),
   };
 }
@@ -36,17 +30,19 @@ function createWaitingPods({ transport, metrics, logger, clock }: ControllerCont
 export const trafficWatch = defineController({
   name: 'trafficwatch',
   kinds: [trafficWatchResource],
-  flags: {},
+  flags: TRAFFIC_WATCH_FLAGS,
   rights: trafficWatchRights,
   registerMetrics: createTrafficWatchMetrics,
-  create(context) {
+  create(context, { mostWatchesPerNamespace, mostWatches, deployments, deploymentNamespace }) {
     const { measuring, metrics } = context;
-    const caches = createCaches(context);
+    const caches = createCaches(context, deployments);
     const waitingPods = createWaitingPods(context);
     const watches = createTrafficWatchControllers({
       ...context,
       ...caches,
       waitingPods,
+      limits: { perNamespace: mostWatchesPerNamespace, inCluster: mostWatches },
+      allowedDeployments: { enabled: deployments, namespaces: deploymentNamespace },
       measurementProblems: () => measuring.problems(),
       registry: metrics.registry,
       metrics: metrics.controller,
@@ -54,7 +50,7 @@ export const trafficWatch = defineController({
     return {
       parts: [
         cachePart(caches.watches),
-        optionalCachePart(caches.deployments),
+        ...(caches.deployments === undefined ? [] : [optionalCachePart(caches.deployments)]),
         optionalCachePart(caches.failedPods),
         { name: 'pods that wait for a node', stage: 'cache', run: (stop) => waitingPods.run(stop) },
         ...watches.controllers.map(controllerPart),

@@ -12,16 +12,8 @@ export function trafficWatchRights(): ControllerRights {
         rule(GROUP, ['trafficwatches'], ['list', 'watch', 'patch']),
         rule(GROUP, ['trafficwatches/status'], ['patch']),
         {
-          ...rule(GROUP, ['trafficwatches/finalizers'], ['update']),
-          why: 'For blockOwnerDeletion, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
-        },
-        {
-          ...rule('apps', ['deployments'], ['get', 'list', 'watch', 'create', 'patch']),
-          why: 'The Deployments of the TrafficWatches, in all namespaces.',
-        },
-        {
           ...rule('apps', readKinds('apps'), ['get']),
-          why: 'The selectors of workloads that spec.targetRef names.',
+          why: 'The selectors of workloads that spec.targetRef names, and the Deployments of the TrafficWatches.',
         },
         rule('batch', readKinds('batch'), ['get']),
         {
@@ -43,5 +35,24 @@ export function trafficWatchRights(): ControllerRights {
       ...NO_RIGHTS,
       cluster: [rule('', ['nodes'], ['list', 'patch']), rule(GROUP, ['trafficwatches'], ['list', 'patch'])],
     },
+    onlyWith: [
+      {
+        values: ['trafficWatch.deployments'],
+        own: [],
+        cluster: [
+          {
+            ...rule(GROUP, ['trafficwatches/finalizers'], ['update']),
+            why: 'For blockOwnerDeletion, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
+          },
+          { ...rule('apps', ['deployments'], ['list', 'watch']), why: 'The Deployments of the TrafficWatches.' },
+        ],
+        namespaces: [
+          {
+            ...rule('apps', ['deployments'], ['create', 'patch']),
+            why: 'To write the Deployments of the TrafficWatches: in every namespace, or only in those of a value.',
+          },
+        ],
+      },
+    ],
   };
 }

@@ -4,6 +4,8 @@ import { IncompleteError, NotLeaderError, WaitingError } from '../../runtime/cli
 import { refusal, type Call } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { hangOn, refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
 import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
+import type { WatchLimits } from './observe/watchLimits.ts';
 import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';
 import { aNode, aScene, writesOf, type Scene } from './testing/scene.ts';
@@ -203,6 +205,23 @@ describe('reconcile', () => {
     scene.watches.delete(aWatch());
     await reconcile(scene, 'shop/web');
     expect(await scene.registry.metrics()).not.toContain('node="n2"');
+  });
+});
+
+describe('a TrafficWatch beyond the limits', () => {
+  it('costs no more than its status: nothing is read or written for it, it has no series and claims no label key', async () => {
+    const scene = aScene();
+    const older = { name: 'older', namespace: 'shop', uid: 'uid-older', creationTimestamp: new Date(0) };
+    scene.watches.set({ ...aWatch({ label: 'web' }), metadata: older });
+    const isBeyond = (key: string): boolean => key === 'shop/older';
+    const problemOf: WatchLimits['problemOf'] = (watch) => (isBeyond(keyOf(watch)) ? 'too many' : undefined);
+    const limited = { ...scene, sources: { ...scene.sources, limits: { isBeyond, problemOf } } };
+    await reconcile(limited, 'shop/older');
+    expect(scene.api.calls.map(({ verb, what }) => `${verb} ${what}`)).toEqual(['patch TrafficWatch/status']);
+    expect(condition(scene, 'Stalled')).toMatchObject({ reason: 'TooManyTrafficWatches', message: 'too many' });
+    expect(await scene.registry.metrics()).not.toContain('trafficwatch="older"');
+    await reconcile(limited, 'shop/web');
+    expect(condition(scene, 'Stalled')?.status).toBe('False');
   });
 });
 

@@ -9,9 +9,11 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { IncompleteError } from '../../runtime/client/errors.ts';
 import { report } from '../../runtime/status/report.ts';
+import { isTerminating } from '../../runtime/status/terminating.ts';
 import { act, type Outcome, type Writers } from './act/act.ts';
 import { decidePlan } from './decide/decidePlan.ts';
 import type { Plan } from './decide/plan.ts';
+import { terminatingStatus } from './decide/report/progress.ts';
 import { decideStatus } from './decide/report/status.ts';
 import { decideEvents } from './decide/report/transitions.ts';
 import type { TrafficWatchMetrics, WatchInfo } from './metrics.ts';
@@ -69,14 +71,30 @@ function endingWith(writers: Writers, signal: AbortSignal | undefined): Writers 
   return { ...writers, client: { ...client, mergePatch }, signal };
 }
 
+function recordMetrics({ metrics }: Dependencies, key: string, { view, watch }: Observation, plan: Plan): void {
+  metrics.record(key, view.nodes, plan);
+  metrics.capacitySources(key, view.figures.capacitySources);
+  metrics.info(key, infoOf(watch));
+}
+
 async function reportOutcome(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
   const failures = [...outcome.failures, ...(o.refusals ?? [])];
   const status = decideStatus(o, plan, failures);
-  d.metrics.ready(keyOf(o.watch), status.ready === true);
+  // However many are beyond the limits, they have no series.
+  if (o.limitProblem === undefined) d.metrics.ready(keyOf(o.watch), status.ready === true);
   announceDeployment(o, outcome, d.events);
   const planned = decideEvents({ o, plan, after: status, failures });
   const reporters = { statuses: d.writers.statuses, events: d.events };
   await report(reporters, { about: o.watch, status, events: planned }, { signal: d.writers.signal });
+}
+
+/** Reports the deletion after its writes, so that it does not wait for the status. */
+async function reportDeletion(d: Dependencies, o: Observation, { isGone, failures }: Outcome): Promise<void> {
+  const { statuses, signal } = d.writers;
+  const about = statuses.newest(keyOf(o.watch));
+  if (isGone || about?.metadata?.uid !== o.watch.metadata?.uid || about === undefined) return;
+  if (o.limitProblem === undefined) d.metrics.ready(keyOf(about), false);
+  await statuses.write(about, terminatingStatus(about, failures, o.now), { signal });
 }
 
 /**
@@ -100,17 +118,15 @@ export async function reconcile(
     return undefined;
   }
   const plan = decidePlan(observation);
-  d.metrics.record(key, observation.view.nodes, plan);
-  d.metrics.capacitySources(key, observation.view.figures.capacitySources);
-  d.metrics.info(key, infoOf(observation.watch));
+  if (observation.limitProblem === undefined) recordMetrics(d, key, observation, plan);
+  else d.metrics.forget(key);
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));
   // An aborted write is not a failure: the next reconcile repeats it.
   signal?.throwIfAborted();
-  if (!observation.watch.metadata?.deletionTimestamp) {
-    await reportOutcome(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
-  }
+  if (isTerminating(observation.watch)) await reportDeletion(d, observation, outcome);
+  else await reportOutcome(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
   if (outcome.failures.length > 0) throw new IncompleteError(outcome.failures);
   const requeueAfterMs = hasNextStep(plan) ? AT_ONCE_MS : plan.requeueAfterMs;
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs };

@@ -15,7 +15,7 @@ export const missingDataSchema = z
         description:
           'What a node without a figure counts as. Hold (the default): its label stays. Unfit, Fit: it counts as unfit ' +
           'or fit after holdFor. A pass that fails, or has a figure of no node, changes nothing. A node that cannot be ' +
-          'measured (not Linux, a virtual kubelet, not Ready) keeps its label.',
+          'measured (not Linux, a virtual node, not Ready) keeps its label.',
       }),
     holdFor: durationSchema(
       `How long a node has no figure before the policy Unfit or Fit applies. Default: ${DEFAULT_HOLD}.`,

@@ -6,10 +6,12 @@ import type { Client } from '../../../runtime/client/client.ts';
 import { isInvalid } from '../../../runtime/client/errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../../runtime/apply/finalizer.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
+import { isTerminating } from '../../../runtime/status/terminating.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf } from './failures.ts';
@@ -38,6 +40,8 @@ export interface Outcome {
   /** Set if the API server rejects the Deployment as invalid: no retry until the spec changes. */
   readonly stall?: Stall;
   readonly deployment?: DeploymentOutcome;
+  /** True if the TrafficWatch was being deleted and had no other finalizer: it no longer exists. */
+  readonly isGone?: boolean;
 }
 
 /** What was done to the Deployment: the reason of the event. */
@@ -95,16 +99,22 @@ async function writeDeployment(o: Observation, plan: Plan, writers: Writers): Pr
   }
 }
 
+/** The object with the status that was written while its labels were removed: the API server compares resource versions. */
+function newestOf(watch: TrafficWatch, { statuses }: Writers): TrafficWatch {
+  const newest = statuses.newest(keyOf(watch));
+  return newest?.metadata?.uid === watch.metadata?.uid ? (newest ?? watch) : watch;
+}
+
 /** Takes the labels off, and then the finalizer: at deletion, and when the mode becomes Observe. */
 async function release(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
   const failures = await writeLabels(plan, writers);
   if (failures.length > 0 || !hasFinalizer(o.watch, FINALIZER)) return { failures };
   try {
     const { client, fieldManager } = writers;
-    const left = await removeFinalizer(client, TRAFFIC_WATCHES, o.watch, FINALIZER, fieldManager);
-    // One that is being deleted is gone with its last finalizer.
-    if (left && !o.watch.metadata?.deletionTimestamp) writers.watches.wrote(left);
-    return { failures: [] };
+    const left = await removeFinalizer(client, TRAFFIC_WATCHES, newestOf(o.watch, writers), FINALIZER, fieldManager);
+    const isGone = left === undefined || (isTerminating(left) && !left.metadata?.finalizers?.length);
+    if (left && !isGone) writers.watches.wrote(left);
+    return { failures: [], isGone };
   } catch (error) {
     return { failures: [failureOf('removing the finalizer', error)] };
   }

@@ -3,17 +3,19 @@ import type { TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { refusal, type Call } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { refuseOn } from '../../../runtime/testing/fakeApi/overrides.ts';
+import { FINALIZER } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
-import { aWatch, KEY } from '../testing/observations.ts';
+import { aWatch, KEY, NOW } from '../testing/observations.ts';
 import { aNode, aScene, writesOf, type Scene } from '../testing/scene.ts';
 
 const cannot = (verb: string): string => `User "x" cannot ${verb} resource "deployments" in API group "apps"`;
 const forbidden = (call: Call, verb: string) => refusal(call, 403, 'Forbidden', cannot(verb));
 
-function reconciling(scene: Scene) {
+function conditionOf(scene: Scene, of: string) {
   const status = scene.api.calls.filter((call) => call.what === 'TrafficWatch/status').at(-1)?.body;
-  return (status as { status: TrafficWatchStatus }).status.conditions?.find(({ type }) => type === 'Reconciling');
+  return (status as { status: TrafficWatchStatus }).status.conditions?.find(({ type }) => type === of);
 }
+const reconciling = (scene: Scene) => conditionOf(scene, 'Reconciling');
 
 describe('without the right to watch Deployments', () => {
   const call: Call = { verb: 'get', resource: DEPLOYMENTS, what: 'Deployment', name: 'web', namespace: 'shop' };
@@ -37,6 +39,45 @@ describe('without the right to watch Deployments', () => {
 
     const again = writesOf(scene).slice(written);
     expect(again.filter((write) => !write.includes('TrafficWatch'))).toEqual([]);
+  });
+});
+
+describe('where the operator may not write Deployments', () => {
+  const notAllowed = (scene: Scene) => ({
+    ...scene,
+    sources: { ...scene.sources, allowedDeployments: { enabled: true, namespaces: ['lab'] } },
+  });
+
+  it('sends no request about the Deployment, writes no label, and says in the status what to do', async () => {
+    const scene = aScene();
+    await reconcile(notAllowed(scene), 'shop/web');
+
+    expect(scene.api.calls.filter(({ what }) => what === 'Deployment')).toEqual([]);
+    expect(writesOf(scene)).toEqual(['patch TrafficWatch/status']);
+    expect(conditionOf(scene, 'Stalled')).toMatchObject({ status: 'True', reason: 'DeploymentsNotAllowed' });
+    expect(conditionOf(scene, 'Stalled')!.message).toMatch(/trafficWatch\.deployments\.namespaces/);
+  });
+
+  it('labels that the TrafficWatch had before follow the traffic: its Deployment schedules by them', async () => {
+    const scene = aScene();
+    scene.watches.set(aWatch({ metadata: { finalizers: [FINALIZER] }, status: { labelKey: KEY, decided: true } }));
+    await reconcile(notAllowed(scene), 'shop/web');
+
+    expect(scene.api.calls.filter(({ what }) => what === 'Deployment')).toEqual([]);
+    expect(writesOf(scene)).toEqual(['patch Node', 'patch Node', 'patch TrafficWatch/status']);
+    expect(conditionOf(scene, 'Stalled')).toMatchObject({ status: 'True', reason: 'DeploymentsNotAllowed' });
+    expect(conditionOf(scene, 'Ready')).toMatchObject({ status: 'False' });
+  });
+
+  it('removes labels and finalizer of a TrafficWatch that is being deleted, and leaves its Deployment', async () => {
+    const scene = aScene();
+    scene.nodes.set(aNode('n1', { [KEY]: 'true' }, [KEY]));
+    const metadata = { finalizers: [FINALIZER], deletionTimestamp: new Date(NOW) };
+    scene.watches.set(aWatch({ metadata, status: { labelKey: KEY, decided: true } }));
+    await reconcile(notAllowed(scene), 'shop/web');
+
+    expect(scene.api.calls.filter(({ what }) => what === 'Deployment')).toEqual([]);
+    expect(writesOf(scene)).toEqual(['patch Node', 'patch TrafficWatch']);
   });
 });
 

@@ -1,7 +1,8 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Writers } from './act.ts';
-import { progressStatus } from '../decide/report/progress.ts';
+import { isTerminating } from '../../../runtime/status/terminating.ts';
+import { progressStatus, terminatingStatus } from '../decide/report/progress.ts';
 import type { Plan } from '../decide/plan.ts';
 import type { Sources } from '../observe/observe.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -41,7 +42,7 @@ export async function tellingProgress<T>(
 
 async function reportUntil(ended: AbortSignal, tools: ProgressTools, o: Observation, plan: Plan): Promise<void> {
   const { clock } = tools.sources;
-  if (plan.labels.size === 0 || plan.finalizer !== 'Add') return;
+  if (plan.labels.size === 0 || (plan.finalizer !== 'Add' && !isTerminating(o.watch))) return;
   while (await hasPassed(clock, PROGRESS_EVERY_MS, ended)) await reportProgress(tools, o, plan).catch(() => undefined);
 }
 
@@ -54,5 +55,7 @@ async function reportProgress({ sources, writers }: ProgressTools, o: Observatio
   const progress = writers.nodeLabels.progressOf(plan.labels);
   if (progress === undefined) return;
   const watch = writers.statuses.newest(keyOf(o.watch)) ?? o.watch;
-  await writers.statuses.write(watch, progressStatus(watch, progress, sources.clock.now()), { signal: writers.signal });
+  const now = sources.clock.now();
+  const status = isTerminating(watch) ? terminatingStatus(watch, [], now) : progressStatus(watch, progress, now);
+  await writers.statuses.write(watch, status, { signal: writers.signal });
 }

@@ -2,6 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { matchesSelector } from '../../../api/labelMatcher.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { EventRecorder } from '../../../runtime/controller/events.ts';
+import { SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
 import { createInformer, type Informer, type InformerOptions, type Lister } from '../../../runtime/cache/informer.ts';
 import type { IndexFunctions } from '../../../runtime/cache/store.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
@@ -74,6 +75,7 @@ export function createFailedPodInformer(
     resource: PODS,
     fieldSelector: 'status.phase=Failed',
     transform: trimFailedPod,
+    pageSize: SMALL_PAGE,
     indexes: failedPodIndexes,
   });
 }

@@ -114,6 +114,15 @@ describe('a label key', () => {
     }
   });
 
+  it('does not matter beyond the limits: nothing is read of the spec, and nothing is written', () => {
+    const limitProblem = 'namespace shop has more than 200 TrafficWatches';
+    const plan = decidePlan(anObservation({ watch: aWatch({ label: 'Not_A_Label' }), limitProblem }));
+    expect(plan).toMatchObject({
+      finalizer: 'Keep',
+      stall: { reason: 'TooManyTrafficWatches', message: limitProblem },
+    });
+  });
+
   it('is named if it is invalid, and nothing is written', () => {
     const plan = decidePlan(anObservation({ watch: aWatch({ label: 'Not_A_Label' }) }));
     expect(plan).toMatchObject({ finalizer: 'Keep', stall: { reason: 'InvalidSpec' } });

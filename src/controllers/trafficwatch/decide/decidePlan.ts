@@ -125,9 +125,13 @@ function measurable({ view, notMeasurable }: Observation): number {
   return view.nodes.filter(({ name }) => !notMeasurable.has(name)).length;
 }
 
-function deploymentStall(decision: DeploymentDecision): Stall | undefined {
-  if (decision.kind === 'NotOwned') return { reason: 'DeploymentNotOwned', message: decision.message };
-  if (decision.kind === 'SelectorChanged') return { reason: 'SelectorChanged', message: decision.message };
+function deploymentStall(
+  { deploymentProblem }: Observation,
+  decision: DeploymentDecision | undefined,
+): Stall | undefined {
+  if (deploymentProblem !== undefined) return { reason: 'DeploymentsNotAllowed', message: deploymentProblem };
+  if (decision?.kind === 'NotOwned') return { reason: 'DeploymentNotOwned', message: decision.message };
+  if (decision?.kind === 'SelectorChanged') return { reason: 'SelectorChanged', message: decision.message };
   return undefined;
 }
 
@@ -144,15 +148,16 @@ function planLive(o: Observation, labelKey: string): Plan {
   const decided = isDecided(o);
   const waitingSince = waitingSinceOf(o.watch, o.feedStartedAt);
   // If the Deployment cannot be read, decide nothing about it and remove no label that it may schedule by.
-  const deployment = o.deploymentUnknown
+  const isUnread = o.deploymentUnknown === true || o.deploymentProblem !== undefined;
+  const deployment = isUnread
     ? undefined
     : decideDeployment({ ...o, labelKey, live: o.deployment, decided, waitingSince });
-  const stall = deployment && deploymentStall(deployment);
+  const stall = deploymentStall(o, deployment);
   // A dry run has verdicts all the same: they say what the TrafficWatch would do to another Deployment.
   const isDryRun = modeOf(o.watch.spec) === 'Observe';
-  if (stall?.reason === 'DeploymentNotOwned' && !isDryRun) return planStall(o, stall);
+  if (stall !== undefined && !followsTraffic(o, stall) && !isDryRun) return planStall(o, stall);
 
-  const inDeployment = !o.deploymentUnknown && (!o.deployment || isScheduledBy(o, o.deployment, labelKey));
+  const inDeployment = !isUnread && (!o.deployment || isScheduledBy(o, o.deployment, labelKey));
   const isForeign = !hasDeployment(o.watch);
   const mayRelease = previousKey !== undefined && inDeployment && !isForeign && !claimedBySpec(o, previousKey);
   const previousInForce = previousKey !== undefined && (isForeign || !inDeployment) && !ownedByAnother(o, previousKey);
@@ -192,6 +197,11 @@ function planLive(o: Observation, labelKey: string): Plan {
   };
 }
 
+/** Whether labels are written in spite of the stall: the Deployment that is there, and is left as it is, schedules by them. */
+function followsTraffic({ keys }: Observation, { reason }: Stall): boolean {
+  return reason === 'SelectorChanged' || (reason === 'DeploymentsNotAllowed' && keys.inUse !== undefined);
+}
+
 /** The write records of nodes that have left the selection. */
 function recordsOutside({ view, keys }: Observation): LabelRef[] {
   return view.outside.flatMap(({ name: node, writes }) =>
@@ -229,8 +239,10 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  * | is being deleted                          | removed                | left to the garbage collector |
  * | CRD lacks fields of this version          | untouched              | untouched          |
  * | API server dropped fields of the spec     | untouched              | untouched          |
+ * | is beyond the limits                      | untouched              | untouched          |
  * | spec is not valid                         | untouched              | untouched          |
  * | key belongs to an older TrafficWatch      | untouched              | untouched          |
+ * | operator may not write its Deployment     | untouched              | untouched          |
  * | Deployment of its name belongs to another | untouched              | untouched          |
  * | selector differs from its Deployment's    | written                | untouched          |
  * | otherwise                                 | written                | applied, or waits for data |
@@ -249,6 +261,7 @@ export function decidePlan(o: Observation): Plan {
   if (o.watch.metadata?.deletionTimestamp) return planDeletion(o);
   if (o.crdProblem !== undefined) return planStall(o, { reason: 'CrdOutdated', message: o.crdProblem });
   if (o.specProblem !== undefined) return planStall(o, { reason: 'SpecFieldsLost', message: o.specProblem });
+  if (o.limitProblem !== undefined) return planStall(o, { reason: 'TooManyTrafficWatches', message: o.limitProblem });
   const parsed = parseTrafficWatchSpec(o.watch);
   if ('problems' in parsed) return planStall(o, { reason: 'InvalidSpec', message: parsed.problems.join('; ') });
   // A valid spec always has a label key.

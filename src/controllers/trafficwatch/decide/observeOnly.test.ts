@@ -54,6 +54,12 @@ describe('a TrafficWatch with mode Observe', () => {
     expect([plan.stall?.reason, plan.planned?.deployment]).toEqual(['DeploymentNotOwned', 'None']);
   });
 
+  it('has verdicts, and would write no Deployment, where the operator may not write it', () => {
+    const plan = decidePlan(anObservation({ watch: observing(), deploymentProblem: 'may not write Deployments' }));
+    expect([plan.stall?.reason, plan.planned?.deployment]).toEqual(['DeploymentsNotAllowed', 'None']);
+    expect(plan.verdicts).toHaveLength(2);
+  });
+
   it('keeps the verdict of its status while two passes differ, since there is no label to keep it', () => {
     const first = anObservation({ watch: observing(), passes: FULL });
     const watch = { ...first.watch, status: statusOf(first) };

@@ -16,8 +16,10 @@ export interface Stall {
   readonly reason:
     | 'CrdOutdated'
     | 'SpecFieldsLost'
+    | 'TooManyTrafficWatches'
     | 'InvalidSpec'
     | 'LabelKeyTaken'
+    | 'DeploymentsNotAllowed'
     | 'DeploymentNotOwned'
     | 'SelectorChanged'
     | 'DeploymentInvalid';

@@ -36,6 +36,21 @@ describe('the limit for unfit nodes', () => {
     const o = anObservation({ watch: limited, nodes, passes, isWindowFilling: true });
     expect(changes(o)).toEqual({ n2: { [KEY]: 'false' } });
   });
+
+  it('says how many of the unfit nodes are only above the threshold of the way back', () => {
+    const watch = aWatch();
+    const limited = { ...watch, spec: { ...watch.spec, maxUnfit: 1 } };
+    const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
+    const percents = { n1: 9, n2: 40 };
+    const o = anObservation({ watch: limited, nodes, passes: [pass(2, percents), pass(1, percents)] });
+    expect(breakerOf(o)?.message).toBe(
+      '2 nodes are above the threshold and at most 1 can be unfit (maxUnfit, minFit): the fullest are unfit, 1 are held back' +
+        '; 1 of the unfit nodes are only above recoverBandwidthPercent',
+    );
+    const full = { n1: 50, n2: 40 };
+    const other = changed(o, { passes: [pass(2, full), pass(1, full)] });
+    expect(breakerOf(other)?.message).not.toContain('recoverBandwidthPercent');
+  });
 });
 
 describe('the breaker after a pass that says nothing about the number of nodes above the threshold', () => {

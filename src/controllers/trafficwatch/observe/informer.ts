@@ -1,25 +1,61 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import { APPLY_CRD } from '../../../api/installCrd.ts';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import { isLabelKey, TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { createBoundedInformer, identityOf } from '../../../runtime/cache/bodyBudget.ts';
+import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../../runtime/cache/missingCrd.ts';
+import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { MANAGED_BY } from '../decide/deployment/deployment.ts';
+import { withScalersOnly } from '../decide/deployment/replicas.ts';
+import { FINALIZER } from '../names.ts';
 import { claimedKeys } from './labelKeys.ts';
 import { BY_LABEL_KEY } from './observe.ts';
 
 /**
  * The informer of TrafficWatches in all namespaces, with an index by claimed label key. If the CRD is missing, it logs
- * what to do, and continues within 30 s after the CRD is installed.
+ * what to do, and continues within 30 s after the CRD is installed. It drops annotations, of which nothing is read. If the
+ * TrafficWatches of a namespace are too large together, it drops the specs of those that came last (isWithoutBody).
  */
 export function createTrafficWatchInformer(
   options: Pick<InformerOptions<TrafficWatch>, 'transport' | 'logger' | 'metrics'>,
 ): Informer<TrafficWatch> {
   const { logger } = options;
   const resource = TRAFFIC_WATCHES;
-  return createInformer<TrafficWatch>({
+  const selection = {
     ...options,
     resource,
-    transform: withoutManagedFields,
+    transform: (watch: TrafficWatch) => withoutAnnotations(withoutManagedFields(watch)),
     indexes: { [BY_LABEL_KEY]: claimedKeys },
     onRefusal: logMissingCrd({ resource, logger, waiting: 'the operator', advice: APPLY_CRD }),
-  });
+  };
+  return createBoundedInformer(selection, withoutSpec);
+}
+
+function withoutAnnotations(watch: TrafficWatch): TrafficWatch {
+  if (watch.metadata !== undefined) delete watch.metadata.annotations;
+  return watch;
+}
+
+/** What a deletion needs stays: whether it holds the object, and the key of the labels to remove. */
+export function withoutSpec(watch: TrafficWatch): TrafficWatch {
+  const { metadata, ...identity } = identityOf(watch);
+  const labelKey = watch.status?.labelKey;
+  return {
+    ...identity,
+    metadata: { ...metadata, finalizers: hasFinalizer(watch, FINALIZER) ? [FINALIZER] : [] },
+    ...(isLabelKey(labelKey) && { status: { labelKey } }),
+  };
+}
+
+/** The informer of Deployments with the label of the operator, in all namespaces. Their specs are limited as those of TrafficWatches. */
+export function createDeploymentInformer(
+  options: Pick<InformerOptions<V1Deployment>, 'transport' | 'logger' | 'metrics'>,
+): Informer<V1Deployment> {
+  const labelSelector = Object.entries(MANAGED_BY)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const selection = { ...options, resource: DEPLOYMENTS, labelSelector, transform: withScalersOnly };
+  return createBoundedInformer(selection, (deployment) => identityOf(deployment));
 }

@@ -15,9 +15,10 @@ const node = (writtenAt: number, labels: Record<string, string>): CachedNode => 
 });
 
 let times: LabelTimes;
+let isNeeded: boolean;
 beforeEach(() => {
-  times = new LabelTimes();
-  times.isNeeded = true;
+  isNeeded = true;
+  times = new LabelTimes(() => isNeeded);
 });
 
 function follow(...states: CachedNode[]): Record<string, number> | undefined {
@@ -63,7 +64,7 @@ describe('LabelTimes', () => {
   });
 
   it('keeps nothing while no TrafficWatch has minHold', () => {
-    times.isNeeded = false;
+    isNeeded = false;
     expect(follow(node(1000, { [WEB]: 'false', [API]: 'false' }), node(2000, { [WEB]: 'true', [API]: 'false' }))).toBe(
       undefined,
     );

@@ -14,11 +14,15 @@ type Times = Readonly<Record<string, number>>;
  * short, by minHold after its start at most.
  */
 export class LabelTimes {
-  /** Set while any TrafficWatch has minHold. */
-  isNeeded = false;
+  readonly #isNeeded: () => boolean;
   #times = new Map<string, Times>();
   /** True if a reader has the map: it is copied before the next change. */
   #isShared = false;
+
+  /** @param isNeeded whether any TrafficWatch has minHold */
+  constructor(isNeeded: () => boolean) {
+    this.#isNeeded = isNeeded;
+  }
 
   /** Node name -> label key -> time, for labels that are older than `writtenAt` of the node. Never changed in place. */
   get times(): ReadonlyMap<string, Times> {
@@ -28,7 +32,7 @@ export class LabelTimes {
 
   /** Call with each event of a Node. */
   saw(event: InformerEvent<CachedNode>): void {
-    if (!this.isNeeded) {
+    if (!this.#isNeeded()) {
       if (this.#times.size > 0) this.#times = new Map();
       return;
     }

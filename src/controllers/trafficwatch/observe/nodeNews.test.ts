@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { CachedNode } from '../../../nodes/cachedNode.ts';
+import { createLabelMatcher } from '../../../api/labelMatcher.ts';
+import type { LabelSelector } from '../../../api/labelSelector.ts';
+import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { Store } from '../../../runtime/cache/store.ts';
 import { carriesOrphan, lookIfNews } from './nodeNews.ts';
-import { aWatch } from '../testing/observations.ts';
 import { aNode } from '../testing/scene.ts';
-import { SelectorsInUse } from './selectorsInUse.ts';
 
 const KEY = 'web.traffic.example.com/unfit';
 
@@ -24,13 +24,13 @@ function nodesAfter(written?: CachedNode): Overlay<CachedNode> {
   return nodes;
 }
 
-/** No TrafficWatch has a selector. */
-const selectors = new SelectorsInUse(() => []);
+const hostname = (name: string): object => ({ 'kubernetes.io/hostname': name });
 
 /** Whether the event calls `look` at once. */
-function isNews(event: InformerEvent<CachedNode>, nodes: Overlay<CachedNode>, inUse = selectors): boolean {
+function isNews(event: InformerEvent<CachedNode>, nodes: Overlay<CachedNode>, inUse: LabelSelector[] = []): boolean {
+  const demands = { selectors: inUse.map(createLabelMatcher) };
   let looked = false;
-  lookIfNews(event, { nodes, selectors: inUse, underWay: () => undefined }, () => void (looked = true));
+  lookIfNews(event, { nodes, demands, underWay: () => undefined }, () => void (looked = true));
   return looked;
 }
 
@@ -48,16 +48,23 @@ describe('news of a Node', () => {
     expect(isNews(update(at(1), at(2)), nothing)).toBe(false);
   });
 
-  it('is another label only if a selector asks for it', () => {
-    const inZone = (version: number, zone: string): CachedNode => ({
-      ...at(version),
-      otherLabels: { keys: ['zone'], values: [zone] },
-    });
-    const moved = update(inZone(1, 'a'), inZone(2, 'b'));
-    expect(isNews(moved, nothing)).toBe(false);
-    const inUse = new SelectorsInUse(() => [aWatch({ nodeSelector: { matchLabels: { zone: 'a' } } })]);
-    expect(isNews(moved, nothing, inUse)).toBe(true);
-    expect(isNews(update(inZone(1, 'b'), inZone(2, 'c')), nothing, inUse)).toBe(false);
+  const ZONE_A: LabelSelector = { matchLabels: { zone: 'a' } };
+  const HOST: LabelSelector = { matchLabels: { 'kubernetes.io/hostname': 'h1' } };
+  const labelled = (labels: object): CachedNode => ({
+    ...trimNode('mine')({ metadata: { name: 'n1', labels: { ...labels } } }),
+    metadata: { name: 'n1', resourceVersion: '2' },
+  });
+
+  it.each<[why: string, selectors: LabelSelector[], from: object, to: object, expected: boolean]>([
+    ['no TrafficWatch has a selector', [], { zone: 'a' }, { zone: 'b' }, false],
+    ['the node leaves the selection', [ZONE_A], { zone: 'a' }, { zone: 'b' }, true],
+    ['the node enters the selection', [ZONE_A], {}, { zone: 'a' }, true],
+    ['the node is outside before and after', [ZONE_A], { zone: 'b' }, { zone: 'c' }, false],
+    ['no selector asks for the label', [ZONE_A], { zone: 'a', pool: 'x' }, { zone: 'a', pool: 'y' }, false],
+    ['the labels are the same', [ZONE_A], { zone: 'a' }, { zone: 'a' }, false],
+    ['one of several selectors asks for the hostname', [ZONE_A, HOST], hostname('h1'), hostname('h2'), true],
+  ])('is another label only if a selector asks for it: %s', (_why, selectors, from, to, expected) => {
+    expect(isNews(update(labelled(from), labelled(to)), nothing, selectors)).toBe(expected);
   });
 
   it('is not a write of this process', () => {
@@ -90,7 +97,7 @@ describe('news of a Node that is being written', () => {
     const patch = Promise.withResolvers<undefined>();
     let count = 0;
     const underWay = (node: string) => (node === 'n1' ? patch.promise : undefined);
-    lookIfNews(event, { nodes, selectors, underWay }, () => (count += 1));
+    lookIfNews(event, { nodes, demands: { selectors: [] }, underWay }, () => (count += 1));
     const before = count;
     nodes.wrote(answer);
     patch.resolve(undefined);

@@ -160,6 +160,8 @@ export interface Observation {
   readonly deployment: V1Deployment | undefined;
   /** True if the Deployment may not be read. `deployment` is undefined then, even if the Deployment exists. */
   readonly deploymentUnknown?: boolean;
+  /** A message for users if the operator may not write the Deployment: what to do. `deployment` is undefined then. */
+  readonly deploymentProblem?: string | undefined;
   /** Missing rights to read Deployments. The status reports them; they cause no retry. */
   readonly refusals?: readonly Failure[];
   /** Undefined with `spec.deployment`. */
@@ -184,6 +186,8 @@ export interface Observation {
   readonly measurementProblems: readonly Pick<Problem, 'reason' | 'message'>[];
   /** A message for users while the installed CRD is older than the operator: the missing fields and what to do. */
   readonly crdProblem?: string | undefined;
+  /** A message for users if the TrafficWatch is beyond the limits: which limit, and what to do. */
+  readonly limitProblem?: string | undefined;
   /** A message for users if the API server has dropped fields of the spec: which fields, and what to do. */
   readonly specProblem?: string | undefined;
   /** When the feed of passes started, ms since the epoch by our clock. */

@@ -14,11 +14,13 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { isForbidden, isNotFound, type ApiError } from '../../../runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
+import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { UsageFeed } from '../../../usage/pass/feed.ts';
 import type { CrdCheck } from './crd/crdCheck.ts';
 import { failureOf } from '../act/failures.ts';
+import { deploymentProblem, type AllowedDeployments } from '../decide/deployment/allowed.ts';
 import { blockingKeys } from '../decide/workload/blockedPods.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
 import { labelKeysOf } from './labelKeys.ts';
@@ -27,6 +29,7 @@ import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
 import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
 import type { SpecMemory } from './crd/specMemory.ts';
+import type { WatchLimits } from './watchLimits.ts';
 import { readingOf } from './reading/readingOf.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
 import type { Targets } from './workload/targets.ts';
@@ -59,12 +62,15 @@ export interface Sources {
   readonly deployments: Overlay<V1Deployment>;
   /** The error of the API server while it refuses to list or watch Deployments. */
   readonly deploymentsRefusal: () => ApiError | undefined;
+  readonly allowedDeployments: AllowedDeployments;
   /** The workloads of `spec.targetRef`. */
   readonly targets: Pick<Targets, 'targetOf' | 'forget'>;
   /** The admission policy for pods of workloads that the operator does not own. */
   readonly policy: Pick<PolicyCheck, 'state'>;
   /** The pods that wait for a node. */
   readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
+  /** Which TrafficWatches are beyond the limits. */
+  readonly limits: Pick<WatchLimits, 'isBeyond' | 'problemOf'>;
   readonly labelWrites: LabelWrites;
   readonly statuses: StatusWriter<TrafficWatch>;
   /** The fields that the API server drops because the CRD is older than the operator. */
@@ -88,21 +94,33 @@ function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<s
     sources.watches
       .byIndex(BY_LABEL_KEY, labelKey)
       .filter((w) => w.metadata?.uid !== watch.metadata?.uid && !w.metadata?.deletionTimestamp)
+      .filter((w) => !sources.limits.isBeyond(keyOf(w)))
       .map((w) => claimOf(w, labelKey));
   return new Map(keys.claimed.map((labelKey) => [labelKey, others(labelKey)]));
 }
 
-type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'refusals'>;
+const TOO_LARGE =
+  'the TrafficWatches of this namespace have more than 8 MiB together, and this one came last: delete some, or make them smaller, then change this one';
+
+type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'deploymentProblem' | 'refusals'>;
 
 /**
  * Reads the Deployment of the TrafficWatch `key`, from the cache or by a GET. A Deployment that another controller
- * created lacks our label and is never in the cache.
+ * created lacks our label and is never in the cache. Where the operator may not write it, it is not read.
  */
-async function deploymentOf(sources: Sources, key: string, signal?: AbortSignal): Promise<ObservedDeployment> {
+async function deploymentOf(
+  sources: Sources,
+  key: string,
+  watch: TrafficWatch,
+  signal?: AbortSignal,
+): Promise<ObservedDeployment> {
+  if (watch.spec.deployment === undefined) return { deployment: undefined };
+  const problem = deploymentProblem(watch, sources.allowedDeployments);
+  if (problem !== undefined) return { deployment: undefined, deploymentProblem: problem };
   const refusal = sources.deploymentsRefusal();
   const refusals = refusal === undefined ? [] : [failureOf('watching Deployments', refusal)];
   const known = sources.deployments.get(key);
-  if (known) return { deployment: known, refusals };
+  if (known && !isWithoutBody(known)) return { deployment: known, refusals };
   try {
     return { deployment: await sources.client.get(DEPLOYMENTS, refOfKey(key), { signal }), refusals };
   } catch (error) {
@@ -194,12 +212,15 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   }
   const stored = complete(newest);
   const watch = await withDroppedMode(await withDroppedLabel(stored, sources), sources);
-  const problems = await problemsOf(stored, sources);
+  // Of one beyond the limits nothing is read or remembered: it must cost no more than its status.
+  const limitProblem = sources.limits.problemOf(newest) ?? (isWithoutBody(newest) ? TOO_LARGE : undefined);
+  if (limitProblem !== undefined) sources.specs.forget(key);
+  const problems = limitProblem === undefined ? await problemsOf(stored, sources) : {};
   const keys = labelKeysOf(watch);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
-  const hasDeployment = !isGoing && watch.spec.deployment !== undefined;
-  const deployment = hasDeployment ? await deploymentOf(sources, key, signal) : { deployment: undefined };
-  const workload = isGoing ? undefined : await workloadOf(sources, key, watch);
+  const isDecided = !isGoing && limitProblem === undefined;
+  const deployment = isDecided ? await deploymentOf(sources, key, watch, signal) : { deployment: undefined };
+  const workload = isDecided ? await workloadOf(sources, key, watch) : undefined;
   const { passes, startedAt } = sources.feed;
   await sources.unmeasured.lookedAt(passes[0]);
   const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
@@ -217,10 +238,11 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     missingSince: sources.passMemory.missingSince(reading),
     measurementProblems: sources.measurementProblems(),
     ...problems,
+    limitProblem,
     feedStartedAt: startedAt,
     now: sources.clock.now(),
   };
-  const waits = !isGoing && blockingKeys(observation).length > 0;
+  const waits = isDecided && blockingKeys(observation).length > 0;
   return waits
     ? { ...observation, waitingPods: sources.waitingPods.podsIn(refOfKey(key).namespace ?? '') }
     : observation;

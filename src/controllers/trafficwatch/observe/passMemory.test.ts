@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_READING, readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
+import {
+  DEFAULT_READING,
+  distinctReadings,
+  NO_READINGS,
+  readingKey,
+  type Reading,
+  type Readings,
+} from '../../../usage/evaluate/reading.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { aWatch, NOW, pass, usage } from '../testing/observations.ts';
 import { aScene } from '../testing/scene.ts';
@@ -21,8 +28,10 @@ function passAt(minute: number, percents: Percents, received?: Percents): Snapsh
 }
 
 let memory: PassMemory;
+let demand: { readings: Readings; missing: string[] };
 beforeEach(() => {
-  memory = new PassMemory(() => 24_000);
+  demand = { readings: NO_READINGS, missing: [] };
+  memory = new PassMemory(() => 24_000, demand);
 });
 
 const NONE: ReadonlyMap<string, unknown> = new Map();
@@ -41,7 +50,7 @@ const LACKS_N2 = { n1: 1, n2: undefined };
 
 describe('PassMemory', () => {
   it('knows for each reading which nodes have no figure', () => {
-    memory.trackMissing([DEFAULT_READING, RECEIVE]);
+    demand.missing = [DEFAULT_READING, RECEIVE].map(readingKey);
     saw(passAt(0, ALL, LACKS_N2));
     expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{}, { n2: 0 }]);
     saw(passAt(1, LACKS_N2, ALL));
@@ -49,7 +58,7 @@ describe('PassMemory', () => {
   });
 
   it('counts no time of passes that did not evaluate the reading', () => {
-    memory.trackMissing([RECEIVE]);
+    demand.missing = [RECEIVE].map(readingKey);
     saw(passAt(0, ALL));
     expect(missing(RECEIVE)).toEqual({});
     saw(passAt(1, ALL, LACKS_N2));
@@ -60,7 +69,7 @@ describe('PassMemory', () => {
   });
 
   it('counts no time in which a node cannot be measured: it begins anew when the node can be', () => {
-    memory.trackMissing([DEFAULT_READING]);
+    demand.missing = [DEFAULT_READING].map(readingKey);
     saw(passAt(0, LACKS_N2));
     for (const minute of [1, 2, 9]) saw(passAt(minute, LACKS_N2), new Map([['n2', 'not Ready']]));
     expect(missing(DEFAULT_READING)).toEqual({});
@@ -69,9 +78,9 @@ describe('PassMemory', () => {
   });
 
   it('drops what it knows for a reading that no TrafficWatch needs any more', () => {
-    memory.trackMissing([DEFAULT_READING, RECEIVE]);
+    demand.missing = [DEFAULT_READING, RECEIVE].map(readingKey);
     saw(passAt(0, LACKS_N2, LACKS_N2));
-    memory.trackMissing([DEFAULT_READING]);
+    demand.missing = [DEFAULT_READING].map(readingKey);
     saw(passAt(1, LACKS_N2, LACKS_N2));
     expect([missing(DEFAULT_READING), missing(RECEIVE)]).toEqual([{ n2: 0 }, {}]);
   });
@@ -88,22 +97,22 @@ describe('isWindowFilling', () => {
   };
 
   it('is that of the reading: receive rates were missing, or transmit rates', () => {
-    memory.followOutages([RECEIVE]);
+    demand.readings = distinctReadings([RECEIVE]);
     expect(filling(passes([ALL, ALL], [ALL, NONE_AT_ALL], [ALL, ALL]))).toEqual([false, true]);
-    memory = new PassMemory(() => 24_000);
-    memory.followOutages([RECEIVE]);
+    memory = new PassMemory(() => 24_000, demand);
+    demand.readings = distinctReadings([RECEIVE]);
     expect(filling(passes([ALL, ALL], [NONE_AT_ALL, ALL], [ALL, ALL]))).toEqual([true, false]);
   });
 
   it('is false for a reading that no pass has evaluated before', () => {
     passes([ALL]);
-    memory.followOutages([RECEIVE]);
+    demand.readings = distinctReadings([RECEIVE]);
     expect(filling(passes([ALL], [ALL], [ALL, ALL]))).toEqual([false, false]);
   });
 
   it('of a new reading is that of the default one', () => {
     passes([ALL], [NONE_AT_ALL]);
-    memory.followOutages([RECEIVE]);
+    demand.readings = distinctReadings([RECEIVE]);
     expect(filling(passes([ALL, ALL]))).toEqual([true, true]);
   });
 });
@@ -113,7 +122,7 @@ describe('observe', () => {
     const scene = aScene();
     const { spec, ...watch } = aWatch();
     scene.watches.set({ ...watch, spec: { ...spec, direction: 'Receive' } });
-    memory.trackMissing([DEFAULT_READING, RECEIVE]);
+    demand.missing = [DEFAULT_READING, RECEIVE].map(readingKey);
     saw(passAt(0, ALL, LACKS_N2));
     const seen = await observe({ ...scene.sources, passMemory: memory }, 'shop/web');
     expect([...(seen?.missingSince ?? [])]).toEqual([['n2', NOW]]);
@@ -123,7 +132,7 @@ describe('observe', () => {
     const scene = aScene();
     const { spec, ...watch } = aWatch();
     scene.watches.set({ ...watch, spec: { ...spec, direction: 'Receive' } });
-    memory.followOutages([RECEIVE]);
+    demand.readings = distinctReadings([RECEIVE]);
     const all = [passAt(0, ALL, ALL), passAt(1, ALL, { n1: undefined }), passAt(2, ALL, ALL)];
     all.forEach((each) => saw(each));
     scene.feed.passes = all.toReversed();

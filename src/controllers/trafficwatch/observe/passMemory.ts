@@ -1,36 +1,37 @@
-import { DEFAULT_KEY, readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
+import { DEFAULT_KEY, readingKey, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
 import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from '../decide/verdict/outage.ts';
 import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../decide/verdict/missingSince.ts';
 
+/** What to remember of passes. */
+export interface MemoryDemand {
+  /**
+   * Readings whose outages are followed, besides those of the default reading: receive rates can be missing while transmit
+   * rates are there.
+   */
+  readonly readings: Pick<Readings, 'keys'>;
+  /**
+   * The keys of the readings for which it is remembered since when nodes have no figure. Of others, what is known is dropped
+   * with the next pass.
+   */
+  readonly missing: Iterable<string>;
+}
+
 /** What the passes of this process have shown beyond those that the feed keeps. A new process begins anew. */
 export class PassMemory {
   readonly #windowMs: () => number;
+  readonly #demand: MemoryDemand;
   /** By the key of the reading: a node may have a figure for one reading and none for another. */
   #missing: ReadonlyMap<string, MissingNodes> = new Map();
-  #tracked: ReadonlySet<string> = new Set();
   #outages: ReadonlyMap<string, Outages> = new Map([[DEFAULT_KEY, NO_OUTAGE]]);
-  #followed: ReadonlySet<string> = new Set([DEFAULT_KEY]);
 
-  /** @param windowMs length of the present rate window */
-  constructor(windowMs: () => number) {
+  /**
+   * @param windowMs length of the present rate window
+   * @param demand read with each pass
+   */
+  constructor(windowMs: () => number, demand: MemoryDemand) {
     this.#windowMs = windowMs;
-  }
-
-  /**
-   * Follows the outages of these readings from the next pass on, besides those of the default reading: receive rates can be
-   * missing while transmit rates are there.
-   */
-  followOutages(readings: readonly Reading[]): void {
-    this.#followed = new Set([DEFAULT_KEY, ...readings.map(readingKey)]);
-  }
-
-  /**
-   * Remembers from the next pass on since when nodes have no figure.
-   * @param readings those of all TrafficWatches that need it; of others, what is known is dropped with the next pass
-   */
-  trackMissing(readings: readonly Reading[]): void {
-    this.#tracked = new Set(readings.map(readingKey));
+    this.#demand = demand;
   }
 
   /**
@@ -43,11 +44,12 @@ export class PassMemory {
     const outagesBefore = (key: string): Outages =>
       this.#outages.get(key) ?? this.#outages.get(DEFAULT_KEY) ?? NO_OUTAGE;
     const outages = (key: string): Outages => nextOutages(outagesBefore(key), asRead(pass, key), this.#windowMs());
-    this.#outages = new Map([...this.#followed].map((key) => [key, outages(key)]));
+    const followed = [DEFAULT_KEY, ...this.#demand.readings.keys()];
+    this.#outages = new Map(followed.map((key) => [key, outages(key)]));
     const next = (key: string): MissingNodes =>
       // A pass that did not evaluate the reading has a figure of no node then: it says nothing of any.
       nextMissing(this.#missing.get(key) ?? NOTHING_MISSING, asRead(pass, key), notMeasurable);
-    this.#missing = new Map([...this.#tracked].map((key) => [key, next(key)]));
+    this.#missing = new Map([...this.#demand.missing].map((key) => [key, next(key)]));
   }
 
   /** Whether the rate window of the reading in the newest pass is only partly filled after an outage. */

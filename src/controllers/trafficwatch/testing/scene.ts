@@ -21,6 +21,7 @@ import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
 import { claimedKeys } from '../observe/labelKeys.ts';
 import { BY_LABEL_KEY, type Sources } from '../observe/observe.ts';
+import { NO_READINGS } from '../../../usage/evaluate/reading.ts';
 import { LabelTimes } from '../observe/labelTimes.ts';
 import { PassMemory } from '../observe/passMemory.ts';
 import { PassViews } from '../observe/passViews.ts';
@@ -98,17 +99,19 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
     watches,
     nodes: createOverlay(cacheOf(nodes), { clock }),
     passViews: new PassViews(),
-    labelTimes: new LabelTimes(),
-    passMemory: new PassMemory(() => 24_000),
+    labelTimes: new LabelTimes(() => true),
+    passMemory: new PassMemory(() => 24_000, { readings: NO_READINGS, missing: [] }),
     unmeasured: new UnmeasuredNodes({ client, clock, nodes }),
     deployments: createOverlay(cacheOf(new Store<V1Deployment>()), { clock, includeCreated: true }),
     deploymentsRefusal: () => undefined,
+    allowedDeployments: { enabled: true, namespaces: [] },
     targets: {
       targetOf: () => Promise.reject(new Error('the scene has no workloads of others')),
       forget: () => undefined,
     },
     policy: { state: () => Promise.resolve({ reason: 'PolicyInstalled', message: '' }) },
     waitingPods: { podsIn: () => ({ pods: [] }) },
+    limits: { isBeyond: () => false, problemOf: () => undefined },
     labelWrites: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
     statuses: new StatusWriter({ client, resource: TRAFFIC_WATCHES, fieldManager: MANAGER, objects: watches }),
     crd,

@@ -2,7 +2,7 @@ import type { V1Deployment, V1DeploymentSpec, V1OwnerReference } from '@kubernet
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { GROUP, VERSION, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { withFitNodes } from './affinity.ts';
-import { contestedReplicas, withoutReplicas, type ContestedReplicas } from './replicas.ts';
+import { decideReplicas, type ContestedReplicas } from './replicas.ts';
 
 /**
  * Label of the Deployments that the operator creates for TrafficWatches. The cache selects by it, because in a large
@@ -34,7 +34,7 @@ export type DeploymentDecision =
   | {
       readonly kind: 'Apply';
       readonly desired: V1Deployment;
-      /** Set if an autoscaler sets the replicas: they stay as they are, although the spec names a count. */
+      /** Set if an autoscaler keeps setting the replicas: they are unchanged, although the spec names a count. */
       readonly contested?: ContestedReplicas;
     }
   | { readonly kind: 'Wait'; readonly untilMs: number }
@@ -146,9 +146,7 @@ export function decideDeployment(input: {
         message: `spec.deployment.selector differs from that of Deployment ${name}, which cannot be changed; restore the selector, or delete the Deployment so that it is created again`,
       };
     }
-    const contested = contestedReplicas(watch.spec.deployment.replicas, live);
-    if (contested) return { kind: 'Apply', desired: withoutReplicas(desired, contested), contested };
-    return { kind: 'Apply', desired };
+    return { kind: 'Apply', ...decideReplicas(desired, live, input.now) };
   }
   const untilMs = input.waitingSince + WAIT_FOR_DATA_MS;
   return input.decided || input.now >= untilMs ? { kind: 'Apply', desired } : { kind: 'Wait', untilMs };

@@ -95,11 +95,11 @@ describe('MetricsAvailable', () => {
     expect(available?.message).toBe('no usable figures for n2 (NoSeries); Prometheus warns: store-2 did not answer');
   });
 
-  it('quotes an invalid capacity annotation', () => {
+  it('says what is wrong with a node without a figure', () => {
     const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
     nodes.set('n2', usage('n2', undefined, { reason: 'InvalidCapacity', message: 'the annotation "lots" is none' }));
     expect(conditionOf('MetricsAvailable', { nodes })?.message).toBe(
-      'no usable figures for n2 (InvalidCapacity: the annotation "lots" is none)',
+      'no usable figures for n2 (InvalidCapacity); n2: the annotation "lots" is none',
     );
   });
 
@@ -120,6 +120,17 @@ describe('MetricsAvailable', () => {
     const available = conditionOf('MetricsAvailable', { nodes });
     expect(available).toMatchObject({ status: 'True', reason: 'AllMeasured' });
     expect(available?.message).toMatch(/^every node has figures; no drivers reported for n2: .*--collector\.ethtool$/);
+  });
+
+  it.each([
+    { lagSeconds: 29, told: '' },
+    { lagSeconds: 30, told: 'samples reach Prometheus 30 s late or more, and figures are as old' },
+    { lagSeconds: 119, told: 'samples reach Prometheus 60 s late or more, and figures are as old' },
+  ])('tells that samples are $lagSeconds s late, in coarse steps: "$told"', ({ lagSeconds, told }) => {
+    const whole = conditionOf('MetricsAvailable', { lagSeconds });
+    expect(whole).toMatchObject({ status: 'True', message: `every node has figures${told && `; ${told}`}` });
+    const part = conditionOf('MetricsAvailable', { lagSeconds }, { n1: 50, n2: undefined });
+    expect(part?.message).toBe(`no usable figures for n2 (NoSeries)${told && `; ${told}`}`);
   });
 
   it('names series that belong to no node', () => {

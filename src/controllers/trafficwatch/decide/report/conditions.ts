@@ -1,12 +1,12 @@
 import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
-import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import { cut } from '../../../../runtime/status/cut.ts';
 import { metaTime, setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
-import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import {
   clockOffsetMinutes,
   LEAST_SAMPLES_PER_WINDOW,
+  tellingLag,
   windowIsTooShort,
   type Snapshot,
 } from '../../../../usage/evaluate/snapshot.ts';
@@ -21,7 +21,8 @@ import type { Breaker } from '../verdict/breaker.ts';
 import { selectsNone } from '../selection.ts';
 import { isBackForGood } from './recovery.ts';
 import { workloadConditions } from './workloadConditions.ts';
-import type { ContestedReplicas } from '../deployment/replicas.ts';
+import { contestedMessage } from './messages/contestedReplicas.ts';
+import { describeUnmeasured, LONGEST_PROBLEM, named } from './unmeasured.ts';
 
 /** An empty node group is no error: autoscalers scale it up again. But the selector may also be misspelt. */
 const NONE_SELECTED = 'spec.nodeSelector selects no node: no node is judged, and pods may run on any node';
@@ -33,12 +34,8 @@ type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
  * rate needs more than one scrape.
  */
 const JOINING_MS = 60_000;
-/** Maximum number of nodes or series that a message names. It only counts the others. */
-const NAMED_AT_MOST = 5;
-
-/** Maximum number of measurement problems in a message, and the maximum length of each in characters. */
+/** Maximum number of measurement problems in a message. */
 const PROBLEMS_AT_MOST = 3;
-const LONGEST_PROBLEM = 600;
 
 const draft = (status: Condition['status'], reason: string, message: string): Draft => ({ status, reason, message });
 
@@ -68,7 +65,8 @@ function undecided(o: Observation, plan: Plan): Draft {
   if (plan.deployment?.kind !== 'Apply') {
     return draft('False', Reason.Deciding, `waiting for ${passesWanted(o)} passes in a row with data`);
   }
-  const meanwhile = 'the Deployment exists, and its pods run on any node that is not labelled unfit';
+  const where = isStrict(o.watch.spec) ? 'run on any node that is' : 'run on any node, and prefer those that are';
+  const meanwhile = `the Deployment exists, and its pods ${where} not labelled unfit`;
   if (o.now < waitingSinceOf(o.watch, o.feedStartedAt) + WAIT_FOR_DATA_MS) {
     return draft('False', Reason.Deciding, `waiting for ${passesWanted(o)} passes in a row with data; ${meanwhile}`);
   }
@@ -85,13 +83,6 @@ function contentionMessage(contended: readonly ContendedLabel[]): string {
     return `label ${key} of node ${node}${by}`;
   });
   return `another client keeps changing labels back; the operator rewrites them less and less often until that stops: ${named(labels.sort())}`;
-}
-
-function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {
-  const { name = '', namespace = '' } = metadata ?? {};
-  const remove = `kubectl -n ${namespace} patch trafficwatch ${name} --type=json -p '[{"op":"remove","path":"/spec/deployment/replicas"}]'`;
-  const scale = `kubectl -n ${namespace} scale deployment ${name} --replicas=${wanted}`;
-  return `spec.deployment.replicas is ${wanted}, and an autoscaler (field manager "${by}") sets the replicas too; the operator leaves the autoscaler's count; remove the replicas from the spec: ${remove}; or, if the autoscaler is gone, set them once: ${scale}`;
 }
 
 function reconciling({ watch }: Observation, plan: Plan, failures: readonly Failure[]): Draft {
@@ -140,26 +131,13 @@ function prometheusReachable(current: Snapshot | undefined): Draft {
   return draft('False', passFailureReason(current), current.error?.message ?? 'no answer');
 }
 
-function named(list: readonly string[]): string {
-  const more = list.length > NAMED_AT_MOST ? ` and ${list.length - NAMED_AT_MOST} more` : '';
-  return `${list.slice(0, NAMED_AT_MOST).join(', ')}${more}`;
-}
-
-function cut(text: string): string {
-  return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM)}…` : text;
-}
-
 /** Known problems that may explain missing figures. Only for messages about missing figures. */
 function obstacles({ measurementProblems }: Observation): string {
   const more = measurementProblems.length - PROBLEMS_AT_MOST;
-  const told = measurementProblems.slice(0, PROBLEMS_AT_MOST).map(({ message }) => `; ${cut(message)}`);
+  const told = measurementProblems
+    .slice(0, PROBLEMS_AT_MOST)
+    .map(({ message }) => `; ${cut(message, LONGEST_PROBLEM)}`);
   return `${told.join('')}${more > 0 ? `; and ${more} more problems of the measurement, see the log` : ''}`;
-}
-
-/** Why a node has no figures. For an invalid capacity annotation, quotes the text that the user must correct. */
-function whyUnmeasured(usage: NodeUsage | undefined): string {
-  const { reason = 'NoSeries', message = '' } = usage ?? {};
-  return reason === 'InvalidCapacity' ? `${reason}: ${message}` : reason;
 }
 
 /** The nodes without figures, split into those that should have figures and those that cannot have any. */
@@ -194,8 +172,9 @@ function dataProblems(o: Observation, current: Snapshot, unmeasured: Unmeasured)
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
   const unattributed = describeUnattributed(current);
   if (due.length > 0) {
-    const names = due.map(({ name }) => `${name} (${whyUnmeasured(current.nodes.get(name))})`).sort();
-    const found = [`no usable figures for ${named(names)}`, warned, ...unattributed].filter((part) => part !== '');
+    const found = [describeUnmeasured(due, current), lagRemark(current), warned, ...unattributed].filter(
+      (part) => part !== '',
+    );
     return draft('False', none ? Reason.NoData : Reason.PartialData, `${found.join('; ')}${remark}${obstacles(o)}`);
   }
   if (total > 0 && notMeasurable === total) {
@@ -207,6 +186,11 @@ function dataProblems(o: Observation, current: Snapshot, unmeasured: Unmeasured)
     return draft('False', Reason.WindowTooShort, message);
   }
   return undefined;
+}
+
+function lagRemark(current: Snapshot): string {
+  const seconds = tellingLag(current);
+  return seconds === undefined ? '' : `samples reach Prometheus ${seconds} s late or more, and figures are as old`;
 }
 
 function driversRemark(o: Observation): string {
@@ -233,6 +217,7 @@ function metricsAvailable(o: Observation): Draft {
   const remarks = [
     `every ${selected}node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${unmeasured.remark}`,
     named(o.view.figures.capacityDrops),
+    lagRemark(current),
     driversRemark(o),
     examples && `series that belong to no node, or to several: ${examples}`,
   ];
@@ -250,7 +235,7 @@ function confirmedAvailable(o: Observation, before: Condition | undefined, avail
 }
 
 /** The counts move: see steadyBreaker. In the cooldown there are none, and the time is absolute. */
-function breakerOpen({ above, limit, held, closesAt }: Breaker): Draft {
+function breakerOpen({ above, recovering = 0, limit, held, closesAt }: Breaker): Draft {
   if (closesAt !== undefined) {
     const until = metaTime(closesAt);
     const message = `no more nodes are above the threshold than the ${limit} that can be unfit (maxUnfit, minFit); no further node becomes unfit until ${until}, when breakerCooldown ends`;
@@ -258,7 +243,8 @@ function breakerOpen({ above, limit, held, closesAt }: Breaker): Draft {
   }
   if (held === 0)
     return draft('False', Reason.WithinLimit, `no node is held back; at most ${limit} nodes can be unfit`);
-  const message = `${above} nodes are above the threshold and at most ${limit} can be unfit (maxUnfit, minFit): the fullest are unfit, ${held} are held back`;
+  const staying = recovering === 0 ? '' : `; ${recovering} of the unfit nodes are only above recoverBandwidthPercent`;
+  const message = `${above} nodes are above the threshold and at most ${limit} can be unfit (maxUnfit, minFit): the fullest are unfit, ${held} are held back${staying}`;
   return draft('True', Reason.TooManyUnfit, message);
 }
 

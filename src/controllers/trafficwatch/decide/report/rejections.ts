@@ -1,4 +1,5 @@
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
+import { firstOf } from '../../../../runtime/status/cut.ts';
 import type { PlannedEvent } from '../../../../runtime/status/conditionEvents.ts';
 
 /** A pod of the TrafficWatch's workload that a kubelet rejected, and that requires that its node is not unfit. */
@@ -54,11 +55,9 @@ export function decideRejections(input: {
 }
 
 function eventOf(node: string, pods: readonly string[]): PlannedEvent {
-  const more = pods.length - NAMED_AT_MOST;
-  const named = `${pods.slice(0, NAMED_AT_MOST).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   const note =
     `the kubelet of node ${node} restarted while the node was unfit and rejected ${pods.length} ` +
-    `pod${pods.length === 1 ? '' : 's'}, whose required node affinity no longer matched: ${named}; ` +
+    `pod${pods.length === 1 ? '' : 's'}, whose required node affinity no longer matched: ${firstOf(pods, NAMED_AT_MOST)}; ` +
     'set spec.placement to Preferred, or move pods before maintenance (kubectl drain)';
   return { type: 'Warning', reason: Reason.PodsRejected, note };
 }

@@ -104,14 +104,18 @@ describe('decideStatus', () => {
     expect(condition(status, 'Ready')?.status).toBe('Unknown');
   });
 
-  it('says that the Deployment exists without data after 60 s', () => {
-    const status = statusOf(anObservation({ passes: [failedPass(2), failedPass(1)] }));
+  it.each([
+    ['Required', 'run on any node that is not labelled unfit'],
+    ['Preferred', 'run on any node, and prefer those that are not labelled unfit'],
+  ] as const)('says that the Deployment exists without data after 60 s, with %s', (placement, where) => {
+    const watch = aWatch({ placement });
+    const status = statusOf(anObservation({ watch, passes: [failedPass(2), failedPass(1)] }));
     expect(condition(status, 'Ready')).toMatchObject({
       status: 'False',
       reason: 'DecidedWithoutData',
       message:
         'waited 60 s for data, but the last two passes do not both have data; until they do, ' +
-        'the Deployment exists, and its pods run on any node that is not labelled unfit',
+        `the Deployment exists, and its pods ${where}`,
     });
   });
 

@@ -18,6 +18,7 @@ import { createLastSide } from '../labels/lastSide.ts';
 import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
+import { whyUnknown } from './unmeasured.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, the interval between writes if only figures changed: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;
@@ -69,7 +70,7 @@ function nodeStatus(o: Observation, node: NodeView, verdict: NodeVerdict): NodeS
   const usage = o.view.passes[0]?.nodes.get(node.name);
   const since = sinceOf(o, node, verdict);
   const labelSince = labelSinceOf(o, node, verdict);
-  const message = describeFullDevice(usage, thresholdOf(o.watch.spec));
+  const message = whyUnknown(usage, verdict) ?? describeFullDevice(usage, thresholdOf(o.watch.spec));
   return {
     currentBandwidthPercent: usage?.percent === undefined ? '' : formatPercent(usage.percent),
     ...(usage?.transmitBytesTotal === undefined ? {} : { currentTransmitTotal: usage.transmitBytesTotal }),

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { anObservation, aWatch, changed, failedPass, pass, usage } from '../../testing/observations.ts';
+import {
+  anObservation,
+  aWatch,
+  changed,
+  failedPass,
+  pass,
+  usage,
+  type WatchChanges,
+} from '../../testing/observations.ts';
 import { eventsOf, settled } from '../../testing/settled.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../decidePlan.ts';
@@ -100,27 +108,39 @@ describe('decideEvents', () => {
     const watch = aWatch({ maxBandwidthPercent: '100' });
     const told = eventsOf(anObservation({ watch, passes: [pass(2, percents), pass(1, percents)] }));
     expect(told.filter((e) => e.reason === 'NodeUnfit').map((e) => e.note)).toEqual([
-      'node n1 turned unfit: 1.5e+02 % is above 100 %',
+      'node n1 turned unfit: 150 % (threshold 100 %)',
     ]);
     expect(told.find((e) => e.reason === 'ThresholdAtCapacity')?.note).toBe(
       'maxBandwidthPercent is 100: a node whose traffic is within its capacity will never be unfit, only a node that is measured above its capacity',
     );
   });
 
-  it('names the percent of the node that turned', () => {
-    const hot = pass(
-      2,
-      { n1: 50, n2: 1 },
-      {
-        nodes: new Map([
-          ['n1', usage('n1', 12.5)],
-          ['n2', usage('n2', 1)],
-        ]),
-      },
-    );
-    const o = anObservation({ passes: [hot, hot] });
-    expect(eventsOf(o).find((e) => e.reason === 'NodeUnfit')?.note).toBe(
-      'node n1 turned unfit: 1.25e+01 % is above 10 %',
-    );
+  it.each<[WatchChanges, number, string]>([
+    [{}, 12.5, 'node n1 turned unfit: 12.5 % of 100 Mbit/s (threshold 10 %)'],
+    [{}, 95.60602856761446, 'node n1 turned unfit: 95.6 % of 100 Mbit/s (threshold 10 %)'],
+    [{ maxBandwidthPercent: '1.5e+01' }, 15.01, 'node n1 turned unfit: 15.01 % of 100 Mbit/s (threshold 15 %)'],
+    [{ mode: 'Observe' }, 95.6, 'dry run: node n1 turned unfit: 95.6 % of 100 Mbit/s (threshold 10 %)'],
+  ])('names the figure of the node that turned: %j, %d %%', (spec, percent, note) => {
+    const nodes = new Map([
+      ['n1', usage('n1', percent, { capacityBytesPerSecond: 12.5e6 })],
+      ['n2', usage('n2', 1)],
+    ]);
+    const hot = pass(2, {}, { nodes });
+    const told = eventsOf(anObservation({ watch: aWatch(spec), passes: [hot, hot] }));
+    expect(told.find((e) => e.reason === 'NodeUnfit')?.note).toBe(note);
+  });
+
+  it('names both figures of a node that is fit again', () => {
+    const nodes = (percent: number) =>
+      new Map(['n1', 'n2'].map((name) => [name, usage(name, percent, { capacityBytesPerSecond: 1.25e9 })]));
+    const full = pass(2, {}, { nodes: nodes(50) });
+    const idle = pass(3, {}, { nodes: nodes(0.0037301333333333332) });
+    const watch = aWatch({ recoverBandwidthPercent: '5' });
+    const o = settled(anObservation({ watch, passes: [full, full] }));
+    const told = eventsOf(changed(o, { passes: [idle, idle, idle] }));
+    expect(told.filter((e) => e.reason === 'NodeFit').map((e) => e.note)).toEqual([
+      'node n1 turned fit: less than 0.1 % of 10 Gbit/s (recovery threshold 5 %)',
+      'node n2 turned fit: less than 0.1 % of 10 Gbit/s (recovery threshold 5 %)',
+    ]);
   });
 });

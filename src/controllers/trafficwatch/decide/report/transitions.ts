@@ -1,7 +1,8 @@
+import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { directionOf } from '../../../../api/trafficwatch/spec/reading.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
-import { thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
+import { recoveryOf, thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
 import {
   conditionEvents,
   STANDARD_TYPES,
@@ -14,6 +15,8 @@ import { sideOfLabel } from '../labels/labelValue.ts';
 import type { Plan } from '../plan.ts';
 import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
 import { NO_DATA_FIT, NO_DATA_UNFIT } from '../verdict/policies/missingData.ts';
+import { describeAllUnfit } from './messages/allUnfit.ts';
+import { figureText } from './messages/figureText.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 
 /** If more nodes than this change their verdict in one pass, one event counts them instead of one event for each. */
@@ -38,8 +41,6 @@ const CONDITION_RULES: ConditionRules = {
 
 interface Turned {
   readonly name: string;
-  /** Percent of the capacity; '' if the node has no figure, or the status does not list it. */
-  readonly percent: string;
   /** The reason of the new verdict. */
   readonly reason: string;
 }
@@ -55,13 +56,13 @@ function turnedByStatus(before: TrafficWatchStatus | undefined, after: TrafficWa
     // Compare labels, not verdicts: a node that was Unknown in between did not turn. A first Fit is no event.
     const wasUnfit = before?.nodes?.[name]?.unfit ?? false;
     return node.verdict === to && node.reason !== HELD_BY_BREAKER && wasUnfit !== (to === 'Unfit')
-      ? [{ name, percent: node.currentBandwidthPercent, reason: node.reason }]
+      ? [{ name, reason: node.reason }]
       : [];
   });
 }
 
 /** In a larger cluster, the status lists only some nodes. Compare the new labels with the present ones. */
-function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to: Side): Turned[] {
+function turnedByLabel(o: Observation, plan: Plan, to: Side): Turned[] {
   const contested = new Set(plan.contended.map(({ node }) => node));
   return [...plan.labels.keys()].flatMap((name) => {
     // A contended label was changed by another client. It does not show the previous verdict.
@@ -73,33 +74,39 @@ function turnedByLabel(o: Observation, plan: Plan, after: TrafficWatchStatus, to
     // The condition BreakerOpen reports the nodes that are held back.
     if (verdict?.side === undefined || verdict.reason === HELD_BY_BREAKER) return [];
     if (verdict.verdict !== to || wasUnfit === (to === 'Unfit')) return [];
-    return [{ name, percent: after.nodes?.[name]?.currentBandwidthPercent ?? '', reason: verdict.reason }];
+    return [{ name, reason: verdict.reason }];
   });
 }
 
 function turned({ o, plan, after, failures }: Reported, to: Side): Turned[] {
   if (o.view.nodes.length <= MAX_NODES_IN_FULL) return turnedByStatus(o.watch.status, after, to);
   // A label whose write failed is written again, and would emit the event twice.
-  return failures.length > 0 ? [] : turnedByLabel(o, plan, after, to);
+  return failures.length > 0 ? [] : turnedByLabel(o, plan, to);
 }
 
 function nodeEvents(reported: Reported, to: Side): PlannedEvent[] {
   const nodes = turned(reported, to);
   const reason = to === 'Unfit' ? Reason.NodeUnfit : Reason.NodeFit;
   const type = to === 'Unfit' ? 'Warning' : 'Normal';
-  const { maxBandwidthPercent: max, recoverBandwidthPercent: recover = max } = reported.o.watch.spec;
-  const limit = to === 'Unfit' ? max : recover;
-  const side = to === 'Unfit' ? 'above' : 'not above';
+  return notesOf(reported.o, nodes, to).map((note) => ({ type, reason, note }));
+}
+
+function notesOf({ watch, view }: Observation, nodes: readonly Turned[], to: Side): string[] {
+  const max = thresholdOf(watch.spec);
+  const limit = to === 'Unfit' ? max : recoveryOf(watch.spec);
+  const dry = modeOf(watch.spec) === 'Observe' ? 'dry run: ' : '';
+  const turnedTo = `turned ${to.toLowerCase()}`;
   if (nodes.length > NODE_EVENTS_AT_MOST) {
+    const side = to === 'Unfit' ? 'above' : 'not above';
     const lacking = nodes.some((node) => WITHOUT_FIGURE.has(node.reason)) ? ', or without a figure (missingData)' : '';
-    return [{ type, reason, note: `${nodes.length} nodes turned ${to.toLowerCase()}: ${side} ${limit} %${lacking}` }];
+    return [`${dry}${nodes.length} nodes ${turnedTo}: ${side} ${limit} %${lacking}`];
   }
-  return nodes.map(({ name, percent, reason: why }) => {
-    if (WITHOUT_FIGURE.has(why)) {
-      return { type, reason, note: `node ${name} turned ${to.toLowerCase()}: no figure (missingData)` };
-    }
-    const figure = percent === '' ? '' : `${percent} % is `;
-    return { type, reason, note: `node ${name} turned ${to.toLowerCase()}: ${figure}${side} ${limit} %` };
+  const threshold = limit === max ? `threshold ${limit} %` : `recovery threshold ${limit} %`;
+  return nodes.map(({ name, reason }) => {
+    const node = `${dry}node ${name} ${turnedTo}`;
+    if (WITHOUT_FIGURE.has(reason)) return `${node}: no figure (missingData)`;
+    const figure = figureText(view.passes[0]?.nodes.get(name), limit);
+    return figure === '' ? `${node} (${threshold})` : `${node}: ${figure} (${threshold})`;
   });
 }
 
@@ -130,9 +137,7 @@ export function decideEvents(reported: Reported): PlannedEvent[] {
   const { after, o } = reported;
   const before = o.watch.status;
   const everything = allUnfit(after) && !allUnfit(before);
-  const places = o.view.outside.length === 0 ? 'no node' : 'only nodes that spec.nodeSelector leaves out';
-  const which = o.view.outside.length === 0 ? 'every node' : 'every selected node';
-  const note = `${which} is unfit: running pods are not moved, new pods find ${places}`;
+  const note = describeAllUnfit(o, reported.plan);
   return [
     ...conditionEvents(before?.conditions, after.conditions, CONDITION_RULES),
     ...specEvents(o.watch, after),

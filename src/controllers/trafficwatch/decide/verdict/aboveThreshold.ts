@@ -2,10 +2,12 @@ import { describeDrop, isAboveForDrop } from '../../../../usage/evaluate/capacit
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 
-const NOT_RECOVERED = settled(
+/** Reason of an unfit node between recoverBandwidthPercent and maxBandwidthPercent. */
+export const NOT_RECOVERED = 'NotRecovered';
+const STAYS_UNFIT = settled(
   'above',
-  'NotRecovered',
-  'not above maxBandwidthPercent, but above recoverBandwidthPercent; it stays unfit',
+  NOT_RECOVERED,
+  'not above maxBandwidthPercent, but above recoverBandwidthPercent (default: 80 % of it); it stays unfit',
 );
 
 /**
@@ -22,7 +24,7 @@ const NOT_RECOVERED = settled(
  * @param maxPercent percent of the capacity
  */
 export function aboveThreshold(message: string, usage: NodeUsage | undefined, maxPercent: number): NodeVerdict {
-  if (usage?.percent !== undefined && usage.percent <= maxPercent) return NOT_RECOVERED;
+  if (usage?.percent !== undefined && usage.percent <= maxPercent) return STAYS_UNFIT;
   if (!usage || !isAboveForDrop(usage, maxPercent)) return settled('above', 'AboveThreshold', message);
   return settled('above', 'CapacityFell', `${message}; ${describeDrop(usage) ?? ''}`);
 }

@@ -1,5 +1,6 @@
 import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/spec/nodeCount.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
+import { NOT_RECOVERED } from './aboveThreshold.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 import { HELD_BY_MIN_HOLD } from './policies/heldByMinHold.ts';
 import { WARMING_UP } from './policies/warmingUp.ts';
@@ -13,6 +14,8 @@ const KEEPING: ReadonlySet<string> = new Set([HELD_BY_MIN_HOLD, WARMING_UP]);
 /** How many nodes are above the threshold, and how many of them may be unfit. */
 export interface Breaker {
   readonly above: number;
+  /** How many of them are only above recoverBandwidthPercent, and so stay unfit; absent if none is. */
+  readonly recovering?: number;
   readonly limit: number;
   /** How many nodes above the threshold are not unfit. The breaker is open while there are any, and in the cooldown. */
   readonly held: number;
@@ -117,10 +120,12 @@ export function applyBreaker(candidates: readonly Candidate[], limit: number, co
   const closesAt = coolingSince === undefined ? undefined : coolingSince + (cooldown?.ms ?? 0);
   const heldVerdict = held(limit, closesAt);
   const keptUnfit = staying.filter((place) => KEEPING.has(candidates[place]?.verdict.reason ?? ''));
+  const recovering = staying.filter((place) => candidates[place]?.verdict.reason === NOT_RECOVERED && !over.has(place));
   return {
     verdicts: candidates.map(({ verdict }, place) => (over.has(place) ? heldVerdict : verdict)),
     breaker: {
       above: staying.length - keptUnfit.length + joining.length,
+      ...(recovering.length > 0 && { recovering: recovering.length }),
       limit,
       held: over.size,
       coolingSince,

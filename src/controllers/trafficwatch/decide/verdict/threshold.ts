@@ -9,7 +9,7 @@ import type { VerdictInput } from './policy.ts';
  * | unfit             | recoverBandwidthPercent |
  * | fit, or none      | maxBandwidthPercent     |
  *
- * Between both, a node keeps its label. Without recoverBandwidthPercent both are the same.
+ * Between both, a node keeps its label. `recoverPercent` is undefined if both are the same.
  */
 export function thresholdFor({
   maxPercent,

@@ -20,7 +20,7 @@ const UNREACHABLE = 'unreachable: the last policy applies to every node';
  * | above/not above | other side or no figure | none | Unknown | stays (none) | undecided |
  *
  * "pass before" stands for as many passes as passesToAgree asks for, two by default. The threshold is that of
- * thresholdFor: lower for a node that is unfit, if the spec has recoverBandwidthPercent.
+ * thresholdFor: lower for a node that is unfit, by default 80 % of maxBandwidthPercent.
  *
  * Exactly the threshold is fit: unfit is percent > maxBandwidthPercent, as in PKopel/traffic-operator.
  */

@@ -1,3 +1,4 @@
+import { firstOf } from '../../../../runtime/status/cut.ts';
 import { APPLY_CRD } from '../../../../api/installCrd.ts';
 import { missingFields } from '../../../../api/missingFields.ts';
 import { TRAFFIC_WATCHES } from '../../../../api/trafficwatch/schema.ts';
@@ -51,8 +52,7 @@ export class CrdCheck {
   /** A message for users: the missing fields and what to do. Undefined if no field is missing. */
   get problem(): string | undefined {
     if (this.#missing.length === 0) return undefined;
-    const more = this.#missing.length - NAMED_AT_MOST;
-    const fields = `${this.#missing.slice(0, NAMED_AT_MOST).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const fields = firstOf(this.#missing, NAMED_AT_MOST);
     return (
       `the CRD ${resourceName(TRAFFIC_WATCHES)} is older than the operator, and the API server drops ${fields}; ` +
       `apply the CRD of this version: ${APPLY_CRD}`

@@ -1,3 +1,4 @@
+import { firstOf } from '../../../../runtime/status/cut.ts';
 import { lostFields } from '../../../../api/lostFields.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
@@ -70,7 +71,6 @@ function reportedProblem({ metadata, status }: TrafficWatch): string | undefined
 }
 
 function messageOf(lost: readonly string[]): string {
-  const more = lost.length - NAMED_AT_MOST;
-  const fields = `${lost.slice(0, NAMED_AT_MOST).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const fields = firstOf(lost, NAMED_AT_MOST);
   return `the API server dropped ${fields}, because the CRD was replaced by an older one; if it still is, apply the CRD of this version: ${APPLY_CRD}; then apply the TrafficWatch again`;
 }

@@ -3,7 +3,7 @@ import type { TrafficWatchSpec } from '../../../../api/trafficwatch/schema.ts';
 import { DEFAULT_KEY, readingKey } from '../../../../usage/evaluate/reading.ts';
 import { trimNode } from '../../../../nodes/cachedNode.ts';
 import { aWatch } from '../../testing/observations.ts';
-import { readingOf, readingsOf } from './readingOf.ts';
+import { readingOf } from './readingOf.ts';
 
 const nodeOf = () => trimNode('mine')({ metadata: { name: 'n1', labels: { pool: 'big' } } });
 const of = (spec: object) => readingOf({ spec: { ...aWatch().spec, ...spec } }, nodeOf);
@@ -43,18 +43,5 @@ describe('readingOf', () => {
     ]) {
       expect(readingKey(of(spec))).toBe(DEFAULT_KEY);
     }
-  });
-});
-
-describe('readingsOf', () => {
-  it('leaves out a TrafficWatch with an invalid pattern, and has the others', () => {
-    const watches = [
-      { exclude: '(' },
-      { include: '(?=a)' },
-      { include: 'x'.repeat(257) },
-      { include: 7 },
-      { include: 'eth0' },
-    ].map((devices) => ({ spec: { ...aWatch().spec, devices } as TrafficWatchSpec }));
-    expect(readingsOf(watches, nodeOf).map(({ include }) => include)).toEqual(['eth0']);
   });
 });

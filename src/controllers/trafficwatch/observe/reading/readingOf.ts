@@ -1,12 +1,7 @@
-import { areDevicesValid, devicesOf, directionOf, measureOf } from '../../../../api/trafficwatch/spec/reading.ts';
+import { devicesOf, directionOf, measureOf } from '../../../../api/trafficwatch/spec/reading.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import type { Reading } from '../../../../usage/evaluate/reading.ts';
 import { specCapacitiesOf, type NodeLookup } from './specCapacities.ts';
-
-/** The readings to evaluate: not those of TrafficWatches with invalid patterns, which are Stalled. */
-export function readingsOf(watches: readonly Pick<TrafficWatch, 'spec'>[], nodeOf: NodeLookup): Reading[] {
-  return watches.filter(({ spec }) => areDevicesValid(spec)).map((watch) => readingOf(watch, nodeOf));
-}
 
 /**
  * The reading that a TrafficWatch asks for. Its spec may be absent: a CRD without a schema lets that through.

@@ -81,6 +81,33 @@ describe('readTarget', () => {
     });
   });
 
+  const scaleOf = (selectorText: string) => ({
+    '/apis/example.com/v1': list('blues', 'blues/scale'),
+    '/apis/example.com/v1/namespaces/shop/blues/web/scale': { status: { selector: selectorText } },
+  });
+
+  it.each([
+    ['rollouts-pod-template-hash', 'app=web,rollouts-pod-template-hash=687d76d795'],
+    ['pod-template-hash', 'pod-template-hash in (a,b),app=web'],
+    ['controller-revision-hash', 'app=web,controller-revision-hash'],
+  ])('selects the pods of every revision, whatever %s the scale names', async (_label, text) => {
+    const selector = { matchExpressions: [{ key: 'app', operator: 'In', values: ['web'] }] };
+    expect(await read(scaleOf(text), blue)).toEqual({ selector });
+  });
+
+  it.each([
+    'rollouts-pod-template-hash=687d76d795',
+    'pod-template-hash=a,!canary',
+    'controller-revision-hash=a,tier!=db',
+  ])('does not take %s for a selector of the pods of others', async (text) => {
+    const target = await read(scaleOf(text), blue);
+    expect(target).toMatchObject({
+      reason: 'TargetWithoutPods',
+      message: expect.stringContaining('revision') as string,
+    });
+    expect(target).not.toHaveProperty('selector');
+  });
+
   it('does not take a kind of another group for a built-in one', async () => {
     const answers = {
       '/apis/example.com/v1': {

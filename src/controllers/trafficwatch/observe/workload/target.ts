@@ -5,6 +5,7 @@ import { isForbidden, isNotFound } from '../../../../runtime/client/errors.ts';
 import { resourcePath, type KubeObject, type Resource } from '../../../../runtime/client/resource.ts';
 import type { Transport } from '../../../../runtime/client/transport.ts';
 import type { Target } from '../observation.ts';
+import { withoutRevisions } from './revisions.ts';
 import { parseSelectorText } from './selectorText.ts';
 
 interface Workload extends KubeObject {
@@ -79,6 +80,7 @@ export async function readTarget(requests: Requests, namespace: string, ref: Tar
   try {
     const selector = await selectorOf(requests, namespace, ref);
     if (selector === 'no such kind') return kindUnknown(ref);
+    if (selector === 'only a revision') return onlyRevision(told);
     return isEmpty(selector) ? withoutPods(told) : { selector };
   } catch (error) {
     if (isNotFound(error)) return notFound(ref, `${told} does not exist`);
@@ -90,7 +92,7 @@ async function selectorOf(
   requests: Requests,
   namespace: string,
   ref: TargetRef,
-): Promise<LabelSelector | undefined | 'no such kind'> {
+): Promise<LabelSelector | undefined | 'no such kind' | 'only a revision'> {
   const [group, version] = groupVersionOf(ref.apiVersion);
   const known = Object.hasOwn(KNOWN, ref.kind) ? KNOWN[ref.kind] : undefined;
   const at = { namespace, name: ref.name };
@@ -103,7 +105,8 @@ async function selectorOf(
   const resource: Resource = { group, version, kind: ref.kind, plural, namespaced: true };
   const path = resourcePath(resource, at, 'scale');
   const { status } = await requests.request<Scale>({ ...GET, path });
-  return parseSelectorText(status?.selector ?? '');
+  const selector = parseSelectorText(status?.selector ?? '');
+  return selector && withoutRevisions(selector);
 }
 
 /** The plural name of a namespaced kind with a scale subresource, from the API server's discovery document. */
@@ -151,6 +154,11 @@ function kindUnknown({ apiVersion, kind }: TargetRef): Target {
 
 function withoutPods(told: string): Target {
   const message = `${told} has no selector of its pods that can be read: use spec.podSelector`;
+  return { reason: Reason.TargetWithoutPods, message };
+}
+
+function onlyRevision(told: string): Target {
+  const message = `the scale of ${told} selects pods by the hash of their revision only, which the next revision does not have: use spec.podSelector`;
   return { reason: Reason.TargetWithoutPods, message };
 }
 

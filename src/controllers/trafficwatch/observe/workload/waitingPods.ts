@@ -1,3 +1,4 @@
+import { SMALL_PAGE } from '../../../../runtime/cache/bodyBudget.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../../../runtime/cache/informer.ts';
 import { PODS } from '../../../../runtime/client/resources.ts';
 import { whenAborted } from '../../../../runtime/process/abort.ts';
@@ -27,6 +28,7 @@ export function createWaitingPodInformer({
     resource: PODS,
     fieldSelector: 'status.phase=Pending,spec.nodeName=',
     transform: trimWaitingPod,
+    pageSize: SMALL_PAGE,
     indexes: waitingPodIndexes,
   });
 }

@@ -1,0 +1,28 @@
+import { list, withDefault, type FlagTable } from '../../options/flagTable.ts';
+import { boolean, dnsLabel, wholeNumber } from '../../options/values.ts';
+
+/**
+ * The flags of the manager for TrafficWatches. Each TrafficWatch has a label of at most 90 bytes on every Node, twice with
+ * its entry in `managedFields`, and etcd stores no object beyond 1.5 MiB: 2,000 leave room for those of others.
+ */
+export const TRAFFIC_WATCH_FLAGS = {
+  mostWatchesPerNamespace: withDefault(
+    wholeNumber(1, 5_000),
+    '200',
+    'Decide at most so many TrafficWatches of a namespace: the oldest.',
+  ),
+  mostWatches: withDefault(
+    wholeNumber(1, 5_000),
+    '2000',
+    'Decide at most so many TrafficWatches of the cluster: the oldest. Each is a label on every Node.',
+  ),
+  deployments: withDefault(
+    boolean,
+    'true',
+    'Write the Deployments of TrafficWatches with spec.deployment. Without it, these are Stalled (DeploymentsNotAllowed), and the operator needs no right to write Deployments for them.',
+  ),
+  deploymentNamespace: list(
+    dnsLabel,
+    'Namespace in which the operator writes Deployments of TrafficWatches. Without this flag: every namespace.',
+  ),
+} as const satisfies FlagTable;

@@ -1,0 +1,61 @@
+import { precedes, type Rank } from '../decide/labels/ownership.ts';
+
+/** A TrafficWatch that may be among the oldest. */
+export interface Entry extends Rank {
+  readonly key: string;
+  readonly namespace: string;
+}
+
+/** What is among the oldest after a change and was not before, and the other way round. */
+export interface Shift {
+  readonly entered: Entry | undefined;
+  readonly left: Entry | undefined;
+}
+
+/** Entries by age, of which so many as the limit says are the oldest. */
+export class Oldest {
+  readonly #limit: number;
+  readonly #sorted: Entry[] = [];
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get isEmpty(): boolean {
+    return this.#sorted.length === 0;
+  }
+
+  /** Whether the entry is among the oldest. */
+  has(entry: Entry | undefined): boolean {
+    if (entry === undefined) return false;
+    const place = this.#placeOf(entry);
+    return place < this.#limit && this.#sorted[place]?.uid === entry.uid;
+  }
+
+  add(entry: Entry): Shift {
+    const place = this.#placeOf(entry);
+    this.#sorted.splice(place, 0, entry);
+    if (place >= this.#limit) return { entered: undefined, left: undefined };
+    return { entered: entry, left: this.#sorted[this.#limit] };
+  }
+
+  remove(entry: Entry): Shift {
+    const place = this.#placeOf(entry);
+    if (this.#sorted[place]?.uid !== entry.uid) return { entered: undefined, left: undefined };
+    this.#sorted.splice(place, 1);
+    if (place >= this.#limit) return { entered: undefined, left: undefined };
+    return { entered: this.#sorted[this.#limit - 1], left: entry };
+  }
+
+  /** The number of entries that precede it. */
+  #placeOf(entry: Entry): number {
+    let [low, high] = [0, this.#sorted.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#sorted[middle];
+      if (other !== undefined && precedes(other, entry)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,130 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
+import type { CachedNode } from '../../nodes/cachedNode.ts';
+import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
+import type { Informer } from '../../runtime/cache/informer.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
+import type { Controller } from '../../runtime/controller/controller.ts';
+import { sameSpec } from '../../runtime/controller/sameSpec.ts';
+import type { UsageFeed } from '../../usage/pass/feed.ts';
+import type { Writers } from './act/act.ts';
+import { watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
+import { isOwnedBy } from './decide/deployment/deployment.ts';
+import type { TrafficWatchMetrics } from './metrics.ts';
+import type { Demands } from './observe/demands.ts';
+import { claimedKeys } from './observe/labelKeys.ts';
+import type { LabelTimes } from './observe/labelTimes.ts';
+import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
+import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
+import type { PassMemory } from './observe/passMemory.ts';
+import type { WatchLimits } from './observe/watchLimits.ts';
+import type { PassWork } from './passWork.ts';
+import { watchChanged } from './watchChanges.ts';
+
+/** A kubelet rejects pods one after the other. Wait this long, so that one event reports all of them: ms. */
+const REJECTIONS_TOGETHER_MS = 3_000;
+
+/** What has events. */
+export interface Watched {
+  readonly watches: Informer<TrafficWatch>;
+  readonly nodes: Informer<CachedNode>;
+  /** Undefined if the operator writes no Deployments. */
+  readonly deployments: Informer<V1Deployment> | undefined;
+  readonly failedPods: Informer<FailedPod>;
+  readonly feed: UsageFeed;
+  /** Nodes that cannot be measured, and why. */
+  readonly unmeasured: UnmeasuredNodes;
+}
+
+/** Where the keys of TrafficWatches wait. */
+export interface Queues {
+  readonly decided: Controller['queue'];
+  /** Those beyond the limits: however many they are, the others do not wait for them. */
+  readonly beyond: Controller['queue'];
+}
+
+/** What follows the events. */
+export interface Followers {
+  readonly sweep: () => void;
+  readonly passWork: PassWork;
+  readonly limits: WatchLimits;
+  readonly demands: Demands;
+  readonly labelTimes: LabelTimes;
+  readonly passMemory: PassMemory;
+  readonly nodeLabels: Writers['nodeLabels'];
+  readonly metrics: TrafficWatchMetrics;
+}
+
+/**
+ * Enqueues TrafficWatches on events: changes of the TrafficWatch, of others that claim the same label key, of its
+ * Deployment, its rejected pods and the nodes, and the end of each pass.
+ * @returns the function that enqueues everything
+ */
+export function subscribe(
+  o: Watched,
+  sources: Sources,
+  queues: Queues,
+  { sweep, passWork, limits, demands, labelTimes, passMemory, nodeLabels, metrics }: Followers,
+): () => void {
+  const enqueue = (key: string): void => (limits.isBeyond(key) ? queues.beyond : queues.decided).add(key);
+  const enqueueRivals = (watch: TrafficWatch): void => {
+    for (const key of claimedKeys(watch)) {
+      for (const rival of o.watches.lister.byIndex(BY_LABEL_KEY, key).map(keyOf)) {
+        if (limits.within.has(rival)) enqueue(rival);
+      }
+    }
+  };
+  const isClaimed = (key: string): boolean => o.watches.lister.byIndex(BY_LABEL_KEY, key).length > 0;
+  const enqueueDecided = (): void => {
+    for (const key of limits.within) enqueue(key);
+  };
+  const enqueueAll = (): void => {
+    for (const watch of o.watches.lister.list()) enqueue(keyOf(watch));
+    sweep();
+  };
+  o.watches.subscribe((event) => {
+    const key = keyOf(event.object);
+    const wasWithin = limits.within.has(key);
+    const { entered, left } = limits.saw(event);
+    for (const other of left) demands.set(other, undefined);
+    for (const other of entered) demands.set(other, o.watches.lister.get(other));
+    const isWithin = limits.within.has(key);
+    if (isWithin && event.type === 'update' && !sameSpec(event.old, event.object)) demands.set(key, event.object);
+    for (const other of [...entered, ...left]) enqueue(other);
+    if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
+    enqueue(key);
+    // Beyond the limits it claims no label key: nobody else has to look.
+    if (!isWithin && !wasWithin) return;
+    enqueueRivals(event.object);
+    if (event.type === 'update' && event.old) enqueueRivals(event.old);
+    sweep();
+  });
+  o.deployments?.subscribe((event) => {
+    const watch = o.watches.lister.get(keyOf(event.object));
+    if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) enqueue(keyOf(watch));
+  });
+  o.failedPods.subscribe((event) => {
+    if (event.type === 'delete') return;
+    const keys = watchKeysOf(event.object, (labelKey) => o.watches.lister.byIndex(BY_LABEL_KEY, labelKey));
+    for (const key of keys.filter((each) => limits.within.has(each)))
+      queues.decided.addAfter(key, REJECTIONS_TOGETHER_MS);
+  });
+  const known = { nodes: sources.nodes, demands, underWay: (node: string) => nodeLabels.underWay(node) };
+  o.nodes.subscribe((event) => {
+    if (event.type === 'delete') sources.labelWrites.deleted(event.object);
+    else sources.labelWrites.saw(event.object);
+    labelTimes.saw(event);
+    if (event.type !== 'delete' && carriesOrphan(event.object, isClaimed)) sweep();
+    lookIfNews(event, known, enqueueDecided);
+  });
+  o.feed.snapshots.subscribe((snapshot) => {
+    passMemory.saw(snapshot, o.unmeasured.notMeasurable);
+    // Also without any TrafficWatch: alerts about exporters use this metric.
+    void o.unmeasured.lookedAt(snapshot).then(() => metrics.notMeasurable(o.unmeasured.notMeasurable));
+    metrics.limits(limits.beyond, demands.labelBytes);
+    if (limits.within.size > 0) passWork.began(snapshot);
+    enqueueDecided();
+    sweep();
+  });
+  return enqueueAll;
+}
