@@ -82,6 +82,20 @@ const PASSES: Row = {
       unit: 's',
     }),
     linesPanel({
+      title: 'TrafficWatches beyond the limits',
+      description:
+        'TrafficWatches that are not decided, since their namespace or the cluster has more than the operator decides. Their status says which limit, and what to do.',
+      queries: [{ expr: `max(${own('traffic_operator_trafficwatches_beyond_limits')})`, legend: 'not decided' }],
+      decimals: 0,
+    }),
+    linesPanel({
+      title: 'Labels of the operator on each node',
+      description:
+        'Bytes of the labels, keys and values, that TrafficWatches put on each node that they select. A Node may have 1.5 MiB altogether.',
+      queries: [{ expr: `max(${own('traffic_operator_node_label_bytes')})`, legend: 'labels' }],
+      unit: 'bytes',
+    }),
+    linesPanel({
       title: 'Queries',
       description: 'Queries to Prometheus per second, by kind and outcome: ok, or the reason of the failure.',
       queries: [
@@ -98,6 +112,13 @@ const PASSES: Row = {
       queries: [
         { expr: quantile(0.99, 'traffic_operator_prometheus_query_duration_seconds', ['kind']), legend: '{{kind}}' },
       ],
+      unit: 's',
+    }),
+    linesPanel({
+      title: 'Lag of samples',
+      description:
+        'How late samples of the nodes reach Prometheus: the age of the newest sample that 95 % of the series exceed. Figures are as old. No value: not known yet, or no pass succeeds.',
+      queries: [{ expr: `max(${own('traffic_operator_sample_lag_seconds')})`, legend: 'lag' }],
       unit: 's',
     }),
     linesPanel({

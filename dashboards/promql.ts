@@ -1,6 +1,7 @@
 import type { Verdict } from '../src/api/trafficwatch/nodeStatus.ts';
 import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
-import { DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices/devices.ts';
+import { BRIDGE_NAME, DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices/devices.ts';
+import { usableSpeeds } from '../src/usage/evaluate/speeds.ts';
 import { quotePromQL } from '../src/usage/pass/queries.ts';
 
 /**
@@ -84,7 +85,7 @@ export function ratioByNode(...matchers: readonly string[]): string {
 /** Number of nodes in the operator's cache. */
 export const NODE_COUNT = `max ${ofLeader(own('traffic_operator_reflector_objects', 'resource="nodes"'))}`;
 
-const COUNTED = `device!~${quotePromQL(`lo|${DEFAULT_EXCLUDED_DEVICES}|${VLAN_NAME}`)}`;
+const COUNTED = `device!~${quotePromQL(`lo|${DEFAULT_EXCLUDED_DEVICES}|${BRIDGE_NAME}|${VLAN_NAME}`)}`;
 
 /** Excludes devices with IFF_SLAVE (0x800): the bond repeats their traffic. PromQL has no bit operations. */
 function notSlaves(vector: string, matchers: string): string {
@@ -109,5 +110,5 @@ export const TRANSMITTED = sumByNode(
   (matchers) => `rate(node_network_transmit_bytes_total{${matchers}}[$__rate_interval])`,
 );
 
-/** Capacity of each node in bytes per second. A device that is down reports -125000, some virtual devices 0. */
-export const CAPACITY = sumByNode((matchers) => `node_network_speed_bytes{${matchers}} > 0`);
+/** Capacity of each node in bytes per second: the sum of its usable speeds. */
+export const CAPACITY = sumByNode((matchers) => `(${usableSpeeds(`node_network_speed_bytes{${matchers}}`)})`);

@@ -6,18 +6,19 @@
  *
  *   node scripts/test.ts [--only "unit lint"] [--with faults] [--without "e2e"]
  *
- * Exit status: 0 if everything passed, 1 if something failed, 2 for an unknown level.
+ * Exit status: 0 if everything passed, 1 if something failed, 2 for an unknown level, 130 after a signal.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { choose, type Choice } from './test/choose.ts';
-import { machineCpuSeconds } from './test/cpu.ts';
-import { cleanCommit } from './test/git.ts';
+import { COMMANDS } from './test/run/command.ts';
+import { machineCpuSeconds } from './test/run/cpu.ts';
+import { cleanCommit } from './test/change/git.ts';
 import { LEVELS, type Level } from './test/levels.ts';
-import { buildAhead, runLevel, runLevelBeside, type LevelResult } from './test/runLevel.ts';
-import { phasesOf, type Lanes } from './test/schedule.ts';
-import { countsOf, summarize } from './test/summary.ts';
-import { writeTimes, type Times } from './test/times.ts';
+import { buildAhead, runLevel, runLevelBeside, type LevelResult } from './test/run/runLevel.ts';
+import { phasesOf, type Lanes } from './test/run/schedule.ts';
+import { countsOf, summarize } from './test/run/summary.ts';
+import { writeTimes, type Times } from './test/run/times.ts';
 
 /** The results of all levels, and what their builds took. */
 interface Outcome {
@@ -82,5 +83,6 @@ function chosenByArguments(): Choice | undefined {
   }
 }
 
+COMMANDS.endOnSignals();
 const choice = chosenByArguments();
 process.exitCode = choice === undefined ? 2 : await runAll(choice);

@@ -89,6 +89,12 @@ export const connectivity = z
       .boolean()
       .default(DEFAULTS.allowAnonymous)
       .describe('Accept reports without a token, such as those of the original agents.'),
+    allowedTargets: z
+      .array(z.string().regex(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/))
+      .default([])
+      .describe(
+        'Addresses that URLs of ConnectivityChecks may lead to, although agents refuse them by default: CIDRs such as 169.254.20.10/32.',
+      ),
   })
   .prefault({})
   .describe(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultMeasurementOptions, POD_INTERFACES } from '../../src/controllers/measurement/options.ts';
-import { anyList, anyMap, stringMap } from './shapes.ts';
+import { anyList, anyMap, dnsLabel, stringMap } from './shapes.ts';
 
 const MEASUREMENT = defaultMeasurementOptions('');
 
@@ -115,6 +115,16 @@ export const nodeExporter = z
       .describe(
         'Priority class of node-exporter; empty: none. With system-node-critical it also runs on a node that is full of pods, but some clouds, such as GKE, then require a ResourceQuota for that class in its namespace.',
       ),
+    nodeSelector: stringMap
+      .default({})
+      .describe(
+        'Labels that a node needs to run node-exporter, in addition to kubernetes.io/os. A node that lacks one and has no series is not measured, which is not a problem.',
+      ),
+    affinity: anyMap
+      .default({})
+      .describe(
+        'Required node affinity of node-exporter, for nodes that a selector cannot leave out: nodeAffinity with requiredDuringSchedulingIgnoredDuringExecution and matchExpressions. Virtual nodes are always left out.',
+      ),
     resources: anyMap
       .default({})
       .describe(
@@ -129,3 +139,16 @@ export const nodeExporter = z
   })
   .prefault({})
   .describe('node-exporter, in the namespace <release namespace>-node-exporter.');
+
+/** The search for an existing monitoring. */
+export const discovery = z
+  .strictObject({
+    namespaces: z
+      .array(dnsLabel)
+      .default([])
+      .describe(
+        'Namespaces in which the operator looks for an existing node-exporter and Prometheus, such as monitoring; empty: all. What is found counts only if it measures most nodes, but a server can lie: name the namespaces if users of others must not be trusted.',
+      ),
+  })
+  .prefault({})
+  .describe('The search for a node-exporter and a Prometheus that the cluster has already, for stacks.');

@@ -15,3 +15,5 @@ export const duration = z.string().regex(GO_DURATION);
 export const reportDuration = z.string().regex(/^(([2-9]|[1-9][0-9]+)s|[1-9][0-9]*[mh]([0-9]+[ms])*)$/);
 /** The same as a duration, or empty if there is a default elsewhere. */
 export const optionalDuration = z.string().regex(new RegExp(`^$|${GO_DURATION.source}`));
+/** A DNS label (RFC 1123), such as the name of a namespace. */
+export const dnsLabel = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);

@@ -4,9 +4,11 @@ import { LOG_LEVELS } from '../../src/runtime/process/logger.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../src/usage/evaluate/devices/devices.ts';
 import { connectivity } from './connectivityValues.ts';
 import { dashboards } from './dashboardValues.ts';
-import { nodeExporter, prometheus } from './measurementValues.ts';
+import { discovery, nodeExporter, prometheus } from './measurementValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
+import { nodePolicy, ownObjectsPolicy, placementPolicy, requesterPolicy } from './policyValues.ts';
 import { anyList, anyMap, duration, optionalDuration, stringMap } from './shapes.ts';
+import { trafficWatch } from './trafficWatchValues.ts';
 
 /**
  * The values of the chart. values.yaml, values.schema.json and the table in the chart's README are generated from this
@@ -110,6 +112,7 @@ export const chartValues = z.strictObject({
     .describe(
       'Node label with the capacity of the node\'s network, such as "karpenter.k8s.aws/instance-network-bandwidth": Mbit/s, or a number with a unit such as 25Gbit. spec.capacity of a TrafficWatch and the annotation traffic.example.com/capacity take precedence.',
     ),
+  trafficWatch,
   prometheus,
   nodeExporter,
   connectivity,
@@ -141,6 +144,7 @@ export const chartValues = z.strictObject({
     })
     .prefault({})
     .describe('Stacks, whose components are brought up in the order of their dependencies.'),
+  discovery,
   openshift: z
     .strictObject({
       enabled: z
@@ -163,30 +167,10 @@ export const chartValues = z.strictObject({
     })
     .prefault({})
     .describe('RBAC.'),
-  nodePolicy: z
-    .strictObject({
-      enabled: z
-        .boolean()
-        .default(true)
-        .describe(
-          'Reject every change of a Node with the tokens of the operator and the clean-up, except changes of the label keys of the operator.',
-        ),
-    })
-    .prefault({})
-    .describe('ValidatingAdmissionPolicy for Nodes; RBAC cannot restrict access to single fields.'),
-  placementPolicy: z
-    .strictObject({
-      enabled: z
-        .boolean()
-        .default(true)
-        .describe(
-          'Install the policy if the cluster serves it (Kubernetes 1.36 and newer). TrafficWatches with targetRef or podSelector need it.',
-        ),
-    })
-    .prefault({})
-    .describe(
-      'MutatingAdmissionPolicy that adds the node affinity to pods of workloads that the operator does not own.',
-    ),
+  nodePolicy,
+  requesterPolicy,
+  ownObjectsPolicy,
+  placementPolicy,
   flowSchema: z
     .strictObject({
       enabled: z

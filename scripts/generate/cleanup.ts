@@ -1,3 +1,4 @@
+import type { V1Job } from '@kubernetes/client-node';
 import type { Manifest } from '../chart/helm.ts';
 
 /** Namespace of the clean-up of deploy/cleanup. */
@@ -12,13 +13,32 @@ const ACCOUNT = 'traffic-operator-cleanup';
  * @param hooks the objects of the clean-up as the chart renders them
  */
 export function standaloneCleanup(hooks: readonly Manifest[]): Manifest[] {
-  const rules = hooks.filter(({ kind }) => kind === 'Role').flatMap((role) => role.rules as object[]);
+  const rules = hooks.filter(({ kind }) => kind === 'Role').flatMap((role) => role.rules as Rule[]);
   const kept = hooks.filter(({ kind }) => kind !== 'Role' && kind !== 'RoleBinding');
   return kept.map((object) => {
-    if (object.kind === 'ClusterRole') return { ...object, rules: [...(object.rules as object[]), ...rules] };
+    if (object.kind === 'ClusterRole')
+      return { ...object, rules: [...(object.rules as Rule[]), ...rules.filter((rule) => !isForHelm(rule))] };
     if (object.kind === 'ClusterRoleBinding') return withSubjects(object);
-    return { ...object, metadata: { ...object.metadata, namespace: NAMESPACE } };
+    return withoutHelmFlags({ ...object, metadata: { ...object.metadata, namespace: NAMESPACE } });
   });
+}
+
+interface Rule {
+  readonly resources?: readonly string[];
+}
+
+/** Who applies deploy/cleanup wants it: it looks for no release of helm, and not for its own Job. */
+function isForHelm({ resources = [] }: Rule): boolean {
+  return resources.includes('jobs');
+}
+
+function withoutHelmFlags(object: Manifest): Manifest {
+  if (object.kind !== 'Job') return object;
+  const job = structuredClone(object) as Manifest & V1Job;
+  for (const container of job.spec?.template.spec?.containers ?? []) {
+    container.args = container.args?.filter((arg) => !/^--(helm-release|job)=/.test(arg));
+  }
+  return job;
 }
 
 /**

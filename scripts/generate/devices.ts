@@ -19,8 +19,8 @@ devices of the best rank on a node count:
    the name of an uplink (eth0) count; else a single macvlan; else a single veth. Otherwise the node is Unknown with the
    reason AmbiguousUplink.
 
-These never count: lo, bridges, tunnels, VLANs, slaves of a bond, SR-IOV virtual functions next to their physical
-function, and devices with an excluded name.
+These never count: lo, bridges, tunnels, VLANs, slaves of a bond, SR-IOV virtual functions and their representors next to
+their physical function, and devices with an excluded name.
 
 ## Bonds
 
@@ -90,21 +90,48 @@ not end, the device carries more than its speed says: state the capacity, or exc
 | Fact | Series | What it shows |
 |---|---|---|
 | driver | \`node_ethtool_info\` | bond, veth, bridge, tunnel, VLAN, macvlan and others, under any name |
-| link | \`node_network_iface_link\`, \`_iface_id\` | without a driver: a veth, VLAN or macvlan, because its link differs from its own index |
-| flags | \`node_network_flags\` | slaves of a bond; without a driver: bonds, and tunnels, because they need no ARP |
-| name | label \`device\` | without a driver: bridges, teams, InfiniBand; and devices that the queries leave out |
+| link | \`node_network_iface_link\`, \`_iface_id\` | a veth, VLAN or macvlan, because its link differs from its own index |
+| flags | \`node_network_flags\` | slaves of a bond; without a driver: bonds; and tunnels, because they need no ARP |
+| name | label \`device\` | SR-IOV functions; without a driver: bridges, teams, InfiniBand, and NICs without ARP (IBM Z, modems); and devices that the queries leave out |
+
+With the driver of a NIC, flags of a tunnel and links do not matter. A driver that is in no list of the operator may be that of
+a tunnel: flags and link decide, as without a driver.
 
 The ethtool collector of node-exporter is off by default. Enable it with \`--collector.ethtool\`, and limit it to the
 drivers with \`--collector.ethtool.metrics-include=^$\`. The exporter that the operator deploys has both flags. Without the
-collector, a bridge, a team or an Open vSwitch device with an arbitrary name counts in addition to its NIC. The percent
-stays correct, because speed and traffic both count twice, but it is wrong with the capacity annotation. MetricsAvailable
-then reports that only names exclude devices, and lists the nodes.
+collector, a bridge, a team or an Open vSwitch device with an arbitrary name counts in addition to its NIC: exclude it by
+name. MetricsAvailable then reports that only names exclude devices, and lists the nodes.
+
+## Series that are missing
+
+Lists of metrics to keep often drop these series:
+[OpenShift's profile minimal](https://github.com/openshift/cluster-monitoring-operator/blob/main/assets/node-exporter/minimal-service-monitor.yaml)
+keeps none of them. A missing series is no proof. Where it leaves open whether a device repeats the traffic of another, the
+node is Unknown (\`AmbiguousUplink\`), also with a stated capacity. The message names the series to keep. A node with one device
+that counts is measured.
+
+| Missing | Unknown are nodes with several devices that count, of which |
+|---|---|
+| \`node_network_flags\` | one is a bond, by its driver or the name \`bond0\`, or the synthetic device of Azure (\`hv_netvsc\`): the others may be its slaves |
+| \`node_network_flags\` | one has neither the driver nor the name of a NIC, such as \`eno1\` or \`enp3s0f0\`: it may be a bond or a tunnel. \`eth0\` may be the synthetic device of Azure |
+| \`node_network_iface_link\`, \`node_network_iface_id\` | one has neither the driver nor the name of a NIC, such as \`eno1\` or \`eth0\`: it may be the interface of a pod, or a VLAN |
+| \`node_ethtool_info\` | one has no speed while a device named \`br-…\` may be a NIC: with \`exchangeLinkName\`, Kube-OVN gives the bridge the name of the NIC, and the NIC the name \`br-…\` |
+| \`node_network_speed_bytes\` | none. Nodes without a stated capacity are Unknown (\`NoCapacity\`) |
+
+Each layout below is also tested without each combination of flags, link and speed: its percent is from 90 to 100, or it has none.
 
 ## Known limits
 
 - Virtual functions in pods: the counters of the host do not include their traffic.
+- RDMA and RoCE, and a NIC that DPDK or VPP has taken over: the kernel does not count their traffic, so a full link reads low. Do not let a
+  TrafficWatch decide about such nodes.
+- Clouds throttle a virtual machine below the speed that its NIC reports: an EC2 or Azure NIC reports 10 to 100 Gbit/s whatever the size of the
+  machine. State the capacity of the machine type ([trafficwatch.md](trafficwatch.md#the-capacity-of-a-node)).
+- A bond counts as one device, also with \`measure: Fullest\`: one full slave beside an idle one is 50 %.
+- A kernel of 32 bits counts to 4 GiB and begins again, every 34 s at 1 Gbit/s: the percent is too low or missing. Such nodes cannot be measured.
 - Virtual functions with arbitrary names, such as eth4, and the same driver as the physical function (mlx5_core): they
   count as NICs if they are up. Exclude them by name.
+- Dashboards, and the recording rules for clusters whose operator is not scraped, leave out every device named \`br-…\`.
 - Two NICs with only one uplink: both count, and the idle one lowers the percent. Exclude it by name.
 - A team in mode activebackup: all its ports count. Use the capacity annotation.
 - IP over InfiniBand as the uplink, with an Ethernet NIC for management: only the NIC counts. Exclude the NIC by name.
@@ -156,7 +183,10 @@ function row({ name, driver, speed, load }: LayoutDevice, { counted, idle = [] }
 
 function unknown({ unknown: expected }: HostLayout): string {
   if (expected === undefined) return '';
-  return ` Unknown ${expected.evenWithAnnotation ? 'in any case' : 'without the annotation'}, reason ${expected.reason}.`;
+  const { reason, evenWithAnnotation, onlyWithoutDrivers } = expected;
+  const unless = evenWithAnnotation ? [] : ['the annotation'];
+  const without = [...unless, ...(onlyWithoutDrivers ? ['drivers'] : [])].join(' or ');
+  return ` Unknown ${without === '' ? 'in any case' : `without ${without}`}, reason ${reason}.`;
 }
 
 function line(cells: readonly string[]): string {

@@ -98,8 +98,8 @@ function connectivityRegistry(): Registry {
     else new Gauge(options);
   }
   registerEvaluationMetrics(registry, nothing, systemClock);
-  const checks = { synced: false, refusal: undefined, lister: { list: () => [] } };
-  registerUrlMetrics(registry, { checks, reports: new Reports(systemClock) });
+  const checks = { synced: false, refusal: undefined };
+  registerUrlMetrics(registry, { checks, reports: new Reports(systemClock), assignedTo: () => [] });
   return registry;
 }
 

@@ -11,17 +11,16 @@ fails when the guard is broken. The breaks are code: each one replaces the text 
 
 \`\`\`sh
 make test-guards                      # all breaks
-make test-guards ONLY=weights         # with this text in the promise, the file or the test
+make test-guards ONLY=weights         # with this text in the promise, the file or the test; upper and lower case differ
 make test-guards CHANGED=main         # whose file or test differs from this commit
-make test-guards QUICK=1              # without those marked slow, which take a minute or more each
+make test-guards QUICK=1              # without those marked slow, which take more than a minute each, or need root
 \`\`\`
 
 The command copies the checkout to a temporary directory. There it first runs the tests without a break, which must pass. Then it applies
 one break at a time, runs the test of the break, and prints whether the test caught it. It fails if a break is not caught, or no longer
-applies to the code.
+applies to the code. It needs what the levels of the chosen tests need.
 
-To add a promise, add a break to a file in [test/guards/breaks](../test/guards/breaks), run it with \`ONLY\`, and run \`make generate\`.
-The first 40 rows were drawn at random from a list of 689.`;
+To add a promise, add a break to a file in [test/guards/breaks](../test/guards/breaks), run it with \`ONLY\`, and run \`make generate\`.`;
 
 /** docs/guards.md: the promises whose guards `make test-guards` breaks. */
 export function guardsPage(areas: readonly Area[] = AREAS): GeneratedFile[] {

@@ -22,9 +22,10 @@ export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): 
     template('cleanup.own', all, ({ cleanup }) => cleanup),
     ...all
       .flatMap(({ onlyWith = [] }) => onlyWith)
-      .flatMap(({ values, cluster, own }) => [
+      .flatMap(({ values, cluster, own, namespaces }) => [
         rulesTemplate(`${values.join('.')}.cluster`, cluster),
         rulesTemplate(`${values.join('.')}.own`, own),
+        ...(namespaces === undefined ? [] : [rulesTemplate(`${values.join('.')}.namespaces`, namespaces)]),
       ]),
     rulesTemplate('connectivityServer.cluster', SERVER_CLUSTER_RULES),
     rulesTemplate('connectivityServer.own', SERVER_RULES),

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { binary } from '../lab/binaries.ts';
 import { type ControlPlane, startControlPlane } from '../harness/controlPlane.ts';
+import { type Send, sender } from './sender.ts';
 
 export const CHART = fileURLToPath(new URL('../../charts/traffic-operator', import.meta.url));
 export const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
@@ -19,7 +20,14 @@ export interface Outcome {
 
 /** A real API server, and the programs that people talk to it with. */
 export interface Cluster {
-  kubectl(args: readonly string[], input?: string | object): Promise<Outcome>;
+  readonly kubeconfig: string;
+  /** Of its files; gone after `stop`. */
+  readonly directory: string;
+  /** Sends requests as the administrator. */
+  admin(): Promise<Send>;
+  /** Sends requests as a ServiceAccount, with a token of it. */
+  account(namespace: string, name: string): Promise<Send>;
+  readonly kubectl: (args: readonly string[], input?: string | object) => Promise<Outcome>;
   helm(program: Helm, ...args: readonly string[]): Promise<Outcome>;
   stop(): Promise<void>;
 }
@@ -46,9 +54,16 @@ export async function startCluster(): Promise<Cluster> {
     HELM_CONFIG_HOME: `${plane.directory}/helm`,
     HELM_DATA_HOME: `${plane.directory}/helm`,
   };
-  const kubectl = await binary('kubectl');
+  const program = await binary('kubectl');
+  const kubectl: Cluster['kubectl'] = (args, input) => run(program, args, input, env);
   return {
-    kubectl: (args, input) => run(kubectl, args, input, env),
+    ...{ kubeconfig: plane.kubeconfig, directory: plane.directory, kubectl },
+    admin: () => sender(plane),
+    async account(namespace, name) {
+      const { ok, text } = await kubectl(['create', 'token', name, '-n', namespace]);
+      if (!ok) throw new Error(`no token of ${namespace}/${name}: ${text}`);
+      return sender(plane, text.trim());
+    },
     helm: async (program, ...args) => run(await binary(program), args, '', env),
     stop: () => plane.stop(),
   };

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
 import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
-import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, startCluster } from './cluster.ts';
+import { operatorMain } from '../harness/operatorMain.ts';
+import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, run, startCluster } from './cluster.ts';
 
 /** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */
 const NAMESPACE = 'network';
@@ -98,6 +99,11 @@ describe.each(HELMS)('a release of %s', (program) => {
       const going = helm('uninstall', 'traffic-operator', '-n', NAMESPACE, '--timeout=120s');
       await vi.waitFor(async () => expect(await exists(JOB)).toBe(true), WAIT);
       expect(await exists('deploy/traffic-operator')).toBe(true);
+      expect(await runJob()).toEqual({
+        ok: true,
+        text: expect.not.stringContaining('nothing is cleaned up') as string,
+      });
+      expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('0');
       await completeJob();
       expect(await going).toEqual(DONE);
       const left = await cluster.kubectl(['get', 'deploy,sa,svc,role,rolebinding,job,pdb', '-n', NAMESPACE, '-oname']);
@@ -192,6 +198,22 @@ describe('a release of helm 3', () => {
   });
 });
 
+describe('what helm template renders', () => {
+  it.each([
+    ['from the side of the client', []],
+    ['from the side of the server', ['--server-side']],
+  ])('stops no operator where somebody applies it %s, the Job of the clean-up included', async (_how, flags) => {
+    const { helm } = commandsOf('helm');
+    // Applied from the side of the client, the CRDs would have annotations that are too long.
+    const rendered = await helm('template', 'traffic-operator', CHART, '-n', NAMESPACE, '--set', 'crds.enabled=false');
+    expect(await cluster.kubectl(['create', 'namespace', NAMESPACE])).toEqual(DONE);
+    expect(await cluster.kubectl(['apply', '-n', NAMESPACE, ...flags, '-f-'], rendered.text)).toEqual(DONE);
+    const nothing = expect.stringMatching(/applied by kubectl.*nothing is cleaned up/) as string;
+    expect(await runJob()).toEqual({ ok: true, text: nothing });
+    expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('2');
+  });
+});
+
 describe('deploy/', () => {
   it('is applied as it is, the CRD and the clean-up beside it', async () => {
     for (const directory of [join(DEPLOY, 'crds'), DEPLOY, join(DEPLOY, 'cleanup')]) {
@@ -211,6 +233,12 @@ describe('deploy/', () => {
 /** Until TrafficWatches are served, none is accepted, and their CRD may stay for minutes: see deleteOrder.test.ts. */
 async function whenServed(): Promise<void> {
   await vi.waitFor(async () => expect(await cluster.kubectl(['get', 'tw'])).toEqual(DONE), WAIT);
+}
+
+/** Runs what the pod of the Job would run, with the rights of an administrator. */
+async function runJob(): Promise<Outcome> {
+  const args = JSON.parse(await get(JOB, '.spec.template.spec.containers[0].args')) as string[];
+  return run(process.execPath, [operatorMain(), ...args, `--kubeconfig=${cluster.kubeconfig}`]);
 }
 
 /** What the Job controller writes once the pod has ended well. */

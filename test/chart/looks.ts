@@ -25,8 +25,22 @@ export const job =
   (objects) =>
     at('Job', path)(objects.filter(isHook).map((each) => ({ ...each, metadata: { name: each.metadata.name } })));
 export const count =
-  (kind: RegExp): Look =>
+  (kind: RegExp, name = /^/): Look =>
   (objects) =>
-    objects.filter((each) => !isHook(each) && kind.test(each.kind)).length;
+    objects.filter((each) => !isHook(each) && kind.test(each.kind) && name.test(each.metadata.name)).length;
 export const endpoint = (path: string): Look => at('ServiceMonitor', `spec/endpoints/0/${path}`);
 export const peers = (name: string): Look => at('NetworkPolicy', 'spec/ingress/0/from/1', name);
+
+/**
+ * What each value of the chart does: set it, look at one thing, and see it there. Without the value, and all else the
+ * same, that thing must be another.
+ */
+export interface Effect {
+  /** The value, such as 'metrics.port'. */
+  readonly of: string;
+  readonly to: unknown;
+  /** Other values that it needs to be of effect. */
+  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly see: Look;
+  readonly is: unknown;
+}

@@ -68,7 +68,7 @@ describe('the notes', () => {
   });
 
   it('say where the verdict of the connectivity check is, and only with it', () => {
-    const told = '\n\n  kubectl get connectivitycheck\n\nCreate a TrafficWatch.';
+    const told = '\n\n  kubectl get connectivitycheck\n';
     expect(notes('connectivity.enabled=true')).toContain(told);
     expect(notes('connectivity.enabled=true', 'prometheus.url=http://p')).toContain(told);
     expect(notes()).not.toContain('kubectl get connectivitycheck');

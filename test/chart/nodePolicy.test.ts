@@ -1,36 +1,26 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Manifest } from '../../scripts/chart/helm.ts';
-import { type ControlPlane, startControlPlane } from '../harness/controlPlane.ts';
 import { start } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
-import { type Outcome, run } from './cluster.ts';
+import { CHART, type Cluster, startCluster } from './cluster.ts';
 import { NODE, OTHER, OWN, REFUSED, TAINT, labels } from './nodeChanges.ts';
-import { type Answer, type Send, sender } from './sender.ts';
+import type { Answer, Send } from './sender.ts';
 
 /** What a stolen token of the operator's ServiceAccount can do to Nodes, on a real API server with the chart's objects. */
-const CHART = fileURLToPath(new URL('../../charts/traffic-operator', import.meta.url));
 const NAMESPACE = 'network';
 const RELEASE = ['traffic-operator', CHART, '-n', NAMESPACE];
 const POLICY = 'network-traffic-operator-nodes';
 /** The API server compiles a policy soon after it was written, and reads them anew every second or so. */
 const WAIT = { timeout: 120_000, interval: 250 };
 
-let plane: ControlPlane;
+let cluster: Cluster;
 let admin: Send;
 /** With the token of the operator, of the clean-up, of a program that the chart knows nothing of. */
 let operator: Send;
 let cleanup: Send;
 let stranger: Send;
-let environment: Record<string, string>;
 let policy: Manifest;
-let kubectl: (args: readonly string[], input?: object) => Promise<Outcome>;
-
-async function senderOf(serviceAccount: string): Promise<Send> {
-  const token = await kubectl(['create', 'token', serviceAccount, '-n', NAMESPACE]);
-  expect(token).toMatchObject({ ok: true });
-  return sender(plane, token.text.trim());
-}
+let kubectl: Cluster['kubectl'];
 
 const N1 = '/api/v1/nodes/n1';
 const DRY = `${N1}?dryRun=All`;
@@ -40,29 +30,25 @@ const refusal = (told: string): Answer => ({
   message: expect.stringMatching(new RegExp(`${POLICY}.* labels .*end in \\S+/unfit: ${told}$`)) as string,
 });
 beforeAll(async () => {
-  plane = await startControlPlane();
-  const { directory, kubeconfig } = plane;
-  environment = { KUBECONFIG: kubeconfig, HELM_CACHE_HOME: directory, HELM_CONFIG_HOME: directory };
-  const [program, helm] = await Promise.all([binary('kubectl'), binary('helm')]);
-  kubectl = (args, input) => run(program, args, input, environment);
-  const installed = await run(helm, ['install', ...RELEASE, '--create-namespace'], '', environment);
-  expect(installed).toMatchObject({ ok: true });
+  cluster = await startCluster();
+  kubectl = cluster.kubectl;
+  expect(await cluster.helm('helm', 'install', ...RELEASE, '--create-namespace')).toMatchObject({ ok: true });
 
-  admin = await sender(plane);
+  admin = await cluster.admin();
   expect(await admin('POST', '/api/v1/nodes', NODE)).toMatchObject({ status: 201 });
   for (const name of ['traffic-operator-cleanup', 'stranger']) {
     await kubectl(['create', 'serviceaccount', name, '-n', NAMESPACE]);
     await grant(name, 'network-traffic-operator', name);
   }
   [operator, cleanup, stranger] = await Promise.all([
-    senderOf('traffic-operator'),
-    senderOf('traffic-operator-cleanup'),
-    senderOf('stranger'),
+    cluster.account(NAMESPACE, 'traffic-operator'),
+    cluster.account(NAMESPACE, 'traffic-operator-cleanup'),
+    cluster.account(NAMESPACE, 'stranger'),
   ]);
   policy = JSON.parse((await kubectl(['get', 'validatingadmissionpolicy', POLICY, '-ojson'])).text) as Manifest;
   await vi.waitFor(async () => expect(await operator('PATCH', DRY, labels({ x: 'y' }))).toEqual(refusal('x')), WAIT);
 });
-afterAll(() => plane.stop());
+afterAll(() => cluster.stop());
 
 async function grant(binding: string, role: string, serviceAccount: string): Promise<void> {
   const args = [`--clusterrole=${role}`, `--serviceaccount=${NAMESPACE}:${serviceAccount}`];
@@ -139,8 +125,8 @@ describe('the policy', () => {
 
   it('has no fault that the type checker finds', async () => {
     const controllers = '--controllers=validatingadmissionpolicy-status-controller';
-    const args = [`--kubeconfig=${plane.kubeconfig}`, controllers, '--leader-elect=false', '--secure-port=0'];
-    const checker = start(await binary('kube-controller-manager'), args, `${plane.directory}/checker.log`);
+    const args = [`--kubeconfig=${cluster.kubeconfig}`, controllers, '--leader-elect=false', '--secure-port=0'];
+    const checker = start(await binary('kube-controller-manager'), args, `${cluster.directory}/checker.log`);
     const checked = async (): Promise<unknown> => {
       checker.check();
       return JSON.parse((await kubectl(['get', 'validatingadmissionpolicy', POLICY, '-ojsonpath={.status}'])).text);
@@ -197,7 +183,7 @@ describe('where somebody gave the operator every right', () => {
 describe('the notes', () => {
   it('say so where the policy is left out', async () => {
     const notes = async (...args: string[]): Promise<string> =>
-      (await run(await binary('helm'), ['upgrade', ...RELEASE, ...args], '', environment)).text;
+      (await cluster.helm('helm', 'upgrade', ...RELEASE, ...args)).text;
     expect(await notes()).not.toContain('RBAC allows the operator');
     expect(await notes('--set', 'nodePolicy.enabled=false')).toContain('RBAC allows the operator');
     await vi.waitFor(async () => expect(await operator('PATCH', DRY, labels({ x: 'y' }))).toEqual(DONE), WAIT);

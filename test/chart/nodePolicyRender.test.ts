@@ -4,8 +4,8 @@ import { helmTemplate } from '../../scripts/chart/helm.ts';
 describe('the chart', () => {
   const rendered = (...args: string[]): string[] =>
     helmTemplate(...args)
-      .map(({ kind }) => kind)
-      .filter((kind) => kind.startsWith('ValidatingAdmission'));
+      .filter(({ kind, metadata }) => kind.startsWith('ValidatingAdmission') && metadata.name.endsWith('-nodes'))
+      .map(({ kind }) => kind);
   const BOTH = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'];
   const SERVED = 'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy';
 
@@ -18,15 +18,22 @@ describe('the chart', () => {
     expect(rendered(...args)).toEqual(kinds);
   });
 
+  it('has no other policy either where the cluster does not know the kind', () => {
+    const objects = helmTemplate('--api-versions=apps/v1/Deployment', '--set', 'weights.enabled=true');
+    expect(objects.filter(({ kind }) => kind.startsWith('ValidatingAdmission'))).toEqual([]);
+  });
+
   it('names the ServiceAccount that it is told', () => {
     const args = ['--set', 'serviceAccount.create=false,serviceAccount.name=mine'];
-    const text = JSON.stringify(helmTemplate(...args).find(({ kind }) => kind === BOTH[0])?.spec);
+    const text = JSON.stringify(
+      helmTemplate(...args).find(({ kind, metadata }) => kind === BOTH[0] && metadata.name.endsWith('-nodes'))?.spec,
+    );
     expect(text).toContain("'system:serviceaccount:traffic-operator-system:mine'");
   });
 
   it('refuses what it cannot judge, and leaves a trace of it', () => {
     const specs = helmTemplate()
-      .filter(({ kind }) => BOTH.includes(kind))
+      .filter(({ kind, metadata }) => BOTH.includes(kind) && metadata.name.endsWith('-nodes'))
       .map(({ spec }) => spec);
     expect(specs).toMatchObject([{ failurePolicy: 'Fail' }, { validationActions: ['Deny', 'Audit'] }]);
   });

@@ -25,7 +25,8 @@ describe('the rights', () => {
   const unique = (rights: readonly string[]): string[] => [...new Set(rights)].sort();
   const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
     rightsOf(find(helmTemplate(...args), kind, hook).rules as Rule[]);
-  const WITHOUT = ['--set', 'stacks.enabled=false'];
+  /** The label-only installation: the smallest. */
+  const WITHOUT = ['--set', 'stacks.enabled=false,trafficWatch.deployments.enabled=false'];
   /** What the process needs of its own: events, and the Lease. */
   const ofProcess = {
     ClusterRole: ['create', 'patch'].map((verb) => `events.k8s.io/events/* ${verb}`),
@@ -38,6 +39,7 @@ describe('the rights', () => {
     ClusterRole: [],
     Role: [
       ...['get', 'patch'].map((verb) => `apps/deployments/traffic-operator ${verb}`),
+      'batch/jobs/traffic-operator-cleanup get',
       'coordination.k8s.io/leases/* create',
       ...['get', 'update', 'delete'].map((verb) => `coordination.k8s.io/leases/traffic-operator ${verb}`),
     ],
@@ -58,16 +60,54 @@ describe('the rights', () => {
   it('of an optional controller are there with its value, and only there', () => {
     const optional = CONTROLLERS.flatMap((controller) => controller.rights(NAMESPACE).onlyWith ?? []);
     const sets = optional.map(({ values }) => values);
-    expect(sets).toEqual([['weights'], ['stacks'], ['stacks', 'weights']]);
+    expect(sets).toEqual([['trafficWatch.deployments'], ['weights'], ['stacks'], ['stacks', 'weights']]);
     for (const values of sets) {
       const enabled = values.map((value) => `${value}.enabled=true`).join();
       const given = optional.filter((each) => each.values.every((value) => values.includes(value)));
       for (const [kind, where] of [['ClusterRole', 'cluster'] as const, ['Role', 'own'] as const]) {
-        const rules = given.flatMap((each) => each[where]);
+        const rules = given.flatMap((each) => [...each[where], ...(kind === 'Role' ? [] : (each.namespaces ?? []))]);
         const wanted = unique([...rendered(kind, false, ...WITHOUT), ...rightsOf(rules as Rule[])]);
         expect(unique(rendered(kind, false, ...WITHOUT, '--set', enabled))).toEqual(wanted);
       }
     }
+  });
+
+  it('have no write of a workload but by name, without stacks and the Deployments of TrafficWatches', () => {
+    const writes = rendered('ClusterRole', false, ...WITHOUT).filter((right) =>
+      / (create|patch|update|delete)/.test(right),
+    );
+    const workloads = writes.filter((right) => /^(apps|batch)\/|^\/(pods|replicationcontrollers)\//.test(right));
+    expect(workloads.length).toBeGreaterThan(0);
+    expect(
+      workloads.filter((right) => !/\/daemonsets\/(node-exporter|netchecker-agent(-hostnet)?) /.test(right)),
+    ).toEqual([]);
+  });
+
+  it('to write the Deployments of TrafficWatches are bound only in the namespaces of the value', () => {
+    const namespaces = ['--set', 'stacks.enabled=false,trafficWatch.deployments.namespaces={shop,lab}'];
+    const objects = helmTemplate(...namespaces).filter((object) => !isHook(object));
+    const [everywhere, bound, ...others] = objects.filter(({ kind }) => kind === 'ClusterRole');
+    expect(others).toEqual([]);
+    expect(unique(rightsOf(everywhere!.rules as Rule[]))).toEqual(
+      unique([
+        ...rendered('ClusterRole', false, ...WITHOUT),
+        ...['list', 'watch'].map((verb) => `apps/deployments/* ${verb}`),
+        'traffic.example.com/trafficwatches/finalizers/* update',
+      ]),
+    );
+    expect(rightsOf(bound!.rules as Rule[])).toEqual(['create', 'patch'].map((verb) => `apps/deployments/* ${verb}`));
+    const { name } = bound!.metadata;
+    const bindings = objects.filter(({ roleRef }) => (roleRef as { name: string } | undefined)?.name === name);
+    expect(bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace!}`)).toEqual([
+      'RoleBinding shop',
+      'RoleBinding lab',
+    ]);
+    const account = { kind: 'ServiceAccount', name: 'traffic-operator', namespace: NAMESPACE };
+    expect(bindings.map(({ subjects }) => subjects)).toEqual([[account], [account]]);
+    expect(podOf(find(objects, 'Deployment')).containers[0].args.filter((arg) => arg.includes('deployment'))).toEqual([
+      '--deployment-namespace=shop',
+      '--deployment-namespace=lab',
+    ]);
   });
 
   it('of the manager are two more where it has to ask who may read its metrics, and only there', () => {

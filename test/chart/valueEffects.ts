@@ -1,23 +1,6 @@
-import { argument, at, container, count, endpoint, job, peers, pod, type Look } from './looks.ts';
+import { argument, at, container, count, job, pod, type Effect } from './looks.ts';
+import { dashboards, monitoring } from './monitoringEffects.ts';
 
-/**
- * What each value of the chart does: set it, look at one thing, and see it there. Without the value, and all else the
- * same, that thing must be another.
- */
-export interface Effect {
-  /** The value, such as 'metrics.port'. */
-  readonly of: string;
-  readonly to: unknown;
-  /** Other values that it needs to be of effect. */
-  readonly beside?: Readonly<Record<string, unknown>>;
-  readonly see: Look;
-  readonly is: unknown;
-}
-
-const MONITOR = { 'metrics.serviceMonitor.enabled': true };
-const POLICY = { 'networkPolicy.enabled': true };
-const SECURE = { 'metrics.secure': true, 'metrics.certSecret': 'tls' };
-const PEER = { namespaceSelector: { matchLabels: { a: 'b' } } };
 const LIMITS = { limits: { memory: '2Gi' } };
 const FILES = '/etc/traffic-operator';
 
@@ -51,6 +34,10 @@ const options: Effect[] = [
   { of: 'deviceExclude', to: '^ib', see: argument('device-exclude'), is: '^ib' },
   { of: 'deviceExcludeDefault', to: '^$', see: argument('device-exclude-default'), is: '^$' },
   { of: 'capacityLabel', to: 'a.b/c', see: argument('capacity-label'), is: 'a.b/c' },
+  { of: 'trafficWatch.mostPerNamespace', to: 9, see: argument('most-watches-per-namespace'), is: '9' },
+  { of: 'trafficWatch.most', to: 99, see: argument('most-watches'), is: '99' },
+  { of: 'trafficWatch.deployments.enabled', to: false, see: argument('deployments'), is: 'false' },
+  { of: 'trafficWatch.deployments.namespaces', to: ['a'], see: argument('deployment-namespace'), is: 'a' },
   { of: 'prometheus.url', to: 'http://p', see: argument('prometheus-url'), is: 'http://p' },
   { of: 'prometheus.username', to: 'me', see: argument('prometheus-username'), is: 'me' },
   { of: 'prometheus.headers', to: { A: 'b' }, see: argument('prometheus-header'), is: 'A: b' },
@@ -73,6 +60,8 @@ const options: Effect[] = [
   },
   { of: 'prometheus.storage.existingClaim', to: 'c', see: argument('prometheus-existing-claim'), is: 'c' },
   { of: 'nodeExporter.resources', to: LIMITS, see: argument('node-exporter-resources'), is: JSON.stringify(LIMITS) },
+  { of: 'nodeExporter.nodeSelector', to: { a: 'b' }, see: argument('node-exporter-node-selector'), is: 'a=b' },
+  { of: 'nodeExporter.affinity', to: { a: {} }, see: argument('node-exporter-affinity'), is: '{"a":{}}' },
   { of: 'nodeExporter.enabled', to: false, see: argument('node-exporter'), is: 'false' },
   { of: 'nodeExporter.image', to: 'e:1', see: argument('node-exporter-image'), is: 'e:1' },
   { of: 'nodeExporter.port', to: 9200, see: argument('node-exporter-port'), is: '9200' },
@@ -85,6 +74,7 @@ const options: Effect[] = [
 const optional: Effect[] = [
   { of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' },
   { of: 'stacks.enabled', to: false, see: argument('stacks'), is: undefined },
+  { of: 'discovery.namespaces', to: ['monitoring'], see: argument('discovery-namespace'), is: 'monitoring' },
   { of: 'stacks.default', to: false, see: argument('default-stack'), is: 'false' },
 ];
 
@@ -113,27 +103,16 @@ const connectivity: Effect[] = [
       ['server.tolerations', [{ key: 'a' }], 'server-tolerations', '[{"key":"a"}]'],
       ['agents.resources', LIMITS, 'agent-resources', JSON.stringify(LIMITS)],
       ['agents.priorityClassName', 'p', 'agent-priority-class', 'p'],
+      ['peerPort', 9082, 'peer-port', '9082'],
+      ['nodeSelector', { a: 'b' }, 'node-selector', 'a=b'],
+      ['allowAnonymous', true, 'allow-anonymous', 'true'],
+      ['allowedTargets', ['fd00::/64'], 'allow-target-cidr', 'fd00::/64'],
     ] as const
   ).map(([of, to, name, is]) => ({
     ...{ of: `connectivity.${of}`, to, beside: ON, is },
     see: argument(`connectivity-${name}`),
   })),
   { of: 'connectivity.tls.secretName', to: 's', beside: ON, see: argument('connectivity-tls-secret'), is: 's' },
-  { of: 'connectivity.peerPort', to: 9082, beside: ON, see: argument('connectivity-peer-port'), is: '9082' },
-  {
-    of: 'connectivity.nodeSelector',
-    to: { a: 'b' },
-    beside: ON,
-    see: argument('connectivity-node-selector'),
-    is: 'a=b',
-  },
-  {
-    of: 'connectivity.allowAnonymous',
-    to: true,
-    beside: ON,
-    see: argument('connectivity-allow-anonymous'),
-    is: 'true',
-  },
 ];
 
 /** Each is a directory, with the key as the file in it. */
@@ -163,7 +142,15 @@ const parts: Effect[] = [
   { of: 'serviceAccount.name', to: 'x', see: pod('serviceAccountName'), is: 'x' },
   { of: 'serviceAccount.annotations', to: { a: 'b' }, see: at('ServiceAccount', 'metadata/annotations/a'), is: 'b' },
   { of: 'rbac.create', to: false, see: count(/Role/), is: 0 },
-  { of: 'nodePolicy.enabled', to: false, see: count(/^ValidatingAdmissionPolicy/), is: 0 },
+  { of: 'nodePolicy.enabled', to: false, see: count(/^ValidatingAdmissionPolicy/, /-nodes$/), is: 0 },
+  { of: 'requesterPolicy.enabled', to: false, see: count(/^ValidatingAdmissionPolicy/, /-requesters-/), is: 0 },
+  { of: 'ownObjectsPolicy.enabled', to: false, see: count(/^ValidatingAdmissionPolicy/, /-own-objects$/), is: 0 },
+  {
+    of: 'ownObjectsPolicy.protectedNamespaces',
+    to: ['a', 'b'],
+    see: at('ValidatingAdmissionPolicy', 'spec/validations/0/expression', '-own-objects'),
+    is: "request.operation != 'CREATE' || variables.kind == 'dnsendpoints' || !(variables.namespaceName in ['a', 'b'])",
+  },
   { of: 'placementPolicy.enabled', to: false, see: count(/^MutatingAdmissionPolicy/), is: 0 },
   { of: 'flowSchema.enabled', to: false, see: count(/^FlowSchema$/), is: 0 },
   { of: 'cleanup.enabled', to: false, see: job('kind'), is: undefined },
@@ -175,70 +162,6 @@ const parts: Effect[] = [
     see: at('PodDisruptionBudget', 'spec/maxUnavailable'),
     is: 2,
   },
-];
-
-const monitoring: Effect[] = [
-  { of: 'metrics.enabled', to: false, see: count(/^Service$/), is: 0 },
-  { of: 'metrics.port', to: 9090, see: at('Service', 'spec/ports/0/port'), is: 9090 },
-  {
-    of: 'metrics.secure',
-    to: true,
-    beside: { 'metrics.certSecret': 'tls' },
-    see: container('volumeMounts/0/mountPath'),
-    is: `${FILES}/certificate`,
-  },
-  {
-    of: 'metrics.certSecret',
-    to: 'tls',
-    beside: { 'metrics.secure': true },
-    see: pod('volumes/0/secret/secretName'),
-    is: 'tls',
-  },
-  { of: 'metrics.service.labels', to: { a: 'b' }, see: at('Service', 'metadata/labels/a'), is: 'b' },
-  { of: 'metrics.service.annotations', to: { a: 'b' }, see: at('Service', 'metadata/annotations/a'), is: 'b' },
-  { of: 'metrics.serviceMonitor.enabled', to: true, see: count(/^ServiceMonitor$/), is: 1 },
-  {
-    of: 'metrics.serviceMonitor.labels',
-    to: { a: 'b' },
-    beside: MONITOR,
-    see: at('ServiceMonitor', 'metadata/labels/a'),
-    is: 'b',
-  },
-  { of: 'metrics.serviceMonitor.interval', to: '9s', beside: MONITOR, see: endpoint('interval'), is: '9s' },
-  { of: 'metrics.serviceMonitor.scrapeTimeout', to: '9s', beside: MONITOR, see: endpoint('scrapeTimeout'), is: '9s' },
-  {
-    of: 'metrics.serviceMonitor.tlsConfig',
-    to: { insecureSkipVerify: true },
-    beside: { ...MONITOR, ...SECURE },
-    see: endpoint('tlsConfig'),
-    is: { insecureSkipVerify: true, serverName: 'traffic-operator-metrics.traffic-operator-system.svc' },
-  },
-  ...['relabelings', 'metricRelabelings'].map((list) => ({
-    of: `metrics.serviceMonitor.${list}`,
-    to: [{ action: 'drop' }],
-    beside: MONITOR,
-    see: endpoint(`${list}/0/action`),
-    is: 'drop',
-  })),
-  { of: 'prometheusRule.enabled', to: true, see: count(/^PrometheusRule$/), is: 1 },
-  {
-    of: 'prometheusRule.labels',
-    to: { a: 'b' },
-    beside: { 'prometheusRule.enabled': true },
-    see: at('PrometheusRule', 'metadata/labels/a'),
-    is: 'b',
-  },
-  { of: 'networkPolicy.enabled', to: true, see: count(/^NetworkPolicy$/), is: 2 },
-  { of: 'networkPolicy.metricsFrom', to: [PEER], beside: POLICY, see: peers(''), is: PEER },
-  { of: 'networkPolicy.prometheusFrom', to: [PEER], beside: POLICY, see: peers('-prometheus'), is: PEER },
-];
-
-const dashboards: Effect[] = [
-  { of: 'dashboards.enabled', to: false, see: count(/^ConfigMap$/), is: 0 },
-  { of: 'dashboards.label', to: 'l', see: at('ConfigMap', 'metadata/labels/l'), is: '1' },
-  { of: 'dashboards.labelValue', to: 'v', see: at('ConfigMap', 'metadata/labels/grafana_dashboard'), is: 'v' },
-  { of: 'dashboards.annotations', to: { a: 'b' }, see: at('ConfigMap', 'metadata/annotations/a'), is: 'b' },
-  { of: 'dashboards.namespace', to: 'other', see: at('ConfigMap', 'metadata/namespace'), is: 'other' },
 ];
 
 const pods: Effect[] = [

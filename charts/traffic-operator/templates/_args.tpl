@@ -25,6 +25,21 @@
 {{- with .Values.capacityLabel }}
 - {{ printf "--capacity-label=%s" . | quote }}
 {{- end }}
+{{- with .Values.trafficWatch }}
+{{- if ne (int .mostPerNamespace) 200 }}
+- --most-watches-per-namespace={{ .mostPerNamespace }}
+{{- end }}
+{{- if ne (int .most) 2000 }}
+- --most-watches={{ .most }}
+{{- end }}
+{{- if not .deployments.enabled }}
+- --deployments=false
+{{- else if not (has "*" .deployments.namespaces) }}
+{{- range .deployments.namespaces }}
+- --deployment-namespace={{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- with $prometheus.url }}
 - {{ printf "--prometheus-url=%s" . | quote }}
 {{- end }}
@@ -91,6 +106,12 @@
 {{- with .Values.nodeExporter.priorityClassName }}
 - --node-exporter-priority-class={{ . }}
 {{- end }}
+{{- range $name, $value := .Values.nodeExporter.nodeSelector }}
+- {{ printf "--node-exporter-node-selector=%s=%s" $name $value | quote }}
+{{- end }}
+{{- with .Values.nodeExporter.affinity }}
+- {{ printf "--node-exporter-affinity=%s" (toJson .) | quote }}
+{{- end }}
 {{- with .Values.nodeExporter.resources }}
 - {{ printf "--node-exporter-resources=%s" (toJson .) | quote }}
 {{- end }}
@@ -134,6 +155,9 @@
 {{- end }}
 - --connectivity-peer-port={{ $connectivity.peerPort }}
 - --connectivity-allow-anonymous={{ $connectivity.allowAnonymous }}
+{{- range $connectivity.allowedTargets }}
+- {{ printf "--connectivity-allow-target-cidr=%s" . | quote }}
+{{- end }}
 {{- range $name, $value := $connectivity.nodeSelector }}
 - {{ printf "--connectivity-node-selector=%s=%s" $name $value | quote }}
 {{- end }}
@@ -144,6 +168,9 @@
 {{- if .Values.stacks.enabled }}
 - --stacks=true
 - --default-stack={{ .Values.stacks.default }}
+{{- range .Values.discovery.namespaces }}
+- --discovery-namespace={{ . }}
+{{- end }}
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}

@@ -61,15 +61,7 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficwatches/status']
   verbs: ['patch']
-# For blockOwnerDeletion, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
-- apiGroups: ['traffic.example.com']
-  resources: ['trafficwatches/finalizers']
-  verbs: ['update']
-# The Deployments of the TrafficWatches, in all namespaces.
-- apiGroups: ['apps']
-  resources: ['deployments']
-  verbs: ['get', 'list', 'watch', 'create', 'patch']
-# The selectors of workloads that spec.targetRef names.
+# The selectors of workloads that spec.targetRef names, and the Deployments of the TrafficWatches.
 - apiGroups: ['apps']
   resources: ['deployments', 'statefulsets', 'replicasets', 'daemonsets']
   verbs: ['get']
@@ -228,6 +220,27 @@
   verbs: ['get', 'delete']
 {{- end -}}
 
+{{- define "traffic-operator.rights.trafficWatch.deployments.cluster" -}}
+# For blockOwnerDeletion, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficwatches/finalizers']
+  verbs: ['update']
+# The Deployments of the TrafficWatches.
+- apiGroups: ['apps']
+  resources: ['deployments']
+  verbs: ['list', 'watch']
+{{- end -}}
+
+{{- define "traffic-operator.rights.trafficWatch.deployments.own" -}}
+{{- end -}}
+
+{{- define "traffic-operator.rights.trafficWatch.deployments.namespaces" -}}
+# To write the Deployments of the TrafficWatches: in every namespace, or only in those of a value.
+- apiGroups: ['apps']
+  resources: ['deployments']
+  verbs: ['create', 'patch']
+{{- end -}}
+
 {{- define "traffic-operator.rights.weights.cluster" -}}
 - apiGroups: ['traffic.example.com']
   resources: ['trafficweights']
@@ -247,7 +260,7 @@
 - apiGroups: ['discovery.k8s.io']
   resources: ['endpointslices']
   verbs: ['list', 'watch']
-# For spec.namespaceSelector.
+# For spec.namespaceSelector, and the listeners that select by namespace.
 - apiGroups: ['']
   resources: ['namespaces']
   verbs: ['list', 'watch']

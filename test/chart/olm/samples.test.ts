@@ -29,7 +29,7 @@ describe('alm-examples', () => {
     await vi.waitFor(
       async () =>
         expect(await cluster.kubectl(['create', '--validate=strict', '-f-'], example)).toMatchObject({ ok: true }),
-      { timeout: 30_000, interval: 500 },
+      { interval: 500 },
     );
   });
 
