@@ -1,5 +1,6 @@
 import { Client, request } from 'undici';
-import { factsQuery, ratesQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
+import { factQuery, ratesQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
+import { FACT_METRICS } from '../../src/usage/series/factMetrics.ts';
 import { nodeName } from './shape.ts';
 
 /**
@@ -72,10 +73,14 @@ export class BareClient {
 
 const LONGEST_MARK = 64;
 
-/** Both queries of a pass at once; discards the responses. */
+/** The queries of a pass for rates and facts at once; discards the responses. */
 export async function bareQuery(prometheusUrl: string, query: UsageQuery): Promise<number> {
   const begin = performance.now();
-  await Promise.all([ratesQuery(query), factsQuery(query)].map((each) => ask(prometheusUrl, each)));
+  await Promise.all(
+    [ratesQuery(query), ...FACT_METRICS.map((metric) => factQuery(query, metric))].map((each) =>
+      ask(prometheusUrl, each),
+    ),
+  );
   return performance.now() - begin;
 }
 

@@ -66,19 +66,6 @@ function assignmentOf(node: string | undefined): Assignment {
 const resultFor = ({ peers }: Measurement, { node }: Machine): PeerResult | undefined =>
   peers.find((peer) => peer.node === node);
 
-/** Waits for a report of each machine that was measured from now on: not the next one, which may be under way. */
-async function measured(): Promise<Map<Machine, Measurement>> {
-  const before = new Map(network.machines.map((machine) => [machine, reportsOf(machine.node).length]));
-  return vi.waitFor(() => {
-    const seen = network.machines.map((machine) => {
-      const report = reportsOf(machine.node)[before.get(machine)! + 1];
-      if (report === undefined) throw new Error(`no report of ${machine.node} yet`);
-      return [machine, report] as const;
-    });
-    return new Map(seen);
-  }, WAIT);
-}
-
 it('agents find nothing where the network works, and hear each other', async () => {
   // Until all listen, they rightly report that others do not answer.
   await vi.waitFor(() => {
@@ -92,48 +79,72 @@ it('agents find nothing where the network works, and hear each other', async () 
 });
 
 describe('agents whose packets are dropped', () => {
-  let seen: Map<Machine, Measurement>;
-  /** What the one found of another one. */
-  const found = (other: Other): PeerResult => resultFor(seen.get(one)!, machineOf(other))!;
+  /** How many reports each machine had sent before. */
+  let before: ReadonlyMap<Machine, number>;
 
-  beforeAll(async () => {
+  beforeAll(() => {
     for (const other of OTHERS) network.drop(machineOf(other), FAULTS[other]);
-    seen = await measured();
+    before = new Map(network.machines.map((machine) => [machine, reportsOf(machine.node).length]));
   });
 
-  it('show the direction that is cut: the one that hears nothing', () => {
+  /** The newest report that a machine measured with the faults: the first one since may have been under way. */
+  function newest(machine: Machine): Measurement {
+    const report = reportsOf(machine.node)
+      .slice(before.get(machine)! + 1)
+      .at(-1);
+    if (report === undefined) throw new Error(`no report of ${machine.node} yet`);
+    return report;
+  }
+
+  /** What the one found last of another one. */
+  const found = (other: Other): PeerResult => resultFor(newest(one), machineOf(other))!;
+
+  /** In a report of an agent that had to wait for a processor, packets are missing: another one follows. */
+  const becomes = (check: () => void): Promise<void> => vi.waitFor(check, WAIT);
+
+  it('show the direction that is cut: the one that hears nothing', async () => {
     const cut = machineOf('cut');
-    for (const peer of [found('cut'), resultFor(seen.get(cut)!, one)!]) {
-      expect(peer).toMatchObject({
-        tcp: { ok: false, error: 'Timeout' },
-        udp: { sent: 20, received: 0, error: 'Timeout' },
-      });
-      expect(peer.mtu).toBeUndefined();
-    }
-    expect(seen.get(cut)!.heard[one.node]).toBeUndefined();
-    expect(seen.get(one)!.heard[cut.node]).toBeGreaterThanOrEqual(20);
-  });
-
-  it('find the largest packet where larger ones vanish', () => {
-    expect(found('large')).toMatchObject({
-      ...{ tcp: { ok: true }, udp: { received: 20 }, mtu: { interface: 1_500, largest: 1_400 } },
+    await becomes(() => {
+      for (const peer of [found('cut'), resultFor(newest(cut), one)!]) {
+        expect(peer).toMatchObject({
+          tcp: { ok: false, error: 'Timeout' },
+          udp: { sent: 20, received: 0, error: 'Timeout' },
+        });
+        expect(peer.mtu).toBeUndefined();
+      }
+      expect(newest(cut).heard[one.node]).toBeUndefined();
+      expect(newest(one).heard[cut.node]).toBeGreaterThanOrEqual(20);
     });
   });
 
-  it('count what is lost, and do not take loss for a smaller MTU', () => {
-    const { udp, tcp, mtu } = found('lossy');
-    // 14 of 20 on average; outside of these bounds in fewer than 1 of 10,000 runs.
-    expect(udp.received).toBeGreaterThanOrEqual(6);
-    expect(udp.received).toBeLessThan(20);
-    expect(tcp.ok).toBe(true);
-    if (mtu !== undefined) expect(mtu).toEqual({ interface: 1_500, largest: 1_500 });
+  it('find the largest packet where larger ones vanish', async () => {
+    await becomes(() =>
+      expect(found('large')).toMatchObject({
+        ...{ tcp: { ok: true }, udp: { received: 20 }, mtu: { interface: 1_500, largest: 1_400 } },
+      }),
+    );
   });
 
-  it('tell UDP from TCP', () => {
-    expect(found('tcpOnly')).toMatchObject({ tcp: { ok: true }, udp: { received: 0, error: 'Timeout' } });
+  it('count what is lost, and do not take loss for a smaller MTU', async () => {
+    await becomes(() => {
+      const { udp, tcp, mtu } = found('lossy');
+      // 14 of 20 on average.
+      expect(udp.received).toBeGreaterThanOrEqual(6);
+      expect(udp.received).toBeLessThan(20);
+      expect(tcp.ok).toBe(true);
+      if (mtu !== undefined) expect(mtu).toEqual({ interface: 1_500, largest: 1_500 });
+    });
   });
 
-  it('tell that nothing listens from a network that is silent', () => {
-    expect(found('closed')).toMatchObject({ tcp: { ok: false, error: 'Refused' }, udp: { received: 20 } });
+  it('tell UDP from TCP', async () => {
+    await becomes(() =>
+      expect(found('tcpOnly')).toMatchObject({ tcp: { ok: true }, udp: { received: 0, error: 'Timeout' } }),
+    );
+  });
+
+  it('tell that nothing listens from a network that is silent', async () => {
+    await becomes(() =>
+      expect(found('closed')).toMatchObject({ tcp: { ok: false, error: 'Refused' }, udp: { received: 20 } }),
+    );
   });
 });

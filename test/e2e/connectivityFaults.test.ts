@@ -110,9 +110,10 @@ describe('helm install with connectivity.enabled=true', () => {
 
 /**
  * Begins faults, awaits that they are named, ends them, and awaits Healthy. While no operator leads, as where the API server does not answer for
- * 10 s, the status is not written, and a finding of a moment stays in it: then it begins again.
+ * 10 s, the status is not written, and a finding of a moment stays in it: then it begins again. And once more if something else was named for
+ * longer than a moment: agents of a busy machine lose packets, and rules of several nodes do not begin at the same time.
  */
-async function expectFoundAndCleared(faults: readonly ConnectivityFault[]): Promise<void> {
+async function expectFoundAndCleared(faults: readonly ConnectivityFault[], isRepeated = false): Promise<void> {
   const stopped = await timesStopped();
   const wanted = await Promise.all(faults.map(async (fault) => fault.wanted(scene!)));
   const all = [...wanted].sort().join();
@@ -150,7 +151,8 @@ async function expectFoundAndCleared(faults: readonly ConnectivityFault[]): Prom
   measured(`${found.join('; ')}; Healthy ${seconds(gone)} after the end${list(others)}`);
   // While a fault begins or ends, a larger or smaller one may be named for a moment: see the limits in docs/connectivity.md.
   const lasting = others.filter(({ ms }) => ms > MOMENT);
-  if (lasting.length > 0 && (await timesStopped()) > stopped) return expectFoundAndCleared(faults);
+  if (lasting.length > 0 && (await timesStopped()) > stopped) return expectFoundAndCleared(faults, isRepeated);
+  if (lasting.length > 0 && !isRepeated) return expectFoundAndCleared(faults, true);
   expect(lasting).toEqual([]);
 }
 
@@ -203,8 +205,8 @@ async function outagesOfAdded(since: number, agent: string): Promise<string[]> {
   return found.map(({ subject }) => subject).filter((one) => one.includes(scene!.added) || one.includes(agent));
 }
 
-// Last: a node whose kubelet was stopped for 20 s is NotReady, and is left out for a minute after that.
-it('a node that is drained, whose agents do not run, and that is removed, is no outage; a kubelet that is stopped meanwhile is', async () => {
+// Last: the added node leaves.
+it('a node that is drained, whose agents do not run, and that is removed, is no outage; a kubelet that does not answer meanwhile is', async () => {
   failureReport();
   const { added } = scene!;
   await kubectl('drain', added, '--ignore-daemonsets', '--delete-emptydir-data');

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { kubeconfigPath, labDown, labUp } from '../lab/lab.ts';
-import { hostState, isRunning, labProcesses } from './hostState.ts';
+import { hostState, hostStateAfter, isRunning, labProcesses } from './hostState.ts';
 
 /** `make demo` and `make lab-down`, and so how a lab starts and ends, whatever was there before. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -59,13 +59,13 @@ it('begins with what is left of a lab that was killed from outside, and leaves n
   expect(printed).toContain('3 nodes are Ready');
   expect(printed).not.toMatch(/: building |making the image/);
   expect(printed.match(/the lab is down/g)).toHaveLength(1);
-  expect(hostState()).toEqual(before);
+  expect(await hostStateAfter(before)).toEqual(before);
 });
 
 it('leaves nothing behind when it is interrupted while the cluster starts, which takes itself down', async () => {
   const printed = await interruptAt('waiting for node1 to be Ready');
   expect(printed.match(/the lab is down/g)).toHaveLength(1);
-  expect(hostState()).toEqual(before);
+  expect(await hostStateAfter(before)).toEqual(before);
 });
 
 it('says at which step it fails and why, and leaves nothing behind', async () => {
@@ -79,7 +79,7 @@ it('says at which step it fails and why, and leaves nothing behind', async () =>
   } finally {
     await run('/usr/sbin/ip', ['address', 'del', '198.19.255.1/32', 'dev', 'lo']);
   }
-  expect(hostState()).toEqual(before);
+  expect(await hostStateAfter(before)).toEqual(before);
 });
 
 it('shows the labels and the new pods follow the traffic, in plain lines, and its cluster stays until make lab-down', async () => {
@@ -97,6 +97,6 @@ it('shows the labels and the new pods follow the traffic, in plain lines, and it
   // Control plane, and a kubelet, containerd and kube-proxy a node; pods and their shims beside them.
   expect(processes.length).toBeGreaterThan(4 + 3 * 3);
   await run('make', ['--silent', 'lab-down'], { cwd: ROOT });
-  expect(processes.filter(isRunning)).toEqual([]);
-  expect(hostState()).toEqual(before);
+  expect(await hostStateAfter(before)).toEqual(before);
+  await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), LONGEST);
 });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { until } from '../harness/measured.ts';
 
 /** What of this machine a lab could leave behind; two of them can be compared. */
 export interface HostState {
@@ -30,6 +31,13 @@ export function hostState(): HostState {
     files: files(),
     sysctls: Object.fromEntries(SYSCTLS.map((name) => [name, readFileSync(`/proc/sys/${name}`, 'utf8').trim()])),
   };
+}
+
+/** Devices and cgroups go a moment after the processes that held them: waits for that, and returns the machine as it is then. */
+export async function hostStateAfter(before: HostState): Promise<HostState> {
+  const isAsBefore = (): boolean => JSON.stringify(hostState()) === JSON.stringify(before);
+  await until('the machine is as before', isAsBefore, { timeout: 120_000, every: 500 }).catch(() => undefined);
+  return hostState();
 }
 
 function files(): string[] {

@@ -117,7 +117,8 @@ it('limits what a node sends, and takes the limit away again', async () => {
     }, DEADLINE);
   try {
     await shape('node2', '20mbit');
-    expect(await megabits()).toBeLessThan(21);
+    // Where the server begins late, it counts what the kernel has kept for it as sent within less than the second.
+    await vi.waitFor(async () => expect(await megabits()).toBeLessThan(21), DEADLINE);
     await shape('node2', 'off');
     // With the limit it would never get there; on a busy machine one second may not suffice.
     await vi.waitFor(async () => expect(await megabits()).toBeGreaterThan(100), DEADLINE);

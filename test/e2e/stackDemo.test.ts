@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { measured } from '../harness/measured.ts';
 import { labDown } from '../lab/lab.ts';
-import { hostState, type HostState } from './hostState.ts';
+import { hostState, hostStateAfter, type HostState } from './hostState.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 let before: HostState;
@@ -46,5 +46,5 @@ it('OpenSDN on three masters and three workers comes up, is upgraded, loses a ma
   ]);
   measured([...served, ...single].join('; '));
   expect(printed).toContain('nothing is left');
-  expect(hostState()).toEqual(before);
+  expect(await hostStateAfter(before)).toEqual(before);
 }, 900_000);

@@ -19,8 +19,8 @@ const WAIT = { timeout: 90_000, interval: 200 };
  * for that. Without any look of its own it would be up to 10 s.
  */
 const ON_ITS_WAY_MS = 1_000;
-/** A pass every second has calls to make. */
-const NEXT_CALLS_MS = 4_000;
+/** A pass every second has calls to make. The rest is for a busy machine, and less than the 10 s between looks without calls. */
+const NEXT_CALLS_MS = 8_000;
 /** The API server remembers for 10 s that a token was good; a revoked one is refused after that. */
 const REMEMBERED_MS = 10_000;
 

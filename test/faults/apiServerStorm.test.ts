@@ -15,6 +15,8 @@ import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
  */
 const KEY = 'web.traffic.example.com/unfit';
 const LONGEST_PAUSE_MS = 30_000;
+/** A process of a busy machine may stand still for so long, and its next try is late by that. */
+const STANDS_STILL_MS = 10_000;
 const STANDBY = 'traffic-operator-standby';
 
 interface Scene {
@@ -79,7 +81,7 @@ function mostInAWindow(all: Map<string, number[]>): number {
 }
 
 /** A pause of 4 s at most, and a pass of a machine that is busy. */
-const SEEN_AGAIN_MS = 10_000;
+const SEEN_AGAIN_MS = 10_000 + STANDS_STILL_MS;
 const shortest = (all: Map<string, number[]>): number => Math.min(...[...all.values()].flat());
 const startOf = async ({ operator }: Scene): Promise<number> => {
   const text = await (await fetch(operator.metricsUrl)).text();
@@ -117,7 +119,7 @@ describe.concurrent('a proxy that', () => {
       expect(times.length).toBeGreaterThan(3);
       expect(times.length).toBeLessThan(12);
       expect(Math.max(...times)).toBeGreaterThan(LONGEST_PAUSE_MS / 2 - 500);
-      expect(Math.max(...times)).toBeLessThan(LONGEST_PAUSE_MS + 2_000);
+      expect(Math.max(...times)).toBeLessThan(LONGEST_PAUSE_MS + 2_000 + STANDS_STILL_MS);
     }
     lateness.disable();
     // A request that this process came to late is noted closer to the next one.

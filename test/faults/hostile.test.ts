@@ -52,7 +52,9 @@ beforeAll(async () => {
   await f.createWatch('beside', { maxBandwidthPercent: '10' });
   // A tick of 10 s: hundreds of objects, whose figures are written each time, on whatever machine this is.
   await grantOperator(f.client, { kind: 'User', name: USER });
-  await f.startOperator(['--interval=10s', '--window=20s'], { kubeconfig: await f.controlPlane.user(USER) });
+  // Hundreds of one namespace, all of which are to be decided.
+  const pace = ['--interval=10s', '--window=20s', '--most-watches-per-namespace=2000'];
+  await f.startOperator(pace, { kubeconfig: await f.controlPlane.user(USER) });
   await vi.waitFor(async () => {
     expect(await f.labels(key('beside'))).toEqual({ n1: 'true', n2: 'false' });
     expectApplied(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' }));

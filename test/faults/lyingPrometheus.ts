@@ -1,5 +1,5 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { freePorts } from '../harness/process.ts';
 import type { Lie, TrueAnswer } from './lyingAnswers.ts';
 
 /** A proxy in front of a real Prometheus that can be told to answer something else. */
@@ -30,10 +30,10 @@ export async function startLyingPrometheus(realUrl: string): Promise<LyingPromet
     const lie = proxy.lie ?? tellTheTruth;
     Promise.resolve(lie(response, truth)).catch(() => response.destroy());
   });
-  const listenOn = (port: number): Promise<void> =>
-    new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
-  await listenOn(0);
-  const { port } = server.address() as AddressInfo;
+  // Of no automatic range: while it refuses connections, nobody else gets it.
+  const [port] = (await freePorts(1)) as [number];
+  const listen = (): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
+  await listen();
   const refuse = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
@@ -49,7 +49,7 @@ export async function startLyingPrometheus(realUrl: string): Promise<LyingPromet
       return asked;
     },
     refuse,
-    listen: () => listenOn(port),
+    listen,
     stop: refuse,
   };
   return proxy;

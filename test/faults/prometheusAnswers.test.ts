@@ -22,8 +22,13 @@ describe('labels stay, and the reason is told, when Prometheus', () => {
   ])('$name', (row) => scene.lieFor(row));
 
   it('answers after a minute, and what nobody waits for is called off', async () => {
-    let most = 0;
-    const count = setInterval(() => (most = Math.max(most, scene.prometheus.held)), 50);
+    let [most, last] = [0, performance.now()];
+    const count = setInterval(() => {
+      const since = last;
+      last = performance.now();
+      // After a pause of this process, it has yet to read which questions were called off.
+      if (last - since < 500) most = Math.max(most, scene.prometheus.held);
+    }, 50);
     await scene.lieFor({ name: 'answers after 60 s', lie: lies.late(LATE_MS), reason: 'PrometheusDeadline' });
     clearInterval(count);
     measured(`answers after 60 s: at most ${most} questions were open at once`);

@@ -14,6 +14,8 @@ export interface AuditedRequest {
   readonly name: string;
   /** HTTP status. */
   readonly code: number;
+  /** Whether the user lacks the right. A status of 403 may also come from admission, as for an object of a CRD that is being deleted. */
+  readonly isForbidden: boolean;
   /** When the request had arrived, wall clock milliseconds. */
   readonly at: number;
   /** When it was answered; for the stage `ResponseStarted`, when that began. */
@@ -39,6 +41,7 @@ interface AuditEvent {
   user?: { username?: string };
   objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number };
+  annotations?: Readonly<Record<string, string>>;
   requestReceivedTimestamp: string;
   stageTimestamp: string;
 }
@@ -70,12 +73,17 @@ function eventsIn(plane: ControlPlane): AuditEvent[] {
  * The right that each request of a user took, such as `patch trafficweights.traffic.example.com/status`, and its HTTP status. Also those of
  * watches that still run.
  */
-export function rightsTaken(plane: ControlPlane, user: string): { right: string; code: number | undefined }[] {
+export function rightsTaken(
+  plane: ControlPlane,
+  user: string,
+): (Pick<AuditedRequest, 'code' | 'isForbidden'> & { right: string })[] {
   return eventsIn(plane)
     .filter((event) => event.user?.username === user)
-    .map(({ verb, objectRef: { apiGroup, resource, subresource } = {}, responseStatus }) => {
+    .map((event) => {
+      const { apiGroup, resource, subresource } = event.objectRef ?? {};
+      const { code, isForbidden } = requestOf(event);
       const kind = [resource, apiGroup].filter(Boolean).join('.');
-      return { right: `${verb} ${[kind, subresource].filter(Boolean).join('/')}`, code: responseStatus?.code };
+      return { right: `${event.verb} ${[kind, subresource].filter(Boolean).join('/')}`, code, isForbidden };
     });
 }
 
@@ -88,6 +96,7 @@ function requestOf(event: AuditEvent): AuditedRequest {
     namespace,
     name,
     code: event.responseStatus?.code ?? 0,
+    isForbidden: event.annotations?.['authorization.k8s.io/decision'] === 'forbid',
     at: Date.parse(event.requestReceivedTimestamp),
     answeredAt: Date.parse(event.stageTimestamp),
     stage: event.stage,

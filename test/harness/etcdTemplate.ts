@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { ownDirectory } from '../../scripts/test/run/ownDirectory.ts';
 import { copyEtcdData, startOwnControlPlane, TEMPLATE_VARIABLE } from './controlPlane.ts';
 import { SERVERS_VARIABLE } from './keptServers.ts';
 import { ETCD_DATA } from './planeServers.ts';
@@ -12,7 +12,7 @@ import { ETCD_DATA } from './planeServers.ts';
  * level share processes, they share control planes, too (see controlPlane.ts).
  */
 export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {
-  const directory = await mkdtemp(join(tmpdir(), 'traffic-test-level-'));
+  const directory = await ownDirectory('traffic-level');
   const plane = await startOwnControlPlane();
   try {
     await plane.stopServers();

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { V1PolicyRule } from '@kubernetes/client-node';
+import { FEATURES } from '../../scripts/generate/features.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 
 /**
@@ -10,7 +11,9 @@ import { CONTROLLERS } from '../../src/controllers/registry.ts';
  */
 export function withoutOptionalRights(rules: readonly V1PolicyRule[], namespace: string): V1PolicyRule[] {
   const kept = [...rules];
-  const optional = CONTROLLERS.flatMap((controller) => controller.rights(namespace).onlyWith ?? []);
+  const optional = CONTROLLERS.flatMap((controller) => controller.rights(namespace).onlyWith ?? []).filter(
+    ({ values }) => values.every((value) => FEATURES.some((feature) => feature === value)),
+  );
   for (const rule of optional.flatMap(({ cluster, own }) => [...cluster, ...own])) {
     // The last one: the chart renders optional rules after the others, of which one may be the same.
     const index = kept.findLastIndex((each) =>

@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { V1Deployment, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
@@ -33,17 +35,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: ['n1'] });
   connected = connect(f.controlPlane);
   await f.startOperator();
-  const [port] = await freePorts(1);
-  const { directory, kubeconfig } = f.controlPlane;
-  const flags = [
-    `--kubeconfig=${kubeconfig}`,
-    '--controllers=horizontal-pod-autoscaler-controller',
-    '--horizontal-pod-autoscaler-sync-period=1s',
-    '--leader-elect=false',
-    `--secure-port=${port}`,
-    `--cert-dir=${directory}/controllers`,
-  ];
-  controllers = start(await binary('kube-controller-manager'), flags, `${directory}/controllers.log`);
+  controllers = await startControllers(await binary('kube-controller-manager'));
   stopFollowing = await follow(f.controlPlane, DEPLOYMENTS, ({ object: { metadata, spec } }) => {
     if (metadata?.name === 'web' && counts.at(-1) !== spec?.replicas) counts.push(spec?.replicas);
   });
@@ -54,6 +46,20 @@ afterAll(async () => {
   await connected.transport.close();
   await f.stop();
 });
+
+async function startControllers(program: string): Promise<RunningProcess> {
+  const [port] = await freePorts(1);
+  const { directory, kubeconfig } = f.controlPlane;
+  const flags = [
+    `--kubeconfig=${kubeconfig}`,
+    '--controllers=horizontal-pod-autoscaler-controller',
+    '--horizontal-pod-autoscaler-sync-period=1s',
+    '--leader-elect=false',
+    `--secure-port=${port}`,
+    `--cert-dir=${directory}/controllers`,
+  ];
+  return start(program, flags, `${directory}/controllers-${basename(program)}.log`);
+}
 
 const deployment = (): Promise<V1Deployment> => f.client.get(DEPLOYMENTS, REF);
 
@@ -164,5 +170,24 @@ describe('replicas in the spec and a HorizontalPodAutoscaler', () => {
     );
     await replicas(2);
     await vi.waitFor(async () => expect(await reconciling()).toMatchObject({ status: 'False' }), WAIT);
+  });
+
+  it('are left to an autoscaler in a program of another name, such as k3s, after one correction', async () => {
+    // The field manager is the name of the program.
+    const program = `${f.controlPlane.directory}/k3s`;
+    await symlink(await binary('kube-controller-manager'), program);
+    counts.splice(0, counts.length, 2);
+    controllers = await startControllers(program);
+    await createAutoscaler(5);
+    await vi.waitFor(async () => {
+      expect(await reconciling()).toMatchObject({ status: 'True', reason: 'ReplicasContested' });
+      expect((await reconciling())?.message).toContain('field manager "k3s"');
+    }, WAIT);
+    await afterPasses(5);
+    // The watch may be behind.
+    await vi.waitFor(() => expect(counts).toEqual([2, 5, 2, 5]), WAIT);
+    await f.restartOperator();
+    await afterPasses(3);
+    expect(counts).toEqual([2, 5, 2, 5]);
   });
 });

@@ -72,7 +72,9 @@ describe('the operator with it', () => {
   /** What the chart would grant, and the process' own events. */
   async function grant(): Promise<void> {
     const events = [{ apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] }];
-    const rules = [...(rulesOf('controller.cluster') ?? []), ...(rulesOf('controller.own') ?? []), ...events];
+    const deployments = ['cluster', 'namespaces'].map((scope) => `trafficWatch.deployments.${scope}`);
+    const granted = ['controller.cluster', 'controller.own', ...deployments].flatMap((name) => rulesOf(name) ?? []);
+    const rules = [...granted, ...events];
     await f.client.create(ROLES, { metadata: { name: USER }, rules });
     await f.client.create(BINDINGS, {
       metadata: { name: USER },

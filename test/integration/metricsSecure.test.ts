@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -140,7 +140,7 @@ const METRICS = { status: 200, text: expect.stringContaining('traffic_operator_l
 const refused = (status: number, text: string): Answer => ({ status, text: `${text}\n` });
 
 beforeAll(async () => {
-  certificates = join(scene.plane.directory, 'certificate');
+  certificates = await mkdtemp(join(scene.plane.directory, 'certificate-'));
   await mount(authority.issue('first'), '1');
   for (const file of ['tls.crt', 'tls.key']) await symlink(`..data/${file}`, join(certificates, file));
   await kubectl(['create', 'namespace', NAMESPACE]);

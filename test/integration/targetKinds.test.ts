@@ -152,12 +152,14 @@ describe('spec.targetRef with Required', () => {
     const rollouts = resourceOf('example.com', 'Rollout');
     await installCrd(f.client, scalableCrd(rollouts), rollouts);
     await create(rollouts, name, { replicas: 1 });
-    const status = { selector: `app=${name},tier in (front,back)` };
+    // Of the active revision, as Argo Rollouts writes it with blueGreen. The pods below are of the next one.
+    const status = { selector: `app=${name},tier in (front,back),rollouts-pod-template-hash=687d76d795` };
     const byController = { fieldManager: 'controller', subresource: 'status' };
     await f.client.mergePatch(rollouts, { namespace: 'default', name }, { status }, byController);
     await f.createWatch(name, { maxBandwidthPercent: '10', placement: 'Required', targetRef: refOf(rollouts, name) });
     await untilInForce(name, { app: name, tier: 'front' });
-    await f.client.create(PODS, aPod('rollout-1', { app: name, tier: 'back' }));
+    const next = { app: name, tier: 'back', 'rollouts-pod-template-hash': '5c6d8f7b9d' };
+    await f.client.create(PODS, aPod('rollout-1', next));
     await vi.waitFor(async () => {
       const [pod] = await podsOf(name);
       expect(requiredTermsOf(pod!)).toContainEqual({ matchExpressions: [notUnfit(name)] });

@@ -254,6 +254,23 @@ describe('deletion', () => {
     expect(await f.labels('zone')).toEqual({ n1: 'a' });
   });
 
+  it('takes the labels off at once, and is not Ready while another finalizer is left', async () => {
+    await f.createWatch('held', { maxBandwidthPercent: '10' });
+    await vi.waitFor(async () => expect((await f.watch('held')).status?.ready).toBe(true), WAIT);
+    const { finalizers = [] } = (await f.watch('held')).metadata ?? {};
+    await f.patchWatch('held', { metadata: { finalizers: [...finalizers, 'example.com/backup'] } });
+    await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'held' });
+    await vi.waitFor(async () => {
+      const held = await f.watch('held');
+      expect([held.status?.ready, condition(held, 'Ready')?.reason]).toEqual([false, 'Terminating']);
+      expect(condition(held, 'Ready')?.message).toContain('example.com/backup');
+      expect(held.metadata?.finalizers).toEqual(['example.com/backup']);
+    }, WAIT);
+    expect(await f.labels(key('held'))).toEqual({});
+    await f.patchWatch('held', { metadata: { finalizers: null } });
+    await expect(f.watch('held')).rejects.toMatchObject({ status: 404 });
+  });
+
   it('with the finalizer forced off still leaves no label of ours', async () => {
     await f.createWatch('forced', { maxBandwidthPercent: '10' });
     await vi.waitFor(async () => expect(Object.keys(await f.labels(key('forced')))).toHaveLength(3), WAIT);

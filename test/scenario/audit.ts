@@ -9,6 +9,8 @@ export interface Write {
   /** The pod whose token was used; '' if the client is not a pod. */
   readonly pod: string;
   readonly user: string;
+  /** When it was answered, ms since the epoch. */
+  readonly at: number;
 }
 
 /** The fields of a line of the API server's audit log that the tests use. */
@@ -46,6 +48,7 @@ export function writesSince(since: Date, resource: string): Promise<Write[]> {
       name: e.objectRef?.name ?? '',
       pod: e.user.extra?.[POD_NAME]?.[0] ?? '',
       user: e.user.username,
+      at: Date.parse(e.stageTimestamp),
     }));
   return Promise.resolve(writes.filter((write) => write.pod !== ''));
 }

@@ -8,6 +8,8 @@ import { getObject, kubectl } from './kubectl.ts';
 
 /** The first ConnectivityCheck that the operator creates. */
 export const CHECK = 'default';
+/** A quarter of the 10 s after which a kubelet renews its Lease. */
+const LEASE_RENEWED_MS = 2_500;
 export const AGENTS_NAMESPACE = `${NAMESPACE}-connectivity`;
 
 export async function check(): Promise<ConnectivityCheck> {
@@ -60,9 +62,25 @@ export function crash({ metadata }: V1Pod, command: string): () => Promise<void>
   };
 }
 
-/** Stops the kubelet of a node, or lets it continue. After 20 s without it the node is NotReady. */
-export async function signalKubelet(node: string, signal: 'STOP' | 'CONT'): Promise<void> {
-  await inNode(node, ['sh', '-c', `kill -${signal} "$(cat /run/lab/kubelet.pid)"`]);
+/**
+ * Stops the kubelet of a node, and renews the Lease of the node in its place: after 20 s without either, the node would be NotReady and be
+ * left out, on a busy machine before the finding. Returns what lets the kubelet continue.
+ */
+export async function hangKubelet(node: string): Promise<() => Promise<void>> {
+  const signal = (name: 'STOP' | 'CONT') => inNode(node, ['sh', '-c', `kill -${name} "$(cat /run/lab/kubelet.pid)"`]);
+  await signal('STOP');
+  // The next one may succeed.
+  const renewing = setInterval(() => void renewLease(node).catch(() => undefined), LEASE_RENEWED_MS);
+  return async () => {
+    clearInterval(renewing);
+    await signal('CONT');
+  };
+}
+
+async function renewLease(node: string): Promise<void> {
+  const renewTime = new Date().toISOString().replace('Z', '000Z');
+  const patch = JSON.stringify({ spec: { renewTime } });
+  await kubectl('patch', 'lease', node, '-n', 'kube-node-lease', '--type=merge', '--patch', patch);
 }
 
 /** An outage of the status. */

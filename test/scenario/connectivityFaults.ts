@@ -1,4 +1,4 @@
-import { agentOf, crash, dnsPod, serverPod, signalKubelet } from './connectivity.ts';
+import { agentOf, crash, dnsPod, hangKubelet, serverPod } from './connectivity.ts';
 import { kubectl } from './kubectl.ts';
 import {
   addFault,
@@ -116,10 +116,7 @@ export const ZONES: ConnectivityFault = {
   },
 };
 export const KUBELET: ConnectivityFault = {
-  what: 'a kubelet is stopped',
+  what: 'a kubelet does not answer',
   wanted: ({ node }) => `Node ${node}`,
-  make: async ({ node }) => {
-    await signalKubelet(node, 'STOP');
-    return () => signalKubelet(node, 'CONT');
-  },
+  make: ({ node }) => hangKubelet(node),
 };

@@ -22,7 +22,13 @@ export interface PodFault {
 const configMap = (name: string, data: Record<string, string>): V1ConfigMap => ({ metadata: { name }, data });
 /** It needs 64 MiB, in one piece, before it serves. */
 const HUNGRY = ['sh', '-c', 'dd if=/dev/zero of=/dev/null bs=64M count=1 && exec httpd -f -p 8080 -h /'];
-const probe = (path: string) => ({ readinessProbe: { httpGet: { path, port: 8080 }, periodSeconds: 1 } });
+/**
+ * Of the events of a pod the kubelet sends the first 25 and then one in five minutes: the answers of a server on a busy machine must not come
+ * too late for the probe so often that its 404 is told no more.
+ */
+const probe = (path: string) => ({
+  readinessProbe: { httpGet: { path, port: 8080 }, periodSeconds: 1, timeoutSeconds: 30 },
+});
 const memory = (limit: string) => ({ command: HUNGRY, resources: { limits: { memory: limit } } });
 
 export const POD_FAULTS: readonly PodFault[] = [

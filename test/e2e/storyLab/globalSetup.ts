@@ -1,9 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
-import { isDeepStrictEqual } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { until } from '../../harness/measured.ts';
 import { labDown } from '../../lab/lab.ts';
-import { hostState, type HostState } from '../hostState.ts';
+import { hostState, hostStateAfter, type HostState } from '../hostState.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,9 +20,6 @@ export default async function setup({ provide }: Pick<TestProject, 'provide'>): 
   provide('hostState', before);
   return async () => {
     await labDown();
-    // Devices and cgroups go a moment after the processes that held them.
-    const isAsBefore = () => Promise.resolve(isDeepStrictEqual(hostState(), before));
-    await until('the machine is as before', isAsBefore, { timeout: 120_000 }).catch(() => undefined);
-    deepEqual(hostState(), before);
+    deepEqual(await hostStateAfter(before), before);
   };
 }
