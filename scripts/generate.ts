@@ -16,7 +16,7 @@ import { devicesPage } from './generate/devices.ts';
 import { docs } from './generate/docs.ts';
 import { effectPage } from './generate/effect.ts';
 import { type GeneratedFile, writeFiles } from './generate/file.ts';
-import { fullRun } from './generate/fullRun.ts';
+import { lastRuns } from './generate/lastRuns.ts';
 import { guardsPage } from './generate/guards.ts';
 import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
@@ -41,7 +41,7 @@ const GENERATORS: readonly Generator[] = [
   devicesPage,
   performancePage,
   effectPage,
-  fullRun,
+  lastRuns,
   () => guardsPage(),
 ];
 

@@ -41,7 +41,13 @@ async function runAll({ chosen, leftOut }: Choice): Promise<number> {
     ...(commit === undefined ? {} : { commit }),
     ...countsOf(levels),
     seconds: (performance.now() - start) / 1000,
-    levels: levels.map(({ level, seconds, cpuSeconds }) => ({ level, seconds, cpuSeconds })),
+    levels: levels.map(({ level, passed, failed, seconds, cpuSeconds }) => ({
+      level,
+      passed,
+      failed,
+      seconds,
+      cpuSeconds,
+    })),
     buildsCpuSeconds,
     ...(before === undefined || after === undefined ? {} : { machineCpuSeconds: after - before }),
   };

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { baseOf, changedSince } from './base.ts';
+import { changedSince, changesOf } from './base.ts';
 import { git } from './git.ts';
 
 describe('the base', () => {
@@ -19,8 +19,13 @@ describe('the base', () => {
     run('commit', '--quiet', '--allow-empty', '--message=x');
     return run('rev-parse', 'HEAD');
   };
-  const record = (of: string | undefined): void =>
-    write('.ci/verified.json', JSON.stringify({ commit: of, date: '2026-01-31', passed: 1, failed: 0 }));
+  const record = (of: string | undefined, level = 'kills'): void =>
+    write('.ci/verified.json', JSON.stringify({ [level]: { commit: of, date: '2026-01-31', passed: 1 } }));
+  /** The base of the level kills, or why there is none. */
+  const baseOf = (of: string, named: string): unknown => {
+    const change = changesOf(of, named)('kills');
+    return 'base' in change ? change.base : change;
+  };
 
   beforeEach(() => {
     // A git hook sets these variables for its own repository.
@@ -66,6 +71,18 @@ describe('the base', () => {
       expect(baseOf(root, '')).toHaveProperty('unknown', expect.stringContaining('names no commit'));
     },
   );
+
+  it('is the commit recorded for the level, of which another level has none', () => {
+    const first = commit();
+    record(first);
+    write('code.ts', 'x');
+    commit();
+    commit();
+    const changeOf = changesOf(root, '');
+    const base = { commit: first, from: '.ci/verified.json of the parent of HEAD' };
+    expect(changeOf('kills')).toEqual({ base, files: ['.ci/verified.json', 'code.ts'] });
+    expect(changeOf('soaks')).toHaveProperty('unknown', expect.stringContaining('no commit of soaks'));
+  });
 
   it('is unknown without a readable record', () => {
     commit();

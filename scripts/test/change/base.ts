@@ -1,41 +1,61 @@
-import { RECORD, recordedCommit } from '../record.ts';
+import { RECORD, recordedCommits } from '../record.ts';
 import { git, tryGit } from './git.ts';
 
-/** A commit with which a change is compared, and who named it. */
-interface Found {
+/** A commit with which the checkout is compared, and who named it. */
+export interface Base {
   readonly commit: string;
   readonly from: string;
 }
 
-/** The base of a change, or why there is none. */
-export type Base = Found | { readonly unknown: string };
+/** What has changed since the base of a level: the base and the files, or why there is no base. */
+export type Change = { readonly base: Base; readonly files: readonly string[] } | { readonly unknown: string };
 
 /**
- * The base is, in this order: the variable CI_BASE; the merge base with origin/main, if HEAD is ahead of that; the recorded commit, at which
- * all levels passed last. That is read from the parent of HEAD: a commit that names its own base would decide what it is tested with. An older
- * base only ever runs more: it is an ancestor, so its difference to HEAD has every change since.
+ * Returns what has changed for a level, by its name. The base is, in this order: the variable CI_BASE; the merge base with origin/main, if HEAD
+ * is ahead of that; the recorded commit, at which the level passed last. The record is read from the parent of HEAD: a commit that names its own
+ * base would decide what it is tested with. An older base only ever runs more: it is an ancestor, so its difference to HEAD has every change
+ * since.
  */
-export function baseOf(root: string, named = process.env.CI_BASE): Base {
-  const found = named ? { commit: named, from: 'CI_BASE' } : (mergeBase(root) ?? verified(root));
-  if ('unknown' in found) return found;
-  const name = `${found.commit} (${found.from})`;
-  const isAncestor = tryGit(root, 'merge-base', '--is-ancestor', found.commit, 'HEAD') !== undefined;
-  if (!isAncestor) return { unknown: `${name} is no ancestor of HEAD in this clone` };
-  return commitOf(root, found.commit) === commitOf(root, 'HEAD') ? { unknown: `${name} is HEAD itself` } : found;
+export function changesOf(root: string, named = process.env.CI_BASE): (level: string) => Change {
+  const common = named ? { commit: named, from: 'CI_BASE' } : mergeBase(root);
+  const baseFor = common === undefined ? recorded(root) : () => common;
+  const files = new Map<string, readonly string[]>();
+  const since = (commit: string): readonly string[] => {
+    const known = files.get(commit) ?? changedSince(root, commit);
+    files.set(commit, known);
+    return known;
+  };
+  return (level) => {
+    const base = usable(root, baseFor(level));
+    return 'unknown' in base ? base : { base, files: since(base.commit) };
+  };
 }
 
-function mergeBase(root: string): Found | undefined {
+function mergeBase(root: string): Base | undefined {
   const commit = tryGit(root, 'merge-base', 'origin/main', 'HEAD');
   const isAhead = commit !== undefined && commit !== commitOf(root, 'HEAD');
   return isAhead ? { commit, from: 'the merge base with origin/main' } : undefined;
 }
 
-function verified(root: string): Base {
+function recorded(root: string): (level: string) => Base | { readonly unknown: string } {
   const text = tryGit(root, 'show', `HEAD^:${RECORD}`);
-  if (text === undefined) return { unknown: `HEAD is not ahead of origin/main, and its parent has no ${RECORD}` };
-  const commit = recordedCommit(text);
-  if (commit === undefined) return { unknown: `${RECORD} of the parent of HEAD names no commit by 40 digits` };
-  return { commit, from: `${RECORD} of the parent of HEAD` };
+  if (text === undefined) {
+    return () => ({ unknown: `HEAD is not ahead of origin/main, and its parent has no ${RECORD}` });
+  }
+  const commits = recordedCommits(text);
+  const from = `${RECORD} of the parent of HEAD`;
+  return (level) => {
+    const commit = commits.get(level);
+    return commit === undefined ? { unknown: `${from} names no commit of ${level} by 40 digits` } : { commit, from };
+  };
+}
+
+function usable(root: string, base: Base | { readonly unknown: string }): Base | { readonly unknown: string } {
+  if ('unknown' in base) return base;
+  const name = `${base.commit} (${base.from})`;
+  const isAncestor = tryGit(root, 'merge-base', '--is-ancestor', base.commit, 'HEAD') !== undefined;
+  if (!isAncestor) return { unknown: `${name} is no ancestor of HEAD in this clone` };
+  return commitOf(root, base.commit) === commitOf(root, 'HEAD') ? { unknown: `${name} is HEAD itself` } : base;
 }
 
 const commitOf = (root: string, name: string): string | undefined =>

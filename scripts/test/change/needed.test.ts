@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { LEVELS } from '../levels.ts';
 import { LONG_LEVELS, OF_ALL } from '../longLevels.ts';
+import type { Change } from './base.ts';
 import { explain, neededBy } from './needed.ts';
 
 const ORDINARY = LEVELS.filter(({ name, phase }) => name !== 'docs' && phase !== 2).map(({ name }) => name);
 const OF_DOCUMENTS = ['format', 'shell', 'generated', 'docs'];
 const ALL_LONG = LONG_LEVELS.map(({ name }) => name);
+
+const BASE = { commit: '0123456789abcdef', from: 'CI_BASE' };
+const change = (files: readonly string[] | undefined): Change =>
+  files === undefined ? { unknown: 'x' } : { base: BASE, files };
 
 interface Row {
   readonly why: string;
@@ -95,7 +100,7 @@ describe('the levels that a change needs', () => {
     ...OF_ALL.map((file) => ({ why: `All depend on ${file}`, files: [file.replace(/\/$/, '/x.ts')], long: ALL_LONG })),
     { why: 'A test of the runner runs no other', files: ['scripts/test/levels.test.ts'], long: [] },
   ])('$why', ({ files, long, levels = [...ORDINARY, ...long] }) => {
-    const needed = neededBy(files);
+    const needed = neededBy(() => change(files));
     expect(needed.levels).toEqual(levels);
     expect(needed.long.map(({ name }) => name)).toEqual(long);
     expect(needed.leftOut.map(({ name }) => name)).toEqual(ALL_LONG.filter((name) => !long.includes(name)));
@@ -104,28 +109,42 @@ describe('the levels that a change needs', () => {
   it.each(['package-lock.json', 'vitest.config.ts', '.ci/run', 'scripts/test/run/runLevel.ts'])(
     'are all long ones for %s',
     (file) => {
-      expect(neededBy([file]).long.map(({ name }) => name)).toEqual(ALL_LONG);
+      expect(neededBy(() => change([file])).long.map(({ name }) => name)).toEqual(ALL_LONG);
     },
   );
 
   it('exist', () => expect(LEVELS.map(({ name }) => name)).toEqual(expect.arrayContaining(OF_DOCUMENTS)));
 });
 
-describe('the explanation', () => {
-  const base = { commit: '0123456789abcdef', from: 'CI_BASE' };
-
-  it('names the file that needs a long level, and the paths without a change', () => {
-    const files = ['src/runtime/cache/store.ts'];
-    const lines = explain(base, files, neededBy(files)).split('\n');
-    expect(lines[0]).toBe('1 files have changed since 0123456789ab (CI_BASE)');
-    expect(lines).toContain('  runs: cache-chaos, for src/runtime/cache/store.ts');
-    expect(lines).toContainEqual('  left out: localise, no change since 0123456789ab in what its tests import');
+describe('each level by its own base', () => {
+  it('is needed if it passed last before its files changed', () => {
+    const needed = neededBy((level) => change(level === 'kills' ? ['src/runtime/apply/x.ts'] : ['src/other.ts']));
+    expect(needed.levels).toEqual([...ORDINARY, 'kills']);
   });
 
-  it('says that documents alone have changed, or that the base is unknown', () => {
-    expect(explain(base, ['README.md'], neededBy(['README.md']))).toMatch(
-      /\n {2}left out: lint .*; documents alone have changed/,
-    );
-    expect(explain({ unknown: 'x' }, undefined, neededBy(undefined))).toMatch(/is unknown: x\. All long levels run\.$/);
+  it('is needed for no record, also where documents alone have changed for the others', () => {
+    const needed = neededBy((level) => change(level === 'soaks' ? undefined : ['README.md']));
+    expect(needed.levels).toEqual([...OF_DOCUMENTS, 'soaks']);
+  });
+
+  it('is an ordinary one if code has changed for one of those', () => {
+    const needed = neededBy((level) => change(level === 'chart' ? ['src/other.ts'] : ['README.md']));
+    expect(needed.levels).toEqual(ORDINARY);
+  });
+});
+
+describe('the explanation', () => {
+  const linesOf = (files: readonly string[] | undefined): string[] =>
+    explain(neededBy(() => change(files))).split('\n');
+
+  it('names the file that needs a long level, and the paths without a change', () => {
+    const lines = linesOf(['src/runtime/cache/store.ts']);
+    expect(lines).toContain('runs: cache-chaos, for src/runtime/cache/store.ts');
+    expect(lines).toContain('left out: localise, no change in what its tests import since 0123456789ab (CI_BASE)');
+  });
+
+  it('says that documents alone have changed, or why a change is unknown', () => {
+    expect(linesOf(['README.md'])[0]).toMatch(/^left out: lint .*; documents alone have changed/);
+    expect(linesOf(undefined)).toContain('runs: localise, for an unknown change: x');
   });
 });

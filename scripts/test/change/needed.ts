@@ -1,6 +1,6 @@
 import { LEVELS } from '../levels.ts';
 import { isIn, LONG_LEVELS, OF_ALL, pathsOf, type LongLevel } from '../longLevels.ts';
-import type { Base } from './base.ts';
+import type { Change } from './base.ts';
 
 /** The levels that a change of documents alone can make fail; `docs` has the tests that read documents. */
 const OF_DOCUMENTS: readonly string[] = ['format', 'shell', 'generated', 'docs'];
@@ -20,60 +20,58 @@ const isDocument = (file: string): boolean => DOCUMENTS.some((pattern) => patter
 export interface Needed {
   readonly levels: readonly string[];
   /** Long levels that it needs, and the first changed file that needs each. */
-  readonly long: readonly { readonly name: string; readonly because?: string }[];
+  readonly long: readonly { readonly name: string; readonly because: string }[];
   /** What it does not need, and where nothing has changed. */
   readonly leftOut: readonly { readonly name: string; readonly where: string }[];
-  readonly onlyDocuments: boolean;
 }
 
+const ORDINARY = LEVELS.filter(({ name, phase }) => name !== 'docs' && phase !== 2).map(({ name }) => name);
+
 /**
- * Decides what a change needs:
+ * Decides what is needed, for each level by what has changed since its own base:
  *
  * | Change | Levels |
  * |---|---|
- * | unknown | all |
- * | documents alone | those that read documents |
- * | any other, or nothing | the ordinary levels, faults and bench; a long level if one of its paths or tests has changed, or what all of them run with |
+ * | documents alone, for every ordinary level | those that read documents |
+ * | any other, unknown, or nothing | the ordinary levels, faults and bench |
+ * | unknown to a long level, or of its paths, its tests, or what all of them run with | that level |
  *
- * @param files that have changed, also those that are gone, relative to the root; undefined if that is unknown
+ * @param changeOf by the name of a level; files are relative to the root, also those that are gone
  */
-export function neededBy(files: readonly string[] | undefined): Needed {
-  const onlyDocuments = files !== undefined && files.length > 0 && files.every(isDocument);
-  const need = (level: LongLevel): string | undefined => {
-    if (onlyDocuments) return undefined;
-    const [{ runs }, paths] = [level, pathsOf(level)];
-    // Other tests in its paths are run by the ordinary levels.
-    const needs = (file: string) =>
-      isIn(file, runs.tests) || (isIn(file, [...paths, ...OF_ALL]) && !file.endsWith('.test.ts'));
-    return files === undefined ? 'an unknown change' : files.find(needs);
-  };
+export function neededBy(changeOf: (level: string) => Change): Needed {
+  const changes = ORDINARY.map(changeOf);
   const rows = LONG_LEVELS.map((level) => {
-    const { name, paths, runs } = level;
-    const where = paths === undefined ? 'what its tests import' : [...paths, ...runs.tests].join(' ');
-    return { name, where, because: need(level) };
+    const change = changeOf(level.name);
+    return { name: level.name, because: becauseOf(level, change), where: whereOf(level, change) };
   });
-  const long = rows.filter(({ because }) => because !== undefined);
-  const ordinary = LEVELS.filter(({ name, phase }) => name !== 'docs' && phase !== 2).map(({ name }) => name);
-  const levels = onlyDocuments ? OF_DOCUMENTS : [...ordinary, ...long.map(({ name }) => name)];
-  return { levels, long, leftOut: rows.filter((row) => !long.includes(row)), onlyDocuments };
+  const long = rows.flatMap(({ name, because }) => (because === undefined ? [] : [{ name, because }]));
+  const ordinary = changes.every(isOfDocuments) ? OF_DOCUMENTS : ORDINARY;
+  const needed = new Set(long.map(({ name }) => name));
+  return { levels: [...ordinary, ...needed], long, leftOut: rows.filter(({ name }) => !needed.has(name)) };
+}
+
+const isOfDocuments = (change: Change): boolean =>
+  'files' in change && change.files.length > 0 && change.files.every(isDocument);
+
+/** Why a long level is needed: the first of its files that has changed. The ordinary levels run other tests in its paths, and read documents. */
+function becauseOf(level: LongLevel, change: Change): string | undefined {
+  if ('unknown' in change) return `an unknown change: ${change.unknown}`;
+  const paths = [...pathsOf(level), ...OF_ALL];
+  return change.files.find((file) => isIn(file, level.runs.tests) || (isIn(file, paths) && !file.endsWith('.test.ts')));
+}
+
+function whereOf({ paths, runs }: LongLevel, change: Change): string {
+  const since = 'base' in change ? ` since ${change.base.commit.slice(0, 12)} (${change.base.from})` : '';
+  return `${paths === undefined ? 'what its tests import' : [...paths, ...runs.tests].join(' ')}${since}`;
 }
 
 /** What a person reads about the decision. */
-export function explain(
-  base: Base,
-  files: readonly string[] | undefined,
-  { long, leftOut, onlyDocuments }: Needed,
-): string {
-  if ('unknown' in base) return `The base of the change is unknown: ${base.unknown}. All long levels run.`;
-  const since = `since ${base.commit.slice(0, 12)}`;
-  const left = leftOut.map(({ name, where }) => `  left out: ${name}, no change ${since} in ${where}`);
-  const runs = long.map(({ name, because }) => `  runs: ${name}, for ${because}`);
-  const unread = LEVELS.map(({ name }) => name).filter((name) => !OF_DOCUMENTS.includes(name));
-  const documents = [
-    `  left out: ${unread.join(' ')}; documents alone have changed, and the tests that read them are in docs`,
-  ];
+export function explain({ levels, long, leftOut }: Needed): string {
+  const unread = ORDINARY.filter((name) => !levels.includes(name));
+  const documents = `left out: ${unread.join(' ')}; documents alone have changed, and the tests that read them are in docs`;
   return [
-    `${files?.length ?? 0} files have changed ${since} (${base.from})`,
-    ...(onlyDocuments ? documents : [...runs, ...left]),
+    ...(unread.length > 0 ? [documents] : []),
+    ...long.map(({ name, because }) => `runs: ${name}, for ${because}`),
+    ...leftOut.map(({ name, where }) => `left out: ${name}, no change in ${where}`),
   ].join('\n');
 }

@@ -17,8 +17,8 @@ const TIMES: Times = {
   failed: 0,
   seconds: 100,
   levels: [
-    { level: 'unit', seconds: 60, cpuSeconds: 50 },
-    { level: 'e2e', seconds: 90, cpuSeconds: 20 },
+    { level: 'unit', passed: 1, failed: 0, seconds: 60, cpuSeconds: 50 },
+    { level: 'e2e', passed: 1, failed: 0, seconds: 90, cpuSeconds: 20 },
   ],
   buildsCpuSeconds: 0,
 };

@@ -22,7 +22,7 @@ export interface Times {
   readonly passed: number;
   readonly failed: number;
   readonly seconds: number;
-  readonly levels: readonly ({ readonly level: string } & Time)[];
+  readonly levels: readonly ({ readonly level: string; readonly passed: number; readonly failed: number } & Time)[];
   /** The builds of programs of the lab that ran beside the first levels. */
   readonly buildsCpuSeconds: number;
   /** CPU seconds of the whole machine; only on Linux. */
