@@ -57,7 +57,9 @@ const isOfDocuments = (change: Change): boolean =>
 function becauseOf(level: LongLevel, change: Change): string | undefined {
   if ('unknown' in change) return `an unknown change: ${change.unknown}`;
   const paths = [...pathsOf(level), ...OF_ALL];
-  return change.files.find((file) => isIn(file, level.runs.tests) || (isIn(file, paths) && !file.endsWith('.test.ts')));
+  return change.files.find(
+    (file) => isIn(file, level.runs.tests) || (isIn(file, paths) && !file.endsWith('.test.ts') && !isDocument(file)),
+  );
 }
 
 function whereOf({ paths, runs }: LongLevel, change: Change): string {
