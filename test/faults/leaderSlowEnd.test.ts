@@ -6,9 +6,13 @@ import { writesOf } from '../harness/audit.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
+import { SLACK } from '../harness/slack.ts';
 
-/** A leader that is told to end while its calls hang: what it waits for must not keep the next leader waiting. */
-const TERMINATED_MS = 3_000;
+/**
+ * A leader that is told to end while its calls hang: what it waits for must not keep the next leader waiting. A lease that is not given up ends
+ * after 15 s.
+ */
+const TERMINATED_MS = Math.min(3 * SLACK, 12) * 1_000;
 /** Longer than all of this takes: once the patches have come through, the next leader has nothing to write. */
 const HANG_MS = 300_000;
 const NODES = ['n1', 'n2', 'n3'];
