@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TRAFFIC_WATCH_FLAGS } from '../../src/controllers/trafficwatch/flags.ts';
-import { dnsLabel } from './shapes.ts';
+import { allowedNamespaces } from './shapes.ts';
 
 /** The values about TrafficWatches. */
 export const trafficWatch = z
@@ -27,13 +27,9 @@ export const trafficWatch = z
           .describe(
             'Whether the operator writes the Deployments of TrafficWatches with spec.deployment. Grants the rights to create and patch Deployments. Without it, these TrafficWatches are Stalled (DeploymentsNotAllowed).',
           ),
-        namespaces: z
-          .array(z.union([z.literal('*'), dnsLabel]))
-          .min(1)
-          .default(['*'])
-          .describe(
-            'Namespaces in which the operator may create and patch Deployments, such as [shop]; "*": every namespace. They must exist. In others, TrafficWatches with spec.deployment are Stalled.',
-          ),
+        namespaces: allowedNamespaces.describe(
+          'Namespaces in which the operator may create and patch Deployments, such as [shop]; "*": every namespace. They must exist. In others, TrafficWatches with spec.deployment are Stalled.',
+        ),
       })
       .prefault({})
       .describe('The Deployments of TrafficWatches. Labels of nodes need no right to write Deployments.'),

@@ -7,7 +7,7 @@ import { dashboards } from './dashboardValues.ts';
 import { discovery, nodeExporter, prometheus } from './measurementValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
 import { nodePolicy, ownObjectsPolicy, placementPolicy, requesterPolicy } from './policyValues.ts';
-import { anyList, anyMap, duration, optionalDuration, stringMap } from './shapes.ts';
+import { allowedNamespaces, anyList, anyMap, duration, optionalDuration, stringMap } from './shapes.ts';
 import { trafficWatch } from './trafficWatchValues.ts';
 
 /**
@@ -133,8 +133,11 @@ export const chartValues = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          'Whether the operator runs the components of TrafficStacks. Installs the CRD of TrafficStacks, and grants the rights to create workloads and Services in every namespace.',
+          'Whether the operator runs the components of TrafficStacks. Installs the CRD of TrafficStacks, and grants the rights to read workloads, Services and ConfigMaps in every namespace, and to write them in stacks.namespaces.',
         ),
+      namespaces: allowedNamespaces.describe(
+        'Namespaces in which the operator may create, change and delete the objects of TrafficStacks, such as [shop]; "*": every namespace. They must exist. The namespace of the release is always allowed. A TrafficStack with objects in another namespace is Stalled (NamespaceNotAllowed), and nothing of it is written.',
+      ),
       default: z
         .boolean()
         .default(true)

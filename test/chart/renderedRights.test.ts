@@ -83,31 +83,51 @@ describe('the rights', () => {
     ).toEqual([]);
   });
 
-  it('to write the Deployments of TrafficWatches are bound only in the namespaces of the value', () => {
-    const namespaces = ['--set', 'stacks.enabled=false,trafficWatch.deployments.namespaces={shop,lab}'];
-    const objects = helmTemplate(...namespaces).filter((object) => !isHook(object));
+  /** With a value that lists namespaces: the rights everywhere and in these namespaces, where they are bound, and the flags for them. */
+  function boundBy(values: string, flag: string) {
+    const objects = helmTemplate('--set', values).filter((object) => !isHook(object));
     const [everywhere, bound, ...others] = objects.filter(({ kind }) => kind === 'ClusterRole');
     expect(others).toEqual([]);
-    expect(unique(rightsOf(everywhere!.rules as Rule[]))).toEqual(
-      unique([
+    const { name } = bound!.metadata;
+    const bindings = objects.filter(({ roleRef }) => (roleRef as { name: string } | undefined)?.name === name);
+    const account = { kind: 'ServiceAccount', name: 'traffic-operator', namespace: NAMESPACE };
+    for (const { subjects } of bindings) expect(subjects).toEqual([account]);
+    return {
+      everywhere: unique(rightsOf(everywhere!.rules as Rule[])),
+      bound: unique(rightsOf(bound!.rules as Rule[])),
+      bindings: bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace!}`),
+      flags: podOf(find(objects, 'Deployment')).containers[0].args.filter((arg) => arg.startsWith(flag)),
+    };
+  }
+
+  it('to write the Deployments of TrafficWatches are bound only in the namespaces of the value', () => {
+    const values = 'stacks.enabled=false,trafficWatch.deployments.namespaces={shop,lab}';
+    expect(boundBy(values, '--deployment')).toEqual({
+      everywhere: unique([
         ...rendered('ClusterRole', false, ...WITHOUT),
         ...['list', 'watch'].map((verb) => `apps/deployments/* ${verb}`),
         'traffic.example.com/trafficwatches/finalizers/* update',
       ]),
+      bound: ['create', 'patch'].map((verb) => `apps/deployments/* ${verb}`),
+      bindings: ['RoleBinding shop', 'RoleBinding lab'],
+      flags: ['--deployment-namespace=shop', '--deployment-namespace=lab'],
+    });
+  });
+
+  it('to write the objects of stacks are bound only in the namespaces of the value, and of the release', () => {
+    const { everywhere, bound, bindings, flags } = boundBy(
+      `trafficWatch.deployments.enabled=false,stacks.namespaces={shop,lab,${NAMESPACE}}`,
+      '--stack-namespace',
     );
-    expect(rightsOf(bound!.rules as Rule[])).toEqual(['create', 'patch'].map((verb) => `apps/deployments/* ${verb}`));
-    const { name } = bound!.metadata;
-    const bindings = objects.filter(({ roleRef }) => (roleRef as { name: string } | undefined)?.name === name);
-    expect(bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace!}`)).toEqual([
-      'RoleBinding shop',
-      'RoleBinding lab',
-    ]);
-    const account = { kind: 'ServiceAccount', name: 'traffic-operator', namespace: NAMESPACE };
-    expect(bindings.map(({ subjects }) => subjects)).toEqual([[account], [account]]);
-    expect(podOf(find(objects, 'Deployment')).containers[0].args.filter((arg) => arg.includes('deployment'))).toEqual([
-      '--deployment-namespace=shop',
-      '--deployment-namespace=lab',
-    ]);
+    const own = CONTROLLERS.flatMap((each) => each.rights(NAMESPACE).onlyWith ?? []);
+    const { cluster = [], namespaces = [] } = own.find(({ values }) => values.join() === 'stacks') ?? {};
+    expect(everywhere).toEqual(unique([...rendered('ClusterRole', false, ...WITHOUT), ...rightsOf(cluster as Rule[])]));
+    const unnamed = /^(apps|policy|monitoring\.coreos\.com|)\/[a-z]+\/\* (create|patch|delete)/;
+    expect(everywhere.filter((right) => unnamed.test(right))).toEqual(['/nodes/* patch']);
+    expect(bound).toEqual(unique(rightsOf(namespaces as Rule[])));
+    expect(bound).toContain('/pods/* delete');
+    expect(bindings).toEqual([NAMESPACE, 'shop', 'lab'].map((namespace) => `RoleBinding ${namespace}`));
+    expect(flags).toEqual(['shop', 'lab', NAMESPACE].map((namespace) => `--stack-namespace=${namespace}`));
   });
 
   it('of the manager are two more where it has to ask who may read its metrics, and only there', () => {

@@ -75,6 +75,7 @@ const optional: Effect[] = [
   { of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' },
   { of: 'stacks.enabled', to: false, see: argument('stacks'), is: undefined },
   { of: 'discovery.namespaces', to: ['monitoring'], see: argument('discovery-namespace'), is: 'monitoring' },
+  { of: 'stacks.namespaces', to: ['a'], see: argument('stack-namespace'), is: 'a' },
   { of: 'stacks.default', to: false, see: argument('default-stack'), is: 'false' },
 ];
 

@@ -14,7 +14,7 @@ export function withoutOptionalRights(rules: readonly V1PolicyRule[], namespace:
   const optional = CONTROLLERS.flatMap((controller) => controller.rights(namespace).onlyWith ?? []).filter(
     ({ values }) => values.every((value) => FEATURES.some((feature) => feature === value)),
   );
-  for (const rule of optional.flatMap(({ cluster, own }) => [...cluster, ...own])) {
+  for (const rule of optional.flatMap(({ cluster, own, namespaces = [] }) => [...cluster, ...own, ...namespaces])) {
     // The last one: the chart renders optional rules after the others, of which one may be the same.
     const index = kept.findLastIndex((each) =>
       isDeepStrictEqual({ why: rule.why, ...each }, { why: undefined, ...rule }),

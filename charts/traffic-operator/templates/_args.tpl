@@ -168,6 +168,11 @@
 {{- if .Values.stacks.enabled }}
 - --stacks=true
 - --default-stack={{ .Values.stacks.default }}
+{{- if not (has "*" .Values.stacks.namespaces) }}
+{{- range .Values.stacks.namespaces }}
+- --stack-namespace={{ . }}
+{{- end }}
+{{- end }}
 {{- range .Values.discovery.namespaces }}
 - --discovery-namespace={{ . }}
 {{- end }}

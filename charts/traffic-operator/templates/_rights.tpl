@@ -294,34 +294,34 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks/finalizers']
   verbs: ['update']
-# The workloads of components, and a node-exporter of somebody else.
+# The workloads of components.
 - apiGroups: ['apps']
   resources: ['deployments', 'statefulsets', 'daemonsets']
-  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch']
 # The Services and files of components.
 - apiGroups: ['']
   resources: ['services', 'configmaps']
-  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
-# Those of built-in components. The controllers that deploy them without a stack have the rights to write them, by their names.
-- apiGroups: ['']
-  resources: ['serviceaccounts']
   verbs: ['get', 'list', 'watch']
 # The last ready revision of components, for rollbacks.
 - apiGroups: ['apps']
   resources: ['controllerrevisions']
-  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch']
 # The PrometheusRule of a component of the type Rules.
 - apiGroups: ['monitoring.coreos.com']
   resources: ['prometheusrules']
-  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch']
 # Of components with high availability.
 - apiGroups: ['policy']
   resources: ['poddisruptionbudgets']
-  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
-# Why a component is not ready. delete: one of a failed revision, which a StatefulSet would wait for.
+  verbs: ['get', 'list', 'watch']
+# Those of built-in components. The controllers that deploy them without a stack have the rights to write them, by their names.
+- apiGroups: ['']
+  resources: ['serviceaccounts']
+  verbs: ['get', 'list', 'watch']
+# Why a component is not ready.
 - apiGroups: ['']
   resources: ['pods']
-  verbs: ['list', 'watch', 'delete']
+  verbs: ['list', 'watch']
 # The same, where no status tells: a quota, a volume, a probe.
 - apiGroups: ['events.k8s.io']
   resources: ['events']
@@ -329,6 +329,33 @@
 {{- end -}}
 
 {{- define "traffic-operator.rights.stacks.own" -}}
+{{- end -}}
+
+{{- define "traffic-operator.rights.stacks.namespaces" -}}
+# The workloads of components: in every namespace, or only in those of a value.
+- apiGroups: ['apps']
+  resources: ['deployments', 'statefulsets', 'daemonsets']
+  verbs: ['create', 'patch', 'delete']
+# The Services and files of components: in every namespace, or only in those of a value.
+- apiGroups: ['']
+  resources: ['services', 'configmaps']
+  verbs: ['create', 'patch', 'delete']
+# The last ready revision of components, for rollbacks: in every namespace, or only in those of a value.
+- apiGroups: ['apps']
+  resources: ['controllerrevisions']
+  verbs: ['create', 'patch', 'delete']
+# The PrometheusRule of a component of the type Rules: in every namespace, or only in those of a value.
+- apiGroups: ['monitoring.coreos.com']
+  resources: ['prometheusrules']
+  verbs: ['create', 'patch', 'delete']
+# Of components with high availability: in every namespace, or only in those of a value.
+- apiGroups: ['policy']
+  resources: ['poddisruptionbudgets']
+  verbs: ['create', 'patch', 'delete']
+# One of a failed revision, which a StatefulSet would wait for.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['delete']
 {{- end -}}
 
 {{- define "traffic-operator.rights.stacks.weights.cluster" -}}

@@ -30,6 +30,8 @@ export const StackReason = {
   InvalidDependencies: 'InvalidDependencies',
   /** Two components have one object, a file cannot be rendered, or no node is selected: nothing is written. */
   InvalidComponents: 'InvalidComponents',
+  /** The stack has objects in a namespace in which the operator may not write: nothing is written. */
+  NamespaceNotAllowed: 'NamespaceNotAllowed',
   /** An object with the name of one of the stack belongs to somebody else. */
   ForeignObject: 'ForeignObject',
   NotStalled: 'NotStalled',
@@ -98,6 +100,8 @@ export const ComponentReason = {
   ForeignObject: 'ForeignObject',
   WriteFailed: 'WriteFailed',
   NotInSpec: 'NotInSpec',
+  /** The stack is being deleted, and the operator may not delete an object of it: Kubernetes does when the stack is gone. */
+  NamespaceNotAllowed: 'NamespaceNotAllowed',
   /** It is not looked at yet; or the spec is invalid, or something cannot be read: the conditions of the stack say why. */
   NotDecided: 'NotDecided',
 } as const;

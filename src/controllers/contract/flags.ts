@@ -16,6 +16,7 @@ import { labelKey } from '../../options/kubernetesValues.ts';
 import {
   address,
   boolean,
+  dnsLabel,
   dnsSubdomain,
   duration,
   header,
@@ -104,6 +105,10 @@ export const SHARED_FLAGS = {
     boolean,
     'false',
     'With --stacks, what the operator deploys is in the TrafficStack "default". It follows the flags until somebody changes its spec. From then on the object decides.',
+  ),
+  stackNamespace: list(
+    dnsLabel,
+    'With --stacks, namespace in which the operator writes the objects of TrafficStacks, besides its own. Without this flag: every namespace. A stack with objects in another one is Stalled (NamespaceNotAllowed).',
   ),
   connectivity: withDefault(
     boolean,

@@ -16,8 +16,8 @@ export const trafficStack = defineController({
   rights: trafficStackRights,
   registerMetrics: createTrafficStackMetrics,
   builtIns: ({ namespace }) => builtInsOf(namespace),
-  create(context, { namespace, defaultStack }) {
-    const options = { namespace, hasDefault: defaultStack };
+  create(context, { namespace, defaultStack, stackNamespace }) {
+    const options = { namespace, namespaces: stackNamespace, hasDefault: defaultStack };
     return context.stacks === undefined ? NOT_RUNNING : runStacks(context, context.stacks, options);
   },
   cleanUp,

@@ -5,7 +5,20 @@ import { DEFAULT_STACK } from '../contract/keepers.ts';
 import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const { group, plural } = TRAFFIC_STACKS;
-const KEEP = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
+const READ = ['get', 'list', 'watch'];
+const WRITE = ['create', 'patch', 'delete'];
+
+/** What stacks have objects of in the namespaces of users. It is read in every namespace, and written in those that are allowed. */
+const OBJECTS = [
+  { group: 'apps', plurals: ['deployments', 'statefulsets', 'daemonsets'], why: 'The workloads of components' },
+  { group: '', plurals: ['services', 'configmaps'], why: 'The Services and files of components' },
+  { group: 'apps', plurals: ['controllerrevisions'], why: 'The last ready revision of components, for rollbacks' },
+  {
+    ...{ group: PROMETHEUS_RULES.group, plurals: [PROMETHEUS_RULES.plural] },
+    why: 'The PrometheusRule of a component of the type Rules',
+  },
+  { group: 'policy', plurals: ['poddisruptionbudgets'], why: 'Of components with high availability' },
+] as const;
 
 /** The RBAC rights of the controller of TrafficStacks. */
 export function trafficStackRights(): ControllerRights {
@@ -30,32 +43,23 @@ export function trafficStackRights(): ControllerRights {
             ...rule(group, [`${plural}/finalizers`], ['update']),
             why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
           },
+          ...OBJECTS.map(({ group: of, plurals, why }) => ({ ...rule(of, plurals, READ), why: `${why}.` })),
           {
-            ...rule('apps', ['deployments', 'statefulsets', 'daemonsets'], KEEP),
-            why: 'The workloads of components, and a node-exporter of somebody else.',
-          },
-          { ...rule('', ['services', 'configmaps'], KEEP), why: 'The Services and files of components.' },
-          {
-            ...rule('', ['serviceaccounts'], ['get', 'list', 'watch']),
+            ...rule('', ['serviceaccounts'], READ),
             why: 'Those of built-in components. The controllers that deploy them without a stack have the rights to write them, by their names.',
           },
-          {
-            ...rule('apps', ['controllerrevisions'], KEEP),
-            why: 'The last ready revision of components, for rollbacks.',
-          },
-          {
-            ...rule(PROMETHEUS_RULES.group, [PROMETHEUS_RULES.plural], KEEP),
-            why: 'The PrometheusRule of a component of the type Rules.',
-          },
-          { ...rule('policy', ['poddisruptionbudgets'], KEEP), why: 'Of components with high availability.' },
-          {
-            ...rule('', ['pods'], ['list', 'watch', 'delete']),
-            why: 'Why a component is not ready. delete: one of a failed revision, which a StatefulSet would wait for.',
-          },
+          { ...rule('', ['pods'], ['list', 'watch']), why: 'Why a component is not ready.' },
           {
             ...rule('events.k8s.io', ['events'], ['list']),
             why: 'The same, where no status tells: a quota, a volume, a probe.',
           },
+        ],
+        namespaces: [
+          ...OBJECTS.map(({ group: of, plurals, why }) => ({
+            ...rule(of, plurals, WRITE),
+            why: `${why}: in every namespace, or only in those of a value.`,
+          })),
+          { ...rule('', ['pods'], ['delete']), why: 'One of a failed revision, which a StatefulSet would wait for.' },
         ],
       },
       {
@@ -63,7 +67,7 @@ export function trafficStackRights(): ControllerRights {
         own: [],
         cluster: [
           {
-            ...rule(TRAFFIC_WEIGHTS.group, [TRAFFIC_WEIGHTS.plural], KEEP),
+            ...rule(TRAFFIC_WEIGHTS.group, [TRAFFIC_WEIGHTS.plural], [...READ, ...WRITE]),
             why: 'The TrafficWeights of components.',
           },
         ],

@@ -8,7 +8,7 @@ import { Sightings } from './observe/answers/sightings.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
-import { at, component, stackOf } from './testing/stacks.ts';
+import { at, component, EVERYWHERE, stackOf } from './testing/stacks.ts';
 
 /** A stack that was ready, of which nothing can be read any more. */
 function scene() {
@@ -28,7 +28,7 @@ function scene() {
     nodes: { get: () => undefined },
     sightings: new Sightings(new FakeClock()),
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
-    namespace: 'op',
+    allowed: EVERYWHERE,
     podReader: { read: () => Promise.resolve([]) },
     eventReader: { read: () => Promise.resolve([]) },
     strangers: { look: () => expect.fail('nothing is looked at'), forget: (stack) => void forgotten.push(stack) },

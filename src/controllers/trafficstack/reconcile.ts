@@ -12,6 +12,7 @@ import { terminatingConditions } from '../../runtime/status/terminating.ts';
 import { act, type Writers } from './act/act.ts';
 import { OF_OTHERS } from './componentEvents.ts';
 import { announce, announceFirst, reportStatus, reportUndecided, type Reporting } from './announce.ts';
+import type { AllowedNamespaces } from './decide/allowed.ts';
 import type { Writing } from './decide/failures.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { asDecidedLast, statusOf } from './decide/status.ts';
@@ -39,8 +40,7 @@ export interface Dependencies extends Reporting {
   readonly answers: Pick<AnswerFeed, 'answer' | 'askAgain'>;
   readonly sightings: Pick<Sightings, 'of' | 'record' | 'forget'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
-  /** That of the operator. */
-  readonly namespace: string;
+  readonly allowed: AllowedNamespaces;
   readonly podReader: Pick<PodReader, 'read'>;
   readonly eventReader: Pick<EventReader, 'read'>;
   readonly strangers: Pick<Strangers, 'look' | 'forget'>;
@@ -125,10 +125,11 @@ async function apply(
   const plan = await planFrom(observation, { ...d, strangers });
   strangers.end();
   keepTimes(d, found, plan);
-  if (found.metadata?.deletionTimestamp !== undefined && plan.inventory.length === 0) {
-    return leave(d, found, signal);
-  }
+  const isLeaving = found.metadata?.deletionTimestamp !== undefined;
+  if (isLeaving && plan.inventory.length === 0) return leave(d, found, signal);
   await announce(d, found, plan, signal);
+  // What is left, the operator may not delete, and the status says so.
+  if (isLeaving && plan.isRemoved) return leave(d, found, signal);
   const { failures, open } = await act(plan, found, d.writers, signal);
   // Its time may have passed by now, and the status has to say what has failed.
   const written = withNewestStatus(d, found);

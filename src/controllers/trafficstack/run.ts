@@ -32,6 +32,7 @@ import { RecentCalls } from './observe/recentCalls.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
 import { createStrangers } from './observe/strangers/create.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
+import { idsByName } from './render/builtIn.ts';
 import { reconcileDefault } from './reconcileDefault.ts';
 import { Renderings } from './renderings.ts';
 
@@ -44,6 +45,8 @@ const WRITES_AT_ONCE = 12;
 export interface StackOptions {
   /** That of the operator. */
   readonly namespace: string;
+  /** Where the objects of stacks may be, besides that. Empty: in every namespace. */
+  readonly namespaces: readonly string[];
   /** Whether the stack `default` is created if there is none. */
   readonly hasDefault: boolean;
 }
@@ -52,7 +55,7 @@ export interface StackOptions {
 export function runStacks(
   context: ControllerContext,
   cache: Informer<TrafficStack>,
-  { namespace, hasDefault }: StackOptions,
+  { namespace, namespaces, hasDefault }: StackOptions,
 ): RunningController {
   const { client, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
   const writer = limitWrites(client, WRITES_AT_ONCE);
@@ -65,7 +68,8 @@ export function runStacks(
   });
   const strangers = createStrangers(context, (name) => controller.queue.add(name));
   const dependencies: Dependencies = {
-    ...{ client, namespace, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
+    ...{ client, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
+    allowed: { own: namespace, namespaces, byName: idsByName(context.builtIns) },
     podReader: new PodReader({ client, clock }),
     eventReader: new EventReader({ client, clock }),
     probes: new ServerProbes({ clock, nodes: () => nodes.lister.list() }),

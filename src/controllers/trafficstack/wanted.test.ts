@@ -5,7 +5,7 @@ import type { KubeObject } from '../../runtime/client/resource.ts';
 import { DEPLOYMENTS, SERVICES } from '../../runtime/client/resources.ts';
 import type { BuiltIn } from '../contract/builtIn.ts';
 import { Renderings } from './renderings.ts';
-import { at, component, NOW, stackOf } from './testing/stacks.ts';
+import { at, component, EVERYWHERE, NOW, stackOf } from './testing/stacks.ts';
 import { observeWanted, wantedOf } from './wanted.ts';
 
 const OWN = { namespace: 'op', name: 'prometheus' };
@@ -40,7 +40,7 @@ async function fileWith(mode: ComponentSpec['mode'], answers: boolean, status: P
   const none = { get: () => undefined };
   const where = {
     renderings: new Renderings({ countNodes: () => 0, builtIns: [PROMETHEUS] }),
-    namespace: 'op',
+    allowed: EVERYWHERE,
     caches: {
       kinds: ['Service', 'Deployment', 'ConfigMap'].map((kind) => ({ resource: { kind }, overlay: none })),
       pods: { lister: { byIndex: () => [] } },

@@ -2,11 +2,13 @@ import { StackReason } from '../../api/trafficstack/reasons.ts';
 import { parseTrafficStackSpec } from '../../api/trafficstack/schema.ts';
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { Failure } from '../../runtime/status/failure.ts';
+import { namespaceProblems, type AllowedNamespaces } from './decide/allowed.ts';
 import { orderComponents } from './decide/graph.ts';
 import { usesOf } from './decide/present/external.ts';
 import { asDecidedLast } from './decide/status.ts';
 import { targetOf } from './decide/upgrade/target.ts';
 import type { Caches } from './observe/caches.ts';
+import { existingIn } from './observe/inventory.ts';
 import type { Observation } from './observe/observation.ts';
 import { observe, type Observed, type Wanted } from './observe/observe.ts';
 import { lastReadyRevision } from './observe/revisions.ts';
@@ -24,8 +26,7 @@ interface Undecided {
 interface Rendering {
   readonly renderings: Pick<Renderings, 'render'>;
   readonly caches: Caches;
-  /** That of the operator. */
-  readonly namespace: string;
+  readonly allowed: AllowedNamespaces;
 }
 
 /**
@@ -35,7 +36,7 @@ interface Rendering {
  */
 export function wantedOf(
   stack: TrafficStack,
-  { renderings, caches, namespace }: Rendering,
+  { renderings, caches, allowed }: Rendering,
   used = usedBefore(stack),
 ): Wanted | Undecided {
   const parsed = parseTrafficStackSpec(stack);
@@ -46,8 +47,16 @@ export function wantedOf(
   if ('problems' in rendered) return invalid(StackReason.InvalidComponents, rendered.problems);
   const { upgrade = {} } = parsed.spec;
   const targets = rendered.components.map((each) =>
-    targetOf(each, { stack, upgrade, namespace, stored: lastReadyRevision(stack, each.spec.name, caches) }),
+    targetOf(each, {
+      stack,
+      upgrade,
+      namespace: allowed.own,
+      stored: lastReadyRevision(stack, each.spec.name, caches),
+    }),
   );
+  // A target may have the objects of an earlier spec.
+  const refused = namespaceProblems([...rendered.components, ...targets], existingIn(stack, caches), allowed);
+  if (refused.length > 0) return invalid(StackReason.NamespaceNotAllowed, refused);
   return { components: targets, upgrade };
 }
 

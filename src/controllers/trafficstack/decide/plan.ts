@@ -30,6 +30,8 @@ export interface StackPlan extends Asking {
   readonly workloads: ReadonlyMap<string, string>;
   /** What exists or is about to be created. It is stored before anything is created. */
   readonly inventory: readonly InventoryEntry[];
+  /** Whether nothing is left of a stack that is being deleted, but what the operator may not delete. */
+  readonly isRemoved: boolean;
   /** When the first deadline passes, ms since 1970; Infinity if none runs. */
   readonly deadlineAt: number;
   /** What is seen of the components. */
@@ -58,6 +60,7 @@ export function planStack(observation: Observation): StackPlan {
     workloads: new Map(all.map(({ status, what }) => [status.name, what])),
     inventory: withUnread([...entriesOf(observation, planned), ...removal.inventory], observation),
     ...{ facts: factsOf(all), askAgain: askAgainOf(all) },
+    isRemoved: components.length === 0 && removal.isRemoved,
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
     ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), observation.now),
   };
@@ -122,7 +125,7 @@ function withoutThose(instead: ReadonlyMap<string, InventoryEntry>, entry: Inven
 
 function entryOf(
   component: ObservedComponent,
-  { stack, left, withPods }: Pick<Observation, 'stack' | 'left' | 'withPods'>,
+  { stack, left, locked = [], withPods }: Pick<Observation, 'stack' | 'left' | 'locked' | 'withPods'>,
   planned: PlannedComponent | undefined,
 ): InventoryEntry {
   const { spec, objects, stored } = component;
@@ -133,7 +136,9 @@ function entryOf(
   );
   const refs = [
     ...own.map(({ resource, object }) => refOf(resource.kind, object)),
-    ...left.filter(({ component: of }) => of === spec.name).map(({ resource, live }) => refOf(resource.kind, live)),
+    ...[...left, ...locked]
+      .filter(({ component: of }) => of === spec.name)
+      .map(({ resource, live }) => refOf(resource.kind, live)),
     ...revisionsOf(stored, planned),
   ];
   const prior = stack.status?.inventory?.find((entry) => entry.component === spec.name);

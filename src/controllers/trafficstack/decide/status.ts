@@ -19,6 +19,11 @@ type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 const IN_PROGRESS: ReadonlySet<ComponentState> = new Set(['Waiting', 'Progressing', 'Unknown', 'Removing']);
 /** What a component has only while it is observed. */
 const OBSERVED: ReadonlySet<string> = new Set(['blockedBy', 'waitingOn', 'replicas', 'readyReplicas']);
+/** The reason of `Stalled`, by that of a component. */
+const STALLED: ReadonlyMap<string, Reason> = new Map([
+  [ComponentReason.ForeignObject, Reason.ForeignObject],
+  [ComponentReason.NamespaceNotAllowed, Reason.NamespaceNotAllowed],
+]);
 const DEGRADED: ReadonlySet<ComponentState> = new Set(['Degraded', 'Failed']);
 
 /** The status before the writes of a plan, and after them. @param now ms since 1970 */
@@ -148,7 +153,8 @@ function statesOf(components: readonly ComponentStatus[], summary: string): Reco
   const degraded = components.find(({ state }) => state === 'Failed') ?? first(DEGRADED);
   const open = degraded ?? rootIn(components) ?? first(IN_PROGRESS);
   const progressing = first(IN_PROGRESS);
-  const foreign = components.find(({ reason }) => reason === ComponentReason.ForeignObject);
+  const stalled = components.find(({ reason }) => STALLED.has(reason));
+  const stalledReason = stalled && STALLED.get(stalled.reason);
   return {
     Ready:
       open === undefined
@@ -167,9 +173,9 @@ function statesOf(components: readonly ComponentStatus[], summary: string): Reco
         ? { status: 'False', reason: Reason.NotDegraded, message: 'No component is degraded.' }
         : { status: 'True', reason: degradedReason(degraded), message: told(degraded) },
     Stalled:
-      foreign === undefined
+      stalled === undefined || stalledReason === undefined
         ? { status: 'False', reason: Reason.NotStalled, message: 'Nothing is in the way.' }
-        : { status: 'True', reason: Reason.ForeignObject, message: told(foreign) },
+        : { status: 'True', reason: stalledReason, message: told(stalled) },
   };
 }
 

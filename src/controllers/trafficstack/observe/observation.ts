@@ -211,6 +211,8 @@ export interface Observation {
   /** In the order of their dependencies. Empty if the stack is being deleted. */
   readonly components: readonly ObservedComponent[];
   readonly left: readonly LeftObject[];
+  /** The same, which the operator may not delete. Only a stack that is being deleted has some: another one is refused. */
+  readonly locked?: readonly LeftObject[];
   /** The part of the inventory that this process may not read, such as TrafficWeights without --weights. */
   readonly unread?: readonly InventoryEntry[];
   /** Undefined if the stack has none. */

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
 import type { Target } from '../decide/upgrade/target.ts';
-import { at, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
+import { at, EVERYWHERE, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import type { StackPod } from './observation.ts';
 import { observe, type Observed } from './observe.ts';
 
@@ -38,7 +38,7 @@ it.each([
     probes: {
       proof: () => Promise.resolve(problem === undefined ? { is: 'Proven' } : { is: 'Unproven', lack: problem }),
     },
-    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
     sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
   } as Partial<Observed> as Observed;
   const components = [target('exporter', 'NodeExporter', EXPORTER), target('metrics', 'Prometheus', PROMETHEUS)];
@@ -70,7 +70,7 @@ async function usedWithAuto({ present = [], inventory = [], status }: Before) {
       list: () => Promise.resolve([object('other'), object('prom')]),
     },
     probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
-    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
     sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const { spec, ...rest } = target('metrics', 'Prometheus', PROMETHEUS);
@@ -110,14 +110,14 @@ it.each<[string, Before, string]>([
 });
 
 /** Namespace/name of the pods that a removal waits for. @param live the workload of the inventory */
-async function awaitedPods(pods: readonly StackPod[], live: KubeObject): Promise<string[][]> {
+async function awaitedPods(pods: readonly StackPod[], live: KubeObject, allowed = EVERYWHERE): Promise<string[][]> {
   const where = {
     caches: {
       kinds: [{ resource: DEPLOYMENTS, overlay: { get: () => live } }],
       pods: { lister: { byIndex: (_: string, value: string) => (value === 'shop/main/web' ? pods : []) } },
     },
     nodes: { get: () => undefined },
-    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed },
     sightings: { of: () => undefined },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
@@ -132,6 +132,13 @@ it('the pods of a component are those that the workload of its inventory made, n
   const owner = { apiVersion: 'v1', kind: 'TrafficStack', name: 'main', uid: 'stack-uid', controller: true };
   const live = { metadata: { ...object('web').metadata, ownerReferences: [owner] } };
   expect(await awaitedPods(pods, live)).toEqual([['web', 'shop/web-1']]);
+});
+
+it('the pods of a workload that the operator may not delete are not awaited: they do not end', async () => {
+  const owner = { apiVersion: 'v1', kind: 'TrafficStack', name: 'main', uid: 'stack-uid', controller: true };
+  const live = { metadata: { ...object('web').metadata, ownerReferences: [owner] } };
+  const pods = [made('web-1', 'Deployment web')];
+  expect(await awaitedPods(pods, live, { ...EVERYWHERE, namespaces: ['lab'] })).toEqual([]);
 });
 
 it('the pods of a workload that is not of the stack any more are not awaited', async () => {
@@ -155,7 +162,7 @@ it('reads an object by its name whose body the cache has dropped, and that of no
         return Promise.resolve({ ...object('prometheus'), spec: 'whole' });
       },
     },
-    ...{ measurable: () => 1, clock: { monotonic: () => 0 } },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
     sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const { spec } = target('metrics', 'Prometheus', PROMETHEUS);

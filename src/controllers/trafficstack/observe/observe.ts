@@ -5,11 +5,12 @@ import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/app
 import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Lister } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
-import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
+import { keyOf, type KubeObject, type ObjectRef } from '../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { forEachAtOnce } from '../../../runtime/controller/forEachAtOnce.ts';
-import { idFor, idOf } from '../../../runtime/objectSet/member.ts';
+import { idFor, idOf, type Member } from '../../../runtime/objectSet/member.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
+import { mayWrite, type AllowedNamespaces } from '../decide/allowed.ts';
 import { usesOf } from '../decide/present/external.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import { isMadeBy } from '../decide/removal/madeBy.ts';
@@ -44,6 +45,7 @@ export interface Wanted {
 /** Where it is observed. */
 export interface Observed {
   readonly caches: Caches;
+  readonly allowed: AllowedNamespaces;
   /** Whole Nodes. */
   readonly nodes: Pick<Lister<CachedNode>, 'get'>;
   readonly client: Client;
@@ -70,22 +72,31 @@ export async function observe(
   observed: Observed,
   now: number,
 ): Promise<Observation> {
-  const { caches, client, answers } = observed;
+  const { caches, client, answers, allowed } = observed;
   const found = await observeComponents(stack, components, { ...observed, now });
   const entries = (stack.status?.inventory ?? []).filter((entry) => !isGivenUp(entry, stack, caches));
-  const pods = entries.map(({ component, objects }) => {
+  const pods = entries.map(({ component, objects: all }) => {
+    // The pods of what the operator may not delete do not end.
+    const objects = all.filter(({ kind, ...ref }) => mayWrite(memberOf(kind, ref), allowed));
     const namespaces = [...new Set(objects.map(({ namespace }) => namespace))];
     const pods = namespaces.flatMap((namespace) => podsOf(stack, component, namespace, observed));
     // Somebody may have copied a workload with its labels.
     return [component, pods.filter((pod) => objects.some((ref) => isMadeBy(pod, ref)))] as const;
   });
+  const left = Object.groupBy(await leftOf(stack, found, { caches, client }), ({ resource, live: object }) =>
+    mayWrite({ resource, object }, allowed) ? 'removable' : 'locked',
+  );
   return {
     ...{ stack, components: found, now, seen: observed.sightings.of(stack.metadata?.name ?? '') },
     ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
-    left: await leftOf(stack, found, { caches, client }),
+    ...{ left: left.removable ?? [], locked: left.locked ?? [] },
     unread: unreadOf(stack, caches),
     withPods: new Map(pods.filter(([, each]) => each.length > 0)),
   };
+}
+
+function memberOf(kind: string, metadata: ObjectRef): Member {
+  return { resource: resourceOfKind(kind), object: { metadata } };
 }
 
 /** Whether the workload of an entry is not of the stack any more, as after `--cascade=orphan`: nor are its pods. */
@@ -257,7 +268,7 @@ async function leftOf(
       const resource = resourceOfKind(kind);
       if (!isCached(caches, resource)) continue;
       if (wanted.has(idFor(resource, { namespace, name }))) continue;
-      const desired = { resource, object: { metadata: { namespace, name } } };
+      const desired = memberOf(kind, { namespace, name });
       const live = wholeOf(cachedIn(caches, desired)) ?? (await readLive(client, desired));
       if (live !== undefined && isOfStack(live, stack)) left.push({ component, resource, live });
     }

@@ -1,8 +1,18 @@
 import type { V1Deployment, V1Service } from '@kubernetes/client-node';
 import type { CommonSpec, ComponentSpec, TrafficStack, UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import type { BuiltIn, BuiltInObject, StandIn } from '../../contract/builtIn.ts';
+import { idOf } from '../../../runtime/objectSet/member.ts';
 import type { ComponentFacts } from './facts.ts';
 import { metadataOf, type DesiredObject } from './objects.ts';
+
+/**
+ * Ids of the objects of built-in components that a controller also deploys without a stack: it has the rights to write them, by their names,
+ * in any namespace.
+ */
+export function idsByName(builtIns: readonly BuiltIn[]): ReadonlySet<string> {
+  const own = builtIns.filter(({ fieldManager }) => fieldManager !== undefined);
+  return new Set(own.flatMap((each) => each.render({ name: each.type, type: each.type, ...each.settings }).map(idOf)));
+}
 
 /** Of a URL without one. */
 const HTTP_PORT = 80;

@@ -11,6 +11,7 @@ import type { Transport } from '../../../runtime/client/transport.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
+import type { AllowedNamespaces } from '../decide/allowed.ts';
 import { createTrafficStackMetrics } from '../metrics.ts';
 import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
 import { Sightings } from '../observe/answers/sightings.ts';
@@ -21,7 +22,7 @@ import { Strangers } from '../observe/strangers/strangers.ts';
 import { reconcile, type Dependencies } from '../reconcile.ts';
 import { Renderings } from '../renderings.ts';
 import { RESOURCES } from '../render/kinds.ts';
-import { live, stackOf } from './stacks.ts';
+import { EVERYWHERE, live, stackOf } from './stacks.ts';
 
 /** The end of the operator in the middle of its work. */
 class Killed extends Error {}
@@ -42,6 +43,8 @@ export class SimulatedCluster {
     probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
     listeners: { ask: ({ port }) => Promise.resolve({ port, asked: 0, answering: [] }) },
   };
+  /** Where the operator may write. */
+  allowed: AllowedNamespaces = EVERYWHERE;
   /** The number of nodes that can be measured. */
   measurable = 3;
   /** Objects of somebody else, of any kind: all that lists have. */
@@ -186,7 +189,7 @@ export class SimulatedCluster {
       nodes: { get: () => undefined },
       sightings: this.#sightings,
       renderings: new Renderings({ countNodes: () => 0, builtIns: this.#builtIns }),
-      namespace: 'op',
+      allowed: this.allowed,
       podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
       strangers: this.#strangers,

@@ -5,6 +5,7 @@ import type {
   WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { AllowedNamespaces } from '../decide/allowed.ts';
 import { renderStack, type RenderedComponent } from '../render/stack.ts';
 import type { Answer, ObservedComponent, Seen, StackPod, Verdict } from '../observe/observation.ts';
 
@@ -38,6 +39,9 @@ export function live(object: KubeObject, available: number, over: object = {}): 
     status,
   } as KubeObject;
 }
+
+/** An operator that may write everywhere. */
+export const EVERYWHERE: AllowedNamespaces = { own: 'op', namespaces: [], byName: new Set() };
 
 /** That of all observed components. */
 export const REVISION = 'r1';

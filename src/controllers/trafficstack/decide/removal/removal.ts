@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../../runtime/objectSet/member.ts';
 import type { LeftObject, Observation } from '../../observe/observation.ts';
+import { leftText } from '../allowed.ts';
 import { withLostPod } from '../cause/podProblem.ts';
 import { Holders, type Decided } from './holders.ts';
 
@@ -15,6 +16,8 @@ export interface Removal {
   readonly statuses: readonly ComponentStatus[];
   /** The inventory of what stays or is not gone yet, without what the spec has. */
   readonly inventory: readonly InventoryEntry[];
+  /** Whether nothing is left of it but what the operator may not delete. */
+  readonly isRemoved: boolean;
 }
 
 /**
@@ -27,8 +30,10 @@ export interface Removal {
  * | is not, and nothing depends on it               | its objects are deleted                    |
  * | is not, and what depended on it waits for its removal, as after another name of the component | its objects are deleted |
  * | has no object and no pod any more               | it leaves the inventory                    |
+ * | has objects that the operator may not delete    | nothing holds, and waits for, these: Kubernetes deletes them when the stack is gone |
  */
-export function planRemoval({ stack, components, left, withPods, now }: Observation, decided: Decided): Removal {
+export function planRemoval(observation: Observation, decided: Decided): Removal {
+  const { stack, components, left, locked = [], withPods, now } = observation;
   const inSpec = new Set(components.map(({ spec }) => spec.name));
   const entries = stack.status?.inventory ?? [];
   const gone = entries.filter(({ component }) => !inSpec.has(component));
@@ -39,20 +44,36 @@ export function planRemoval({ stack, components, left, withPods, now }: Observat
   const asked = new Set([...leftOf.keys(), ...there.map(({ component }) => component)]);
   const held = new Map([...asked].map((component) => [component, holders.of(component)]));
   const free = left.filter(({ component }) => held.get(component)?.length === 0);
+  const lockedOf = Map.groupBy(locked, ({ component }) => component);
+  const kept = gone.filter(
+    ({ component }) => lockedOf.has(component) && !there.some((each) => each.component === component),
+  );
   return {
     remove: free.filter(({ live }) => !isBeingDeleted(live)),
-    statuses: there.map(({ component }) => {
+    statuses: [...there, ...kept].map(({ component }) => {
       const [holder] = held.get(component) ?? [];
       const reason = holder !== undefined && inSpec.has(holder) ? HELD_BY_SPEC : HELD_BY_GONE;
       const objects = leftOf.get(component) ?? [];
-      return statusOf(component, { stack, objects, withPods, now, wait: holder && `waits for ${holder}, ${reason}` });
+      const status = statusOf(component, {
+        ...{ stack, objects, withPods, now },
+        wait: holder && `waits for ${holder}, ${reason}`,
+      });
+      return withLocked(status, lockedOf.get(component) ?? []);
     }),
-    inventory: there,
+    inventory: [...there, ...kept],
+    isRemoved: there.length === 0,
   };
 }
 
 const HELD_BY_SPEC = 'which depended on it and is not ready yet';
 const HELD_BY_GONE = 'which depends on it and is not gone yet';
+
+/** @param locked what the operator may not delete of it */
+function withLocked(status: ComponentStatus, locked: readonly LeftObject[]): ComponentStatus {
+  if (locked.length === 0) return status;
+  const message = leftText(locked.map(({ resource, live: object }) => ({ resource, object })));
+  return { ...status, reason: Reason.NamespaceNotAllowed, message };
+}
 
 function isBeingDeleted({ metadata }: KubeObject): boolean {
   return metadata?.deletionTimestamp !== undefined;
