@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { stringify } from 'yaml';
-import { helmTemplate, isHook } from '../../scripts/chart/helm.ts';
 import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { arrived, AUDIT_OF_USERS, writesOf } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl } from '../harness/kubectl.ts';
-import { find, podOf } from './rendered.ts';
+import { applyRights } from './chartRights.ts';
 
 /** The label-only installation: its rights, as the chart renders them, and its flags, on a real API server. */
 const NAMESPACE = 'traffic-operator-system';
 const USER = `system:serviceaccount:${NAMESPACE}:traffic-operator`;
-const VALUES = ['--set', 'crds.enabled=false,trafficWatch.deployments.enabled=false,stacks.enabled=false'];
-const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);
+const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false,stacks.enabled=false';
 const UNFIT = 'db.traffic.example.com/unfit';
 const WAIT = { timeout: 120_000, interval: 300 };
 const REF = { namespace: 'default', name: 'web' };
@@ -24,13 +21,9 @@ const whenLabelled = () =>
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'], auditPolicy: AUDIT_OF_USERS });
-  const objects = helmTemplate(...VALUES).filter((object) => !isHook(object));
   await kubectl(f.controlPlane, ['create', 'namespace', NAMESPACE]);
-  const rights = objects.filter(({ kind }) => RIGHTS.has(kind)).map((object) => stringify(object));
-  await kubectl(f.controlPlane, ['apply', '-f-'], rights.join('---\n'));
-  const flags = podOf(find(objects, 'Deployment')).containers[0].args.filter((arg) =>
-    /^--(deployment|stacks)/.test(arg),
-  );
+  const args = await applyRights(f.controlPlane, VALUES);
+  const flags = args.filter((arg) => /^--(deployment|stack)/.test(arg));
   expect(flags).toEqual(['--deployments=false']);
   f.exporter.setPercent('n2', 50);
   await f.createForeignDeployment('db');

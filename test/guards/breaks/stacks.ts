@@ -3,6 +3,39 @@ import type { Break } from '../break.ts';
 /** TrafficStacks. */
 export const STACKS: readonly Break[] = [
   {
+    promise: 'The operator may write objects of stacks only in the namespaces that the chart lists, and in its own.',
+    file: 'charts/traffic-operator/templates/rbac.yaml',
+    find: '{{- if $stacksEverywhere }}',
+    replace: '{{- if true }}',
+    test: {
+      project: 'chart',
+      path: 'test/chart/renderedRights.test.ts',
+      name: 'to write the objects of stacks are bound only in the namespaces of the value, and of the release',
+    },
+  },
+  {
+    promise: 'Nothing of a stack is changed while it has an object in a namespace in which the operator may not write.',
+    file: 'src/controllers/trafficstack/wanted.ts',
+    find: 'if (refused.length > 0)',
+    replace: 'if (refused.length > 1)',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/namespaces.test.ts',
+      name: 'keeps what exists, unchanged, and goes on when the namespace is allowed',
+    },
+  },
+  {
+    promise: 'The deletion of a stack ends, and says so, if the operator may not delete an object of it.',
+    file: 'src/controllers/trafficstack/reconcile.ts',
+    find: 'if (isLeaving && plan.isRemoved) return leave(d, found, signal);',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/namespaces.test.ts',
+      name: 'removes what the operator may, says what is left to Kubernetes, and ends',
+    },
+  },
+  {
     promise: 'An upgrade starts a wave only when all changes of the earlier waves have ended, in every branch.',
     file: 'src/controllers/trafficstack/decide/upgrade/waves.ts',
     find: 'earlier.filter(({ status }) => isBeingChanged(status))',
