@@ -96,6 +96,13 @@ describe('the notes', () => {
       ['It queries http://p', 'kubectl get trafficstack'],
       [EITHER, DEPLOYS],
     ],
+    ['that stacks have every namespace', [], ['the workloads of TrafficStacks in every namespace'], []],
+    [
+      'which namespaces stacks have',
+      ['stacks.namespaces={shop,lab}'],
+      ['the workloads of TrafficStacks in default, shop, lab'],
+      ['TrafficStacks in every namespace'],
+    ],
   ])('say %s', (_what, values, told, untold) => {
     const text = notes(...values).replaceAll(/\s+/g, ' ');
     for (const each of told) expect(text).toContain(each);
