@@ -67,21 +67,6 @@ describe('what is in the inventory and not in the spec', () => {
     expect(plan([entry('db')], { left: [gone] })).toMatchObject({ remove: [], inventory: ['db'] });
   });
 
-  it('is deleted but for what the operator may not delete, which Kubernetes deletes with the stack, and nothing waits for that', () => {
-    const locked = [{ component: 'web', resource: SERVICES, live: { metadata: { namespace: 'other', name: 'web' } } }];
-    const told =
-      'web Removing: the operator may not delete in namespace other, so Kubernetes deletes these when the stack is gone, in no order: Service other/web';
-    expect(plan(both, { left: [left('db'), left('web')], locked })).toMatchObject({
-      remove: ['Deployment web'],
-      statuses: [expect.stringContaining('db Removing: waits for web'), told],
-    });
-    expect(plan(both, { left: [left('db')], locked })).toEqual({
-      remove: ['Deployment db'],
-      statuses: ['db Removing: being deleted: Deployment shop/db', told],
-      inventory: ['db', 'web'],
-    });
-  });
-
   it('leaves the inventory when it is gone', () => {
     expect(plan(both)).toEqual({ remove: [], statuses: [], inventory: [] });
   });
