@@ -17,6 +17,7 @@ import { until } from '../harness/measured.ts';
 import { installPlacementPolicy } from '../harness/placementPolicy.ts';
 import { connect } from '../harness/runtimeScene.ts';
 import { percentile, summarize } from './statistics.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 const PODS_OF_A_KIND = Number(process.env.PODS ?? '1000');
 const REPETITIONS = Number(process.env.REPETITIONS ?? '5');
@@ -38,7 +39,7 @@ async function createWatch(client: Client): Promise<void> {
     podSelector: { matchLabels: LABELS },
   };
   await client.create(TRAFFIC_WATCHES, { metadata, spec });
-  const labelKey = 'web.traffic.example.com/unfit';
+  const labelKey = unfitKey('web', WITH);
   // Names as long as those of cloud providers.
   const names = Array.from(
     { length: UNFIT },

@@ -6,6 +6,7 @@ import { allObjects, field, kubectl, kubeconfigOf } from '../harness/kubectl.ts'
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
 import { DEPLOY } from './cluster.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * scripts/cluster.sh, which `make install deploy undeploy uninstall` call, on a real API server with the controller that
@@ -13,7 +14,7 @@ import { DEPLOY } from './cluster.ts';
  */
 /** Another one than that of deploy/. */
 const NAMESPACE = 'network';
-const UNFIT = 'web.traffic.example.com/unfit';
+const UNFIT = unfitKey('web');
 const IMAGE = 'registry.example.com/traffic-operator:1';
 const WAIT = { timeout: 120_000, interval: 300 };
 const DEPLOYMENT = ['-n', NAMESPACE, 'deployment/traffic-operator'];

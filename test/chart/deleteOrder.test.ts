@@ -8,6 +8,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { operatorMain } from '../harness/operatorMain.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * What `kubectl apply -k` has made is taken away, in every order, with a TrafficWatch that has labels: on a real API
@@ -18,7 +19,7 @@ const NAMESPACE = 'traffic-operator-system';
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
 const CLEANUP_NAMESPACE = 'traffic-operator-cleanup';
 const CRD = 'crd/trafficwatches.traffic.example.com';
-const UNFIT = 'web.traffic.example.com/unfit';
+const UNFIT = unfitKey('web');
 const LABELLED = { n1: 'false', n2: 'false' };
 const CLUSTER_KINDS =
   'clusterroles,clusterrolebindings,flowschemas,validatingadmissionpolicies,validatingadmissionpolicybindings';

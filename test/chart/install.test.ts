@@ -6,12 +6,13 @@ import type { Manifest } from '../../scripts/chart/helm.ts';
 import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
 import { operatorMain } from '../harness/operatorMain.ts';
 import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, run, startCluster } from './cluster.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */
 const NAMESPACE = 'network';
 const CRD = 'crd/trafficwatches.traffic.example.com';
 const JOB = 'job/traffic-operator-cleanup';
-const UNFIT = 'web.traffic.example.com/unfit';
+const UNFIT = unfitKey('web');
 const WAIT = { timeout: 120_000, interval: 300 };
 const DONE = { ok: true, text: expect.any(String) as string };
 const refusal = (...texts: string[]): object => ({

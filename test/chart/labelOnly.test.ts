@@ -5,13 +5,14 @@ import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { arrived, AUDIT_OF_USERS, writesOf } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl } from '../harness/kubectl.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 import { applyRights } from './chartRights.ts';
 
 /** The label-only installation: its rights, as the chart renders them, and its flags, on a real API server. */
 const NAMESPACE = 'traffic-operator-system';
 const USER = `system:serviceaccount:${NAMESPACE}:traffic-operator`;
 const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false,stacks.enabled=false';
-const UNFIT = 'db.traffic.example.com/unfit';
+const UNFIT = unfitKey('db');
 const WAIT = { timeout: 120_000, interval: 300 };
 const REF = { namespace: 'default', name: 'web' };
 

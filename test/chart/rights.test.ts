@@ -15,6 +15,7 @@ import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { labels } from './nodeChanges.ts';
 import { sender } from './sender.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * The operator and its clean-up with the rights that deploy/ gives them, on a real API server with RBAC: nothing is
@@ -27,7 +28,7 @@ const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
 const AGENTS_NAMESPACE = `${NAMESPACE}-connectivity`;
 const CLEANUP = 'traffic-operator-cleanup';
 const ROLES = ['clusterrole/traffic-operator-system-traffic-operator', 'role/traffic-operator'];
-const UNFIT = 'web.traffic.example.com/unfit';
+const UNFIT = unfitKey('web');
 const WAIT = { timeout: 120_000, interval: 300 };
 const run = promisify(execFile);
 

@@ -16,6 +16,7 @@ import { applyWatch, nodeRows, type NodeRow } from '../scenario/watch.ts';
 import { runDemo, startCluster } from './frame.ts';
 import { say, step, watchUntil } from './steps.ts';
 import { LiveTable } from './table.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 const WATCH = 'web';
 /** The existing StatefulSet, and its TrafficWatch. */
@@ -143,7 +144,7 @@ Try next:
   export KUBECONFIG=${kubeconfigPath()} PATH=${binDir()}:$PATH
   kubectl get trafficwatch
   kubectl describe trafficwatch ${WATCH}
-  kubectl get nodes -L ${WATCH}.traffic.example.com/unfit
+  kubectl get nodes -L ${unfitKey(WATCH)}
   kubectl delete -n traffic pod iperf3-client     # the traffic stops; the label goes back within a minute
   kubectl delete trafficwatch ${WATCH} ${EXISTING}              # takes their labels off
 

@@ -19,6 +19,7 @@ import { buildCatalog, make, olmRelease, provideCatalog, tagImage } from '../sce
 import { applyWatch, podUids } from '../scenario/watch.ts';
 import { allObjects, keyOf } from './storyLab/inventory.ts';
 import { enterLab, leaveLab } from './storyLab/storyLab.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * The operator by the real OLM, all in pods: the commands of docs/olm.md, a TrafficWatch, the upgrade to the next bundle,
@@ -154,7 +155,7 @@ it('a TrafficWatch labels the node that is over its threshold', async () => {
   ]);
   await vi.waitFor(async () => {
     expect(await labels('web')).toEqual(NODE1_IS_UNFIT);
-    expect(await labels('generator')).toEqual(NODE1_IS_UNFIT);
+    expect(await labels('generator', 'traffic-generator')).toEqual(NODE1_IS_UNFIT);
   }, within(120));
   await vi.waitFor(async () => expect(await podUids('web')).toHaveLength(3), within(60));
 });
@@ -170,10 +171,7 @@ it('the traffic generator of the samples runs on fit nodes alone', async () => {
     'traffic-generator',
     `--timeout=${SLACK * 120}s`,
   );
-  console.log(
-    await kubectl('get', 'trafficwatch', '-A'),
-    await kubectl('get', 'nodes', '-L', 'web.traffic.example.com/unfit'),
-  );
+  console.log(await kubectl('get', 'trafficwatch', '-A'), await kubectl('get', 'nodes', '-L', unfitKey('web')));
   console.log(await kubectl('get', 'pods', '-n', 'traffic-generator', '-o', 'wide'));
   const { items } = await getObject<{ items: V1Pod[] }>('pods', '-n', 'traffic-generator');
   expect(items.map(({ status }) => status?.phase)).toEqual(Array(4).fill('Running'));

@@ -21,13 +21,14 @@ import { createMetricsCertificate, createScrapers, scrape } from '../scenario/se
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { applyWatch, podUids } from '../scenario/watch.ts';
 import { enterLab, leaveLab } from './storyLab/storyLab.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * What a careful admin does with the chart, on real pods: every option on, and back again. Without stacks, whose
  * rights include others of the operator, and would hide that one of these is missing.
  */
 const NO_STACKS = { enabled: false };
-const LABEL = 'web.traffic.example.com/unfit';
+const LABEL = unfitKey('web');
 const LABELS = ['false', 'true', 'false'];
 const MONITORING_CRDS = ['servicemonitors', 'prometheusrules'].map((plural) =>
   fileURLToPath(new URL(`../chart/testdata/monitoring.coreos.com_${plural}.yaml`, import.meta.url)),

@@ -8,7 +8,7 @@ import { addNode, removeNode, shape } from '../lab/lab.ts';
 import { helmInstall, helmUninstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
 import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { exhaustMemory } from '../scenario/kill.ts';
-import { labelKey, labels, ownLabels } from '../scenario/nodeLabels.ts';
+import { labels, ownLabels } from '../scenario/nodeLabels.ts';
 import { containerOf, freezeLeader, leader, podOf, startOf } from '../scenario/operatorPods.ts';
 import { startTraffic, stopTraffic } from '../scenario/traffic.ts';
 import { applyWatch, nodeRows, podUids, sampleWatch } from '../scenario/watch.ts';
@@ -16,6 +16,7 @@ import { writesSince } from '../scenario/audit.ts';
 import { ask } from '../scenario/prometheus.ts';
 import { cleanupRights, operatorRules, rightsOf, rightsUsed, unusedRights } from '../scenario/rights.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** The whole story on real pods: helm install, traffic, labels, pods, failover, uninstall. One test goes on from the other. */
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
@@ -97,7 +98,10 @@ describe('an installed operator', () => {
     failureReport();
     const names = DIRECTIONS.map(({ direction }) => direction.toLowerCase());
     const expected = DIRECTIONS.map(({ node1, node3 }) => ({ node1, node2: 'false', node3 }));
-    await vi.waitFor(async () => expect(await Promise.all(names.map(labels))).toEqual(expected), within(90));
+    await vi.waitFor(
+      async () => expect(await Promise.all(names.map((name) => labels(name)))).toEqual(expected),
+      within(90),
+    );
     const percents = await Promise.all(names.map(async (name) => (await nodeRows(name)).map(({ percent }) => percent)));
     measured(`percent of node1, node2, node3 by direction: ${JSON.stringify(percents)}`);
     await kubectl('delete', 'trafficwatch', ...names, `--timeout=${SLACK * 30}s`);
@@ -182,7 +186,7 @@ describe('leader failover', () => {
     const { containerID, restartCount } = await containerOf(old);
     const killedAt = new Date();
     await exhaustMemory(containerID!);
-    await kubectl('label', 'node', 'node2', `${labelKey('web')}-`);
+    await kubectl('label', 'node', 'node2', `${unfitKey('web')}-`);
     const took = await seconds(() =>
       vi.waitFor(async () => expect((await labels('web')).node2).toBe('false'), within(20)),
     );

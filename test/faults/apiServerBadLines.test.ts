@@ -3,9 +3,10 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Lines of a watch that are cut off or no JSON, as the operator's process meets them. */
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const WAIT = { timeout: 90_000, interval: 200 };
 
 let f: Fixture;

@@ -9,9 +9,10 @@ import { compact } from './etcd.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf, type Metrics } from '../harness/metricsOf.ts';
 import { startApiProxy, type ApiProxy, type Fault, type ProxiedRequest } from '../harness/proxy.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Versions that are too old to go on from: etcd was compacted, or every watch is told 410 at once. */
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const WAIT = { timeout: 90_000, interval: 200 };
 const LABELS = { n1: 'false', n2: 'true', n3: 'false' };
 const RESOURCES = ['nodes', 'trafficwatches.traffic.example.com', 'deployments.apps'];

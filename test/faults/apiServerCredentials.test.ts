@@ -10,9 +10,10 @@ import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { socketsTo } from '../harness/sockets.ts';
 import { createTokenFile } from './tokenFile.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Token, client certificate and authority replaced on disk, under the operator's process. */
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const WAIT = { timeout: 90_000, interval: 200 };
 /**
  * A call looks at the files itself, or shares a look of 50 ms before, and is on its way then: what a busy machine takes

@@ -7,12 +7,13 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** A namespace with a TrafficWatch, deleted while the operator is down. */
 const TEAM = 'team';
 const REF = { namespace: TEAM, name: 'web' };
-const KEY = 'web.traffic.example.com/unfit';
-const OWN = 'mine.traffic.example.com/unfit';
+const KEY = unfitKey('web', TEAM);
+const OWN = unfitKey('mine', TEAM);
 const WAIT = { timeout: 90_000, interval: 200 };
 
 let f: Fixture;

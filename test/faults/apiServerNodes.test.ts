@@ -3,9 +3,10 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { audited } from '../harness/audit.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** A thousand nodes that come and go while the operator labels them. */
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const WAIT = { timeout: 90_000, interval: 200 };
 const MANY = Array.from({ length: 1_000 }, (_, n) => `many-${n}`);
 const BATCH = 50;

@@ -7,6 +7,7 @@ import { connect } from '../harness/runtimeScene.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { SLACK } from '../harness/slack.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** An API server that stops answering, or is gone for a while, as the operator's process meets it. */
 const WAIT = { timeout: 90_000, interval: 200 };
@@ -14,7 +15,7 @@ const WAIT = { timeout: 90_000, interval: 200 };
 const ATTEMPT_MS = 10_000;
 /** Every watch is to tell of changes 5 s after the server's return, and how long it took is printed. A backoff may be 30 s. */
 const LIVE_AGAIN_MS = Math.min(SLACK * 5_000, 15_000);
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const SPEC = { maxBandwidthPercent: '10' };
 
 let f: Fixture;

@@ -8,12 +8,13 @@ import type { Operator } from '../harness/operator.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * A proxy before the API server that answers 500 to everything, resets connections, or ends each watch after an event;
  * each meets an operator of its own, side by side. All but the first stand by, so that they only watch.
  */
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const LONGEST_PAUSE_MS = 30_000;
 /** A process of a busy machine may stand still for so long, and its next try is late by that. */
 const STANDS_STILL_MS = 10_000;

@@ -11,6 +11,7 @@ import { metricsOf } from '../harness/metricsOf.ts';
 import { startApiProxy, type ApiProxy, type ProxiedRequest } from '../harness/proxy.ts';
 import { grantOperator } from './rbac.ts';
 import { SEAT_HOLDERS, startSeatHolders } from './seatHolders.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * API priority and fairness turns the operator away (429, Retry-After), as the ServiceAccount that it has in a cluster:
@@ -19,7 +20,7 @@ import { SEAT_HOLDERS, startSeatHolders } from './seatHolders.ts';
  */
 const NAMESPACE = 'traffic-operator-system';
 const ACCOUNT = { namespace: NAMESPACE, name: 'traffic-operator' };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const NODES = Array.from({ length: 60 }, (_, n) => `n${n}`);
 /** The promises. */
 const MAX_IN_FLIGHT = 16;

@@ -10,6 +10,7 @@ import { bystanders, create, fates, unfitKeys, type Answer, type Bystanders } fr
 import { hostileWatches, type Hostile } from './hostileWatches.ts';
 import { measured } from '../harness/measured.ts';
 import { grantOperator } from './rbac.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Odd TrafficWatches by the hundred, past a CRD that checks them and past one that lets everything through. */
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_250_101);
@@ -17,7 +18,6 @@ const COUNT = 200;
 const CRD = 'trafficwatches.traffic.example.com';
 /** As the API has it; client-node's type has other names for the extensions. */
 const ANYTHING = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as V1JSONSchemaProps;
-const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 /** Every look lists some twenty MiB. */
 const WAIT = { timeout: 120_000, interval: 2_000 };
 const LONG = 400_000;
@@ -48,7 +48,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   f.exporter.setPercent('n1', 50);
   for (const name of FOREIGN) await f.createForeignDeployment(name);
-  await f.setLabels('n1', { [key('person')]: 'true', 'example.com/role': 'db' });
+  await f.setLabels('n1', { [unfitKey('person')]: 'true', 'example.com/role': 'db' });
   await f.createWatch('beside', { maxBandwidthPercent: '10' });
   // A tick of 10 s: hundreds of objects, whose figures are written each time, on whatever machine this is.
   await grantOperator(f.client, { kind: 'User', name: USER });
@@ -56,7 +56,7 @@ beforeAll(async () => {
   const pace = ['--interval=10s', '--window=20s', '--most-watches-per-namespace=2000'];
   await f.startOperator(pace, { kubeconfig: await f.controlPlane.user(USER) });
   await vi.waitFor(async () => {
-    expect(await f.labels(key('beside'))).toEqual({ n1: 'true', n2: 'false' });
+    expect(await f.labels(unfitKey('beside'))).toEqual({ n1: 'true', n2: 'false' });
     expectApplied(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' }));
   }, WAIT);
   before = await bystanders(f, [...FOREIGN, 'beside']);
@@ -128,7 +128,7 @@ async function normalOne(name: string): Promise<number> {
   sent.add(name);
   await f.createWatch(name, { maxBandwidthPercent: '10' });
   await vi.waitFor(async () => {
-    expect(await f.labels(key(name))).toEqual({ n1: 'true', n2: 'false' });
+    expect(await f.labels(unfitKey(name))).toEqual({ n1: 'true', n2: 'false' });
     expect((await fates(f)).get(name)).toEqual({ kind: 'Deployment' });
   }, WAIT);
   return performance.now() - begin;
@@ -170,7 +170,7 @@ describe('odd TrafficWatches past the CRD', () => {
     'can all be deleted',
     async () => {
       await deleteAll(() => true);
-      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([key('beside'), key('person')]), WAIT);
+      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([unfitKey('beside'), unfitKey('person')]), WAIT);
       await checkOthers();
     },
     LONG,
@@ -214,7 +214,7 @@ describe('odd TrafficWatches, let through by another CRD', () => {
       await deleteAll((name) => /[02468]$/.test(name));
       await writeSchema(versions);
       await deleteAll(() => true);
-      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([key('beside'), key('person')]), WAIT);
+      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([unfitKey('beside'), unfitKey('person')]), WAIT);
       await checkOthers();
     },
     LONG,

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** One odd part: where it goes in a TrafficWatch (a path from its root), and what is there. */
 export interface Mutation {
@@ -65,7 +66,7 @@ const subdomain = (length: number): string => 'a.'.repeat(length).slice(0, lengt
 
 const requirement = fc.record(
   {
-    key: fc.oneof(fc.constantFrom('zone', 'beside.traffic.example.com/unfit', 'a'.repeat(317)), anything),
+    key: fc.oneof(fc.constantFrom('zone', unfitKey('beside'), 'a'.repeat(317)), anything),
     operator: fc.oneof(fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Near'), anything),
     values: fc.oneof(fc.array(fc.constantFrom('a', '5'), { maxLength: 3 }), anything),
   },
@@ -161,7 +162,7 @@ export const oddStatus: fc.Arbitrary<unknown> = fc.oneof(
   fc.record(
     {
       ready: anything,
-      labelKey: fc.oneof(anything, fc.constantFrom('kubernetes.io/hostname', 'beside.traffic.example.com/unfit')),
+      labelKey: fc.oneof(anything, fc.constantFrom('kubernetes.io/hostname', unfitKey('beside'))),
       observedGeneration: anything,
       fitNodes: anything,
       unfitNodes: anything,

@@ -9,6 +9,7 @@ import { installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { measured } from '../harness/measured.ts';
 import { peakResidentBytes } from '../harness/processUse.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * One namespace's user makes thousands of objects at once, each as costly as the API server takes it. Another namespace's
@@ -117,12 +118,10 @@ function probing(): () => Promise<number> {
   };
 }
 
-const key = (label: string): string => `${label}.traffic.example.com/unfit`;
-
 async function isDecided(name: string): Promise<number> {
   const since = performance.now();
   await f.createWatch(name, { maxBandwidthPercent: '10' });
-  await vi.waitFor(async () => expect(await f.labels(key(name))).toEqual({ n1: 'true', n2: 'false' }), DECIDED);
+  await vi.waitFor(async () => expect(await f.labels(unfitKey(name))).toEqual({ n1: 'true', n2: 'false' }), DECIDED);
   return performance.now() - since;
 }
 
@@ -171,6 +170,6 @@ describe(`${COUNT} hostile objects of one namespace`, () => {
     );
     expect(longest).toBeLessThan(PROBE_MS);
     expect(mib).toBeLessThan(MEMORY_LIMIT_MIB);
-    expect(await f.labels(key('during'))).toEqual({ n1: 'true', n2: 'false' });
+    expect(await f.labels(unfitKey('during'))).toEqual({ n1: 'true', n2: 'false' });
   });
 });

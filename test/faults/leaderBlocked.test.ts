@@ -7,10 +7,11 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import type { Operator } from '../harness/operator.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** A leader whose event loop stands still: for 5 s, which is nothing, and for a minute, after which it is restarted. */
 const LEASE = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const WAIT = { timeout: 90_000, interval: 200 };
 /** As the chart has the liveness probe (period, timeout), with Kubernetes' own threshold of three. */
 const PROBE = { periodMs: 20_000, timeoutMs: 5_000, failures: 3 };

@@ -6,9 +6,10 @@ import type { Operator } from '../harness/operator.ts';
 import { audited } from '../harness/audit.ts';
 import { measured, sleep, until } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** An operator that runs out of memory, again and again, while TrafficWatches are too large for it. */
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const WAIT = { timeout: 90_000, interval: 200 };
 /**
  * MiB: enough for the operator with a few objects, which from its sources needs 46, not for what is created below,

@@ -7,9 +7,10 @@ import type { Lie } from './lyingAnswers.ts';
 import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 const WAIT = { timeout: 90_000, interval: 100 };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const LABELS = { n1: 'false', n2: 'true', n3: 'false' };
 
 /** Something else than the truth, and the reason by which a TrafficWatch must tell of it. */

@@ -4,10 +4,11 @@ import { startNodeExporter } from '../harness/nodeExporter.ts';
 import { startPrometheus } from '../harness/prometheus.ts';
 import { createKernelTree, type KernelTree } from '../harness/usageExporters.ts';
 import { measured, seconds } from '../harness/measured.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** A bond of two 10 Gbit/s NICs that loses one, as a real node_exporter reads it from a kernel's tree. */
 const WAIT = { timeout: 90_000, interval: 100 };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 /** Bytes per second: 40 % of both, 80 % of one. */
 const RATE = 1e9;
 const SLAVE = 0x1803;

@@ -9,10 +9,11 @@ import { clockOff } from './lyingAnswers.ts';
 import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Clocks that are five minutes off, Prometheus' or the operator's, and samples that are old. */
 const WAIT = { timeout: 90_000, interval: 100 };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const OFF_SECONDS = 300;
 /** What the window and a loaded machine may add to a sample's age. */
 const TOLERANCE_SECONDS = 60;

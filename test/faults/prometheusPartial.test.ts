@@ -4,10 +4,11 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { rewritten } from './lyingAnswers.ts';
 import { startLyingPrometheus, type LyingPrometheus } from './lyingPrometheus.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Answers that lack some nodes and say so, and a cluster that is full everywhere. */
 const WAIT = { timeout: 90_000, interval: 100 };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const WARNING = 'store-2 did not answer: results may be partial';
 
 let f: Fixture;

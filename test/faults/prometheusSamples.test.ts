@@ -3,10 +3,11 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
 import { deviceLines, histogram, startTextExporter, type TextExporter } from '../harness/usageExporters.ts';
 import { measured } from '../harness/measured.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Samples that are no numbers, or not one for each device, and counters that begin anew: through the whole operator. */
 const WAIT = { timeout: 90_000, interval: 200 };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const LABELS = { idle: 'false', hot: 'true' };
 const SPEED = 125e6;
 /** Longer than the rate window and two passes: by then whatever follows from a change has followed. */

@@ -4,11 +4,12 @@ import { ConnectionCount } from './connectionCount.ts';
 import { seconds, sleep, until } from './measured.ts';
 import { metricsOf } from './metricsOf.ts';
 import { startToxiproxy, type Toxiproxy } from './toxiproxy.ts';
+import { unfitKey } from './unfitKey.ts';
 
 /** Faults of both links, to the API server and to Prometheus. */
 const LATENCY_MS = 500;
 const RESET_SHARE = 0.05;
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const LINKS = ['api', 'prometheus'];
 
 /** Measurements while the links were bad, in milliseconds. */

@@ -16,7 +16,6 @@ import {
   condition,
   disk,
   giveRoom,
-  keyOfWatch,
   notUnfit,
   preferredOf,
   required,
@@ -25,6 +24,7 @@ import {
   untilInjected,
   WAIT,
 } from './injection/world.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** The placement AtCreation: a real API server with the policy, and a real scheduler. */
 const WORKERS = ['n1', 'n2', 'n3', 'n4'];
@@ -67,7 +67,7 @@ async function setUnfit(node: string, isUnfit: boolean): Promise<void> {
 async function untilUnfit(...names: string[]): Promise<void> {
   for (const node of WORKERS) await setUnfit(node, names.includes(node));
   await vi.waitFor(async () => {
-    const labels = await f.labels(keyOfWatch('db'));
+    const labels = await f.labels(unfitKey('db'));
     expect(WORKERS.filter((node) => labels[node] === 'true')).toEqual(names);
     expect((await f.watch('db')).status?.avoidedNodes ?? []).toEqual(names);
     const terms = requiredTermsOf(await admitted(c, aPod('probe', { app: 'db' })));
@@ -163,7 +163,7 @@ describe('the placement policy with AtCreation', () => {
 describe('pods that are created while labels flip', () => {
   it('exclude each node that is unfit at their creation, and run on others', async () => {
     await untilUnfit('n1');
-    const flips = new Flips(keyOfWatch('db'));
+    const flips = new Flips(unfitKey('db'));
     const ends = [await follow(f.controlPlane, NODES, flips.sawNode), await follow(f.controlPlane, PODS, flips.sawPod)];
     const names: string[] = [];
     const begin = Date.now();

@@ -10,7 +10,6 @@ import {
   aStatefulSet,
   condition,
   giveRoom,
-  keyOfWatch,
   NEW_NODE,
   notUnfit,
   required,
@@ -20,6 +19,7 @@ import {
   untilInjected,
   WAIT,
 } from './injection/world.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * Pods that find no node: a real API server with the policy, a real StatefulSet controller and scheduler. In the end, the twin of a
@@ -70,7 +70,7 @@ describe('while every node is unfit', () => {
   it('status.blockedPods counts the pods of the workload, and names three', async () => {
     await untilInjected(f, c, 'db', 'db');
     await vi.waitFor(async () => {
-      expect(await f.labels(keyOfWatch('db'))).toEqual({ n1: 'true', n2: 'true' });
+      expect(await f.labels(unfitKey('db'))).toEqual({ n1: 'true', n2: 'true' });
     }, WAIT);
     // Waits too, but does not belong to the workload.
     await f.client.create(PODS, aPod('other', { app: 'other' }, { nodeSelector: { disk: 'ssd' } }));
@@ -158,7 +158,7 @@ async function addTemplateOf(real: string): Promise<string> {
   const name = 'template-node-for-workers-4321';
   const { metadata }: V1Node = await f.client.get(NODES, { name: real });
   const labels = { ...metadata?.labels, 'kubernetes.io/hostname': name };
-  expect(labels).toMatchObject({ [keyOfWatch('db')]: 'true' });
+  expect(labels).toMatchObject({ [unfitKey('db')]: 'true' });
   await f.client.create(NODES, { metadata: { name, labels } });
   await giveRoom(f, [name]);
   return name;
@@ -196,7 +196,7 @@ async function expectNoNode(name: string): Promise<void> {
 describe('while every real node is unfit', () => {
   beforeAll(async () => {
     f.exporter.setPercent('n2', 60);
-    await vi.waitFor(async () => expect(await f.labels(keyOfWatch('db'))).toEqual({ n1: 'true', n2: 'true' }), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('db'))).toEqual({ n1: 'true', n2: 'true' }), WAIT);
     // The rest is up to the API server and the scheduler.
     await f.stopOperator();
     template = await addTemplateOf('n1');

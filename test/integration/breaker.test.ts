@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** spec.maxUnfit on a real API server and Prometheus: how many nodes were labelled unfit at any time, by the audit log. */
 const WAIT = { timeout: 90_000, interval: 200 };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const NODES = Array.from({ length: 10 }, (_, n) => `n${n}`);
 const LIMIT = 5;
 /** Requests and answers of Node writes. */

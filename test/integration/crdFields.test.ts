@@ -39,10 +39,7 @@ const SPECS: readonly SpecRow[] = [
     LABEL_MESSAGE,
   ]),
   ['a label that is too long', { label: 'a'.repeat(234) }, '233'],
-  ['a name that is too long', {}, 'metadata.name has more than 233 characters', 'n'.repeat(234)],
-  ['a name that is too long, beside an empty label', { label: '' }, 'use a shorter name', 'n'.repeat(234)],
-  ['a long name beside a label', { label: 'web' }, undefined, 'n'.repeat(253)],
-  ['the longest name that fits', {}, undefined, 'n'.repeat(233)],
+  ['the longest name', {}, undefined, 'n'.repeat(253)],
   ...['recoverBandwidthPercent', 'maxBandwidthPercent'].map((field): SpecRow => [
     `text for ${field}`,
     { [field]: 'half' },

@@ -7,6 +7,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { numbersOf, startObserver, type Observer } from './observer.ts';
 import { SPEED_BYTES } from '../harness/syntheticExporter.ts';
 import { CLUSTER_ROLES, userWith } from './rights.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts), DNS weights
@@ -184,7 +185,7 @@ describe('while the breaker is open', () => {
 });
 
 describe('after an outage of Prometheus and the API server, and missing rights', () => {
-  const LABEL = 'web.traffic.example.com/unfit';
+  const LABEL = unfitKey('web');
 
   it('failed reconciles and events are counted by reason', async () => {
     f.exporter.setPercent('n1', 1);

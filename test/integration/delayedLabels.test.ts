@@ -3,13 +3,13 @@ import type { V1Node } from '@kubernetes/client-node';
 import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * What delays a label or keeps it, on a real API server and Prometheus: a second threshold, many passes, minHold, missing data, and a
  * rate window that fills after an outage. A node for each, so that the traffic of one story is none of another.
  */
 const WAIT = { timeout: 150_000, interval: 200 };
-const keyOf = (watch: string): string => `${watch}.traffic.example.com/unfit`;
 /** The operator runs none of them while it is down. */
 const PASSES = 12;
 /** Longer than it takes to see that a node is held, and to restart the operator. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => f.stop());
 
 const labelOf = async (watch: string, node: string): Promise<string | undefined> =>
-  (await f.labels(keyOf(watch)))[node];
+  (await f.labels(unfitKey(watch)))[node];
 
 async function expectLabel(watch: string, node: string, value: string): Promise<void> {
   await vi.waitFor(async () => expect(await labelOf(watch, node)).toBe(value), WAIT);
@@ -118,7 +118,7 @@ describe('minHold', () => {
     await expectLabel('calm', 'held', 'true');
     const own = await changedAt();
     expect(own - first).toBeGreaterThanOrEqual(HOLD_MS);
-    await f.setLabels('held', { [keyOf('calm')]: 'false' });
+    await f.setLabels('held', { [unfitKey('calm')]: 'false' });
     await expectLabel('calm', 'held', 'true');
     expect((await changedAt()) - own).toBeLessThan(HOLD_MS);
   });

@@ -12,6 +12,7 @@ import { expectApplied } from '../harness/applied.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
+import { legacyKey, unfitKey } from '../harness/unfitKey.ts';
 
 /** The Deployment of a TrafficWatch on a real API server: who owns its fields decides what an edit of the spec does. */
 const WAIT = { timeout: 90_000, interval: 200 };
@@ -63,7 +64,10 @@ describe('a Deployment that PKopel/traffic-operator made', () => {
   beforeAll(async () => {
     await f.stopOperator();
     const watch = await createWatch('old', [web, side], { replicas: 3 });
-    const made = renderDeployment(watch, 'old.traffic.example.com/unfit');
+    const byPKopel = { ready: true, nodes: { n1: { currentBandwidthPercent: '1e+00', time: 1, unfit: false } } };
+    const ofStatus = { fieldManager: 'manager', subresource: 'status' };
+    await f.client.mergePatch(TRAFFIC_WATCHES, ref('old'), { status: byPKopel }, ofStatus);
+    const made = renderDeployment(watch, legacyKey('old'));
     await f.client.create(DEPLOYMENTS, { ...made, metadata: { ...made.metadata, labels: { app: 'old' } } });
     const restarted = { template: { metadata: { annotations: { restarted: 'today' } } } };
     await f.client.mergePatch(DEPLOYMENTS, ref('old'), { spec: restarted }, { fieldManager: 'kubectl-rollout' });
@@ -75,6 +79,7 @@ describe('a Deployment that PKopel/traffic-operator made', () => {
 
   it('is adopted without a restart of its pods, and an event says so', async () => {
     const after = await settled('old', expectApplied);
+    await vi.waitFor(async () => expect(await f.labels(legacyKey('old'))).toEqual({ n1: 'false' }), WAIT);
     // Pods restart when the template changes. The generation does not show that: it also counts changes of annotations.
     expect(after.spec).toEqual(before.spec);
     expect(owners(after).sort()).toEqual([
@@ -101,7 +106,7 @@ describe('a Deployment of ours whose field owners are lost', () => {
   it('is adopted too: fields that are not in the spec are removed, replicas stay', async () => {
     await f.stopOperator();
     const watch = await createWatch('restored', [{ name: 'web', image: 'web:1' }]);
-    const made = renderDeployment(watch, 'restored.traffic.example.com/unfit');
+    const made = renderDeployment(watch, unfitKey('restored'));
     const template = { ...made.spec!.template, spec: { ...made.spec!.template.spec, containers: [web, side] } };
     await f.client.create(DEPLOYMENTS, { ...made, spec: { ...made.spec!, replicas: 3, template } });
     // An empty entry clears them: https://kubernetes.io/docs/reference/using-api/server-side-apply/#clearing-managedfields
@@ -202,7 +207,7 @@ describe('a Deployment that the API server refuses', () => {
 });
 
 describe('spec.placement', () => {
-  const FIT = { matchExpressions: [{ key: 'placed.traffic.example.com/unfit', operator: 'NotIn', values: ['true'] }] };
+  const FIT = { matchExpressions: [{ key: unfitKey('placed'), operator: 'NotIn', values: ['true'] }] };
   const OWN = { weight: 7, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] } };
   const required = {
     requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [FIT] },

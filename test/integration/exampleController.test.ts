@@ -16,6 +16,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { NODE_COUNTS, type NodeCount } from './exampleController/api.ts';
 import { WITH_EXAMPLE } from './exampleController/main.ts';
 import { whenAllowed } from './rights.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** A controller needs a folder and one line of registration: the test checks what the operator and its files do with it. */
 const MAIN = fileURLToPath(new URL('exampleController/main.ts', import.meta.url));
@@ -106,7 +107,7 @@ describe('the operator with it', () => {
   it('does its main job as well', async () => {
     await f.createWatch('web', { maxBandwidthPercent: '10' });
     await vi.waitFor(async () => {
-      expect(Object.keys(await f.labels('web.traffic.example.com/unfit'))).toEqual(['n1', 'n2', 'n3']);
+      expect(Object.keys(await f.labels(unfitKey('web')))).toEqual(['n1', 'n2', 'n3']);
     }, WAIT);
   });
 
@@ -119,10 +120,8 @@ describe('the operator with it', () => {
       '--namespace=default',
     ]);
     expect(await status()).toBeUndefined();
-    expect(
-      (await f.client.list(NODES)).filter(
-        ({ metadata }) => 'web.traffic.example.com/unfit' in (metadata?.labels ?? {}),
-      ),
-    ).toEqual([]);
+    expect((await f.client.list(NODES)).filter(({ metadata }) => unfitKey('web') in (metadata?.labels ?? {}))).toEqual(
+      [],
+    );
   });
 });

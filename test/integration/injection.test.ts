@@ -15,7 +15,6 @@ import {
   condition,
   disk,
   giveRoom,
-  keyOfWatch,
   kubectl,
   NEW_NODE,
   notUnfit,
@@ -27,6 +26,7 @@ import {
   untilInjected,
   WAIT,
 } from './injection/world.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Workloads that the operator does not own: a real API server with the policy, a real StatefulSet controller and scheduler. */
 const OPERATOR = 'operator-under-test';
@@ -66,7 +66,7 @@ describe('spec.targetRef', () => {
       expect(found?.message).toContain('StatefulSet default/db does not exist');
     }, WAIT);
     await vi.waitFor(async () => {
-      expect(await f.labels(keyOfWatch('db'))).toEqual({ n1: 'true', n2: 'false' });
+      expect(await f.labels(unfitKey('db'))).toEqual({ n1: 'true', n2: 'false' });
     }, WAIT);
   });
 

@@ -10,10 +10,11 @@ import { follow } from '../harness/follow.ts';
 import { measured } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Which nodes have the label: those of spec.nodeSelector, by the audit log, and what another client writes does not stay. */
 const WAIT = { timeout: 90_000, interval: 200 };
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const CONTROL_PLANE = 'node-role.kubernetes.io/control-plane';
 const WORKERS: LabelSelector = { matchExpressions: [{ key: CONTROL_PLANE, operator: 'DoesNotExist' }] };
 const OPERATOR = 'operator-under-test';

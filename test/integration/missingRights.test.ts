@@ -16,6 +16,7 @@ import { measured, seconds } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { withoutOptionalRights } from '../harness/optionalRights.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * The operator's process with the rights that deploy/ gives it, but for some that do not hide one another, and those of stacks and
@@ -220,9 +221,8 @@ async function textIn(place: Place, watch: string): Promise<string> {
   return status?.conditions?.find(({ type }) => type === place)?.message ?? '';
 }
 
-const key = (watch: string): string => `${watch}.traffic.example.com/unfit`;
 const checks: Record<Work, (watch: string) => Promise<void>> = {
-  label: async (watch) => expect(await f.labels(key(watch))).toEqual({ n1: 'false' }),
+  label: async (watch) => expect(await f.labels(unfitKey(watch))).toEqual({ n1: 'false' }),
   Deployment: async (watch) => {
     await f.client.get(DEPLOYMENTS, { namespace: 'default', name: watch });
   },

@@ -9,6 +9,7 @@ import { follow } from '../harness/follow.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { measured } from '../harness/measured.ts';
 import { aStatefulSet, STATEFULSETS } from './injection/world.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * What the operator writes while every TrafficWatch that has something to decide is of mode Observe: by the audit log of
@@ -19,7 +20,7 @@ const OPERATOR = 'operator-under-test';
 const MINUTES = Number(process.env.OBSERVE_MINUTES ?? '0');
 /** A round, in which the nodes and the traffic come and go. After it n4 is gone. */
 const CHANGES_OF_ROUND = 4;
-const SHARED_KEY = 'shared.traffic.example.com/unfit';
+const SHARED_KEY = unfitKey('shared');
 /** Nodes that stay, of which n3 carries the label of `owner`. */
 const STAYING = ['n1', 'n2', 'n3'];
 const COMES_AND_GOES = 'n4';
@@ -159,7 +160,7 @@ describe('the audit log while traffic and nodes come and go', () => {
 });
 
 describe('a TrafficWatch that leaves the mode Observe', () => {
-  const KEY = 'plain.traffic.example.com/unfit';
+  const KEY = unfitKey('plain');
   /** A label of the same form that a person wrote. */
   const OF_PERSON = 'person.traffic.example.com/unfit';
   const LABELS = { n1: 'false', n2: 'false', n3: 'false' };

@@ -8,6 +8,7 @@ import { measured } from '../harness/measured.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { CRDS, installCrd, removeCrd, trafficWatchCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * A CRD that is not there, as after `kubectl apply -k deploy` alone, that is deleted, or that is older than the operator: the API server
@@ -18,7 +19,6 @@ const PASSES = 5;
 const OPERATOR = 'operator-under-test';
 const MISSING =
   'the CRD is not installed, and the operator waits for it: helm upgrade with crds.enabled=true, or kubectl';
-const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 const ref = (name: string) => ({ namespace: 'default', name });
 
 interface Properties {
@@ -96,7 +96,7 @@ describe('no CRD', () => {
     }, WAIT);
     await installCrd(f.client);
     await f.createWatch('first', { maxBandwidthPercent: '10' });
-    await vi.waitFor(async () => expect(await f.labels(key('first'))).toEqual({ n1: 'false', n2: 'false' }), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('first'))).toEqual({ n1: 'false', n2: 'false' }), WAIT);
     // The nodes may be labelled before the caches of other kinds are synced.
     await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), WAIT);
     expect(times('the CRD is installed')).toBe(1);
@@ -105,14 +105,14 @@ describe('no CRD', () => {
   it('while the operator runs: labels are removed, and return with a new CRD', async () => {
     await removeCrd(f.client);
     await vi.waitFor(async () => {
-      expect(await f.labels(key('first'))).toEqual({});
+      expect(await f.labels(unfitKey('first'))).toEqual({});
       await expect(f.client.list(TRAFFIC_WATCHES)).rejects.toMatchObject({ status: 404 });
       expect(times(MISSING)).toBe(2);
     }, WAIT);
     await installCrd(f.client);
     // With another name: the Deployment of the first one stays, because no garbage collector runs here.
     await f.createWatch('other', { maxBandwidthPercent: '10' });
-    await vi.waitFor(async () => expect(await f.labels(key('other'))).toEqual({ n1: 'false', n2: 'false' }), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('other'))).toEqual({ n1: 'false', n2: 'false' }), WAIT);
   });
 });
 
@@ -141,7 +141,7 @@ describe('a CRD without most of the status', () => {
     await afterPasses(PASSES);
     expect((await f.watch('web')).status).toMatchObject({ ready: false });
     expect((await f.watch('web')).metadata?.finalizers).toBeUndefined();
-    expect(await f.labels(key('web'))).toEqual({});
+    expect(await f.labels(unfitKey('web'))).toEqual({});
     await expect(f.client.get(DEPLOYMENTS, ref('web'))).rejects.toMatchObject({ status: 404 });
   });
 
@@ -172,8 +172,8 @@ describe('a CRD without spec.label and spec.nodeSelector in place of this versio
   /** Of nodes and Deployment nothing has moved to other keys or other nodes. */
   async function expectUntouched(): Promise<void> {
     expect(await f.nodeVersions()).toEqual(before);
-    expect(await f.labels(key('pool'))).toEqual({ n1: 'true' });
-    expect(await affinityOf('web')).toContain(key('pool'));
+    expect(await f.labels(unfitKey('pool'))).toEqual({ n1: 'true' });
+    expect(await affinityOf('web')).toContain(unfitKey('pool'));
   }
 
   beforeAll(async () => {
@@ -185,9 +185,9 @@ describe('a CRD without spec.label and spec.nodeSelector in place of this versio
     await f.createWatch('other', { maxBandwidthPercent: '10' });
     await f.startOperator();
     await vi.waitFor(async () => {
-      expect(await f.labels(key('pool'))).toEqual({ n1: 'true' });
-      expect(await f.labels(key('other'))).toEqual({ n1: 'true', cp1: 'true' });
-      expect(await affinityOf('web')).toContain(key('pool'));
+      expect(await f.labels(unfitKey('pool'))).toEqual({ n1: 'true' });
+      expect(await f.labels(unfitKey('other'))).toEqual({ n1: 'true', cp1: 'true' });
+      expect(await affinityOf('web')).toContain(unfitKey('pool'));
       for (const name of ['web', 'other']) expect((await f.watch(name)).status?.ready).toBe(true);
     }, WAIT);
     before = await f.nodeVersions();

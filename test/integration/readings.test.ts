@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { NodeStatus } from '../../src/api/trafficwatch/nodeStatus.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** What counts as the bandwidth use of a node, on a real API server and Prometheus. */
 const WAIT = { timeout: 90_000, interval: 200 };
@@ -74,7 +75,7 @@ describe('direction', () => {
       expectNode('transmit', { verdict: 'Fit', percent: 1 }),
     ]);
     const labels = await Promise.all(
-      DIRECTIONS.map(async (direction) => (await f.labels(`${direction.toLowerCase()}.traffic.example.com/unfit`)).n1),
+      DIRECTIONS.map(async (direction) => (await f.labels(unfitKey(direction.toLowerCase()))).n1),
     );
     expect(labels).toEqual(['false', 'true', 'true', 'true']);
     expect((await f.events('transmit')).map(({ reason }) => reason)).not.toContain('NodeUnfit');
@@ -93,7 +94,7 @@ describe('direction', () => {
       expect(await nodeOf('receive', 'n2')).toMatchObject({ currentBandwidthPercent: '', unfit: false });
       expect(await nodeOf('transmit', 'n2')).toMatchObject({ verdict: 'Fit' });
     }, WAIT);
-    expect((await f.labels('receive.traffic.example.com/unfit')).n2).toBeUndefined();
+    expect((await f.labels(unfitKey('receive'))).n2).toBeUndefined();
   });
 
   it('asks for receive rates once a pass for all TrafficWatches, and not at all without demand', async () => {
@@ -122,9 +123,7 @@ describe('measure', () => {
       expectNode('together', { verdict: 'Fit', percent: 27 }, 'dual'),
       expectNode('fullest', { verdict: 'Unfit', percent: 95 }, 'dual'),
     ]);
-    const labels = ['together', 'fullest'].map(
-      async (name) => (await f.labels(`${name}.traffic.example.com/unfit`)).dual,
-    );
+    const labels = ['together', 'fullest'].map(async (name) => (await f.labels(unfitKey(name))).dual);
     expect(await Promise.all(labels)).toEqual(['false', 'true']);
     await vi.waitFor(async () => {
       expect((await nodeOf('together', 'dual'))?.message).toMatch(

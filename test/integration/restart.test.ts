@@ -5,6 +5,7 @@ import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * What a restart of the operator and an outage of Prometheus must not change, in a cluster with nodes that cannot be measured: Windows, a
@@ -13,7 +14,7 @@ import { metricsOf } from '../harness/metricsOf.ts';
 const WAIT = { timeout: 180_000, interval: 200 };
 /** A pass that lacks a figure is a transition: the window holds twenty scrapes. */
 const PACE = ['--interval=5s', '--window=20s'];
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const LABELS = { n1: 'false', n2: 'true', off: 'false' };
 
 let f: Fixture;

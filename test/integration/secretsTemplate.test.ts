@@ -3,6 +3,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { DEPLOYMENTS, EVENTS } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * Marked values in the pod template of a TrafficWatch: made, changed, fought over, refused, at log level trace. All that
@@ -11,7 +12,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 const WAIT = { timeout: 90_000, interval: 200 };
 const REF = { namespace: 'default', name: 'web' };
 const MARK = 'SECRET';
-const LABEL = 'web.traffic.example.com/unfit';
+const LABEL = unfitKey('web');
 
 let f: Fixture;
 

@@ -7,6 +7,7 @@ import { follow } from '../harness/follow.ts';
 import type { Operator } from '../harness/operator.ts';
 import { startPrometheus, type RunningPrometheus } from '../harness/prometheus.ts';
 import { SLACK } from '../harness/slack.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * Two operators on a real API server: the one that stands by has caches, passes and decisions ready. The leader asks a
@@ -17,7 +18,7 @@ const WAIT = { timeout: 90_000, interval: 100 };
 const INTERVAL_MS = 10_000;
 const ARGS = ['--leader-elect', '--namespace=default', `--interval=${INTERVAL_MS / 1000}s`];
 const TAKEN_OVER_WITHIN_MS = Math.min(SLACK * 3_000, INTERVAL_MS);
-const KEY = 'web.traffic.example.com/unfit';
+const KEY = unfitKey('web');
 const BEFORE = { n1: 'true', n2: 'false' };
 const AFTER = { n1: 'false', n2: 'true' };
 

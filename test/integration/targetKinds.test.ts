@@ -12,7 +12,6 @@ import {
   aPod,
   condition,
   giveRoom,
-  keyOfWatch,
   NEW_NODE,
   notUnfit,
   preferredOf,
@@ -20,6 +19,7 @@ import {
   startControllers,
   WAIT,
 } from './injection/world.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * Every kind of workload that spec.targetRef takes, with its real controller and the real scheduler. Deployments are in
@@ -118,8 +118,8 @@ async function create(resource: Resource<Workload>, name: string, spec: object):
 async function untilInForce(name: string, labels: Record<string, string>): Promise<void> {
   await vi.waitFor(async () => {
     expect(await condition(f, name, 'TargetFound')).toMatchObject({ status: 'True', reason: 'TargetResolved' });
-    expect(await f.labels(keyOfWatch(name))).toEqual({ [UNFIT]: 'true', [FIT]: 'false' });
-    expect(JSON.stringify((await admitted(c, aPod('probe', labels))).spec?.affinity)).toContain(keyOfWatch(name));
+    expect(await f.labels(unfitKey(name))).toEqual({ [UNFIT]: 'true', [FIT]: 'false' });
+    expect(JSON.stringify((await admitted(c, aPod('probe', labels))).spec?.affinity)).toContain(unfitKey(name));
   }, WAIT);
 }
 

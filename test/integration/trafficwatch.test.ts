@@ -1,18 +1,18 @@
 import type { V1Deployment, V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
+import { DEPLOYMENTS, NAMESPACES } from '../../src/runtime/client/resources.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { connect } from '../harness/runtimeScene.ts';
 import { watchVersions, type Versions } from './versions.ts';
+import { legacyKey, unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * TrafficWatch end to end on a real API server and a real Prometheus that scrapes counters which the test moves: no
  * kubelets, so nodes are plain objects and the Deployment has no pods.
  */
 const WAIT = { timeout: 90_000, interval: 200 };
-const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 
 let f: Fixture;
 beforeAll(async () => {
@@ -31,9 +31,15 @@ describe('a TrafficWatch', () => {
     f.exporter.setPercent('n1', 50);
     await f.createWatch('web', { maxBandwidthPercent: '10' });
     await vi.waitFor(async () => {
-      expect(await f.labels(key('web'))).toEqual({ n1: 'true', n2: 'false', n3: 'false' });
+      expect(await f.labels(unfitKey('web'))).toEqual({ n1: 'true', n2: 'false', n3: 'false' });
       const { status } = await f.watch('web');
-      expect(status).toMatchObject({ ready: true, fitNodes: 2, unfitNodes: 1, unknownNodes: 0, labelKey: key('web') });
+      expect(status).toMatchObject({
+        ready: true,
+        fitNodes: 2,
+        unfitNodes: 1,
+        unknownNodes: 0,
+        labelKey: unfitKey('web'),
+      });
     }, WAIT);
     const { status } = await f.watch('web');
     expect(Number(status?.nodes?.n1?.currentBandwidthPercent)).toBeGreaterThan(10);
@@ -45,14 +51,14 @@ describe('a TrafficWatch', () => {
       controller: true,
     });
     expect(deployment.spec?.template.metadata?.labels).toEqual({ app: 'web', tier: 'front' });
-    expect(JSON.stringify(deployment.spec?.template.spec?.affinity)).toContain(key('web'));
+    expect(JSON.stringify(deployment.spec?.template.spec?.affinity)).toContain(unfitKey('web'));
   });
 
   it('has its labels follow the traffic', async () => {
     f.exporter.setPercent('n1', 1);
     f.exporter.setPercent('n2', 60);
     await vi.waitFor(async () => {
-      expect(await f.labels(key('web'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+      expect(await f.labels(unfitKey('web'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
     }, WAIT);
     await vi.waitFor(async () => {
       const reasons = (await f.events('web')).map((e) => e.reason);
@@ -76,10 +82,10 @@ describe('a TrafficWatch', () => {
   });
 
   it('has its label put right when a person changes or removes it', async () => {
-    await f.setLabels('n1', { [key('web')]: 'true' });
-    await f.setLabels('n2', { [key('web')]: null });
+    await f.setLabels('n1', { [unfitKey('web')]: 'true' });
+    await f.setLabels('n2', { [unfitKey('web')]: null });
     await vi.waitFor(async () => {
-      expect(await f.labels(key('web'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+      expect(await f.labels(unfitKey('web'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
     }, WAIT);
   });
 
@@ -90,7 +96,7 @@ describe('a TrafficWatch', () => {
     await f.client.mergePatch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, drift, { fieldManager: 'person' });
     await vi.waitFor(async () => {
       const { spec } = await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
-      expect(JSON.stringify(spec?.template.spec?.affinity)).toContain(key('web'));
+      expect(JSON.stringify(spec?.template.spec?.affinity)).toContain(unfitKey('web'));
       expect(spec?.replicas).toBe(5);
     }, WAIT);
   });
@@ -112,7 +118,7 @@ describe('the nodes', () => {
     f.exporter.setPercent('n4', 70);
     await f.addNode('n4');
     await vi.waitFor(async () => {
-      expect((await f.labels(key('web'))).n4).toBe('true');
+      expect((await f.labels(unfitKey('web'))).n4).toBe('true');
       expect((await f.watch('web')).status).toMatchObject({ ready: true, unfitNodes: 2 });
     }, WAIT);
     await f.removeNode('n4');
@@ -132,16 +138,16 @@ describe('the nodes', () => {
       },
       { ...WAIT, timeout: 180_000 },
     );
-    expect(await f.labels(key('web'))).toMatchObject({ n2: 'true' });
+    expect(await f.labels(unfitKey('web'))).toMatchObject({ n2: 'true' });
     f.exporter.setPercent('n2', 60);
     await vi.waitFor(async () => expect((await f.watch('web')).status?.nodes?.n2?.verdict).toBe('Unfit'), WAIT);
   });
 
   it('with the capacity annotation are measured by it', async () => {
     await f.annotateNode('n3', { 'traffic.example.com/capacity': '10Mbit' });
-    await vi.waitFor(async () => expect((await f.labels(key('web'))).n3).toBe('true'), WAIT);
+    await vi.waitFor(async () => expect((await f.labels(unfitKey('web'))).n3).toBe('true'), WAIT);
     await f.annotateNode('n3', { 'traffic.example.com/capacity': null });
-    await vi.waitFor(async () => expect((await f.labels(key('web'))).n3).toBe('false'), WAIT);
+    await vi.waitFor(async () => expect((await f.labels(unfitKey('web'))).n3).toBe('false'), WAIT);
   });
 });
 
@@ -152,9 +158,9 @@ describe('label keys', () => {
     const deployments = await watchVersions<V1Deployment>(transport, '/apis/apps/v1/deployments');
     await f.patchWatch('web', { spec: { label: 'renamed' } });
     await vi.waitFor(async () => {
-      expect(await f.labels(key('web'))).toEqual({});
-      expect(await f.labels(key('renamed'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
-      expect((await f.watch('web')).status?.labelKey).toBe(key('renamed'));
+      expect(await f.labels(unfitKey('web'))).toEqual({});
+      expect(await f.labels(unfitKey('renamed'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+      expect((await f.watch('web')).status?.labelKey).toBe(unfitKey('renamed'));
     }, WAIT);
     // By the order in which they were written, not by what a poll happens to see.
     const first = <O>({ seen }: Versions<O>, is: (object: O) => boolean): number =>
@@ -162,15 +168,15 @@ describe('label keys', () => {
     const firstOf = (name: string, is: (labels: Record<string, string>) => boolean): number =>
       first(nodes, ({ metadata }) => metadata?.name === name && is(metadata.labels ?? {}));
     const names = ['n1', 'n2', 'n3'];
-    const decided = (): number[] => names.map((name) => firstOf(name, (labels) => key('renamed') in labels));
-    const gone = (): number[] => names.map((name) => firstOf(name, (labels) => !(key('web') in labels)));
+    const decided = (): number[] => names.map((name) => firstOf(name, (labels) => unfitKey('renamed') in labels));
+    const gone = (): number[] => names.map((name) => firstOf(name, (labels) => !(unfitKey('web') in labels)));
     const isWeb = ({ metadata }: V1Deployment): boolean => metadata?.name === 'web';
-    const deployed = (): number => first(deployments, (d) => isWeb(d) && affinityOf(d).includes(key('renamed')));
+    const deployed = (): number => first(deployments, (d) => isWeb(d) && affinityOf(d).includes(unfitKey('renamed')));
     await vi.waitFor(() => expect([...decided(), deployed(), ...gone()]).not.toContain(Infinity), WAIT);
     expect(Math.max(...decided())).toBeLessThan(deployed());
     expect(deployed()).toBeLessThan(Math.min(...gone()));
     expect(affinityOf(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' }))).not.toContain(
-      key('web'),
+      unfitKey('web'),
     );
     await Promise.all([nodes.stop(), deployments.stop()]);
     await transport.close();
@@ -205,6 +211,26 @@ describe('label keys', () => {
   });
 });
 
+describe('the same label in two namespaces', () => {
+  it('gives each its own key: both are Ready, and neither decides for the other', async () => {
+    const limits = { shop: '10', team: '90' };
+    for (const [namespace, maxBandwidthPercent] of Object.entries(limits)) {
+      await f.client.create(NAMESPACES, { metadata: { name: namespace } });
+      const spec = { maxBandwidthPercent, label: 'checkout', podSelector: { matchLabels: { app: 'checkout' } } };
+      await f.client.create(TRAFFIC_WATCHES, { metadata: { namespace, name: 'checkout' }, spec });
+    }
+    await vi.waitFor(async () => {
+      for (const namespace of Object.keys(limits)) {
+        const { status } = await f.client.get(TRAFFIC_WATCHES, { namespace, name: 'checkout' });
+        expect(status).toMatchObject({ ready: true, labelKey: unfitKey('checkout', namespace) });
+      }
+      expect(await f.labels(unfitKey('checkout', 'shop'))).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
+      expect(await f.labels(unfitKey('checkout', 'team'))).toEqual({ n1: 'false', n2: 'false', n3: 'false' });
+    }, WAIT);
+    expect(await f.labels(legacyKey('checkout'))).toEqual({});
+  });
+});
+
 describe('a Deployment', () => {
   it('of the same name that is not ours is left alone and named', async () => {
     await f.createForeignDeployment('taken');
@@ -219,7 +245,7 @@ describe('a Deployment', () => {
     measured(`a TrafficWatch whose Deployment is another's is Stalled after ${seconds(performance.now() - made)}`);
     const after = (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'taken' })).metadata?.resourceVersion;
     expect(after).toBe(before);
-    expect(await f.labels(key('taken'))).toEqual({});
+    expect(await f.labels(unfitKey('taken'))).toEqual({});
     await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'taken' });
   });
 
@@ -247,7 +273,7 @@ describe('deletion', () => {
     await f.startOperator();
     await vi.waitFor(async () => {
       await expect(f.watch('rival')).rejects.toMatchObject({ status: 404 });
-      expect(await f.labels(key('renamed'))).toEqual({});
+      expect(await f.labels(unfitKey('renamed'))).toEqual({});
     }, WAIT);
     measured(`deleted while the operator was down: labels gone ${seconds(performance.now() - begin)} after its start`);
     expect(await f.labels('own.traffic.example.com/unfit')).toEqual({ n1: 'true' });
@@ -266,19 +292,19 @@ describe('deletion', () => {
       expect(condition(held, 'Ready')?.message).toContain('example.com/backup');
       expect(held.metadata?.finalizers).toEqual(['example.com/backup']);
     }, WAIT);
-    expect(await f.labels(key('held'))).toEqual({});
+    expect(await f.labels(unfitKey('held'))).toEqual({});
     await f.patchWatch('held', { metadata: { finalizers: null } });
     await expect(f.watch('held')).rejects.toMatchObject({ status: 404 });
   });
 
   it('with the finalizer forced off still leaves no label of ours', async () => {
     await f.createWatch('forced', { maxBandwidthPercent: '10' });
-    await vi.waitFor(async () => expect(Object.keys(await f.labels(key('forced')))).toHaveLength(3), WAIT);
+    await vi.waitFor(async () => expect(Object.keys(await f.labels(unfitKey('forced')))).toHaveLength(3), WAIT);
     await f.stopOperator();
     await f.patchWatch('forced', { metadata: { finalizers: null } });
     await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'forced' });
     await f.startOperator();
-    await vi.waitFor(async () => expect(await f.labels(key('forced'))).toEqual({}), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('forced'))).toEqual({}), WAIT);
     expect(await f.labels('own.traffic.example.com/unfit')).toEqual({ n1: 'true' });
   });
 });

@@ -6,6 +6,7 @@ import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * Applies each example of docs/trafficwatch.md while an operator runs: it accepts the example and acts on it. That the
@@ -61,7 +62,7 @@ describe('docs/trafficwatch.md', () => {
       expect(findCondition(conditions, 'Ready')).toMatchObject({ status: 'True' });
       expect(status?.mode).toBe(spec.mode ?? 'Enforce');
     }, WAIT);
-    const key = `${spec.label ?? name}.traffic.example.com/unfit`;
+    const key = unfitKey(spec.label ?? name);
     const labelled = spec.mode === 'Observe' ? {} : Object.fromEntries(NODES.map((node) => [node, 'false']));
     await vi.waitFor(async () => expect(await f.labels(key)).toEqual(labelled), WAIT);
     const made = (await f.client.list(DEPLOYMENTS)).map(({ metadata }) => metadata?.name);

@@ -5,6 +5,7 @@ import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { CLUSTER_ROLES, userWith } from './rights.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** What users and surroundings do to TrafficWatches, on a real API server: rights that come late, swaps, an object without a spec. */
 const WAIT = { timeout: 90_000, interval: 200 };
@@ -19,7 +20,6 @@ const RULES: V1PolicyRule[] = [
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
 ];
 
-const key = (label: string): string => `${label}.traffic.example.com/unfit`;
 const ref = (name: string) => ({ namespace: 'default', name });
 
 let f: Fixture;
@@ -48,14 +48,14 @@ describe('an operator that gets the right to patch nodes', () => {
     await vi.waitFor(async () => {
       expect(await conditionOf('web', 'Reconciling')).toMatchObject({ status: 'True', reason: 'Forbidden' });
       expect((await f.watch('web')).status).toMatchObject({ fitNodes: 1, unfitNodes: 1 });
-      expect(await affinityOf('web')).toContain(key('web'));
+      expect(await affinityOf('web')).toContain(unfitKey('web'));
       expect((await f.events('web')).map(({ reason }) => reason)).toContain('Forbidden');
     }, WAIT);
-    expect(await f.labels(key('web'))).toEqual({});
+    expect(await f.labels(unfitKey('web'))).toEqual({});
     const rules = [...RULES, { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] }];
     await f.client.mergePatch(CLUSTER_ROLES, { name: 'restricted' }, { rules }, { fieldManager: 'person' });
     await vi.waitFor(async () => {
-      expect(await f.labels(key('web'))).toEqual({ n1: 'true', n2: 'false' });
+      expect(await f.labels(unfitKey('web'))).toEqual({ n1: 'true', n2: 'false' });
       expect(await conditionOf('web', 'Reconciling')).toMatchObject({ status: 'False', reason: 'UpToDate' });
     }, WAIT);
   });
@@ -66,10 +66,10 @@ describe('two TrafficWatches that swap their labels', () => {
     await f.createWatch('low', { maxBandwidthPercent: '10', label: 'one' });
     await f.createWatch('high', { maxBandwidthPercent: '90', label: 'two' });
     await vi.waitFor(async () => {
-      expect(await f.labels(key('one'))).toEqual({ n1: 'true', n2: 'false' });
-      expect(await f.labels(key('two'))).toEqual({ n1: 'false', n2: 'false' });
-      expect(await affinityOf('low')).toContain(key('one'));
-      expect(await affinityOf('high')).toContain(key('two'));
+      expect(await f.labels(unfitKey('one'))).toEqual({ n1: 'true', n2: 'false' });
+      expect(await f.labels(unfitKey('two'))).toEqual({ n1: 'false', n2: 'false' });
+      expect(await affinityOf('low')).toContain(unfitKey('one'));
+      expect(await affinityOf('high')).toContain(unfitKey('two'));
     }, WAIT);
     await Promise.all([
       f.patchWatch('low', { spec: { label: 'two' } }),
@@ -80,15 +80,15 @@ describe('two TrafficWatches that swap their labels', () => {
         ['low', 'two'],
         ['high', 'one'],
       ] as const) {
-        expect((await f.watch(name)).status).toMatchObject({ ready: true, labelKey: key(label) });
+        expect((await f.watch(name)).status).toMatchObject({ ready: true, labelKey: unfitKey(label) });
         expect(await conditionOf(name, 'Stalled')).toMatchObject({ status: 'False' });
-        expect(await affinityOf(name)).toContain(key(label));
+        expect(await affinityOf(name)).toContain(unfitKey(label));
       }
-      expect(await f.labels(key('two'))).toEqual({ n1: 'true', n2: 'false' });
-      expect(await f.labels(key('one'))).toEqual({ n1: 'false', n2: 'false' });
+      expect(await f.labels(unfitKey('two'))).toEqual({ n1: 'true', n2: 'false' });
+      expect(await f.labels(unfitKey('one'))).toEqual({ n1: 'false', n2: 'false' });
     }, WAIT);
-    expect(await affinityOf('low')).not.toContain(key('one'));
-    expect(await affinityOf('high')).not.toContain(key('two'));
+    expect(await affinityOf('low')).not.toContain(unfitKey('one'));
+    expect(await affinityOf('high')).not.toContain(unfitKey('two'));
   });
 });
 
@@ -108,12 +108,12 @@ describe('a TrafficWatch without a spec, let through by another CRD', () => {
     await vi.waitFor(() => expect(bare(`bare-${performance.now()}`)).rejects.toMatchObject({ status: 422 }), WAIT);
     await f.startOperator();
     await f.createWatch('beside', { maxBandwidthPercent: '10' });
-    await vi.waitFor(async () => expect(await f.labels(key('beside'))).toEqual({ n1: 'true', n2: 'false' }), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('beside'))).toEqual({ n1: 'true', n2: 'false' }), WAIT);
     await f.stopOperator();
     await f.patchWatch('beside', { metadata: { finalizers: null } });
     await f.client.delete(TRAFFIC_WATCHES, ref('beside'));
     await f.startOperator();
-    await vi.waitFor(async () => expect(await f.labels(key('beside'))).toEqual({}), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('beside'))).toEqual({}), WAIT);
     await vi.waitFor(async () => {
       expect(await conditionOf('bare', 'Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
     }, WAIT);

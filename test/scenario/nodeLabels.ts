@@ -1,15 +1,14 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { getObject } from './kubectl.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 const SUFFIX = 'traffic.example.com';
 
-/** The label key of a TrafficWatch without `spec.label`. */
-export const labelKey = (watch: string): string => `${watch}.${SUFFIX}/unfit`;
-
 /** Node name -> value of the label; undefined if the node does not have the label. */
-export async function labels(watch: string): Promise<Record<string, string | undefined>> {
+export async function labels(watch: string, namespace = 'default'): Promise<Record<string, string | undefined>> {
   const { items } = await getObject<{ items: V1Node[] }>('nodes');
-  return Object.fromEntries(items.map(({ metadata }) => [metadata!.name!, metadata?.labels?.[labelKey(watch)]]));
+  const key = unfitKey(watch, namespace);
+  return Object.fromEntries(items.map(({ metadata }) => [metadata!.name!, metadata?.labels?.[key]]));
 }
 
 /** The keys of all labels of the operator on nodes, of any TrafficWatch. */

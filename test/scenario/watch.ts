@@ -1,7 +1,7 @@
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { applyObjects, getObject } from './kubectl.ts';
-import { labelKey } from './nodeLabels.ts';
+import { unfitKey } from '../harness/unfitKey.ts';
 
 /** Pods that use few resources: the test is about their placement. */
 export function sampleWatch(name: string, maxBandwidthPercent: string, replicas: number) {
@@ -45,7 +45,7 @@ export async function nodeRows(name: string): Promise<NodeRow[]> {
     getObject<{ items: V1Node[] }>('nodes'),
     getObject<{ items: V1Pod[] }>('pods', '-l', `app=${name}`),
   ]);
-  const label = labelKey(name);
+  const label = unfitKey(name);
   const names = nodes.items.map((n) => n.metadata?.name ?? '').sort();
   return names.map((node) => {
     const status = watch.status?.nodes?.[node];

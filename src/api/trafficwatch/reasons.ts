@@ -70,7 +70,7 @@ export const Reason = {
   InvalidSpec: 'InvalidSpec',
   /** The namespace, or the cluster, has more TrafficWatches than are decided, and this one is not among the oldest. */
   TooManyTrafficWatches: 'TooManyTrafficWatches',
-  /** An older TrafficWatch owns the same label key. */
+  /** Another TrafficWatch owns the same label key: it is older, or the key carries its namespace. */
   LabelKeyTaken: 'LabelKeyTaken',
   /** The operator may not write Deployments, or not in this namespace (trafficWatch.deployments of the chart). */
   DeploymentsNotAllowed: 'DeploymentsNotAllowed',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeSelectorOf } from './spec/nodeSelector.ts';
 import { placementOf } from './spec/placement.ts';
-import { labelKeyOf, parseTrafficWatchSpec, type TrafficWatch } from './schema.ts';
+import { parseTrafficWatchSpec, type TrafficWatch } from './schema.ts';
 import { thresholdOf } from './spec/thresholds.ts';
 
 const deployment = {
@@ -9,9 +9,9 @@ const deployment = {
   template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
 };
 
-function watch(spec: object, name = 'sample'): TrafficWatch {
+function watch(spec: object): TrafficWatch {
   return {
-    metadata: { name, namespace: 'default' },
+    metadata: { name: 'sample', namespace: 'default' },
     spec: { maxBandwidthPercent: '60', deployment, ...spec },
   };
 }
@@ -166,14 +166,6 @@ describe('parseTrafficWatchSpec', () => {
     expect(specs.map(nodeSelectorOf)).toEqual([zone, undefined, undefined, undefined, undefined, undefined]);
   });
 
-  it('rejects a name that is too long for a label key, unless spec.label is set', () => {
-    const name = 'n'.repeat(234);
-    expect(problems(watch({}, name)).join()).toContain('metadata.name has more than 233 characters');
-    expect(problems(watch({ label: '' }, name))).toHaveLength(1);
-    expect(problems(watch({ label: 'short' }, name))).toEqual([]);
-    expect(problems(watch({}, 'n'.repeat(233)))).toEqual([]);
-  });
-
   const pod = { containers: [{ name: 'web', image: 'web:1' }] };
   const withPod = (spec: unknown) => ({ selector: {}, template: { spec } });
   const withTerms = (nodeSelectorTerms: unknown) =>
@@ -243,13 +235,5 @@ describe('parseTrafficWatchSpec', () => {
 
   it('ignores the status', () => {
     expect(problems({ ...watch({}), status: { nodes: 'garbage' } })).toEqual([]);
-  });
-});
-
-describe('labelKeyOf', () => {
-  it('is built from the label, or from the name without a label', () => {
-    expect(labelKeyOf(watch({ label: 'web' }))).toBe('web.traffic.example.com/unfit');
-    expect(labelKeyOf(watch({ label: '' }))).toBe('sample.traffic.example.com/unfit');
-    expect(labelKeyOf(watch({}))).toBe('sample.traffic.example.com/unfit');
   });
 });

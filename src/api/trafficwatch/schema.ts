@@ -6,6 +6,7 @@ import { OBJECT_FIELDS } from '../objectFields.ts';
 import { conditionPath, type CustomResource } from '../crd.ts';
 import { capacitySchema } from './spec/capacity.ts';
 import { deploymentFrameProblems } from './spec/deploymentFrame.ts';
+import { labelSchema } from './spec/label.ts';
 import { missingDataSchema } from './spec/missingData.ts';
 import { modeSchema, type Mode } from './spec/mode.ts';
 import {
@@ -42,31 +43,7 @@ import {
 export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';
 
-/** The end of every label key, after the prefix: `<prefix>.traffic.example.com/unfit`. */
-const LABEL_KEY_SUFFIX = `.${GROUP}/unfit`;
-/** A label key's prefix has at most 253 characters (DNS subdomain); `.traffic.example.com` takes 20 of them. */
-const MAX_PREFIX_LENGTH = 253 - `.${GROUP}`.length;
-/** DNS-1123 subdomain, as apimachinery's validation.IsDNS1123Subdomain, which does not limit single labels. */
-const LABEL_PATTERN = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$';
-
-const LABEL_MESSAGE =
-  'must be empty or the start of a DNS name: lower case letters, digits, "-" and ".", ' +
-  `each part beginning and ending with a letter or digit, at most ${MAX_PREFIX_LENGTH} characters, ` +
-  `since <label>${LABEL_KEY_SUFFIX} becomes the label key of nodes`;
-const NAME_MESSAGE =
-  `metadata.name has more than ${MAX_PREFIX_LENGTH} characters, too many for the node label key ` +
-  `<name>${LABEL_KEY_SUFFIX}; use a shorter name or set spec.label`;
 const DEPLOYMENT_MESSAGE = 'must be a DeploymentSpec of apps/v1 with a selector and a template';
-
-const label = z
-  .string()
-  .max(MAX_PREFIX_LENGTH, LABEL_MESSAGE)
-  .refine((value) => new RegExp(LABEL_PATTERN).test(value), LABEL_MESSAGE)
-  .optional()
-  .meta({
-    description: `Prefix of the node label <label>${LABEL_KEY_SUFFIX}, whose value is "true" or "false". If it is empty or absent, the name of this object is used.`,
-    'x-kubernetes-validations': [{ rule: `self.matches('${LABEL_PATTERN}')`, message: LABEL_MESSAGE }],
-  });
 
 /** The CRD contains the schema of apps/v1 here, in place of `x-deployment-spec`; this schema checks only the frame. */
 const deployment = z
@@ -96,7 +73,7 @@ const specSchema = z
     minFit: minFitSchema,
     breakerCooldown: breakerCooldownSchema,
     nodeSelector: nodeSelectorSchema,
-    label,
+    label: labelSchema,
     placement: placementSchema,
     deployment,
     targetRef: targetRefSchema,
@@ -117,16 +94,9 @@ export const trafficWatchSchema = z
     spec: specSchema,
     status: statusSchema,
   })
-  .refine((watch) => fitsLabelKey(watch.metadata?.name ?? '', watch.spec.label), NAME_MESSAGE)
   .meta({
     description:
       'Measures the bandwidth use of all nodes and keeps the pods of a workload off nodes above a threshold.',
-    'x-kubernetes-validations': [
-      {
-        rule: `size(self.metadata.name) <= ${MAX_PREFIX_LENGTH} || (has(self.spec.label) && self.spec.label != '')`,
-        message: NAME_MESSAGE,
-      },
-    ],
   });
 
 /** The fields of a TrafficWatch that users write. */
@@ -199,28 +169,6 @@ export function parseTrafficWatchSpec(object: unknown): { spec: TrafficWatchSpec
   const parsed = trafficWatchSchema.safeParse(withoutStatus(object));
   if (parsed.success) return { spec: parsed.data.spec };
   return { problems: problemTexts(object, parsed.error.issues) };
-}
-
-/** The node label key of a watch: `<spec.label or metadata.name>.traffic.example.com/unfit`. */
-export function labelKeyOf(watch: TrafficWatch): string {
-  const { label: prefix = '' } = watch.spec;
-  return `${prefix === '' ? (watch.metadata?.name ?? '') : prefix}${LABEL_KEY_SUFFIX}`;
-}
-
-/** Whether a value has the form of the label keys that `labelKeyOf` returns. */
-export function isLabelKey(value: unknown): value is string {
-  if (typeof value !== 'string' || !value.endsWith(LABEL_KEY_SUFFIX)) return false;
-  const prefix = labelPrefixOf(value);
-  return prefix !== '' && prefix.length <= MAX_PREFIX_LENGTH && new RegExp(LABEL_PATTERN).test(prefix);
-}
-
-/** The prefix of a label key: the label, or the name of its TrafficWatch. */
-export function labelPrefixOf(labelKey: string): string {
-  return labelKey.slice(0, -LABEL_KEY_SUFFIX.length);
-}
-
-function fitsLabelKey(name: string, prefix: string | undefined): boolean {
-  return name.length <= MAX_PREFIX_LENGTH || (prefix ?? '') !== '';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

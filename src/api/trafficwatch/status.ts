@@ -2,7 +2,8 @@ import type { Condition } from '../../runtime/controller/conditions.ts';
 import { isObject, ownValue, type JsonObject } from '../../runtime/apply/mergePatch.ts';
 import type { BlockedPods } from './blockedPods.ts';
 import type { NodeStatus } from './nodeStatus.ts';
-import { isLabelKey, type TrafficWatchStatus } from './schema.ts';
+import { isLabelKey } from './labelKey.ts';
+import type { TrafficWatchStatus } from './schema.ts';
 
 type Check = (value: unknown) => boolean;
 

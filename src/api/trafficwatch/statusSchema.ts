@@ -32,7 +32,7 @@ export const statusSchema = z
     observedGeneration: int64('The generation of the spec that this status reflects.'),
     mode: modeSchema.meta({ description: 'The mode that this status reflects.' }),
     plan: plannedSchema,
-    labelKey: z.string().optional().meta({ description: 'The label key that is in force on the nodes.' }),
+    labelKey: z.string().optional().meta({ description: 'The key of the node labels. Absent with mode Observe.' }),
     podSelector: labelSelectorSchema(
       'With targetRef and podSelector: the pods that get the node affinity when they are created. The admission policy reads it.',
       'Unchecked',

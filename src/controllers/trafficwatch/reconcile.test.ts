@@ -239,8 +239,10 @@ describe('a TrafficWatch without a spec', () => {
 
   it('does not claim the default label key of its name', async () => {
     const scene = aScene();
+    const labelKey = 'web.traffic.example.com/unfit';
+    scene.watches.set(aWatch({ status: { labelKey } }));
     const older = { name: 'web', namespace: 'other', uid: 'uid-bare', creationTimestamp: new Date(0) };
-    scene.watches.set({ metadata: older } as ReturnType<typeof aWatch>);
+    scene.watches.set({ metadata: older, status: { ready: true, nodes: {} } } as ReturnType<typeof aWatch>);
     await reconcile(scene, 'shop/web');
     expect(condition(scene, 'Stalled')?.status).toBe('False');
   });

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { V1NodeAffinity, V1Pod } from '@kubernetes/client-node';
 import { until } from '../../harness/measured.ts';
 import { applyObjects, getObject, kubectl } from '../../scenario/kubectl.ts';
-import { labelKey } from '../../scenario/nodeLabels.ts';
 import type { Target } from './request.ts';
+import { unfitKey } from '../../harness/unfitKey.ts';
 
 /** Its Node.js runs the server; the lab has no image of its own for one. */
 const IMAGE = 'docker.io/library/traffic-operator:0.1.0';
@@ -79,8 +79,8 @@ export async function roll(name: string, onPods: (pods: readonly V1Pod[]) => voi
 /** @throws if a pod has no affinity to the label of its TrafficWatch: the policy did not apply to it */
 export function requireAffinity(name: string, pods: readonly V1Pod[]): void {
   for (const { metadata, spec } of pods) {
-    if (!JSON.stringify(spec?.affinity ?? {}).includes(labelKey(name))) {
-      throw new Error(`${metadata!.name!} has no affinity to ${labelKey(name)}`);
+    if (!JSON.stringify(spec?.affinity ?? {}).includes(unfitKey(name))) {
+      throw new Error(`${metadata!.name!} has no affinity to ${unfitKey(name)}`);
     }
   }
 }

@@ -8,6 +8,7 @@ import type { Figure } from '../figure.ts';
 import { ABOVE_ALL, BELOW_BUSY, busyNodes } from '../shape.ts';
 import type { World } from '../world.ts';
 import { CONCURRENCY } from './labelling.ts';
+import { unfitKey } from '../../harness/unfitKey.ts';
 
 /**
  * The threshold goes below the use of the busy nodes, and back: exactly these nodes flip. A changed threshold applies
@@ -20,7 +21,7 @@ export async function measureFlips(
   name: string,
   { repetitions, bare }: { repetitions: number; bare: readonly number[] },
 ): Promise<Figure[]> {
-  const watcher = await startWatcher(world, `${name}.traffic.example.com/unfit`);
+  const watcher = await startWatcher(world, unfitKey(name));
   const flips = busyNodes(world.nodes);
   const took: number[] = [];
   const patches: number[] = [];

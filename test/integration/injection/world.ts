@@ -10,6 +10,7 @@ import type { Fixture } from '../../harness/fixture.ts';
 import { freePorts, start, type RunningProcess } from '../../harness/process.ts';
 import type { Connected } from '../../harness/runtimeScene.ts';
 import { binary } from '../../lab/binaries.ts';
+import { unfitKey } from '../../harness/unfitKey.ts';
 
 export const WAIT = { timeout: 90_000, interval: 200 };
 export const STATEFULSETS: Resource<V1StatefulSet> = {
@@ -20,9 +21,7 @@ export const STATEFULSETS: Resource<V1StatefulSet> = {
   namespaced: true,
 };
 
-/** `web.traffic.example.com/unfit` */
-export const keyOfWatch = (name: string): string => `${name}.traffic.example.com/unfit`;
-export const notUnfit = (name: string) => ({ key: keyOfWatch(name), operator: 'NotIn', values: ['true'] });
+export const notUnfit = (name: string) => ({ key: unfitKey(name), operator: 'NotIn', values: ['true'] });
 export const NEW_NODE = { key: 'cluster-autoscaler.kubernetes.io/template-node', operator: 'In', values: ['true'] };
 export const disk = { key: 'disk', operator: 'In', values: ['ssd'] };
 
@@ -75,8 +74,8 @@ export async function condition(f: Fixture, name: string, type: string): Promise
 export async function untilInjected(f: Fixture, c: Connected, name: string, app: string): Promise<TrafficWatch> {
   await vi.waitFor(async () => {
     const { status } = await f.watch(name);
-    expect([status?.labelKey, status?.podSelector]).toEqual([keyOfWatch(name), { matchLabels: { app } }]);
-    expect(JSON.stringify((await admitted(c, aPod('probe', { app }))).spec?.affinity)).toContain(keyOfWatch(name));
+    expect([status?.labelKey, status?.podSelector]).toEqual([unfitKey(name), { matchLabels: { app } }]);
+    expect(JSON.stringify((await admitted(c, aPod('probe', { app }))).spec?.affinity)).toContain(unfitKey(name));
   }, WAIT);
   return f.watch(name);
 }

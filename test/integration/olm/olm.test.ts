@@ -18,6 +18,7 @@ import { deployWithOlm, installed, NAMESPACE } from './installed.ts';
 import { allObjects, field, kubectl, kubeconfigOf } from '../../harness/kubectl.ts';
 import { startOlm, type OlmPlane } from './olmPlane.ts';
 import { openShop, type Shop } from './shop.ts';
+import { unfitKey } from '../../harness/unfitKey.ts';
 
 /**
  * The bundle with the real OLM on a real API server: from the catalog to the ClusterServiceVersion, the upgrade to the
@@ -27,7 +28,7 @@ import { openShop, type Shop } from './shop.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const WAIT = { timeout: 120_000, interval: 300 };
 const NODES = ['n1', 'n2', 'n3'];
-const UNFIT = 'web.traffic.example.com/unfit';
+const UNFIT = unfitKey('web');
 const LABELS = { n1: 'true', n2: 'false', n3: 'false' };
 const CURRENT = `traffic-operator.v${packageJson.version}`;
 const PASSES = 8;

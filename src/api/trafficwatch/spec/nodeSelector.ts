@@ -1,11 +1,10 @@
 import { labelSelectorSchema, type DeniedSuffix, type LabelSelector } from '../../labelSelector.ts';
-
-const UNFIT_SUFFIX = '.traffic.example.com/unfit';
+import { LABEL_KEY_SUFFIX } from './label.ts';
 
 /** A selector of nodes must not depend on the labels that the operator writes. */
 export const NO_OWN_KEYS: DeniedSuffix = {
-  suffix: UNFIT_SUFFIX,
-  message: `must not end in ${UNFIT_SUFFIX}: the verdicts would decide which nodes are judged`,
+  suffix: LABEL_KEY_SUFFIX,
+  message: `must not end in ${LABEL_KEY_SUFFIX}: the verdicts would decide which nodes are judged`,
 };
 
 /** Schema of `spec.nodeSelector`. */

@@ -7,7 +7,7 @@ import { ConditionType } from '../../../api/trafficwatch/reasons.ts';
 import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/spec/thresholds.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
-import type { NodeView, Observation } from '../observe/observation.ts';
+import type { Claim, NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, hasDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention, type LabelRef } from './labels/labelContention.ts';
@@ -218,6 +218,12 @@ function isMoved({ view }: Observation, labelKey: string, previousKey: string): 
   return view.nodes.every(({ labels }) => labels[previousKey] === undefined || labels[labelKey] !== undefined);
 }
 
+/** With another value of spec.label the key carries the namespace, and no other namespace can have it. */
+function describeTakenKey({ keys }: Observation, labelKey: string, owner: Claim): string {
+  const why = owner.isNative && keys.native !== labelKey ? 'whose namespace is in the key' : 'which is older';
+  return `label key ${labelKey} belongs to TrafficWatch ${owner.key}, ${why}; nothing is written until that TrafficWatch is deleted or spec.label changes`;
+}
+
 /**
  * The label key for the status. During a rename this is the old key until the Deployment uses the new key, and either
  * no node has the old key or another TrafficWatch names it in its spec. With a workload of others: see isMoved.
@@ -241,7 +247,7 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  * | API server dropped fields of the spec     | untouched              | untouched          |
  * | is beyond the limits                      | untouched              | untouched          |
  * | spec is not valid                         | untouched              | untouched          |
- * | key belongs to an older TrafficWatch      | untouched              | untouched          |
+ * | key belongs to another TrafficWatch       | untouched              | untouched          |
  * | operator may not write its Deployment     | untouched              | untouched          |
  * | Deployment of its name belongs to another | untouched              | untouched          |
  * | selector differs from its Deployment's    | written                | untouched          |
@@ -253,7 +259,7 @@ function keyInUse(o: Observation, labelKey: string, previousKey: string | undefi
  * | Deployment                        | previous key                            | label under the previous key            |
  * |-----------------------------------|-----------------------------------------|-----------------------------------------|
  * | not on the new key, or unreadable | belongs to this TrafficWatch            | follows the verdict too                 |
- * | not on the new key, or unreadable | belongs to an older TrafficWatch        | untouched                               |
+ * | not on the new key, or unreadable | belongs to another TrafficWatch         | untouched                               |
  * | on the new key, or none           | is in the spec of no other TrafficWatch | removed once the node has the new label |
  * | on the new key, or none           | is in the spec of another TrafficWatch  | left to that TrafficWatch               |
  */
@@ -268,8 +274,7 @@ export function decidePlan(o: Observation): Plan {
   const { spec: labelKey = '' } = o.keys;
   const owner = ownedByAnother(o, labelKey);
   if (owner) {
-    const message = `label key ${labelKey} belongs to TrafficWatch ${owner.key}, which is older; nothing is written until that TrafficWatch is deleted or spec.label changes`;
-    return planStall(o, { reason: 'LabelKeyTaken', message });
+    return planStall(o, { reason: 'LabelKeyTaken', message: describeTakenKey(o, labelKey, owner) });
   }
   const plan = planLive(o, labelKey);
   return modeOf(o.watch.spec) === 'Observe' ? observeOnly(o, plan) : plan;

@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { APPLY_CRD } from '../../../api/installCrd.ts';
-import { isLabelKey, TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { createBoundedInformer, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';

@@ -78,9 +78,11 @@ export interface PassView {
 
 /** The label keys of a TrafficWatch. */
 export interface LabelKeys {
-  /** The key in the spec; undefined without a readable spec. */
+  /** The key by spec and status; undefined without a readable spec. */
   readonly spec: string | undefined;
-  /** The key in the status: the key of the present labels. */
+  /** The key that only this namespace can have; undefined without a readable spec. An older object may have another. */
+  readonly native: string | undefined;
+  /** The key in the status: the key of the present labels. With a status of PKopel/traffic-operator, the legacy key. */
   readonly inUse: string | undefined;
   /** The key in the status if the spec has another one: a rename is in progress. */
   readonly previous: string | undefined;
@@ -97,6 +99,8 @@ export interface Claim {
   readonly creationTimestamp: string;
   /** True if its spec names the key; false if only its status does, during a rename. */
   readonly bySpec: boolean;
+  /** True if the key is the native one of its namespace and label. */
+  readonly isNative: boolean;
 }
 
 /** The pods of the workload that `spec.targetRef` names, or why they are not known. */

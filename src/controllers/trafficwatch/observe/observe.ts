@@ -1,10 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import {
-  labelPrefixOf,
-  TRAFFIC_WATCHES,
-  type TrafficWatch,
-  type TrafficWatchSpec,
-} from '../../../api/trafficwatch/schema.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch, type TrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { readStatus } from '../../../api/trafficwatch/status.ts';
 import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
@@ -23,7 +18,7 @@ import { failureOf } from '../act/failures.ts';
 import { deploymentProblem, type AllowedDeployments } from '../decide/deployment/allowed.ts';
 import { blockingKeys } from '../decide/workload/blockedPods.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
-import { labelKeysOf } from './labelKeys.ts';
+import { labelKeysOf, withoutRename } from './labelKeys.ts';
 import type { LabelTimes } from './labelTimes.ts';
 import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
@@ -81,11 +76,13 @@ export interface Sources {
 
 function claimOf(watch: TrafficWatch, labelKey: string): Claim {
   const { uid = '', creationTimestamp } = watch.metadata ?? {};
+  const { spec, native } = labelKeysOf(watch);
   return {
     uid,
     key: keyOf(watch),
     creationTimestamp: new Date(creationTimestamp ?? 0).toISOString(),
-    bySpec: labelKeysOf(watch).spec === labelKey,
+    bySpec: spec === labelKey,
+    isNative: native === labelKey,
   };
 }
 
@@ -155,22 +152,22 @@ function complete(stored: TrafficWatch): TrafficWatch {
 }
 
 /**
- * Restores `spec.label` from the status if the API server drops it because the CRD is too old. Otherwise the
+ * The label keys, without a rename if the API server drops `spec.label` because the CRD is too old. Otherwise the
  * TrafficWatch would look as if a user had removed the label, and the labels of all nodes would move to another key.
  * The key in use also stays while it is not known yet whether the CRD has the field: renames are rare and can wait.
  */
-async function withDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
-  const { previous } = labelKeysOf(watch);
-  if (previous === undefined || watch.spec.label !== undefined) {
+async function keysWithDroppedLabel(watch: TrafficWatch, { crd }: Sources): Promise<LabelKeys> {
+  const keys = labelKeysOf(watch);
+  if (keys.previous === undefined || watch.spec.label !== undefined) {
     crd.forget(LABEL, keyOf(watch));
-    return watch;
+    return keys;
   }
   const isDropped = await crd.drops(LABEL, keyOf(watch));
-  return isDropped ? { ...watch, spec: { ...watch.spec, label: labelPrefixOf(previous) } } : watch;
+  return isDropped ? withoutRename(keys) : keys;
 }
 
 /**
- * The same for `spec.mode`, which the status remembers: a dry run must not become real because the CRD was replaced by
+ * Restores `spec.mode`, which the status remembers: a dry run must not become real because the CRD was replaced by
  * an older one. A user who removes the field from the spec waits for the check, about ten seconds.
  */
 async function withDroppedMode(watch: TrafficWatch, { crd }: Sources): Promise<TrafficWatch> {
@@ -211,12 +208,12 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
     return undefined;
   }
   const stored = complete(newest);
-  const watch = await withDroppedMode(await withDroppedLabel(stored, sources), sources);
+  const keys = await keysWithDroppedLabel(stored, sources);
+  const watch = await withDroppedMode(stored, sources);
   // Of one beyond the limits nothing is read or remembered: it must cost no more than its status.
   const limitProblem = sources.limits.problemOf(newest) ?? (isWithoutBody(newest) ? TOO_LARGE : undefined);
   if (limitProblem !== undefined) sources.specs.forget(key);
   const problems = limitProblem === undefined ? await problemsOf(stored, sources) : {};
-  const keys = labelKeysOf(watch);
   const isGoing = watch.metadata?.deletionTimestamp !== undefined;
   const isDecided = !isGoing && limitProblem === undefined;
   const deployment = isDecided ? await deploymentOf(sources, key, watch, signal) : { deployment: undefined };

@@ -1,7 +1,7 @@
-import { precedes, type Rank } from '../decide/labels/ownership.ts';
+import { isOlder, type Age } from '../decide/labels/ownership.ts';
 
 /** A TrafficWatch that may be among the oldest. */
-export interface Entry extends Rank {
+export interface Entry extends Age {
   readonly key: string;
   readonly namespace: string;
 }
@@ -53,7 +53,7 @@ export class Oldest {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const other = this.#sorted[middle];
-      if (other !== undefined && precedes(other, entry)) low = middle + 1;
+      if (other !== undefined && isOlder(other, entry)) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -3,7 +3,8 @@ import type { Mode } from '../../../api/trafficwatch/spec/mode.ts';
 import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
 import type { Placement } from '../../../api/trafficwatch/spec/placement.ts';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
-import { isLabelKey, type TrafficWatch, type TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
+import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
+import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { TargetRef } from '../../../api/trafficwatch/spec/workload.ts';
@@ -15,7 +16,8 @@ import type { Claim, NodeView, Observation, PassView } from '../observe/observat
 /** Builders for tests of decisions: each starts from a plain, healthy state, of which a test changes one thing. */
 
 export const NOW = Date.parse('2026-01-01T00:10:00Z');
-export const KEY = 'web.traffic.example.com/unfit';
+/** The key of `aWatch()`. */
+export const KEY = 'web.shop.traffic.example.com/unfit';
 
 /** What a spec without `passes` asks for. */
 export const TWO_PASSES = { unfit: 2, fit: 2 };
@@ -135,6 +137,7 @@ export function aClaim(changes: Partial<Claim> = {}): Claim {
     key: 'shop/other',
     creationTimestamp: '2025-12-31T00:00:00.000Z',
     bySpec: true,
+    isNative: true,
     ...changes,
   };
 }

@@ -2,25 +2,36 @@ import type { Claim, Observation } from '../../observe/observation.ts';
 import { FINALIZER } from '../../names.ts';
 import { releaseLabels, releaseOutside, type LabelChanges } from './nodeLabels.ts';
 
+/** The age of an object. */
+export type Age = Pick<Claim, 'uid' | 'creationTimestamp'>;
 /** The fields of a claim that decide which claim wins. */
-export type Rank = Pick<Claim, 'uid' | 'creationTimestamp'>;
+type Rank = Age & Pick<Claim, 'isNative'>;
 
-/** Whether claim `a` wins over claim `b`: the older one, then the smaller UID. Every replica gets the same result. */
-export function precedes(a: Rank, b: Rank): boolean {
+/** Whether `a` is older than `b`; of the same age, whether its UID is smaller. Every replica gets the same result. */
+export function isOlder(a: Age, b: Age): boolean {
   const [olderA, olderB] = [Date.parse(a.creationTimestamp), Date.parse(b.creationTimestamp)];
   return olderA === olderB ? a.uid < b.uid : olderA < olderB;
 }
 
+/** Whether claim `a` wins over claim `b`: a native one over one of an earlier version, then the older one. */
+function precedes(a: Rank, b: Rank): boolean {
+  return a.isNative === b.isNative ? isOlder(a, b) : a.isNative;
+}
+
 /** The claim that owns the key instead of `mine`; undefined if `mine` owns it. */
-export function ownerBefore(mine: Rank, others: readonly Claim[]): Claim | undefined {
+function ownerBefore(mine: Rank, others: readonly Claim[]): Claim | undefined {
   return others.filter((other) => precedes(other, mine)).sort((a, b) => (precedes(a, b) ? -1 : 1))[0];
 }
 
 /** The claim of the TrafficWatch that owns the key before this one; undefined when the key is this one's. */
-export function ownedByAnother(o: Pick<Observation, 'watch' | 'claims' | 'now'>, key: string): Claim | undefined {
+export function ownedByAnother(
+  o: Pick<Observation, 'watch' | 'keys' | 'claims' | 'now'>,
+  key: string,
+): Claim | undefined {
   const { uid = '', creationTimestamp } = o.watch.metadata ?? {};
   const created = new Date(creationTimestamp ?? o.now).toISOString();
-  return ownerBefore({ uid, creationTimestamp: created }, o.claims.get(key) ?? []);
+  const mine = { uid, creationTimestamp: created, isNative: o.keys.native === key };
+  return ownerBefore(mine, o.claims.get(key) ?? []);
 }
 
 /** Whether the spec of another TrafficWatch names the key. */

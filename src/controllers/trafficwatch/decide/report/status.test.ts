@@ -11,9 +11,11 @@ import {
   KEY,
   NOW,
   pass,
+  type ObservationChanges,
 } from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
+import { labelKeysOf } from '../../observe/labelKeys.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
 
 const condition = (s: TrafficWatchStatus, type: string) => s.conditions?.find((c) => c.type === type);
@@ -146,6 +148,21 @@ describe('decideStatus', () => {
     expect(status).toMatchObject({ ready: false, nodes: o.watch.status?.nodes, fitNodes: 2 });
     expect(condition(status, 'Stalled')).toMatchObject({ status: 'True', reason: 'LabelKeyTaken' });
   });
+
+  it.each<[string, ObservationChanges]>([
+    ['before the first pass', { passes: [] }],
+    ['while it is stalled', { crdProblem: 'the CRD is older' }],
+    ['once nodes are decided', {}],
+  ])(
+    'keeps the key of PKopel/traffic-operator %s: once it has a mode, nothing else shows the key',
+    (_when, changes) => {
+      const watch = aWatch({ status: { ready: true, nodes: {} } });
+      const labelKey = 'web.traffic.example.com/unfit';
+      const status = statusOf(anObservation({ watch, ...changes }));
+      expect(status).toMatchObject({ mode: 'Enforce', labelKey });
+      expect(labelKeysOf(aWatch({ status })).spec).toBe(labelKey);
+    },
+  );
 
   it('names the nodes without figures, the warnings and the short window', () => {
     const partial = statusOf(anObservation({ newest: pass(2, { n1: 1, n2: undefined }) }));

@@ -1,4 +1,5 @@
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
+import { isLabelKey } from '../../../../api/trafficwatch/labelKey.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
 import type { BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
 import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
@@ -159,6 +160,11 @@ function selected({ watch }: Observation, { podSelector }: Plan): Pick<TrafficWa
   return targetRef === undefined ? { podSelector } : { podSelector, target: targetRef };
 }
 
+/** With a status of PKopel/traffic-operator: its key, which nothing shows any longer once the status has a mode. */
+function keyInUse({ keys: { inUse } }: Observation): Pick<TrafficWatchStatus, 'labelKey'> {
+  return isLabelKey(inUse) ? { labelKey: inUse } : {};
+}
+
 /**
  * The desired status. The last counts and nodes stay if the TrafficWatch is stalled and writes no labels, and until
  * the first pass after a start of the operator. The figures in `nodes` change with every pass up to MAX_NODES_IN_FULL
@@ -182,7 +188,7 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
   };
   const touchesNothing = plan.verdicts.length === 0 && plan.stall !== undefined;
   const knowsNothingYet = o.view.passes.length === 0 && o.watch.status?.nodes !== undefined;
-  if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...status };
+  if (touchesNothing || knowsNothingYet) return { ...o.watch.status, ...keyInUse(o), ...status };
   const coolingSince = typeof plan.breaker === 'object' ? plan.breaker.coolingSince : undefined;
   return {
     ...status,

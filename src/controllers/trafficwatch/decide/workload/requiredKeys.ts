@@ -1,5 +1,5 @@
 import type { V1Affinity, V1NodeSelectorTerm } from '@kubernetes/client-node';
-import { isLabelKey } from '../../../../api/trafficwatch/schema.ts';
+import { isLabelKey } from '../../../../api/trafficwatch/labelKey.ts';
 import { labelValueOf } from '../labels/labelValue.ts';
 
 /** What cluster-autoscaler's simulated nodes have. A term with it matches no node that exists: docs/autoscalers.md. */

@@ -93,7 +93,7 @@ describe('the condition InjectionUnavailable', () => {
   });
 
   it.each<[WatchChanges, string]>([
-    [{}, '{"weight":100,"preference":{"matchExpressions":[{"key":"web.traffic.example.com/unfit"'],
+    [{}, `{"weight":100,"preference":{"matchExpressions":[{"key":"${KEY}"`],
     [
       { placement: 'Required' },
       'every entry of requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms must have {"matchExpressions"',

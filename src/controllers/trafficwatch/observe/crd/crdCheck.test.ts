@@ -7,7 +7,7 @@ import { CrdCheck, LOOK_EVERY_MS, PUBLISHED_AFTER_MS } from './crdCheck.ts';
 import { trafficWatchSchema, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { FINALIZER } from '../../names.ts';
 import { reconcile } from '../../reconcile.ts';
-import { aWatch, NOW } from '../../testing/observations.ts';
+import { aWatch, KEY, NOW } from '../../testing/observations.ts';
 import { aScene, writesOf, type Scene } from '../../testing/scene.ts';
 
 const GROUP_VERSION = 'apis/traffic.example.com/v1alpha1';
@@ -242,7 +242,7 @@ describe('a label that is missing from the spec', () => {
   it('is a rename if somebody removed it', async () => {
     const scene = inUse();
     await reconcile(scene, 'shop/web');
-    expect(keysWritten(scene)).toContain('web.traffic.example.com/unfit');
+    expect(keysWritten(scene)).toContain(KEY);
   });
 });
 
