@@ -125,6 +125,8 @@ Each layout below is also tested without each combination of flags, link and spe
 - Virtual functions in pods: the counters of the host do not include their traffic.
 - RDMA and RoCE, and a NIC that DPDK or VPP has taken over: the kernel does not count their traffic, so a full link reads low. Do not let a
   TrafficWatch decide about such nodes.
+- XDP that sends packets out again (\`XDP_TX\`, as Cilium's native acceleration of load balancers does): many drivers, such as mlx5, count them apart, in
+  \`ethtool -S\`, and not in the counters of the device. A node that forwards much in this way reads low.
 - Clouds throttle a virtual machine below the speed that its NIC reports: an EC2 or Azure NIC reports 10 to 100 Gbit/s whatever the size of the
   machine. State the capacity of the machine type ([trafficwatch.md](trafficwatch.md#the-capacity-of-a-node)).
 - A bond counts as one device, also with \`measure: Fullest\`: one full slave beside an idle one is 50 %.
