@@ -19,22 +19,22 @@ describe('a device with traffic and no usable speed, next to devices with a spee
       change: { speed: '5.36870911875e+14' },
       message: 'eth0: speed 536870911875000, with traffic',
     },
-    { why: 'its rate is 1 %', change: { rate: '12500000' }, message: 'eth0: no speed, with traffic' },
+    { why: 'its rate is 10 Mbit/s', change: { rate: '1250000' }, message: 'eth0: no speed, with traffic' },
     {
       why: 'it receives, and that counts',
-      change: { rate: '0', received: '12500000' },
+      change: { rate: '0', received: '1250000' },
       direction: 'Receive',
       message: 'eth0: no speed, with traffic',
     },
     {
       why: 'it receives more than it sends',
-      change: { rate: '0', received: '12500000' },
+      change: { rate: '0', received: '1250000' },
       direction: 'Max',
       message: 'eth0: no speed, with traffic',
     },
     {
-      why: 'both directions together are 1 %',
-      change: { rate: '6250000', received: '6250000' },
+      why: 'both directions together are 10 Mbit/s',
+      change: { rate: '625000', received: '625000' },
       direction: 'Sum',
       message: 'eth0: no speed, with traffic',
     },
@@ -53,9 +53,9 @@ describe('a device with traffic and no usable speed, next to devices with a spee
   it.each<{ why: string; change: Partial<Device>; direction?: Direction }>([
     { why: 'it is idle', change: { rate: '0' } },
     { why: 'the USB NIC of a BMC sends a few packets a minute', change: { rate: '200', received: '200' } },
-    { why: 'its rate is just below 1 %', change: { rate: '12499999' } },
+    { why: 'its rate is just below 10 Mbit/s', change: { rate: '1249999' } },
     { why: 'it only sends, and what is received counts', change: {}, direction: 'Receive' },
-    { why: 'each direction is below 1 %', change: { rate: '6250000', received: '6250000' }, direction: 'Max' },
+    { why: 'each direction is below 10 Mbit/s', change: { rate: '625000', received: '625000' }, direction: 'Max' },
     { why: 'it is a slave of a bond, which does not count', change: { flags: String(0x1803) } },
     { why: 'its name is excluded', change: { name: 'cni0' } },
   ])('is not measured, and the others are: $why', ({ change, direction = 'Transmit' }) => {
@@ -65,12 +65,15 @@ describe('a device with traffic and no usable speed, next to devices with a spee
     }
   });
 
-  it('is compared with the speeds of all measured devices together', () => {
-    const devices = [{ ...FULL, rate: '12500000' }, IDLE, { ...IDLE, name: 'eth2' }];
-    expect(usageOf(devices)).toMatchObject({ reason: 'Measured', devices: ['eth1', 'eth2'] });
-    const [full, one, silent] = devices as [Device, Device, Device];
-    const { rate: _, ...withoutRate } = silent;
-    expect(usageOf([full, one, withoutRate])).toMatchObject({ reason: 'NoCapacity' });
+  it.each<{ rate: string; speeds: number[]; reason: string; why: string }>([
+    { rate: '125000', speeds: [12.5e6], reason: 'NoCapacity', why: '1 % of 100 Mbit/s' },
+    { rate: '124999', speeds: [12.5e6], reason: 'Measured', why: 'less than 1 % of it' },
+    { rate: '125000', speeds: [12.5e6, 12.5e6], reason: 'Measured', why: 'less than 1 % of both' },
+    { rate: '250000', speeds: [12.5e6, 12.5e6], reason: 'NoCapacity', why: '1 % of both' },
+    { rate: '118750000', speeds: [12.5e9], reason: 'NoCapacity', why: 'a full NIC of 1 Gbit/s next to 100 Gbit/s' },
+  ])('is compared with the speeds of all measured devices together: $why', ({ rate, speeds, reason }) => {
+    const others = speeds.map((speed, n) => ({ ...IDLE, name: `eth${n + 1}`, rate: '0', speed: String(speed) }));
+    expect(usageOf([{ ...FULL, rate }, ...others])).toMatchObject({ reason });
   });
 
   it('is the one with the highest rate in the message, whatever their order', () => {

@@ -5,25 +5,33 @@ import { FASTEST, isUsable } from './speeds.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { highestRate, type Found, type Sums } from './sums.ts';
 
-/** The share of the known speeds from which on the rate of a device without a speed is real traffic. */
-const REAL_SHARE = 0.01;
+/** Speeds and rates below this share of the known speeds change the percent of a node by less than 1. */
+export const REAL_SHARE = 0.01;
+/** Bytes per second: 10 Mbit/s. No management NIC sends as much all the time. 1 % of a fast NIC would be a full slow one. */
+const REAL_RATE = 1_250_000;
+
+/** The rate, in bytes per second, from which on a device without a speed has real traffic, next to devices with these speeds. */
+export function realTraffic(speeds: number): number {
+  return Math.min(REAL_SHARE * speeds, REAL_RATE);
+}
 
 /**
  * Message about the speeds that a node lacks, without figures that change with each pass, undefined if its known speeds suffice. Without a stated capacity:
  *
- * | device without a usable speed                | result                                                             |
- * |----------------------------------------------|--------------------------------------------------------------------|
- * | no other device has a speed                  | the node is not measured                                           |
- * | its rate is below 1 % of the known speeds    | the device is not measured: a NIC that is down, or the USB NIC of a BMC |
- * | its rate is at least 1 % of the known speeds | the node is not measured: its other devices would hide a full link |
+ * | device without a usable speed                               | result                                                             |
+ * |-------------------------------------------------------------|--------------------------------------------------------------------|
+ * | no other device has a speed                                 | the node is not measured                                           |
+ * | its rate is below 1 % of the known speeds and 10 Mbit/s     | the device is not measured: a NIC that is down, or the USB NIC of a BMC |
+ * | its rate is at least 1 % of the known speeds, or 10 Mbit/s  | the node is not measured: its other devices would hide a full link |
  *
  * A bond can be without a speed although its slaves have one: the kernel leaves out a slave whose driver reports no
  * speed or no duplex. The series do not say which slaves may send: the sum of all would be too high if one is a standby.
  */
 export function lackOfSpeed({ counted }: NodeDevices, sums: Sums): string | undefined {
   const { devicesOfKnownSpeed, speed, busiestWithoutSpeed: busiest, rateWithoutSpeed: rate } = sums;
-  if (devicesOfKnownSpeed === 0) return describe(counted, counted.map(speedOf));
-  if (busiest === undefined || rate < REAL_SHARE * speed) return undefined;
+  const known = devicesOfKnownSpeed > 0 || counted.some((each) => isUsable(each.speed));
+  if (!known) return describe(counted, counted.map(speedOf));
+  if (busiest === undefined || rate < realTraffic(speed)) return undefined;
   return `${describe([busiest], [`${speedOf(busiest)}, with traffic`])}, or exclude ${busiest.name}: spec.devices`;
 }
 
