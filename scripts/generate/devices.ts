@@ -63,12 +63,25 @@ message of \`NoCapacity\` quotes it as the exporter reports it.
 A device that counts and has no usable speed hides a full link if only the other devices are measured. Its rate in the
 \`direction\` of the TrafficWatch decides, with \`measure: Sum\` and with \`Fullest\`. A stated capacity includes every device.
 
-| Rate, in percent of the sum of the known speeds | The node |
+| Rate | The node |
 |---|---|
-| below 1 % | the device is not measured, the others are: a NIC that is down, or the USB NIC of a BMC |
-| 1 % or more | Unknown (\`NoCapacity\`). The message names the device and its rate. State the capacity, or exclude the device with \`spec.devices\` |
+| below 10 Mbit/s, and below 1 % of the sum of the known speeds | the device is not measured, the others are: a NIC that is down, or the USB NIC of a BMC |
+| 10 Mbit/s or more, or 1 % of the known speeds or more | Unknown (\`NoCapacity\`). The message names the device. State the capacity, or exclude the device with \`spec.devices\` |
 
 A link that goes down under load has a rate until the rate window has passed; the node is Unknown until then.
+
+## Devices without a rate
+
+A device that counts and has no rate in the \`direction\` of the TrafficWatch may be full. Its speed decides. With a stated capacity, every
+device needs a rate.
+
+| Speed | The node |
+|---|---|
+| below 1 % of the speeds of the devices with a rate | the device is not measured, the others are |
+| unknown, and the device is switched off (no \`IFF_UP\`) | the same |
+| any other | Unknown (\`StaleSamples\`). The message names the device and the series to look at |
+
+A new device has a rate after two scrapes; the node is Unknown until then.
 
 ## Rates that cannot be
 

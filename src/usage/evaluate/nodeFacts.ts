@@ -1,5 +1,5 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { isPairOrChild } from './devices/deviceKinds.ts';
+import { isOn, isPairOrChild } from './devices/deviceKinds.ts';
 import { chooseDevices, isBond } from './devices/devices.ts';
 import { doubtOf, unclearOf } from './devices/doubt.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
@@ -45,7 +45,7 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   const { counted: names, excluded, ambiguousUplinks } = chooseDevices(devices, exclude);
   const counted = names.map((name): CountedDevice => {
     const facts = devices.get(name) ?? {};
-    const { speed, total } = facts;
+    const { speed, total, flags } = facts;
     const unclear = unclearOf(name, facts);
     return {
       name,
@@ -53,6 +53,7 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
       invalid: invalid.get(name) ?? negativeCounter(name, total),
       ...(isBond(name, facts) && { isBond: true }),
       ...(isPairOrChild(facts) && { isPair: true }),
+      ...(!isOn(flags) && { isOff: true }),
       ...(unclear !== undefined && { unclear }),
     };
   });

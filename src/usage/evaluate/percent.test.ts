@@ -43,13 +43,6 @@ describe('nodeUsage', () => {
     expect(usage.transmitBytesTotal).toBe(5_000_000_019);
   });
 
-  it('leaves out a device without a rate: counting its speed would halve the percent', () => {
-    expect(usageOf([ETH0, { name: 'eth1', total: '1', speed: '1250000000' }])).toMatchObject({
-      percent: 10,
-      devices: ['eth0'],
-    });
-  });
-
   it('divides by the annotation if there is one, and then counts all devices', () => {
     const unknownSpeed = { name: 'eth1', rate: '125000000', total: '1' };
     expect(usageOf([ETH0, unknownSpeed], '4Gbit')).toMatchObject({

@@ -4,11 +4,12 @@ import { describeDuplicate } from './duplicateSeries.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
+import { lackOfRate, noRate, oneRateLess, type LateDevices } from './missing/missingRates.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
 import { frozenCounters, impossibleRate, lackOfSpeed, resetCounter } from './rateProblems.ts';
 import { isUsable, sourceOfSpeeds } from './speeds.ts';
 import { hasRate, sumUp, type Found, type Sums } from './sums.ts';
-import type { UsageReason } from './usageReason.ts';
+import type { Problem, UsageReason } from './usageReason.ts';
 
 /** A node's devices had more capacity within the last hour than now, for example because a bond lost a slave. */
 export interface CapacityDrop {
@@ -72,19 +73,14 @@ export interface NodeInput {
   timeSeconds: number;
   /** True if every node sends something within the rate window: see silenceTells of rateProblems.ts. */
   silenceTells?: boolean;
-  /** The devices whose newest sample is older than `oldestSeconds`. They have no rate. */
-  late?: { readonly samples: NodeSamples; readonly oldestSeconds: number };
+  /** The devices without a rate because their newest sample is too old. */
+  late?: LateDevices;
 }
 
 type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'bytesPerSecond' | 'capacityBytesPerSecond'>;
-interface Problem {
-  reason: Exclude<UsageReason, 'Measured'>;
-  message: string;
-  newestSeconds?: number;
-}
 /**
  * percent = 100 × rate of the measured devices / sum of their speeds. A device without a usable speed is not measured;
- * if it has real traffic, the node is not (see `lackOfSpeed`).
+ * if it has real traffic, the node is not (see `lackOfSpeed`). Nor is the node if a device lacks a rate (see `lackOfRate`).
  * A stated capacity (spec, annotation or label) replaces the denominator; then every device that counts is
  * measured. Missing data, and a rate that no link of the device can carry (see `highestRate`), give a reason and no
  * percent.
@@ -196,7 +192,7 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
   const stated = capacity !== undefined && 'bytesPerSecond' in capacity ? capacity.bytesPerSecond : 0;
   const sums = sumUp(found, stated);
   const transmitBytesTotal = Math.trunc(found.facts.transmitBytesTotal);
-  if (sums.devices === 0) return unknown(input, noRate(input, found, names), { transmitBytesTotal });
+  if (sums.devices === 0) return unknown(input, noRate(input.late, found, names), { transmitBytesTotal });
   if (capacity !== undefined && 'problem' in capacity) {
     return unknown(input, { reason: 'InvalidCapacity', message: capacity.problem }, { transmitBytesTotal });
   }
@@ -217,6 +213,9 @@ function ofSpeeds(input: NodeInput, found: Found, sums: Sums, transmitBytesTotal
   if (message !== undefined) {
     return unknown(input, { reason: 'NoCapacity', message }, { transmitBytesTotal, bytesPerSecond: sums.rate });
   }
+  const unrated = lackOfRate(sums);
+  if (unrated !== undefined)
+    return unknown(input, oneRateLess(input.late, found, [unrated.name]), { transmitBytesTotal });
   if (found.measure === 'Fullest') return ofFullest(input, found, sums, transmitBytesTotal);
   const { counted, names } = found.facts.devices;
   const isMeasured = (each: CountedDevice): boolean => isUsable(each.speed) && hasRate(found, each.name);
@@ -254,7 +253,7 @@ function ofCapacity(
   // It is the capacity of the whole node: without the rate of one device, the percent would be too low.
   const { names } = found.facts.devices;
   const unrated = names.filter((name) => !hasRate(found, name));
-  if (unrated.length > 0) return unknown(input, noRate(input, found, unrated), { transmitBytesTotal });
+  if (unrated.length > 0) return unknown(input, oneRateLess(input.late, found, unrated), { transmitBytesTotal });
   const { rate } = sums;
   if (found.measure === 'Fullest' && names.length > 1) {
     const isLess = (100 * rate) / stated.capacity < (fullestOf(sums)?.percent ?? 0);
@@ -301,23 +300,6 @@ function measured(
 
 function unknown(input: NodeInput, problem: Problem, numbers: Numbers = {}): NodeUsage {
   return { node: input.node, ...numbers, devices: [], timeSeconds: input.timeSeconds, ...problem };
-}
-
-function noRate({ late }: NodeInput, { direction, rates }: Found, names: readonly string[]): Problem {
-  const name = names.find((each) => late?.samples.devices.has(each));
-  if (late && name !== undefined) return lateSample(late, name);
-  const lacking = `fewer than two samples in the rate window for ${names.join(', ')}: new, or not scraped recently`;
-  const received =
-    direction !== 'Transmit' && (direction === 'Receive' || names.some((name) => rates?.devices.has(name)));
-  if (!received) return { reason: 'StaleSamples', message: lacking };
-  const message = `no receive rate: ${lacking}, or Prometheus does not keep node_network_receive_bytes_total`;
-  return { reason: 'StaleSamples', message };
-}
-
-function lateSample({ samples, oldestSeconds }: NonNullable<NodeInput['late']>, name: string): Problem {
-  const message = `the newest sample of ${name} is older than ${oldestSeconds} s: its scrapes fail, or reach Prometheus late`;
-  const newestSeconds = samples.devices.get(name)?.newest;
-  return { reason: 'StaleSamples', message, ...(newestSeconds === undefined ? {} : { newestSeconds }) };
 }
 
 /**

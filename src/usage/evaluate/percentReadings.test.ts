@@ -38,12 +38,6 @@ describe('a direction', () => {
     expect(usage.message).toMatch(/^no receive rate: .* eth0: .*node_network_receive_bytes_total$/);
   });
 
-  it.each<Direction>(['Receive', 'Max', 'Sum'])('%s leaves out one device without a receive rate', (direction) => {
-    const silent = { name: 'eth1', total: '9', speed: '900', rate: '90' };
-    expect(by(direction, [NIC, silent])).toEqual({ ...by(direction), transmitBytesTotal: 18 });
-    expect(by(direction, [NIC, silent], '1600bit')).toMatchObject({ reason: 'StaleSamples' });
-  });
-
   it('Receive ignores a missing transmit rate, Max and Sum do not', () => {
     const silent = { name: 'eth0', total: '9', speed: '100', received: '70' };
     expect(by('Receive', [silent]).percent).toBe(70);

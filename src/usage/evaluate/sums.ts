@@ -34,6 +34,11 @@ export interface Sums {
   busiestWithoutSpeed: CountedDevice | undefined;
   /** Its rate. A rate that is missing counts as 0. */
   rateWithoutSpeed: number;
+  /**
+   * The fastest device that lacks a rate that the direction needs; the first of several by name. A device without a usable speed counts as the
+   * fastest, unless it is switched off.
+   */
+  unrated: CountedDevice | undefined;
   /** The first device by name with a rate that cannot be. */
   impossible: CountedDevice | undefined;
 }
@@ -75,6 +80,8 @@ export function sumUp({ facts, rates, second, direction, both }: Found, stated: 
   let fullestShare = -1;
   let busiestWithoutSpeed: CountedDevice | undefined;
   let rateWithoutSpeed = 0;
+  let unrated: CountedDevice | undefined;
+  let unratedSpeed = -1;
   let impossible: CountedDevice | undefined;
   for (const device of facts.devices.counted) {
     const { name, speed } = device;
@@ -86,7 +93,11 @@ export function sumUp({ facts, rates, second, direction, both }: Found, stated: 
       busiestWithoutSpeed = device;
       rateWithoutSpeed = together;
     }
-    if (rate === undefined || other === undefined) continue;
+    if (rate === undefined || other === undefined) {
+      const mostSpeed = isKnown ? speed : device.isOff ? -1 : Infinity;
+      if (mostSpeed > unratedSpeed) [unrated, unratedSpeed] = [device, mostSpeed];
+      continue;
+    }
     if (impossible === undefined && Math.max(rate, other) > highestRate(speed, stated)) impossible = device;
     devices++;
     sent += rate;
@@ -111,6 +122,7 @@ export function sumUp({ facts, rates, second, direction, both }: Found, stated: 
     fullestRate,
     busiestWithoutSpeed,
     rateWithoutSpeed,
+    unrated,
     impossible,
   };
 }

@@ -61,11 +61,14 @@ describe('a device whose newest sample is too old', () => {
     expect(figures?.get('b')?.percent).toBeGreaterThan(0);
   });
 
-  it('is not measured beside one with new samples; of a stated capacity no figure is left', async () => {
+  it('leaves no figure beside one with new samples, nor of a stated capacity', async () => {
     scene.prometheus.devices = [device('a', 'eth0'), device('a', 'eth1', NEWEST)];
     const capacity = { source: 'Annotation', key: 'k', text: '1kbit' } as const;
-    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5, devices: ['eth0'] });
-    expect((await scene.next({ a: { capacity } })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+    for (const node of [{}, { capacity }]) {
+      const usage = (await scene.next({ a: node })).nodes.get('a');
+      expect(usage).toMatchObject({ reason: 'StaleSamples', newestSeconds: 1_700_000_000 });
+      expect(usage?.message).toContain('the newest sample of eth1 is older');
+    }
   });
 
   it('has no figure in a pass of the past', async () => {

@@ -30,7 +30,7 @@ describe('rates, kept from pass to pass', () => {
     const { nodes } = await scene.next({ a: {}, b: {}, c: {} });
     expect([...nodes.values()].map(({ reason, devices }) => [reason, ...devices])).toEqual([
       ['Measured', 'eth0'],
-      ['Measured', 'eth0'],
+      ['StaleSamples'],
       ['StaleSamples'],
     ]);
   });

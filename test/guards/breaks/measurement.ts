@@ -17,6 +17,29 @@ export const MEASUREMENT: readonly Break[] = [
     test: { project: 'unit', path: 'src/usage/evaluate/devices/doubt.test.ts', name: 'is Unknown' },
   },
   {
+    promise:
+      'A node has no percent while one of its devices has a counter and no rate, so that a full device is not hidden.',
+    file: 'src/usage/evaluate/percent.ts',
+    find: 'const unrated = lackOfRate(sums);',
+    replace: 'const unrated = undefined as ReturnType<typeof lackOfRate>;',
+    test: {
+      project: 'unit',
+      path: 'src/usage/evaluate/missing/missingRates.test.ts',
+      name: 'leaves no figure: the same speed',
+    },
+  },
+  {
+    promise: 'A full NIC without a speed is not hidden by the speed of a much faster idle NIC.',
+    file: 'src/usage/evaluate/rateProblems.ts',
+    find: 'Math.min(REAL_SHARE * speeds, REAL_RATE)',
+    replace: 'REAL_SHARE * speeds',
+    test: {
+      project: 'unit',
+      path: 'src/usage/evaluate/rateProblems.test.ts',
+      name: 'a full NIC of 1 Gbit/s next to 100 Gbit/s',
+    },
+  },
+  {
     promise: 'A pattern of devices in a spec must match the whole name of a device.',
     file: 'src/usage/evaluate/devices/deviceFilter.ts',
     find: 'RE2JS.compile(pattern, RE2JS.DOTALL)',

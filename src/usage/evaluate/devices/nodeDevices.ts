@@ -23,6 +23,8 @@ export interface CountedDevice {
   readonly isPair?: true | undefined;
   /** Set for a bond. Its speed is that of its active slaves. */
   readonly isBond?: true | undefined;
+  /** Set for a device that is switched off. A missing fact proves nothing. */
+  readonly isOff?: true | undefined;
   /** What its facts do not show. Absent if they show all. */
   readonly unclear?: Unclear | undefined;
 }
