@@ -83,6 +83,24 @@ device needs a rate.
 
 A new device has a rate after two scrapes; the node is Unknown until then.
 
+## NICs without a counter
+
+A NIC whose speed, flags or driver Prometheus has, and whose counter it lacks, has traffic that nobody knows. The node is Unknown (\`StaleSamples\`), and
+the message names the NIC.
+
+| Why the counter is missing | What to do |
+|---|---|
+| A store with shards (VictoriaMetrics, Thanos Receive) lost one, and answers with a part | Restore it. The figure is back with the series |
+| node-exporter is in the network of a pod and reads \`/sys\` of the host | Run it with \`hostNetwork\` ([existing-prometheus.md](existing-prometheus.md#an-exporter-without-hostnetwork)) |
+| \`--collector.netdev.device-exclude\` or \`-include\` of node-exporter leaves the NIC out on purpose | Exclude it by the same pattern: \`--device-exclude\` (chart: \`deviceExclude\`), or \`spec.devices.exclude\` of the TrafficWatch |
+
+It is a NIC if it is switched on (\`node_network_flags\`, or without these a usable speed) and has the driver of a NIC or of a bond, the name of hardware
+such as \`eno1\`, or a name such as \`eth0\` and its own index as \`node_network_iface_link\`. It does not matter if its speed is below 1 % of the speeds of
+the measured devices and no capacity is stated, or if it would not count with a counter either: slaves of a bond, virtual functions, excluded names.
+
+A device with a name such as \`eth1\` or \`eno1\`, of which Prometheus has only a rate, with [real traffic](#devices-without-a-speed), also makes the node
+Unknown: it is new, or was removed within the rate window.
+
 ## Rates that cannot be
 
 A counter may jump, as when a device is created again under its name. A node with a rate that no link can carry, of a device that
@@ -131,7 +149,8 @@ that counts is measured.
 | \`node_ethtool_info\` | one has no speed while a device named \`br-…\` may be a NIC: with \`exchangeLinkName\`, Kube-OVN gives the bridge the name of the NIC, and the NIC the name \`br-…\` |
 | \`node_network_speed_bytes\` | none. Nodes without a stated capacity are Unknown (\`NoCapacity\`) |
 
-Each layout below is also tested without each combination of flags, link and speed: its percent is from 90 to 100, or it has none.
+Each layout below is also tested without each combination of flags, link and speed, and without the counter of each device that counts: its percent is
+from 90 to 100, or it has none.
 
 ## Known limits
 

@@ -108,7 +108,7 @@ export class FakePrometheus implements PrometheusClient {
         return [
           ...counter,
           ...one('node_network_speed_bytes', speed),
-          ...one('node_network_flags', total && (flags ?? ETHERNET)),
+          ...one('node_network_flags', flags ?? (total && ETHERNET)),
           ...one('node_network_iface_id', ifaceId),
           ...one('node_network_iface_link', ifaceLink),
           ...one('node_ethtool_info', driver && '1', { driver }),

@@ -92,6 +92,23 @@ describe('a node whose uplink is 95 % full', () => {
     },
   );
 
+  it.each(CASES)(
+    'is measured correctly or not at all if one counter is missing: $name, drivers $drivers, annotation $annotation',
+    async (layout) => {
+      for (const missing of layout.counted) {
+        const scene = new PassScene();
+        scene.prometheus.devices = devicesOf(layout, layout.drivers).map((each) =>
+          each.device === missing ? { ...each, rate: undefined, total: undefined } : each,
+        );
+        const { nodes } = await scene.next({ a: layout.annotation ? { capacity: annotated(layout.capacity) } : {} });
+        const { percent, reason } = nodes.get('a') ?? {};
+        if (percent === undefined) expect(reason).not.toBe('Measured');
+        else expect(percent, `without the counter of ${missing}`).toBeGreaterThanOrEqual(90);
+        expect(percent ?? 100).toBeLessThanOrEqual(100);
+      }
+    },
+  );
+
   it('is tested with many layouts, each with a unique name', () => {
     expect(new Set(LAYOUTS.map(({ name }) => name)).size).toBe(LAYOUTS.length);
     expect(LAYOUTS.length).toBeGreaterThanOrEqual(25);

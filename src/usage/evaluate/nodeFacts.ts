@@ -42,7 +42,7 @@ function textOfKind(devices: NodeDevices): string {
 }
 
 function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevices {
-  const { counted: names, excluded, ambiguousUplinks } = chooseDevices(devices, exclude);
+  const { counted: names, excluded, ambiguousUplinks, withoutCounter } = chooseDevices(devices, exclude);
   const counted = names.map((name): CountedDevice => {
     const facts = devices.get(name) ?? {};
     const { speed, total, flags } = facts;
@@ -59,7 +59,17 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   });
   const lacksDrivers = [...devices.values()].some(({ driver }) => driver) ? undefined : true;
   const doubt = doubtOf({ counted, excluded });
-  return { counted, names, excluded, ambiguousUplinks, lacksDrivers, ...(doubt !== undefined && { doubt }) };
+  return {
+    counted,
+    names,
+    excluded,
+    ambiguousUplinks,
+    lacksDrivers,
+    ...(withoutCounter && {
+      withoutCounter: withoutCounter.map((name) => ({ name, speed: devices.get(name)?.speed })),
+    }),
+    ...(doubt !== undefined && { doubt }),
+  };
 }
 
 /** Message about a counter below 0, which cannot be. Otherwise undefined. */

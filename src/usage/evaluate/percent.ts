@@ -4,6 +4,7 @@ import { describeDuplicate } from './duplicateSeries.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
+import { lackOfCounter, noCounter, type Selection } from './missing/missingCounters.ts';
 import { lackOfRate, noRate, oneRateLess, type LateDevices } from './missing/missingRates.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
 import { frozenCounters, impossibleRate, lackOfSpeed, resetCounter } from './rateProblems.ts';
@@ -75,6 +76,8 @@ export interface NodeInput {
   silenceTells?: boolean;
   /** The devices without a rate because their newest sample is too old. */
   late?: LateDevices;
+  /** The devices that the reading leaves out by name. The facts are without them already. Default: none. */
+  filter?: Selection | undefined;
 }
 
 type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'bytesPerSecond' | 'capacityBytesPerSecond'>;
@@ -145,7 +148,7 @@ function instancesOf(exporters: Exporters): Iterable<string> {
 }
 
 function checkDevices(found: Found): Problem | undefined {
-  const { counted, excluded, ambiguousUplinks, doubt } = found.facts.devices;
+  const { counted, excluded, ambiguousUplinks, withoutCounter, doubt } = found.facts.devices;
   if (ambiguousUplinks.length > 0) {
     const names = ambiguousUplinks.join(', ');
     const message = `several virtual devices and no physical one, each may be the uplink: ${names}`;
@@ -158,6 +161,8 @@ function checkDevices(found: Found): Problem | undefined {
   const reset = resetCounter(found);
   if (reset !== undefined) return { reason: 'CounterReset', message: reset };
   if (counted.length > 0) return undefined;
+  const [nic] = withoutCounter ?? [];
+  if (nic !== undefined) return noCounter(nic);
   const filtered = [...excluded].flatMap(([name, why]) => (why === 'Filtered' ? [name] : [])).sort();
   if (filtered.length > 0) return noDeviceSelected(filtered);
   const names = [...excluded].map(([name, why]) => `${name} (${why})`).sort();
@@ -196,6 +201,8 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
   if (capacity !== undefined && 'problem' in capacity) {
     return unknown(input, { reason: 'InvalidCapacity', message: capacity.problem }, { transmitBytesTotal });
   }
+  const uncounted = lackOfCounter(found, sums, stated, input.filter);
+  if (uncounted !== undefined) return unknown(input, uncounted, { transmitBytesTotal });
   if (sums.impossible !== undefined) {
     const message = impossibleRate(sums.impossible, found, stated);
     return unknown(input, { reason: 'InvalidSample', message }, { transmitBytesTotal });

@@ -128,7 +128,7 @@ export function sumUp({ facts, rates, second, direction, both }: Found, stated: 
 }
 
 /** The rate that counts. `second` is 0 unless the direction is Max or Sum. */
-function combined(direction: Direction, rate: number, second: number): number {
+export function combined(direction: Direction, rate: number, second: number): number {
   return direction === 'Max' ? Math.max(rate, second) : rate + second;
 }
 

@@ -115,7 +115,7 @@ function evaluate(
   const { timeSeconds } = answers;
   const late = lateOf(node, answers);
   const input = { node, facts, rates, received, reading, capacity, timeSeconds, silenceTells: answers.silenceTells };
-  const usage = nodeUsage({ ...input, ...(late && { late }) });
+  const usage = nodeUsage({ ...input, filter, ...(late && { late }) });
   const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
   return drop === undefined ? usage : { ...usage, drop };
 }

@@ -63,6 +63,21 @@ describe('DeviceFilter', () => {
     expect(new DeviceFilter({ include }).apply(all).devices.doubt).toEqual(doubt);
   });
 
+  it.each<[string, Pick<Reading, 'include' | 'exclude'>, string[] | undefined]>([
+    ['all', { exclude: 'ib.*' }, ['eth1', 'eth2']],
+    ['some', { exclude: 'eth1' }, ['eth2']],
+    ['none', { include: 'eth0' }, undefined],
+  ])('leaves those without a counter that it selects: %s', (_how, patterns, expected) => {
+    const { devices, ...facts } = factsOf('eth0');
+    const withoutCounter = ['eth1', 'eth2'].map((name) => ({ name, speed: 100 }));
+    const { devices: filtered } = new DeviceFilter(patterns).apply({
+      ...facts,
+      devices: { ...devices, withoutCounter },
+    });
+    expect(filtered.withoutCounter?.map(({ name }) => name)).toEqual(expected);
+    expect(filtered.names).toEqual(['eth0']);
+  });
+
   it('matches in linear time: a pattern that takes a RegExp years', () => {
     const name = `${'a'.repeat(60)}!`;
     const start = performance.now();

@@ -75,15 +75,25 @@ export class DeviceFilter {
     const counted: CountedDevice[] = [];
     const excluded = new Map(devices.excluded);
     for (const device of devices.counted) {
-      if (this.#matches(device.name)) counted.push(device);
+      if (this.selects(device.name)) counted.push(device);
       else excluded.set(device.name, 'Filtered');
     }
-    if (counted.length === devices.counted.length) return devices;
+    const withoutCounter = this.#only(devices.withoutCounter);
+    const areAll = counted.length === devices.counted.length && withoutCounter === devices.withoutCounter;
+    if (areAll) return devices;
     const names = counted.map(({ name }) => name);
-    return { ...devices, counted, names, excluded, doubt: doubtOf({ counted, excluded }) };
+    return { ...devices, counted, names, excluded, withoutCounter, doubt: doubtOf({ counted, excluded }) };
   }
 
-  #matches(name: string): boolean {
+  /** The same list if all are selected, undefined if none is. */
+  #only<T extends { readonly name: string }>(all: readonly T[] | undefined): readonly T[] | undefined {
+    const selected = all?.filter(({ name }) => this.selects(name));
+    if (selected?.length === all?.length) return all;
+    return selected?.length === 0 ? undefined : selected;
+  }
+
+  /** True if the patterns of the reading do not leave out a device of this name. */
+  selects(name: string): boolean {
     let counts = this.#counts.get(name);
     if (counts === undefined) {
       if (this.#counts.size >= MOST_NAMES) this.#counts.clear();

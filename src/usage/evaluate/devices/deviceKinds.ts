@@ -124,6 +124,23 @@ export function isOn(flags: number | undefined): boolean {
   return flags === undefined || (flags & IFF_UP) !== 0;
 }
 
+/**
+ * True if the facts, without the counter, show a NIC or a bond that is switched on. It may still be a slave or a virtual function.
+ *
+ * | fact                                 | shows                          |
+ * |--------------------------------------|--------------------------------|
+ * | flags with IFF_UP                    | it is switched on              |
+ * | no flags, but a usable speed         | it has a link                  |
+ * | driver of a NIC, or name of hardware | a NIC                          |
+ * | name eth0, and its own iface_link    | a NIC: it is on no other device |
+ */
+export function isActiveNic(name: string, facts: DeviceFacts): boolean {
+  const { driver, flags, speed, ifaceId, ifaceLink } = facts;
+  if (flags === undefined ? !isUsable(speed) : !isOn(flags)) return false;
+  if (isPhysicalDriver(driver) || isHardwareName(name) || isBond(name, facts)) return true;
+  return isUplinkName(name) && ifaceLink !== undefined && ifaceLink === ifaceId;
+}
+
 /** True if only hardware has such a name. */
 export function isHardwareName(name: string): boolean {
   return HARDWARE_NAME.test(name);

@@ -1,5 +1,6 @@
 import type { DeviceFacts } from '../../series/deviceFacts.ts';
 import {
+  isActiveNic,
   isBridge,
   isInfiniBand,
   isMacvlan,
@@ -42,6 +43,8 @@ export interface DeviceChoice {
   excluded: ReadonlyMap<string, Exclusion>;
   /** Veths or macvlans of which any can be the uplink. If it is not empty, no device counts. */
   ambiguousUplinks: readonly string[];
+  /** Names of devices excluded as Absent that would count with a counter, as their other facts show. Absent if there is none. */
+  withoutCounter?: readonly string[] | undefined;
 }
 
 /** Most nodes share these empty values, which saves memory. */
@@ -65,7 +68,7 @@ export function wholeName(pattern: string): RegExp {
  * | never    | Loopback     | lo, whatever the pattern |
  * | never *  | Name         | its name matches `exclude` |
  * | never    | Vlan         | named like a VLAN, eth0.100 |
- * | never    | Absent       | no byte counter |
+ * | never    | Absent       | no byte counter. Without that of a NIC the node may have no percent, see `lackOfCounter` |
  * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device |
  * | uplink   | Driver       | driver macvlan or ipvlan |
  * | never    | Driver       | another virtual driver: bridge, tunnel, VLAN, Open vSwitch, … |
@@ -93,13 +96,30 @@ export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude
   const excluded = new Map<string, Exclusion>();
   const ranked = new Map<Rank, string[]>();
   const functions = new Functions(devices);
+  const absent: [name: string, rank: Rank][] = [];
   for (const [name, facts] of devices) {
     const why = exclusionOf(name, facts, exclude, functions);
     const rank = rankOf(name, facts, why);
     if (rank !== undefined) namesOf(ranked, rank).push(name);
     if (why !== undefined) excluded.set(name, why);
+    const rankOfAbsent =
+      why === 'Absent' && isActiveNic(name, facts) ? RANK_OF.get(kindOf(name, facts, functions)) : undefined;
+    if (rankOfAbsent !== undefined) absent.push([name, rankOfAbsent]);
   }
   const best = RANKS.find((rank) => ranked.has(rank));
+  const withoutCounter = absent.filter(([, rank]) => best === undefined || RANKS.indexOf(rank) <= RANKS.indexOf(best));
+  const chosen = chosenOf(best, ranked, excluded, devices);
+  return withoutCounter.length === 0
+    ? chosen
+    : { ...chosen, withoutCounter: withoutCounter.map(([name]) => name).sort() };
+}
+
+function chosenOf(
+  best: Rank | undefined,
+  ranked: Map<Rank, string[]>,
+  excluded: Map<string, Exclusion>,
+  devices: ReadonlyMap<string, DeviceFacts>,
+): DeviceChoice {
   if (best === undefined) return onlyUplink(byName(devices), excluded, devices);
   const names = namesOf(ranked, best);
   return best === 'uplink' ? onlyUplink(names, excluded, devices) : choice(names, excluded);
@@ -125,7 +145,10 @@ function exclusionOf(name: string, facts: DeviceFacts, exclude: RegExp, function
   if (name === 'lo') return 'Loopback';
   if (exclude.test(name)) return 'Name';
   if (VLAN.test(name)) return 'Vlan';
-  if (facts.total === undefined) return 'Absent';
+  return facts.total === undefined ? 'Absent' : kindOf(name, facts, functions);
+}
+
+function kindOf(name: string, facts: DeviceFacts, functions: Functions): Exclusion | undefined {
   if (isSlave(facts)) return 'Slave';
   if (isPairOrChild(facts)) return facts.driver ? 'Driver' : 'Child';
   if (isVirtual(name, facts)) return isVirtualDriver(facts.driver) ? 'Driver' : 'Tunnel';

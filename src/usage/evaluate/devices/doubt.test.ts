@@ -67,6 +67,11 @@ describe('a node without some series of its devices', () => {
       [idle('eth0', { speed: undefined }), nic('br-net1')],
       /eth0 or br-net1 may be a bridge.*node_ethtool_info/,
     ],
+    [
+      'the same, and its counter is missing',
+      [idle('eth0', { speed: undefined }), { name: 'br-net1', speed: '100' }],
+      /eth0 or br-net1/,
+    ],
     ['the same, beside a NIC', [idle('eth1', { speed: undefined }), nic('br-net1'), idle('eth0')], /eth1 or br-net1/],
   ])('is Unknown, and the message names what to keep: %s', (_why, devices, series) => {
     for (const capacity of [undefined, '800bit']) {

@@ -1,5 +1,6 @@
 import type { DeviceFacts } from '../../series/deviceFacts.ts';
-import { isBond, isHardwareName, isOn, isUplinkName } from './deviceKinds.ts';
+import { isBond, isBridge, isHardwareName, isOn, isUplinkName } from './deviceKinds.ts';
+import type { Exclusion } from './devices.ts';
 import { isPhysicalDriver } from './drivers.ts';
 import type { CountedDevice, NodeDevices, Unclear } from './nodeDevices.ts';
 
@@ -65,7 +66,10 @@ function repeated(counted: readonly CountedDevice[], excluded: NodeDevices['excl
 
 /** Kube-OVN (exchangeLinkName) gives the bridge the name of the NIC, and the NIC the name br-… */
 function exchanged(counted: readonly CountedDevice[], excluded: NodeDevices['excluded']): string | undefined {
-  const bridges = [...excluded].flatMap(([name, why]) => (why === 'Bridge' ? [name] : []));
+  // Without a counter it is excluded as Absent, whatever it is.
+  const mayBeBridge = (name: string, why: Exclusion): boolean =>
+    why === 'Bridge' || (why === 'Absent' && isBridge(name, {}));
+  const bridges = [...excluded].flatMap(([name, why]) => (mayBeBridge(name, why) ? [name] : []));
   const nics = counted.flatMap(({ name, unclear }) => (unclear?.mayBeBridge ? [name] : []));
   if (bridges.length === 0 || nics.length === 0) return undefined;
   return (

@@ -37,6 +37,8 @@ export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousU
   readonly names: readonly string[];
   /** Set if the exporter reports no driver at all: then only names, links and flags identify virtual devices. */
   readonly lacksDrivers: true | undefined;
+  /** NICs and bonds whose counter is missing, sorted by name. Absent if there is none. */
+  readonly withoutCounter?: readonly Pick<CountedDevice, 'name' | 'speed'>[] | undefined;
   /** Message about missing facts, without which devices may count twice. Undefined if none matters. */
   readonly doubt?: string | undefined;
 }

@@ -1,8 +1,9 @@
 import { annotated, type StatedCapacity } from '../../../nodes/statedCapacity.ts';
+import { DeviceFilters } from '../devices/deviceFilter.ts';
 import { DEFAULT_EXCLUDED_DEVICES, wholeName } from '../devices/devices.ts';
 import { FactsCondenser } from '../nodeFacts.ts';
 import { nodeUsage, type NodeUsage } from '../percent.ts';
-import type { Reading } from '../reading.ts';
+import { DEFAULT_READING, type Reading } from '../reading.ts';
 import { SeriesDecoder } from '../../series/seriesDecoder.ts';
 
 const EXCLUDE = wholeName(DEFAULT_EXCLUDED_DEVICES);
@@ -63,7 +64,10 @@ export function usageOf(devices: readonly Device[], capacity?: string | StatedCa
     }
   }
   const samples = facts.nodes.get('a');
-  const found = { facts: samples && new FactsCondenser(EXCLUDE).condense(samples), rates: rates.nodes.get('a') };
+  const all = samples && new FactsCondenser(EXCLUDE).condense(samples);
+  const filter = new DeviceFilters().of(reading ?? DEFAULT_READING);
+  if (filter === 'Invalid') throw new Error('a pattern of the reading is invalid');
+  const found = { facts: all && (filter?.apply(all) ?? all), rates: rates.nodes.get('a'), filter };
   const stated = typeof capacity === 'string' ? annotated(capacity) : capacity;
   const rest = { received: received.nodes.get('a'), reading, capacity: stated, timeSeconds: TIME };
   return nodeUsage({ node: 'a', ...found, ...rest });
