@@ -1,6 +1,7 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { isOn, isPairOrChild } from './devices/deviceKinds.ts';
+import { isOn } from './devices/deviceKinds.ts';
 import { chooseDevices, isBond } from './devices/devices.ts';
+import { isPhysicalDriver } from './devices/drivers.ts';
 import { doubtOf, unclearOf } from './devices/doubt.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
@@ -45,14 +46,14 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   const { counted: names, excluded, ambiguousUplinks, withoutCounter } = chooseDevices(devices, exclude);
   const counted = names.map((name): CountedDevice => {
     const facts = devices.get(name) ?? {};
-    const { speed, total, flags } = facts;
+    const { speed, total, flags, driver } = facts;
     const unclear = unclearOf(name, facts);
     return {
       name,
       speed,
       invalid: invalid.get(name) ?? negativeCounter(name, total),
       ...(isBond(name, facts) && { isBond: true }),
-      ...(isPairOrChild(facts) && { isPair: true }),
+      ...(isPhysicalDriver(driver) && { isNic: true }),
       ...(!isOn(flags) && { isOff: true }),
       ...(unclear !== undefined && { unclear }),
     };

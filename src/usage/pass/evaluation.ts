@@ -120,13 +120,26 @@ function evaluate(
   return drop === undefined ? usage : { ...usage, drop };
 }
 
-/** Why the series say nothing of the node although they name it; undefined if that is not proven. */
+/**
+ * Why the series say nothing of the node although they name it; undefined if that is not proven. An exporter in the network of a pod counts the
+ * traffic of the pod. If it reads `/sys` of the host, speed, flags and link are of the NIC of that name on the host; the driver is asked in
+ * the network of the pod.
+ *
+ * | instance is the address of a pod | devices that count              | result                                              |
+ * |----------------------------------|---------------------------------|-----------------------------------------------------|
+ * | no                               | any                             | the node is measured                                |
+ * | yes                              | have the driver of a NIC, all   | the node is measured: a collector in a pod passes on the series of the host |
+ * | yes                              | any other, or none              | the node is not measured                            |
+ */
 function podNetwork(known: KnownNode, facts: NodeFacts | undefined): Pick<NodeUsage, 'reason' | 'message'> | undefined {
   const instance = facts?.soleInstance;
   const pod = podAddressOf(known, instance);
-  // A collector in a pod passes on the series of the host: its NICs are no pairs.
-  if (pod === undefined || facts?.devices.counted.every(({ isPair }) => isPair) !== true) return undefined;
-  const message = `instance ${JSON.stringify(instance)} is the address of a pod (in ${pod.podCIDR}, spec.podCIDRs), so its series are of the network of that pod: run node-exporter with hostNetwork`;
+  if (pod === undefined || facts === undefined) return undefined;
+  const { counted } = facts.devices;
+  if (counted.length > 0 && counted.every(({ isNic }) => isNic)) return undefined;
+  const message =
+    `instance ${JSON.stringify(instance)} is the address of a pod (in ${pod.podCIDR}, spec.podCIDRs), so its series are of the network of that pod: ` +
+    'run node-exporter with hostNetwork; if a collector in a pod passes on the series of the host, enable --collector.ethtool of node-exporter';
   return { reason: 'NoHostNetwork', message };
 }
 

@@ -1,9 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { FakeDevice } from '../../prometheus/testing/fakePrometheus.ts';
 import { device, PassScene } from './testing/passScene.ts';
 
 const NODE = { addresses: ['192.0.2.1'], podCIDRs: ['10.244.1.0/24'] };
 const MESSAGE =
-  'instance "10.244.1.7:9100" is the address of a pod (in 10.244.1.0/24, spec.podCIDRs), so its series are of the network of that pod: run node-exporter with hostNetwork';
+  'instance "10.244.1.7:9100" is the address of a pod (in 10.244.1.0/24, spec.podCIDRs), so its series are of the network of that pod: run node-exporter with hostNetwork; if a collector in a pod passes on the series of the host, enable --collector.ethtool of node-exporter';
 
 let scene: PassScene;
 
@@ -27,7 +28,31 @@ it.each<[why: string, instance: string, name: string, expected: object]>([
   if (!('percent' in expected)) expect(nodes.get('a')).not.toHaveProperty('percent');
 });
 
-it('series of a NIC are those of the node, although a collector in a pod passes them on', async () => {
-  scene.prometheus.devices = [device('a', 'eth0', { instance: '10.244.1.7:8889', ifaceId: '2', ifaceLink: '2' })];
-  expect((await scene.next({ a: NODE })).nodes.get('a')).toMatchObject({ reason: 'Measured', percent: 5 });
+/** A NIC of the host, as /sys of the host shows it in a pod. */
+const HOST = { ifaceId: '2', ifaceLink: '2' };
+
+it.each<[why: string, devices: FakeDevice[], expected: object]>([
+  [
+    'NICs by their drivers: a collector in a pod passes them on',
+    [nic('eth0', 'virtio_net'), nic('bond0', 'bonding')],
+    { percent: 5 },
+  ],
+  ['with /sys of the host: its eth0 has the speed and the link of a NIC', [nic('eth0')], { message: MESSAGE }],
+  ['with /sys of the host, and the driver of the pod', [nic('eth0', 'veth')], { message: MESSAGE }],
+  ['a NIC by its driver beside a device without one', [nic('eth0', 'ice'), nic('eth1')], { message: MESSAGE }],
+  ['with /sys of the host, whose NIC has another name', [nic('eth0'), missing('ens5')], { message: MESSAGE }],
+])('series with the address of a pod: %s', async (_why, devices, expected) => {
+  scene.prometheus.devices = devices;
+  const reason = 'percent' in expected ? 'Measured' : 'NoHostNetwork';
+  const usage = (await scene.next({ a: NODE })).nodes.get('a');
+  expect(usage).toMatchObject({ reason, ...expected });
+  if (reason !== 'Measured') expect(usage).not.toHaveProperty('percent');
 });
+
+function nic(name: string, driver?: string): FakeDevice {
+  return device('a', name, { instance: '10.244.1.7:9100', ...HOST, ...(driver && { driver }) });
+}
+
+function missing(name: string): FakeDevice {
+  return { ...nic(name), rate: undefined, total: undefined };
+}

@@ -219,6 +219,18 @@ export const MEASUREMENT: readonly Break[] = [
     },
   },
   {
+    promise:
+      'The eth0 of a pod is not measured as a NIC of its node, although its exporter reads the facts of the host.',
+    file: 'src/usage/pass/evaluation.ts',
+    find: 'counted.every(({ isNic }) => isNic)',
+    replace: 'counted.every(({ speed }) => speed !== undefined)',
+    test: {
+      project: 'unit',
+      path: 'src/usage/pass/podNetwork.test.ts',
+      name: 'with /sys of the host: its eth0 has the speed and the link of a NIC',
+    },
+  },
+  {
     promise: 'Replicas that any client sets again after a correction are left to that client.',
     file: 'src/controllers/trafficwatch/decide/deployment/replicas.ts',
     find: 'o.now - corrected < REPEATED_WITHIN_MS',

@@ -19,8 +19,8 @@ export interface CountedDevice {
   readonly speed: number | undefined;
   /** Message about an invalid counter. */
   readonly invalid: string | undefined;
-  /** Set for one end of a pair, or a device on top of another one, such as the eth0 of a pod. */
-  readonly isPair?: true | undefined;
+  /** Set if the driver is that of a NIC or a bond. Other facts can be of another network than the counter, see `podNetwork`. */
+  readonly isNic?: true | undefined;
   /** Set for a bond. Its speed is that of its active slaves. */
   readonly isBond?: true | undefined;
   /** Set for a device that is switched off. A missing fact proves nothing. */
