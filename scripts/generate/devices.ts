@@ -116,6 +116,23 @@ begins again gives none ([late samples](existing-prometheus.md#late-samples)). E
 After a jump of a counter, or if a link became much slower under load, this ends when the rate window has passed. If it does
 not end, the device carries more than its speed says: state the capacity, or exclude the device with \`spec.devices\`.
 
+## Virtual functions with traffic
+
+A virtual function does not count next to its physical function: both share a link, and an idle one would lower the percent. Most drivers do not
+count its traffic for the physical function. So a virtual function or sub-function of the host may hide traffic; the functions of one physical function are
+added up.
+
+| Traffic of the functions | Physical function | The node |
+|---|---|---|
+| below 1 % of the speed of the physical function | any | measured without them |
+| 1 % or more | has as much traffic: it counts theirs | measured without them |
+| 1 % or more | has less traffic | Unknown (\`AmbiguousUplink\`), also with a stated capacity |
+| 1 % or more | no name shows it, only the drivers (\`iavf\` next to \`ice\`): it may be another card | Unknown (\`AmbiguousUplink\`), also with a stated capacity |
+
+If the function is an uplink of the node, exclude the physical function with \`--device-exclude\` (chart: \`deviceExclude\`): then the function counts. Otherwise
+exclude the function with \`spec.devices.exclude\`. Representors, and functions next to the port of a BlueField, are left out in any case: their traffic may
+stay on the host.
+
 ## How the operator recognizes a device
 
 | Fact | Series | What it shows |
@@ -154,7 +171,7 @@ from 90 to 100, or it has none.
 
 ## Known limits
 
-- Virtual functions in pods: the counters of the host do not include their traffic.
+- Virtual functions in pods: the counters of the host do not include their traffic, and often the physical function does not either.
 - RDMA and RoCE, and a NIC that DPDK or VPP has taken over: the kernel does not count their traffic, so a full link reads low. Do not let a
   TrafficWatch decide about such nodes.
 - XDP that sends packets out again (\`XDP_TX\`, as Cilium's native acceleration of load balancers does): many drivers, such as mlx5, count them apart, in

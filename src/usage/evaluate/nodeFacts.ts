@@ -4,6 +4,7 @@ import { chooseDevices, isBond } from './devices/devices.ts';
 import { isPhysicalDriver } from './devices/drivers.ts';
 import { doubtOf, unclearOf } from './devices/doubt.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
+import { isUsable } from './speeds.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 
 /** The facts of one node: everything but the rates. */
@@ -43,7 +44,8 @@ function textOfKind(devices: NodeDevices): string {
 }
 
 function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevices {
-  const { counted: names, excluded, ambiguousUplinks, withoutCounter } = chooseDevices(devices, exclude);
+  const { counted: names, excluded, ambiguousUplinks, withoutCounter, functions } = chooseDevices(devices, exclude);
+  const speedOf = (name: string): number | undefined => devices.get(name)?.speed;
   const counted = names.map((name): CountedDevice => {
     const facts = devices.get(name) ?? {};
     const { speed, total, flags, driver } = facts;
@@ -67,7 +69,13 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
     ambiguousUplinks,
     lacksDrivers,
     ...(withoutCounter && {
-      withoutCounter: withoutCounter.map((name) => ({ name, speed: devices.get(name)?.speed })),
+      withoutCounter: withoutCounter.map((name) => ({ name, speed: speedOf(name) })),
+    }),
+    ...(functions && {
+      functions: functions.map((each) => {
+        const speed = speedOf(each.physical);
+        return { ...each, speed: isUsable(speed) ? speed : speedOf(each.name) };
+      }),
     }),
     ...(doubt !== undefined && { doubt }),
   };

@@ -2,6 +2,7 @@ import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
 import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
 import type { NodeFacts } from './nodeFacts.ts';
+import { busyFunction } from './devices/functionTraffic.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { lackOfCounter, noCounter, type Selection } from './missing/missingCounters.ts';
@@ -160,6 +161,8 @@ function checkDevices(found: Found): Problem | undefined {
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
   const reset = resetCounter(found);
   if (reset !== undefined) return { reason: 'CounterReset', message: reset };
+  const busy = busyFunction(found);
+  if (busy !== undefined) return { reason: 'AmbiguousUplink', message: busy };
   if (counted.length > 0) return undefined;
   const [nic] = withoutCounter ?? [];
   if (nic !== undefined) return noCounter(nic);

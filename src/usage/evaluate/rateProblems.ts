@@ -8,7 +8,7 @@ import { highestRate, type Found, type Sums } from './sums.ts';
 /** Speeds and rates below this share of the known speeds change the percent of a node by less than 1. */
 export const REAL_SHARE = 0.01;
 /** Bytes per second: 10 Mbit/s. No management NIC sends as much all the time. 1 % of a fast NIC would be a full slow one. */
-const REAL_RATE = 1_250_000;
+export const REAL_RATE = 1_250_000;
 
 /** The rate, in bytes per second, from which on a device without a speed has real traffic, next to devices with these speeds. */
 export function realTraffic(speeds: number): number {

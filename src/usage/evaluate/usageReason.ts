@@ -11,7 +11,7 @@
  * | CounterReset    | a counter fell within the rate window, as after a restart of the node: its rate is known when the window has passed |
  * | AmbiguousSeries | several exporters or clusters report the node |
  * | NoHostNetwork   | the exporter is in the network of a pod, and its series say nothing of the node |
- * | AmbiguousUplink | the node has several veths or macvlans and no other device, or series are missing that show which device is the NIC |
+ * | AmbiguousUplink | the node has several veths or macvlans and no other device, or series are missing that show which device is the NIC, or a virtual function has traffic |
  * | NoDeviceSelected | the patterns of the reading leave none of the devices that count |
  * | NotEvaluated    | nobody had asked for this reading when the pass ran |
  */

@@ -52,6 +52,18 @@ export const MEASUREMENT: readonly Break[] = [
     },
   },
   {
+    promise:
+      'A node has no percent while a virtual function of the host has traffic that its physical function does not count.',
+    file: 'src/usage/evaluate/devices/functionTraffic.ts',
+    find: 'if (byDriver === undefined && rateOf(found, [physical]) >= AS_MUCH * rate) return undefined;',
+    replace: 'if (byDriver === undefined) return undefined;',
+    test: {
+      project: 'unit',
+      path: 'src/usage/evaluate/devices/functionTraffic.test.ts',
+      name: 'leaves no figure: the host uses it',
+    },
+  },
+  {
     promise: 'A pattern of devices in a spec must match the whole name of a device.',
     file: 'src/usage/evaluate/devices/deviceFilter.ts',
     find: 'RE2JS.compile(pattern, RE2JS.DOTALL)',

@@ -79,10 +79,12 @@ export class DeviceFilter {
       else excluded.set(device.name, 'Filtered');
     }
     const withoutCounter = this.#only(devices.withoutCounter);
+    const functions = this.#only(devices.functions);
     const areAll = counted.length === devices.counted.length && withoutCounter === devices.withoutCounter;
-    if (areAll) return devices;
+    if (areAll && functions === devices.functions) return devices;
     const names = counted.map(({ name }) => name);
-    return { ...devices, counted, names, excluded, withoutCounter, doubt: doubtOf({ counted, excluded }) };
+    const doubt = doubtOf({ counted, excluded });
+    return { ...devices, counted, names, excluded, withoutCounter, functions, doubt };
   }
 
   /** The same list if all are selected, undefined if none is. */

@@ -15,7 +15,7 @@ import {
   VLAN_NAME,
 } from './deviceKinds.ts';
 import { isVirtualDriver } from './drivers.ts';
-import { Functions } from './functions.ts';
+import { Functions, type VirtualFunction } from './functions.ts';
 
 export { BRIDGE_NAME, DEFAULT_EXCLUDED_DEVICES, isBond, MACVLAN_NAME, VETH_NAME, VLAN_NAME } from './deviceKinds.ts';
 export { VIRTUAL_DRIVERS } from './drivers.ts';
@@ -45,6 +45,8 @@ export interface DeviceChoice {
   ambiguousUplinks: readonly string[];
   /** Names of devices excluded as Absent that would count with a counter, as their other facts show. Absent if there is none. */
   withoutCounter?: readonly string[] | undefined;
+  /** Devices excluded as Function that have traffic of their own. Absent if there is none. */
+  functions?: readonly VirtualFunction[] | undefined;
 }
 
 /** Most nodes share these empty values, which saves memory. */
@@ -75,7 +77,7 @@ export function wholeName(pattern: string): RegExp {
  * | uplink   | Driver/Child | driver veth or netkit; or no driver of a NIC, and iface_link is not its own index |
  * | never    | Tunnel       | no driver of a NIC, and the flags of a tunnel: IFF_POINTOPOINT or IFF_NOARP |
  * | never    | Bridge/Name  | named like a bridge, br-… or breth0 beside eth0, without a driver of a NIC. Bridge if it may be a NIC, see `doubtOf` |
- * | never    | Function     | a virtual function or sub-function beside its physical function, or beside the port of a DPU |
+ * | never    | Function     | a virtual function or sub-function beside its physical function, or beside the port of a DPU. With traffic the node may have no percent, see `busyFunction` |
  * | 2        | Team         | a team: no metric identifies its ports, so the ports count instead |
  * | 3        | InfiniBand   | IP over InfiniBand, beside Ethernet |
  * | 1        |              | all others: Ethernet, bonds, Wi-Fi, USB, and the NICs of cloud providers |
@@ -97,6 +99,7 @@ export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude
   const ranked = new Map<Rank, string[]>();
   const functions = new Functions(devices);
   const absent: [name: string, rank: Rank][] = [];
+  const ofPhysical: VirtualFunction[] = [];
   for (const [name, facts] of devices) {
     const why = exclusionOf(name, facts, exclude, functions);
     const rank = rankOf(name, facts, why);
@@ -105,13 +108,16 @@ export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude
     const rankOfAbsent =
       why === 'Absent' && isActiveNic(name, facts) ? RANK_OF.get(kindOf(name, facts, functions)) : undefined;
     if (rankOfAbsent !== undefined) absent.push([name, rankOfAbsent]);
+    const virtual = why === 'Function' ? functions.describe(name, facts) : undefined;
+    if (virtual !== undefined) ofPhysical.push(virtual);
   }
   const best = RANKS.find((rank) => ranked.has(rank));
   const withoutCounter = absent.filter(([, rank]) => best === undefined || RANKS.indexOf(rank) <= RANKS.indexOf(best));
-  const chosen = chosenOf(best, ranked, excluded, devices);
-  return withoutCounter.length === 0
-    ? chosen
-    : { ...chosen, withoutCounter: withoutCounter.map(([name]) => name).sort() };
+  return {
+    ...chosenOf(best, ranked, excluded, devices),
+    ...(withoutCounter.length > 0 && { withoutCounter: withoutCounter.map(([name]) => name).sort() }),
+    ...(ofPhysical.length > 0 && { functions: ofPhysical }),
+  };
 }
 
 function chosenOf(

@@ -11,7 +11,9 @@ import { FUNCTION_DRIVERS, isPhysicalDriver } from './drivers.ts';
  * | ens1f0s88                                    | sub-function                                                   |
  * | ens1f0r4, ens1f0_4, ens1f0npf0vf4            | representor of a virtual function or of a sub-function         |
  */
-const FUNCTION_NAME = /^(.+?)(?:n?pf[0-9]+[vs]f[0-9]+|(?:_?vf?|_|r|s)[0-9]+)$/;
+const FUNCTION_NAME = /^(.+?)(n?pf[0-9]+[vs]f[0-9]+|(?:_?vf?|_|r|s)[0-9]+)$/;
+/** The ends of the first two rows. */
+const OWN_TRAFFIC = /^(?:_?vf?|s)[0-9]+$/;
 /** The port of a DPU (BlueField), as seen by its own cores. */
 const DPU_PORT = /^p[0-9]+$/;
 /**
@@ -26,11 +28,20 @@ const BRIDGE_ON = /^br(.+)$/;
  */
 const PORT = /(?<=[0-9])n[a-zA-Z0-9]+$/;
 
+/** A virtual function or a sub-function that does not count next to its physical function. */
+export interface VirtualFunction {
+  readonly name: string;
+  /** The name of its physical function, or of a device that may be that, if only the drivers show it. */
+  readonly physical: string;
+  /** Set if only the drivers show it. */
+  readonly byDriver?: true | undefined;
+}
+
 /** Finds devices of one node by the name of the device that they belong to. Reads all devices at most once, and only if a name may be such. */
 export class Functions {
   readonly #devices: ReadonlyMap<string, DeviceFacts>;
-  #names: ReadonlySet<string> | undefined;
-  #drivers: ReadonlySet<string | undefined> | undefined;
+  #names: ReadonlyMap<string, string> | undefined;
+  #drivers: ReadonlyMap<string | undefined, string> | undefined;
   #isDpu: boolean | undefined;
 
   constructor(devices: ReadonlyMap<string, DeviceFacts>) {
@@ -38,14 +49,32 @@ export class Functions {
   }
 
   /** True if the device is a virtual function or its representor, and its physical function is on the same node. */
-  has(name: string, { driver }: DeviceFacts): boolean {
+  has(name: string, facts: DeviceFacts): boolean {
     const [, parent] = FUNCTION_NAME.exec(name) ?? [];
-    if (parent !== undefined && this.#isDevice(parent)) return true;
-    if (DPU_FUNCTION.test(name) && this.#hasDpuPort()) return true;
+    if (parent !== undefined && this.#deviceNamed(parent) !== undefined) return true;
+    return (DPU_FUNCTION.test(name) && this.#hasDpuPort()) || this.#byDriver(facts) !== undefined;
+  }
+
+  /**
+   * Describes a device that `has`. Undefined for a representor, and for what is beside the port of a DPU: their traffic may stay on the host.
+   * A function sends its own, and most drivers do not count it for the physical function.
+   */
+  describe(name: string, facts: DeviceFacts): VirtualFunction | undefined {
+    const [, parent = '', end = ''] = FUNCTION_NAME.exec(name) ?? [];
+    const named = this.#deviceNamed(parent);
+    if (named !== undefined) return OWN_TRAFFIC.test(end) ? { name, physical: named } : undefined;
+    const physical = this.#byDriver(facts);
+    return physical === undefined ? undefined : { name, physical, byDriver: true };
+  }
+
+  /** The first device by name whose driver is that of a physical function of this device. */
+  #byDriver({ driver }: DeviceFacts): string | undefined {
     const parents = FUNCTION_DRIVERS.get(driver ?? '');
-    if (parents === undefined) return false;
-    this.#drivers ??= new Set(Array.from(this.#devices.values(), (device) => device.driver));
-    return parents.some((parent) => this.#drivers?.has(parent));
+    if (parents === undefined) return undefined;
+    // Of several with one driver, the last entry counts.
+    const sorted = (): [string, DeviceFacts][] => [...this.#devices].sort(([a], [b]) => (a < b ? 1 : -1));
+    this.#drivers ??= new Map(sorted().map(([name, device]) => [device.driver, name]));
+    return parents.map((parent) => this.#drivers?.get(parent)).find((name) => name !== undefined);
   }
 
   /** True for a bridge with the name that OVN-Kubernetes gives the bridge on a NIC: breth0 on eth0. */
@@ -59,9 +88,10 @@ export class Functions {
     return this.#isDpu;
   }
 
-  #isDevice(name: string): boolean {
-    if (this.#devices.has(name)) return true;
-    this.#names ??= new Set(Array.from(this.#devices.keys(), (device) => device.replace(PORT, '')));
-    return this.#names.has(name);
+  /** The name of the device with this name, or with this name and that of a port after it. */
+  #deviceNamed(name: string): string | undefined {
+    if (this.#devices.has(name)) return name;
+    this.#names ??= new Map(Array.from(this.#devices.keys(), (device) => [device.replace(PORT, ''), device]));
+    return this.#names.get(name);
   }
 }

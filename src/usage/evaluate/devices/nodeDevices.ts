@@ -1,4 +1,5 @@
 import type { DeviceChoice } from './devices.ts';
+import type { VirtualFunction } from './functions.ts';
 
 /** What the facts of a device do not show. Absent if they show all. */
 export interface Unclear {
@@ -39,6 +40,8 @@ export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousU
   readonly lacksDrivers: true | undefined;
   /** NICs and bonds whose counter is missing, sorted by name. Absent if there is none. */
   readonly withoutCounter?: readonly Pick<CountedDevice, 'name' | 'speed'>[] | undefined;
+  /** Virtual functions that do not count, with the speed of the physical function or, if it has none, their own. Absent if there is none. */
+  readonly functions?: readonly (VirtualFunction & Pick<CountedDevice, 'speed'>)[] | undefined;
   /** Message about missing facts, without which devices may count twice. Undefined if none matters. */
   readonly doubt?: string | undefined;
 }

@@ -133,6 +133,15 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
+    name: 'SR-IOV, the host uses a virtual function',
+    why: 'The physical function does not count its traffic, and both share a link.',
+    devices: [nic('ens1f0', 'ice', IDLE), nic('ens1f0v0', 'iavf'), nic('ens1f0v1', 'iavf', IDLE), ...CALI],
+    counted: ['ens1f0'],
+    unknown: { reason: 'AmbiguousUplink', evenWithAnnotation: true },
+    source: 'https://docs.kernel.org/networking/device_drivers/ethernet/intel/ice.html',
+  },
+  {
+    ...TEN,
     name: 'Sub-functions',
     why: 'A sub-function and its representor repeat the traffic of the physical function.',
     devices: [
