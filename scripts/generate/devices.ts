@@ -101,6 +101,12 @@ the measured devices and no capacity is stated, or if it would not count with a 
 A device with a name such as \`eth1\` or \`eno1\`, of which Prometheus has only a rate, with [real traffic](#devices-without-a-speed), also makes the node
 Unknown: it is new, or was removed within the rate window.
 
+## Failover devices
+
+A failover device of virtio (\`net_failover\`) repeats the traffic of its slaves, which have no flag of a slave. The standby has the name of the failover device
+and \`nsby\` (\`ens3nsby\`), and does not count. Nothing shows the virtual function: the node is Unknown (\`AmbiguousUplink\`) while another device would
+count beside the failover device, and the message says which to exclude with \`spec.devices\`.
+
 ## Rates that cannot be
 
 A counter may jump, as when a device is created again under its name. A node with a rate that no link can carry, of a device that
@@ -140,7 +146,7 @@ stay on the host.
 | driver | \`node_ethtool_info\` | bond, veth, bridge, tunnel, VLAN, macvlan and others, under any name |
 | link | \`node_network_iface_link\`, \`_iface_id\` | a veth, VLAN or macvlan, because its link differs from its own index |
 | flags | \`node_network_flags\` | slaves of a bond; without a driver: bonds; and tunnels, because they need no ARP |
-| name | label \`device\` | SR-IOV functions; without a driver: bridges, teams, InfiniBand, and NICs without ARP (IBM Z, modems); and devices that the queries leave out |
+| name | label \`device\` | SR-IOV functions, and the standby of a failover device; without a driver: bridges, teams, InfiniBand, and NICs without ARP (IBM Z, modems); and devices that the queries leave out |
 
 With the driver of a NIC, flags of a tunnel and links do not matter. A driver that is in no list of the operator may be that of
 a tunnel: flags and link decide, as without a driver.
@@ -182,6 +188,8 @@ from 90 to 100, or it has none.
 - A kernel of 32 bits counts to 4 GiB and begins again, every 34 s at 1 Gbit/s: the percent is too low or missing. Such nodes cannot be measured.
 - Virtual functions with arbitrary names, such as eth4, and the same driver as the physical function (mlx5_core): they
   count as NICs if they are up. Exclude them by name.
+- A failover device (\`net_failover\`) without its driver in the series and without a standby that is named after it: its slaves count in addition to it. Enable
+  the ethtool collector.
 - Dashboards, and the recording rules for clusters whose operator is not scraped, leave out every device named \`br-…\`.
 - Two NICs with only one uplink: both count, and the idle one lowers the percent. Exclude it by name.
 - A team in mode activebackup: all its ports count. Use the capacity annotation.

@@ -83,7 +83,9 @@ describe('a node whose uplink is 95 % full', () => {
         const { percent, message = '' } = nodes.get('a') ?? {};
         const why = `without ${lacks.join(', ')}`;
         if (percent === undefined) {
-          expect(message, why).toMatch(/node_network_|node_ethtool_info|capacity|several virtual|virtual function/);
+          expect(message, why).toMatch(
+            /node_network_|node_ethtool_info|capacity|several virtual|virtual function|failover/,
+          );
         } else {
           expect(percent, why).toBeGreaterThanOrEqual(90);
           expect(percent, why).toBeLessThanOrEqual(100);

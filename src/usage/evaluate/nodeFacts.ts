@@ -1,6 +1,7 @@
 import { Interner } from '../../runtime/process/interner.ts';
 import { isOn } from './devices/deviceKinds.ts';
 import { chooseDevices, isBond } from './devices/devices.ts';
+import { isFailover } from './devices/functions.ts';
 import { isPhysicalDriver } from './devices/drivers.ts';
 import { doubtOf, unclearOf } from './devices/doubt.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
@@ -49,7 +50,7 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   const counted = names.map((name): CountedDevice => {
     const facts = devices.get(name) ?? {};
     const { speed, total, flags, driver } = facts;
-    const unclear = unclearOf(name, facts);
+    const unclear = unclearOf(name, facts, isFailover(name, facts, devices));
     return {
       name,
       speed,

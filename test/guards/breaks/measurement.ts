@@ -64,6 +64,17 @@ export const MEASUREMENT: readonly Break[] = [
     },
   },
   {
+    promise: 'The slaves of a failover device of virtio do not count in addition to it.',
+    file: 'src/usage/evaluate/devices/doubt.ts',
+    find: 'belowFailover(counted) ?? ',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/usage/evaluate/devices/doubt.test.ts',
+      name: 'a virtual function below a failover device',
+    },
+  },
+  {
     promise: 'A pattern of devices in a spec must match the whole name of a device.',
     file: 'src/usage/evaluate/devices/deviceFilter.ts',
     find: 'RE2JS.compile(pattern, RE2JS.DOTALL)',

@@ -71,7 +71,7 @@ export function wholeName(pattern: string): RegExp {
  * | never *  | Name         | its name matches `exclude` |
  * | never    | Vlan         | named like a VLAN, eth0.100 |
  * | never    | Absent       | no byte counter. Without that of a NIC the node may have no percent, see `lackOfCounter` |
- * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device |
+ * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device; or named as the standby of a failover device, ens3nsby beside ens3 |
  * | uplink   | Driver       | driver macvlan or ipvlan |
  * | never    | Driver       | another virtual driver: bridge, tunnel, VLAN, Open vSwitch, … |
  * | uplink   | Driver/Child | driver veth or netkit; or no driver of a NIC, and iface_link is not its own index |
@@ -155,7 +155,7 @@ function exclusionOf(name: string, facts: DeviceFacts, exclude: RegExp, function
 }
 
 function kindOf(name: string, facts: DeviceFacts, functions: Functions): Exclusion | undefined {
-  if (isSlave(facts)) return 'Slave';
+  if (isSlave(facts) || functions.isStandby(name)) return 'Slave';
   if (isPairOrChild(facts)) return facts.driver ? 'Driver' : 'Child';
   if (isVirtual(name, facts)) return isVirtualDriver(facts.driver) ? 'Driver' : 'Tunnel';
   if (isBridge(name, facts) || functions.isBridgeOnNic(name, facts)) return mayBeNic(facts) ? 'Bridge' : 'Name';

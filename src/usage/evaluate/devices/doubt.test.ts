@@ -29,6 +29,9 @@ describe('a node without some series of its devices', () => {
       [nic('up', { ...NO_LINK, flags: '5187' }), nic('a', { ...NO_LINK, flags: '6147' })],
     ],
     ['the driver of the bridge is known', [nic('eth0', { driver: 'openvswitch' }), nic('br-net1', { driver: 'ice' })]],
+    ['a failover device with its standby', [nic('ens3', { driver: 'net_failover' }), idle('ens3nsby')]],
+    ['a failover device alone, while the virtual machine moves', [nic('ens3', { driver: 'net_failover' })]],
+    ['no device has this standby', [nic('ens3nsby'), nic('eth0')]],
     ['br-lan is the bridge: the NIC has a speed', [nic('eth0'), nic('br-lan')]],
     ['the bridge is down', [nic('eth0', { speed: '100' }), nic('br-lan', { speed: undefined, flags: '4098' })]],
   ])('is measured: %s', (_why, devices) => {
@@ -58,6 +61,16 @@ describe('a node without some series of its devices', () => {
       'a tunnel of a container',
       [nic('eth0', { ...NO_FLAGS, ifaceLink: '17' }), idle('mesh', NO_FLAGS)],
       /flags of mesh,/,
+    ],
+    [
+      'a virtual function below a failover device',
+      [nic('ens3', { driver: 'net_failover' }), nic('ens4', { driver: 'iavf' })],
+      /^ens4 may be below ens3, a failover device .* exclude ens4: spec\.devices$/,
+    ],
+    [
+      'the same, by the name of the standby',
+      [nic('ens3'), idle('ens3nsby'), nic('ens4')],
+      /^ens4 may be below ens3, a failover device/,
     ],
     ['a tunnel over InfiniBand', [nic('ib0', NO_FLAGS), idle('mesh', NO_FLAGS)], /flags of mesh,/],
     ['a pod interface', [nic('eth0', NO_LINK), idle('pod', NO_LINK)], /no node_network_iface_link of pod,/],

@@ -17,8 +17,10 @@ const MOST_NAMES = 5;
  * | flags                  | a bond, a tunnel, or the synthetic device of Azure | the driver or the name is that of a NIC or a bond |
  * | iface_link or iface_id | a veth, a VLAN or a macvlan                    | the driver or the name is that of a NIC, or the name is eth0 |
  * | driver and speed       | a bridge, if another device is named br-…   | it is down                                     |
+ *
+ * @param failover true if it is a failover device, which can have slaves that no flag shows
  */
-export function unclearOf(name: string, facts: DeviceFacts): Unclear | undefined {
+export function unclearOf(name: string, facts: DeviceFacts, failover = false): Unclear | undefined {
   const { driver, flags, ifaceLink, ifaceId, speed } = facts;
   const isNic = isPhysicalDriver(driver) || isHardwareName(name);
   const bond = isBond(name, facts);
@@ -31,6 +33,7 @@ export function unclearOf(name: string, facts: DeviceFacts): Unclear | undefined
   const unclear: Unclear = {
     mayBeSlave: flags === undefined && !bond ? true : undefined,
     hasSlave: driver === 'hv_netvsc' ? true : undefined,
+    isFailover: failover ? true : undefined,
     lacks: lacks.length > 0 ? lacks : undefined,
     mayBeBridge: !driver && speed === undefined && isOn(flags) && !bond ? true : undefined,
   };
@@ -43,7 +46,19 @@ export function unclearOf(name: string, facts: DeviceFacts): Unclear | undefined
  */
 export function doubtOf({ counted, excluded }: Pick<NodeDevices, 'counted' | 'excluded'>): string | undefined {
   if (counted.every(({ unclear }) => unclear === undefined)) return undefined;
-  return repeated(counted, excluded) ?? exchanged(counted, excluded);
+  return belowFailover(counted) ?? repeated(counted, excluded) ?? exchanged(counted, excluded);
+}
+
+/** The slaves of a failover device have no flag, unlike those of a bond. */
+function belowFailover(counted: readonly CountedDevice[]): string | undefined {
+  const namesOf = (failover: boolean): string[] =>
+    counted.flatMap(({ name, unclear }) => ((unclear?.isFailover === true) === failover ? [name] : []));
+  const [masters, others] = [namesOf(true), namesOf(false)];
+  if (masters.length === 0 || others.length === 0) return undefined;
+  return (
+    `${listOf(others)} may be below ${listOf(masters)}, a failover device (net_failover) that repeats the traffic of its slaves: no series shows ` +
+    `which these are; exclude ${listOf(others)}: spec.devices`
+  );
 }
 
 function repeated(counted: readonly CountedDevice[], excluded: NodeDevices['excluded']): string | undefined {

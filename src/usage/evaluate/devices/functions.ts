@@ -21,12 +21,19 @@ const DPU_PORT = /^p[0-9]+$/;
  * sub-functions (enp3s0f0s0). Source: https://github.com/MrBr-github/lshca/issues/62
  */
 const DPU_FUNCTION = /(?:pf[0-9]+(?:hpf|[vs]f[0-9]+)|f[0-9]+s[0-9]+)$/;
+/** The standby of a failover device, after the name of that device: ens10nsby. Source: docs/networking/net_failover of Linux. */
+const STANDBY = 'nsby';
 const BRIDGE_ON = /^br(.+)$/;
 /**
  * The name of a port, which systemd appends to the physical function: ens1f0np0. Up to systemd 254 a virtual function
  * does not repeat it: ens1f0v4.
  */
 const PORT = /(?<=[0-9])n[a-zA-Z0-9]+$/;
+
+/** True for a failover device by its driver, or because its standby is on the same node. */
+export function isFailover(name: string, { driver }: DeviceFacts, devices: ReadonlyMap<string, unknown>): boolean {
+  return driver ? driver === 'net_failover' : devices.has(name + STANDBY);
+}
 
 /** A virtual function or a sub-function that does not count next to its physical function. */
 export interface VirtualFunction {
@@ -75,6 +82,11 @@ export class Functions {
     const sorted = (): [string, DeviceFacts][] => [...this.#devices].sort(([a], [b]) => (a < b ? 1 : -1));
     this.#drivers ??= new Map(sorted().map(([name, device]) => [device.driver, name]));
     return parents.map((parent) => this.#drivers?.get(parent)).find((name) => name !== undefined);
+  }
+
+  /** True for the standby of a failover device that is on the same node. */
+  isStandby(name: string): boolean {
+    return name.endsWith(STANDBY) && this.#devices.has(name.slice(0, -STANDBY.length));
   }
 
   /** True for a bridge with the name that OVN-Kubernetes gives the bridge on a NIC: breth0 on eth0. */

@@ -7,6 +7,8 @@ export interface Unclear {
   readonly mayBeSlave?: true | undefined;
   /** It is no bond, but can have a slave: the synthetic device of Azure. */
   readonly hasSlave?: true | undefined;
+  /** It is a failover device, which repeats the traffic of its slaves, and no flag shows these. */
+  readonly isFailover?: true | undefined;
   /** The missing series that would show whether it is a NIC. */
   readonly lacks?: readonly string[] | undefined;
   /** It may be the bridge that has the name of the NIC: it has no driver and no speed. */

@@ -35,6 +35,28 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
+    name: 'virtio failover',
+    why: 'The failover device repeats the standby, which its name shows, and the virtual function, which no series shows.',
+    devices: [
+      nic('ens3', 'net_failover'),
+      nic('ens3nsby', 'virtio_net', { load: 0 }),
+      nic('ens4', 'iavf'),
+      ...pods(VETHS),
+    ],
+    counted: ['ens3', 'ens4'],
+    unknown: { reason: 'AmbiguousUplink', evenWithAnnotation: true },
+    source: 'https://docs.kernel.org/networking/net_failover.html',
+  },
+  {
+    ...TEN,
+    name: 'virtio failover, without the virtual function',
+    why: 'While the virtual machine moves, the standby sends all traffic.',
+    devices: [nic('ens3', 'net_failover'), nic('ens3nsby', 'virtio_net'), ...pods(VETHS)],
+    counted: ['ens3'],
+    source: 'https://docs.kernel.org/networking/net_failover.html',
+  },
+  {
+    ...TEN,
     name: 'GKE',
     why: 'virtio reports no speed.',
     devices: [nic('eth0', 'virtio_net', { speed: undefined }), ...pods(['gke0a1b2c3d4e5', 'gke1f2e3d4c5b6'])],
