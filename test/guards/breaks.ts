@@ -1,5 +1,6 @@
 import type { Break } from './break.ts';
 import { CONNECTIVITY } from './breaks/connectivity.ts';
+import { DEVICES } from './breaks/devices.ts';
 import { LABEL_KEYS } from './breaks/labelKeys.ts';
 import { MEASUREMENT } from './breaks/measurement.ts';
 import { RUNTIME } from './breaks/runtime.ts';
@@ -14,6 +15,7 @@ export interface Area {
 
 export const AREAS: readonly Area[] = [
   { title: 'API server, leader, installation', breaks: RUNTIME },
+  { title: 'Devices of a node', breaks: DEVICES },
   { title: 'Measurement and TrafficWatch', breaks: MEASUREMENT },
   { title: 'Label keys', breaks: LABEL_KEYS },
   { title: 'Connectivity check', breaks: CONNECTIVITY },
