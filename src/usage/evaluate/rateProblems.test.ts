@@ -70,7 +70,7 @@ describe('a device with traffic and no usable speed, next to devices with a spee
     { rate: '124999', speeds: [12.5e6], reason: 'Measured', why: 'less than 1 % of it' },
     { rate: '125000', speeds: [12.5e6, 12.5e6], reason: 'Measured', why: 'less than 1 % of both' },
     { rate: '250000', speeds: [12.5e6, 12.5e6], reason: 'NoCapacity', why: '1 % of both' },
-    { rate: '118750000', speeds: [12.5e9], reason: 'NoCapacity', why: 'a full NIC of 1 Gbit/s next to 100 Gbit/s' },
+    { rate: '118750000', speeds: [12.5e9], reason: 'NoCapacity', why: '1 Gbit/s, full, next to 100 Gbit/s' },
   ])('is compared with the speeds of all measured devices together: $why', ({ rate, speeds, reason }) => {
     const others = speeds.map((speed, n) => ({ ...IDLE, name: `eth${n + 1}`, rate: '0', speed: String(speed) }));
     expect(usageOf([{ ...FULL, rate }, ...others])).toMatchObject({ reason });

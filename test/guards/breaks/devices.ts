@@ -36,7 +36,7 @@ export const DEVICES: readonly Break[] = [
     test: {
       project: 'unit',
       path: 'src/usage/evaluate/rateProblems.test.ts',
-      name: 'a full NIC of 1 Gbit/s next to 100 Gbit/s',
+      name: '1 Gbit/s, full, next to 100 Gbit/s',
     },
   },
   {
