@@ -105,7 +105,7 @@ Unknown: it is new, or was removed within the rate window.
 
 A failover device of virtio (\`net_failover\`) repeats the traffic of its slaves, which have no flag of a slave. The standby has the name of the failover device
 and \`nsby\` (\`ens3nsby\`), and does not count. Nothing shows the virtual function: the node is Unknown (\`AmbiguousUplink\`) while another device would
-count beside the failover device, and the message says which to exclude with \`spec.devices\`.
+count next to the failover device, and the message says which to exclude with \`spec.devices\`.
 
 ## Rates that cannot be
 

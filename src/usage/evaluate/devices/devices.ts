@@ -45,7 +45,7 @@ export interface DeviceChoice {
   ambiguousUplinks: readonly string[];
   /** Names of devices excluded as Absent that would count with a counter, as their other facts show. Absent if there is none. */
   withoutCounter?: readonly string[] | undefined;
-  /** Devices excluded as Function that have traffic of their own. Absent if there is none. */
+  /** Devices excluded as Function that have traffic of their own, sorted by name. Absent if there is none. */
   functions?: readonly VirtualFunction[] | undefined;
 }
 
@@ -116,7 +116,7 @@ export function chooseDevices(devices: ReadonlyMap<string, DeviceFacts>, exclude
   return {
     ...chosenOf(best, ranked, excluded, devices),
     ...(withoutCounter.length > 0 && { withoutCounter: withoutCounter.map(([name]) => name).sort() }),
-    ...(ofPhysical.length > 0 && { functions: ofPhysical }),
+    ...(ofPhysical.length > 0 && { functions: ofPhysical.sort((a, b) => (a.name < b.name ? -1 : 1)) }),
   };
 }
 

@@ -13,7 +13,7 @@ const TRANSMIT: Reading = { direction: 'Transmit' };
 
 const noCounter = (name: string): string =>
   `${name} is a NIC that is up, and Prometheus has no node_network_transmit_bytes_total of it: a part of the answer is missing, or node-exporter ` +
-  'runs without hostNetwork, or leaves it out (--collector.netdev.device-exclude); if it shall not count, exclude it: --device-exclude ' +
+  'runs without hostNetwork, or leaves it out (--collector.netdev.device-exclude); if it must not count, exclude it: --device-exclude ' +
   '(chart: deviceExclude), or spec.devices';
 
 describe('a NIC without a counter', () => {

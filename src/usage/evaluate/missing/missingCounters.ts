@@ -1,6 +1,6 @@
 import { isUplinkName } from '../devices/deviceKinds.ts';
 import type { CountedDevice } from '../devices/nodeDevices.ts';
-import { REAL_SHARE, realTraffic } from '../rateProblems.ts';
+import { REAL_RATE, REAL_SHARE, realTraffic } from '../rateProblems.ts';
 import { isUsable } from '../speeds.ts';
 import { combined, type Found, type Sums } from '../sums.ts';
 import type { Problem } from '../usageReason.ts';
@@ -31,7 +31,8 @@ export function lackOfCounter(found: Found, sums: Sums, stated: number, filter?:
   const { withoutCounter } = found.facts.devices;
   const nic = withoutCounter?.find(({ speed }) => stated > 0 || !isUsable(speed) || speed >= least);
   if (nic !== undefined) return noCounter(nic);
-  const name = onlyRate(found, sums, realTraffic(stated > 0 ? stated : sums.speed), filter);
+  const capacity = stated > 0 ? stated : sums.speed;
+  const name = onlyRate(found, sums, capacity > 0 ? realTraffic(capacity) : REAL_RATE, filter);
   return name === undefined ? undefined : { reason: 'StaleSamples', message: describeOnlyRate(name) };
 }
 
@@ -39,7 +40,7 @@ export function lackOfCounter(found: Found, sums: Sums, stated: number, filter?:
 export function noCounter({ name }: Pick<CountedDevice, 'name'>): Problem {
   const message =
     `${name} is a NIC that is up, and Prometheus has no node_network_transmit_bytes_total of it: a part of the answer is missing, or node-exporter ` +
-    `runs without hostNetwork, or leaves it out (--collector.netdev.device-exclude); if it shall not count, exclude it: --device-exclude ` +
+    `runs without hostNetwork, or leaves it out (--collector.netdev.device-exclude); if it must not count, exclude it: --device-exclude ` +
     '(chart: deviceExclude), or spec.devices';
   return { reason: 'StaleSamples', message };
 }
