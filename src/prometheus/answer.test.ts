@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseSeries, readAnswer, type SeriesVisitor } from './answer.ts';
+import type { ResultType } from './answerEnvelope.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -9,6 +10,7 @@ interface Options {
   /** Size of each chunk of the body, in bytes. */
   chunk?: number;
   most?: number;
+  type?: ResultType;
   /** Error that truncates the body. */
   brokenOffBy?: Error;
 }
@@ -21,8 +23,8 @@ async function* chunks(body: string, { chunk = 64 * 1024, brokenOffBy }: Options
 }
 
 function readWith(visitor: SeriesVisitor, body: string, options: Options = {}) {
-  const { signal = NEVER, most = Infinity } = options;
-  return readAnswer(chunks(body, options), { visitor, signal, most, conceal: String });
+  const { signal = NEVER, most = Infinity, type = 'vector' } = options;
+  return readAnswer(chunks(body, options), { visitor, signal, most, conceal: String, type });
 }
 
 async function read(body: string, options: Options = {}) {
@@ -99,6 +101,22 @@ describe('readAnswer', () => {
     const visited: unknown[] = [];
     await readWith({ ...visitor, visit: (series) => visited.push(series) }, vector(result.slice(0, 3)));
     expect(visited).toEqual(result.slice(0, 3));
+  });
+
+  it.each([
+    ['small', 2],
+    ['streamed', 6_000],
+  ])('reads the samples of a range, and no vector, if it is asked for a matrix: %s', async (_what, count) => {
+    const result = Array.from({ length: count }, (_, n) => ({
+      metric: { device: `eth${n}` },
+      values: [
+        [1, '2'],
+        [6, '3'],
+      ],
+    }));
+    const matrix = JSON.stringify({ status: 'success', data: { resultType: 'matrix', result } });
+    expect((await read(matrix, { type: 'matrix' })).all).toEqual(result);
+    await expect(read(vector([]), { type: 'matrix' })).rejects.toMatchObject({ reason: 'BadAnswer' });
   });
 
   it('visits no series and throws the error of the body if it fails early', async () => {

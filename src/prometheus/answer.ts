@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Answer, type Conceal, parseJson, remarksOf, vectorOf } from './answerEnvelope.ts';
+import { type Answer, type Conceal, parseJson, remarksOf, type ResultType, seriesOf } from './answerEnvelope.ts';
 import { BodyBuffer } from './bodyBuffer.ts';
 import { PrometheusError } from './prometheusError.ts';
 
@@ -23,6 +23,7 @@ export interface ReadOptions {
   /** Largest body, in bytes. */
   most: number;
   conceal: Conceal;
+  type: ResultType;
 }
 
 /**
@@ -46,7 +47,7 @@ const RESULT = Buffer.from('"result":[');
  * - TooLarge if the body exceeds `most`
  * - QueryFailed if Prometheus reports that the query failed
  * - Unreachable if the connection closes after series were visited
- * - BadAnswer if the body is not a successful answer with a vector
+ * - BadAnswer if the body is not a successful answer of the type
  *
  * Throws the error of `body` if it fails before any series was visited, and the reason of an aborted signal.
  *
@@ -57,27 +58,27 @@ export async function readAnswer(body: AsyncIterable<Buffer>, options: ReadOptio
   const buffer = new BodyBuffer(body, options.most);
   let isWhole = false;
   while (!isWhole && buffer.bytes.length <= AT_ONCE_BYTES) isWhole = !(await buffer.more());
-  const start = isWhole ? undefined : startOfElements(buffer.bytes);
+  const start = isWhole ? undefined : startOfElements(buffer.bytes, options.type);
   if (start !== undefined) return readElements(buffer, start, options);
   if (!isWhole) await buffer.rest();
   return readAtOnce(buffer.bytes, options);
 }
 
-function readAtOnce(body: Buffer, { visitor, signal, conceal }: ReadOptions): Answer {
+function readAtOnce(body: Buffer, { visitor, signal, conceal, type }: ReadOptions): Answer {
   signal.throwIfAborted();
   const envelope = parseJson(body.toString('utf8'));
-  const result = vectorOf(envelope, conceal);
+  const result = seriesOf(envelope, conceal, type);
   for (const series of result) visitor.visit(series);
   return { series: result.length, ...remarksOf(envelope, conceal) };
 }
 
-/** Offset of the first element of the vector. Undefined if the body does not have the layout that Prometheus writes. */
-function startOfElements(beginning: Buffer): number | undefined {
+/** Offset of the first element. Undefined if the body does not have the layout that Prometheus writes. */
+function startOfElements(beginning: Buffer, type: ResultType): number | undefined {
   const start = beginning.indexOf(RESULT) + RESULT.length;
   if (start < RESULT.length || !beginning.includes(BOUNDARY, start)) return undefined;
   try {
     const closed = JSON.parse(`${beginning.toString('utf8', 0, start)}]}}`) as { status?: unknown };
-    return vectorOf({ status: 'success', ...closed }, String).length === 0 ? start : undefined;
+    return seriesOf({ status: 'success', ...closed }, String, type).length === 0 ? start : undefined;
   } catch {
     return undefined;
   }
@@ -93,7 +94,8 @@ async function readElements(buffer: BodyBuffer, start: number, options: ReadOpti
   const end = endOfArray(buffer.bytes);
   elements.read(buffer.bytes, 0, end);
   const envelope = parseJson(`${head}${buffer.bytes.toString('utf8', end)}`);
-  if (vectorOf(envelope, options.conceal).length > 0) throw new PrometheusError('BadAnswer', 'the answer is not JSON');
+  if (seriesOf(envelope, options.conceal, options.type).length > 0)
+    throw new PrometheusError('BadAnswer', 'the answer is not JSON');
   return { series: elements.count, ...remarksOf(envelope, options.conceal) };
 }
 

@@ -8,6 +8,9 @@ export interface Answer {
   infos: readonly string[];
 }
 
+/** What a query gives: for each series one sample, or all samples of a range. */
+export type ResultType = 'vector' | 'matrix';
+
 /** Removes secrets from a text. */
 export type Conceal = (text: string) => string;
 
@@ -38,14 +41,14 @@ export function errorOf(body: unknown, conceal: Conceal): string | undefined {
   return conceal(text).replaceAll(/\s+/g, ' ').slice(0, LONGEST_ERROR);
 }
 
-/** The series of an answer. Throws PrometheusError QueryFailed or BadAnswer if there is no vector. */
-export function vectorOf(body: unknown, conceal: Conceal): unknown[] {
+/** The series of an answer. Throws PrometheusError QueryFailed or BadAnswer if it is not of this type. */
+export function seriesOf(body: unknown, conceal: Conceal, type: ResultType): unknown[] {
   const failure = errorOf(body, conceal);
   if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
   const { status, data } = (body ?? {}) as Envelope;
   if (status !== 'success') throw new PrometheusError('BadAnswer', 'the answer does not come from the Prometheus API');
-  if (data?.resultType !== 'vector' || !Array.isArray(data.result)) {
-    throw new PrometheusError('BadAnswer', 'the answer contains no vector');
+  if (data?.resultType !== type || !Array.isArray(data.result)) {
+    throw new PrometheusError('BadAnswer', `the answer contains no ${type}`);
   }
   return data.result;
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { PrometheusDriver } from 'prometheus-query';
 import type { PrometheusConnectionOptions } from 'prometheus-query';
 import { readAnswer, type SeriesVisitor } from './answer.ts';
-import { type Answer, type Conceal, errorOf } from './answerEnvelope.ts';
+import { type Answer, type Conceal, errorOf, type ResultType } from './answerEnvelope.ts';
 import { conceal } from './conceal.ts';
 import { EndpointCredentials, parseEndpointUrl } from './endpoint.ts';
 import type { Credentials, PrometheusEndpoint } from './endpoint.ts';
@@ -12,8 +12,10 @@ import { PrometheusError } from './prometheusError.ts';
 
 /** One query. */
 export interface InstantQuery {
-  /** PromQL expression that gives a vector. */
+  /** PromQL expression. */
   expression: string;
+  /** What the expression gives. Default: vector. */
+  type?: ResultType;
   /** Receives the series of the answer. */
   visitor: SeriesVisitor;
   /** Once it is aborted, the query ends with its reason. */
@@ -133,13 +135,13 @@ const EMPTY = { status: 'success', data: { resultType: 'vector', result: [] } };
 async function takeAnswer(response: Response, call: Call, most: number): Promise<Response> {
   const { status } = response;
   const body = response.data as Readable;
-  const { visitor, signal } = call.query;
+  const { visitor, signal, type = 'vector' } = call.query;
   const withoutSecrets = (text: string): string => conceal(text, call.secrets);
   try {
     if (status === 401 || status === 403)
       throw new PrometheusError('Unauthorized', `Prometheus answers ${nameOf(status)}`);
     if (status < 200 || status > 299) throw await failureOf(response, body, withoutSecrets);
-    call.answer = await readAnswer(body, { visitor, signal, most, conceal: withoutSecrets });
+    call.answer = await readAnswer(body, { visitor, signal, most, conceal: withoutSecrets, type });
   } finally {
     body.destroy();
   }

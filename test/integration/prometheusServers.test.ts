@@ -161,6 +161,47 @@ async function untilUnmeasured(question: Question, node: string, since: number) 
   return seen;
 }
 
+describe('a node whose series begin', () => {
+  it.each(SERVERS)('has no percent of a single sample in %s, which may say that it sends nothing', async (server) => {
+    const node = `beginning-${server}`;
+    const percents: number[] = [];
+    const question: Question = { url: world.servers[server], job: 'changing', nodes: { [node]: {} } };
+    world.texts.changing[node] = (s) => nodeLines(node, s, 60);
+    await passWhen(question, ({ nodes }) => {
+      const { percent } = nodes.get(node)!;
+      if (percent !== undefined) percents.push(percent);
+      expect(percents.length).toBeGreaterThan(FULL_WINDOW);
+    });
+    expect(Math.min(...percents)).toBeGreaterThan((1 - MOST_CHANGE) * 60);
+  });
+});
+
+describe('a node whose counter falls', () => {
+  it.each(SERVERS)('has no percent in %s until the window has samples after the fall only', async (server) => {
+    const node = `falling-${server}`;
+    const question: Question = { url: world.servers[server], job: 'changing', nodes: { [node]: {} } };
+    /** Counts from 0, so that the counter before the fall is not much larger than what a window adds. */
+    const begin = (): void => {
+      let begun: number | undefined;
+      world.texts.changing[node] = (s) => nodeLines(node, s, 30, { total: ((s - (begun ??= s)) * SPEED * 30) / 100 });
+    };
+    begin();
+    await passWhen(question, ({ nodes }) => expectPercent(nodes.get(node), 30));
+    begin();
+    const percents: number[] = [];
+    const reasons = new Set<string>();
+    await passWhen(question, ({ nodes }) => {
+      const { percent, reason } = nodes.get(node)!;
+      reasons.add(reason);
+      if (percent !== undefined) percents.push(percent);
+      expect(reasons).toContain('CounterReset');
+      expectPercent(nodes.get(node), 30);
+    });
+    // The sample after the fall may arrive between the queries of one pass.
+    expect(percents.filter((percent) => Math.abs(percent / 30 - 1) > MOST_CHANGE).length).toBeLessThanOrEqual(1);
+  });
+});
+
 describe('a node whose series end', () => {
   it.each([
     ['with staleness markers', 'changing', 'ending', SERVERS],

@@ -54,7 +54,12 @@ function joined(texts: Record<string, Text>, seconds: number): string {
 }
 
 /** Lines of a node that sends a percent of SPEED. */
-export function nodeLines(node: string, seconds: number, percent: number, facts: { speed?: number } = {}): string {
+export function nodeLines(
+  node: string,
+  seconds: number,
+  percent: number,
+  facts: { speed?: number; total?: number } = {},
+): string {
   const total = 1e9 + (seconds * SPEED * percent) / 100;
   return deviceLines({ node, device: 'eth0' }, { total, speed: SPEED, flags: 4163, ...facts });
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seeded } from '../../src/connectivity/localise/testing/random.ts';
 import { sampleSize } from '../../src/runtime/testing/sampleSize.ts';
 import { lateQuery, oldestSeconds, ratesQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
+import { fallMatters, type Sample } from '../../src/usage/series/lateSamples.ts';
 import { measured } from '../harness/measured.ts';
 import { promtool } from './promtool.ts';
 
@@ -57,22 +58,71 @@ const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
     hasRate: false,
   },
   begun: { of: (scrapes, random) => scrapes.filter(([second]) => second > BEGIN - random() * WINDOW), hasRate: false },
-  /** The counter is far larger than what a window adds, as after some minutes of traffic. */
-  restarted: {
-    of: (scrapes, random) => {
-      const at = BEGIN - WINDOW + random() * 2 * WINDOW;
-      return scrapes.map(([second, count = 0]) => [second, second < at ? count : second - at]);
+  restarted: { of: changedAt(({ second, at }) => second - at), hasRate: false },
+  /** The counter before is smaller than what two windows add, as when the node or the device was restarted twice; two scrapes saw it at least. */
+  restartedTwice: {
+    of: (scrapes, random, interval) => {
+      const first = BEGIN - 2 * WINDOW + random() * 2 * WINDOW;
+      const again = first + 2.5 * interval + random() * 2 * WINDOW;
+      return scrapes.map(([second, count = 0]) => [
+        second,
+        second < first ? count : second - (second < again ? first : again),
+      ]);
     },
     hasRate: false,
   },
-  steppingBack: {
-    of: (scrapes, random) => {
-      const at = BEGIN - WINDOW + random() * 2 * WINDOW;
-      return scrapes.map(([second, count = 0]) => [second, second < at ? count : count - 1e-6]);
+  /** The same, with a series that begins with the first start. */
+  restartedSoon: {
+    of: (scrapes, random, interval) => {
+      const first = BEGIN - 2 * WINDOW + random() * 2 * WINDOW;
+      const again = first + 2.5 * interval + random() * 2 * WINDOW;
+      return scrapes
+        .filter(([second]) => second >= first)
+        .map(([second]) => [second, second - (second < again ? first : again)]);
     },
-    hasRate: true,
+    hasRate: false,
   },
+  /** Created again under its name, with a counter that is not 0. */
+  recreated: { of: changedAt(({ second, at, share }) => share * 1e4 + second - at), hasRate: false },
+  /** By up to what a window adds, but so much that two scrapes show it. */
+  fallen: { of: changedAt(({ count, share }) => count - 54 - share * WINDOW), hasRate: false },
+  /** One sample is 0, or far too low. */
+  dipped: {
+    of: (scrapes, random) => {
+      const at = Math.floor(random() * scrapes.length);
+      const low = random() < 0.5 ? 0 : random();
+      return scrapes.map(([second, count = 0], index) => [second, index === at ? low * count : count]);
+    },
+    hasRate: false,
+  },
+  /** One sample in the window at most. */
+  single: {
+    of: (scrapes, random) => {
+      const at = Math.floor(random() * scrapes.length);
+      return scrapes.filter((_, index) => index === at);
+    },
+    hasRate: false,
+  },
+  steppingBack: { of: changedAt(({ count }) => count - 1e-6), hasRate: true },
 };
+
+interface Changed {
+  second: number;
+  count: number;
+  /** When it changes. */
+  at: number;
+  /** Random, below 1, and the same for all samples of a node. */
+  share: number;
+}
+
+/** Another counter from a random second on, within the time of the evaluations or a window before. */
+function changedAt(countOf: (changed: Changed) => number): Choose {
+  return (scrapes, random) => {
+    const at = BEGIN - WINDOW + random() * 2 * WINDOW;
+    const share = random();
+    return scrapes.map(([second, count = 0]) => [second, second < at ? count : countOf({ second, count, at, share })]);
+  };
+}
 
 const before =
   (end: number) =>
@@ -102,15 +152,38 @@ const NODES = Object.entries(KINDS).flatMap(([kind, { of }]) =>
     const interval = [5, 10, 15, 24][Math.floor(random() * 4)]!;
     const samples = of(scrapesOf(interval, random), random, interval);
     const rate = 1e6 * (1 + Math.floor(random() * 1000));
-    return { kind, labels: `{kind="${kind}",node="${kind}-${n}",device="eth0"}`, rate, samples };
+    const name = `${kind}-${n}`;
+    return { kind, name, labels: `{kind="${kind}",node="${name}",device="eth0"}`, rate, samples };
   }),
 );
 const INPUT = NODES.flatMap(({ labels, rate, samples }) => [
   { series: `${COUNTER}${labels}`, values: valuesOf(samples, rate) },
   { series: `true_rate${labels}`, values: `${rate}x${BEGIN + 3 * WINDOW}` },
 ]);
+/** What lateQuery has of devices that have no rate. Of those that fell, the samples tell: see falls.ts. */
+const NO_RATE = `(${lateQuery(QUERY)}) > 0`;
 /** A negative rate is no figure: see percent.ts. */
-const USED = `((${ratesQuery(QUERY)}) >= 0 unless (${lateQuery(QUERY)}))`;
+const USED = `((${ratesQuery(QUERY)}) >= 0 unless (${NO_RATE}))`;
+/** What samplesQueries asks for. */
+const ASKED = 1.5 * WINDOW + 2;
+
+/** The nodes whose samples before an evaluation satisfy a test, as an expression. */
+function nodesWhose(test: (samples: readonly Sample[], windowStart: number) => boolean, after: number): string {
+  const now = BEGIN + after;
+  const names = NODES.flatMap(({ name, samples, rate }) => {
+    const valid = samples.filter(([second, count]) => second > now - ASKED && second <= now && count !== undefined);
+    return test(
+      valid.map(([second, count = 0]) => [second, count * rate]),
+      now - WINDOW,
+    )
+      ? [name]
+      : [];
+  });
+  return `true_rate{node=~"${names.join('|')}"}`;
+}
+
+const fell = (samples: readonly Sample[]): boolean =>
+  samples.some(([, count], index) => count < (samples[index - 1]?.[1] ?? 0));
 
 let directory: string;
 beforeAll(async () => {
@@ -118,18 +191,21 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Rejects, with the answers, unless each query has this answer at each evaluation. */
-async function expectAnswers(queries: readonly { expr: string; exp_samples: readonly object[] }[]): Promise<void> {
-  const promql_expr_test = EVALUATIONS.flatMap((after) =>
-    queries.map((query) => ({ ...query, eval_time: `${BEGIN + after}s` })),
-  );
+/** Rejects, with the answers, unless the query has this answer at each evaluation, so many seconds after BEGIN. */
+async function expectAnswers(exprAt: (after: number) => string, exp_samples: readonly object[] = []): Promise<void> {
+  const promql_expr_test = EVALUATIONS.map((after) => {
+    return { expr: exprAt(after), exp_samples, eval_time: `${BEGIN + after}s` };
+  });
   await evaluate({ interval: '1s', input_series: INPUT, promql_expr_test });
 }
 
+/** The rates that count. */
+const usedAt = (after: number): string => `(${USED} unless on (node) ${nodesWhose(fallMatters, after)})`;
+
 async function evaluate(test: object): Promise<void> {
   const file = join(directory, 'test.yml');
-  // JSON is valid YAML.
-  await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests: [test] }));
+  // JSON is valid YAML. Samples are there until the last full interval of evaluations.
+  await writeFile(file, JSON.stringify({ evaluation_interval: '10s', tests: [test] }));
   await promtool('test', 'rules', file);
 }
 
@@ -137,7 +213,7 @@ const farFromTruth = (rates: string): string => `abs(${rates} / true_rate - 1) >
 
 it('is within a tenth of the true rate, or there is none', async () => {
   measured(`seed ${SEED}`);
-  await expectAnswers([{ expr: farFromTruth(USED), exp_samples: [] }]);
+  await expectAnswers((after) => farFromTruth(usedAt(after)));
 });
 
 it('is there while the newest sample is not older than three quarters of the window', async () => {
@@ -147,21 +223,34 @@ it('is there while the newest sample is not older than three quarters of the win
     value: NODES.filter((node) => node.kind === kind).length,
   }));
   const names = kinds.map(([kind]) => kind).join('|');
-  await expectAnswers([
-    { expr: `count by (kind) (${USED} * on (kind, node, device) true_rate{kind=~"${names}"})`, exp_samples: counts },
-  ]);
+  await expectAnswers(
+    (after) => `count by (kind) (${usedAt(after)} * on (kind, node, device) true_rate{kind=~"${names}"})`,
+    counts,
+  );
 });
 
 it('is gone when the newest sample is older', async () => {
   const late = `(time() - max by (node) (timestamp(${COUNTER})) > ${oldestSeconds(QUERY)})`;
-  await expectAnswers([{ expr: `${late} and on (node) ${USED}`, exp_samples: [] }]);
+  await expectAnswers(() => `${late} and on (node) ${USED}`);
   // And there are such samples.
-  await expect(expectAnswers([{ expr: late, exp_samples: [] }])).rejects.toThrow(/stopped-\d+/);
+  await expect(expectAnswers(() => late)).rejects.toThrow(/stopped-\d+/);
 });
+
+it('is asked about for each counter that fell, however little', async () => {
+  await expectAnswers((after) => `${nodesWhose(fell, after)} unless on (node) (${lateQuery(QUERY)})`);
+});
+
+it.each(['restartedTwice', 'restartedSoon', 'fallen', 'dipped'])(
+  'would be wrong without the samples of counters that fell: %s',
+  async (kind) => {
+    const rates = `(${USED} and on (node) true_rate{kind="${kind}"})`;
+    await expect(expectAnswers(() => farFromTruth(rates))).rejects.toThrow(new RegExp(`${kind}-\\d+`));
+  },
+);
 
 it('would be wrong with rate(), so these samples tell', async () => {
   const rate = `rate(${COUNTER}[${WINDOW}s])`;
-  await expect(expectAnswers([{ expr: farFromTruth(rate), exp_samples: [] }])).rejects.toThrow(/lagging-\d+/);
+  await expect(expectAnswers(() => farFromTruth(rate))).rejects.toThrow(/lagging-\d+/);
 });
 
 it('is of the series that still gets samples, of those of a replaced pod of an exporter', async () => {
@@ -170,12 +259,30 @@ it('is of the series that still gets samples, of those of a replaced pod of an e
     { series: COUNTER + labels(1), values: '0+10x40 stale' },
     { series: COUNTER + labels(2), values: '_x44 500+20x30' },
   ];
-  const live = ratesQuery(QUERY, { kind: 'live', nodes: { names: ['a'], hosts: ['a'] } });
+  const live = ratesQuery(QUERY, { kind: 'live', nodes: { names: ['a'], instances: ['a:9100'] } });
   const of = (expr: string, pods: Record<number, number>) => ({
     expr,
     eval_time: '60s',
     exp_samples: Object.entries(pods).map(([pod, value]) => ({ labels: labels(Number(pod)), value })),
   });
   const promql_expr_test = [of(ratesQuery(QUERY), { 1: 10, 2: 20 }), of(live, { 2: 20 })];
+  await evaluate({ interval: '1s', input_series, promql_expr_test });
+});
+
+it('is of the replica with the most samples: one that has just started has those of a moment', async () => {
+  const labels = (replica: string): string => `{node="a",instance="a:9100",device="eth0",replica="${replica}"}`;
+  const input_series = [
+    // Bursts of 1,000 bytes, every 60 s.
+    { series: COUNTER + labels('a'), values: '0+0x59 1000+0x59 2000+0x59 3000+0x59 4000+0x59' },
+    { series: COUNTER + labels('b'), values: '_x178 2000 _ 3000' },
+  ];
+  const query = { ...QUERY, replicaLabels: ['replica'] };
+  const both = `max without (replica) (deriv(${COUNTER}[${WINDOW}s]))`;
+  const of = (expr: string) => ({ expr: `${expr} > 20`, eval_time: '181s' });
+  const merged = { labels: '{node="a",instance="a:9100",device="eth0"}', value: 500 };
+  const promql_expr_test = [
+    { ...of(`(${ratesQuery(query)})`), exp_samples: [] },
+    { ...of(both), exp_samples: [merged] },
+  ];
   await evaluate({ interval: '1s', input_series, promql_expr_test });
 });

@@ -14,8 +14,12 @@ export interface FakeDevice {
   received?: string;
   total?: string;
   speed?: string;
-  /** Time of its newest sample, if that is too old for a rate. */
+  /** What lateQuery has of it: the time of its newest sample, 1 for a single sample, or a number below 0 for a fall. */
   newest?: string;
+  /** The samples of its counter, as texts, if it is asked for them: one each 5 s until the time of the server. */
+  samples?: readonly string[];
+  /** Time of its newest sample, as a text, if it is asked for it. Default: the time of the server. */
+  sampled?: string;
   /** True if its samples have ended within the rate window. */
   ended?: true;
   /** Highest speed of the last hour, if it is above `speed`. */
@@ -32,10 +36,11 @@ const ETHERNET = String(0x1003);
 
 interface Series {
   metric: { __name__?: string | undefined; node?: string; instance?: string; driver?: string };
-  value: [number, string];
+  value?: [number, string];
+  values?: [number, string][];
 }
 
-type Kind = 'rates' | 'late' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
+type Kind = 'rates' | 'late' | 'raw' | 'newest' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
@@ -77,8 +82,8 @@ export class FakePrometheus implements PrometheusClient {
       ({ metric }) => isAskedFor(metric, query.expression) && this.keeps(metric.__name__ ?? ''),
     );
     const breaksOffAfter = kind === 'rates' ? this.breaksOffAfter : undefined;
-    for (const { metric, value } of all.slice(0, breaksOffAfter)) {
-      show({ metric: { ...metric, __name__: undefined }, value }, query.visitor);
+    for (const { metric, ...samples } of all.slice(0, breaksOffAfter)) {
+      show({ metric: { ...metric, __name__: undefined }, ...samples }, query.visitor);
     }
     if (breaksOffAfter !== undefined) throw new PrometheusError('Unreachable', 'the connection broke off');
     await this.after(kind);
@@ -95,12 +100,29 @@ export class FakePrometheus implements PrometheusClient {
       return number === undefined ? [] : [this.#one({}, number)];
     }
     return this.#asked(expression).flatMap(
-      ({ rate, received, newest, ended, total, speed, peak, flags, ifaceId, ifaceLink, driver, ...labels }) => {
+      ({
+        rate,
+        received,
+        newest,
+        samples,
+        sampled,
+        ended,
+        total,
+        speed,
+        peak,
+        flags,
+        ifaceId,
+        ifaceLink,
+        driver,
+        ...labels
+      }) => {
         if (ended && (kind === 'facts' || expression.includes(' and (timestamp('))) return [];
         const one = (name: string, value: string | undefined, more = {}): Series[] =>
           value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
         if (kind === 'fallen') return one('', peak);
         if (kind === 'late') return one('', newest);
+        if (kind === 'newest') return one('', sampled ?? String(this.timeSeconds));
+        if (kind === 'raw') return samples ? [this.#all(labels, samples)] : [];
         if (kind === 'rates') return one('', rate);
         if (kind === 'received') return one('', received);
         const counter = one('node_network_transmit_bytes_total', total);
@@ -130,6 +152,11 @@ export class FakePrometheus implements PrometheusClient {
     });
   }
 
+  #all(metric: Series['metric'], samples: readonly string[]): Series {
+    const timeOf = (index: number): number => this.timeSeconds - 5 * (samples.length - 1 - index);
+    return { metric, values: samples.map((text, index) => [timeOf(index), text]) };
+  }
+
   #one(metric: Series['metric'], value: string): Series {
     return { metric, value: [this.timeSeconds, value] };
   }
@@ -151,7 +178,10 @@ function kindOf(expression: string): Kind {
   if (/^(?:max without \([^)]+\) \()?deriv\(/.test(expression)) {
     return expression.includes('_receive_') ? 'received' : 'rates';
   }
-  if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) return 'late';
+  if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) {
+    return expression.includes(' < time()') ? 'late' : 'newest';
+  }
+  if (/\[\d+s\](?: offset \d+ms)?$/.test(expression)) return 'raw';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
   if (expression.startsWith('quantile(0.05, time()')) return 'lag';

@@ -13,6 +13,8 @@ export interface NodeFacts extends Pick<NodeSamples, 'soleInstance' | 'duplicate
   readonly devices: NodeDevices;
   /** Sum of the counters of the devices that count. */
   readonly transmitBytesTotal: number;
+  /** Sum of the counters of all devices in the answer. */
+  readonly sentByAll: number;
   /** Set only if `soleInstance` is undefined. */
   readonly instances: ReadonlySet<string> | undefined;
 }
@@ -34,8 +36,10 @@ export class FactsCondenser {
     const { soleInstance, duplicate } = samples;
     const devices = this.#kinds.share(devicesOf(samples, this.#exclude));
     const transmitBytesTotal = devices.names.reduce((sum, name) => sum + (samples.devices.get(name)?.total ?? 0), 0);
+    let sentByAll = 0;
+    for (const { total } of samples.devices.values()) sentByAll += total ?? 0;
     const instances = soleInstance === undefined ? samples.instances : undefined;
-    return { devices, transmitBytesTotal, soleInstance, instances, duplicate };
+    return { devices, transmitBytesTotal, sentByAll, soleInstance, instances, duplicate };
   }
 }
 

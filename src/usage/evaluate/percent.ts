@@ -8,7 +8,7 @@ import type { NodeSamples } from '../series/nodeSamples.ts';
 import { lackOfCounter, noCounter, type Selection } from './missing/missingCounters.ts';
 import { lackOfRate, noRate, oneRateLess, type LateDevices } from './missing/missingRates.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
-import { frozenCounters, impossibleRate, lackOfSpeed, resetCounter } from './rateProblems.ts';
+import { frozenCounters, impossibleRate, lackOfSpeed, resetCounter, type FallenDevices } from './rateProblems.ts';
 import { isUsable, sourceOfSpeeds } from './speeds.ts';
 import { hasRate, sumUp, type Found, type Sums } from './sums.ts';
 import type { Problem, UsageReason } from './usageReason.ts';
@@ -75,6 +75,10 @@ export interface NodeInput {
   timeSeconds: number;
   /** True if every node sends something within the rate window: see silenceTells of rateProblems.ts. */
   silenceTells?: boolean;
+  /** True if the rate window has repeated values of its counters, although the rates are not 0. */
+  isRepeated?: boolean;
+  /** The devices whose counters fell: see resetCounter of rateProblems.ts. */
+  fallen?: FallenDevices;
   /** The devices without a rate because their newest sample is too old. */
   late?: LateDevices;
   /** The devices that the reading leaves out by name. The facts are without them already. Default: none. */
@@ -115,7 +119,7 @@ export function nodeUsage(input: NodeInput): NodeUsage {
   if (series) return unknown(input, series);
   if (!facts) return unknown(input, gone(rates ?? second));
   const found = { facts, rates, second, direction, measure, both };
-  const devices = checkDevices(found);
+  const devices = checkDevices(found, input.fallen);
   return devices ? unknown(input, devices) : figuresOf(input, found);
 }
 
@@ -148,7 +152,7 @@ function instancesOf(exporters: Exporters): Iterable<string> {
   return exporters?.soleInstance === undefined ? (exporters?.instances ?? []) : [exporters.soleInstance];
 }
 
-function checkDevices(found: Found): Problem | undefined {
+function checkDevices(found: Found, fallen: FallenDevices | undefined): Problem | undefined {
   const { counted, excluded, ambiguousUplinks, withoutCounter, doubt } = found.facts.devices;
   if (ambiguousUplinks.length > 0) {
     const names = ambiguousUplinks.join(', ');
@@ -159,7 +163,7 @@ function checkDevices(found: Found): Problem | undefined {
   const { rates, second } = found;
   const invalid = invalidRate(found, rates) ?? invalidRate(found, second) ?? invalidCounter(found);
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
-  const reset = resetCounter(found);
+  const reset = resetCounter(found, fallen);
   if (reset !== undefined) return { reason: 'CounterReset', message: reset };
   const busy = busyFunction(found);
   if (busy !== undefined) return { reason: 'AmbiguousUplink', message: busy };
@@ -210,7 +214,7 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
     const message = impossibleRate(sums.impossible, found, stated);
     return unknown(input, { reason: 'InvalidSample', message }, { transmitBytesTotal });
   }
-  const frozen = sums.rate === 0 && input.silenceTells === true ? frozenCounters(input.rates) : undefined;
+  const frozen = input.silenceTells === true ? frozenCounters(input.rates, input.isRepeated === true) : undefined;
   if (frozen !== undefined) return unknown(input, { reason: 'StaleSamples', message: frozen }, { transmitBytesTotal });
   return input.capacity === undefined
     ? ofSpeeds(input, found, sums, transmitBytesTotal)

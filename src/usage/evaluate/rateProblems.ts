@@ -66,13 +66,13 @@ function describe(devices: readonly CountedDevice[], speeds: readonly string[]):
 }
 
 const FROZEN =
-  'no counter has moved within the rate window, although a node always sends something: its exporter, or what collects its samples, repeats old values';
+  'its counters stand still, or did so within the rate window, although a node always sends something: its exporter, or what collects its samples, repeats old values';
 
 /** Within this time every node of several sends something, seconds: two heartbeats of a kubelet (nodeLeaseDurationSeconds / 4). */
-const LONGEST_SILENCE = 20;
+export const LONGEST_SILENCE_SECONDS = 20;
 
 /**
- * True if counters that have not moved within the rate window cannot be those of a node.
+ * True if counters that have not moved within the rate window, or for 20 s of it, cannot be those of a node.
  *
  * | the node may be silent                                                  | because                                   |
  * |-------------------------------------------------------------------------|-------------------------------------------|
@@ -84,19 +84,24 @@ export function silenceTells(
   { windowSeconds, excludedDevices = DEFAULT_EXCLUDED_DEVICES }: { windowSeconds: number; excludedDevices?: string },
   nodes: number,
 ): boolean {
-  return windowSeconds >= LONGEST_SILENCE && nodes > 1 && excludedDevices === DEFAULT_EXCLUDED_DEVICES;
+  return windowSeconds >= LONGEST_SILENCE_SECONDS && nodes > 1 && excludedDevices === DEFAULT_EXCLUDED_DEVICES;
 }
 
 /**
- * Message if no device of the node has sent a byte within the rate window, those included that do not count: then old values of the counters
- * are repeated. The Prometheus exporter of the OpenTelemetry Collector, for example, does so for five minutes after its source has stopped
- * (metric_expiration).
+ * Message if no device of the node sends a byte, those included that do not count: then old values of the counters are repeated. The Prometheus
+ * exporter of the OpenTelemetry Collector, for example, does so for five minutes after its source has stopped (metric_expiration).
  *
- * @param rates transmit rates
+ * @param rates transmit rates, over the rate window
+ * @param isRepeated true if that is known, although the rates are not 0: see RepeatedValues
  */
-export function frozenCounters(rates: NodeSamples | undefined): string | undefined {
-  const known = Array.from(rates?.devices.values() ?? [], ({ rate }) => rate).filter((rate) => rate !== undefined);
-  return known.length > 0 && known.every((rate) => rate === 0) ? FROZEN : undefined;
+export function frozenCounters(rates: NodeSamples | undefined, isRepeated: boolean): string | undefined {
+  if (isRepeated) return FROZEN;
+  let isKnown = false;
+  for (const { rate } of rates?.devices.values() ?? []) {
+    if (rate !== undefined && rate !== 0) return undefined;
+    isKnown ||= rate === 0;
+  }
+  return isKnown ? FROZEN : undefined;
 }
 
 /**
@@ -104,12 +109,24 @@ export function frozenCounters(rates: NodeSamples | undefined): string | undefin
  */
 const ROUNDING = 1;
 
-/** Message about the first device that counts whose counter fell within the rate window: see ratesQuery. */
-export function resetCounter({ facts, rates, second }: Found): string | undefined {
+/** Names of devices whose counter fell within the rate window so far that its rate is wrong. */
+export interface FallenDevices {
+  readonly transmit?: ReadonlySet<string> | undefined;
+  readonly receive?: ReadonlySet<string> | undefined;
+}
+
+/** Message about the first device that counts whose counter fell within the rate window: see lateQuery. */
+export function resetCounter(
+  { facts, rates, second, direction, both }: Found,
+  { transmit, receive }: FallenDevices = {},
+): string | undefined {
   const isNegative = (of: NodeSamples | undefined, name: string): boolean =>
     (of?.devices.get(name)?.rate ?? 0) <= -ROUNDING;
+  const hasFallen = (name: string): boolean =>
+    (direction !== 'Receive' && transmit?.has(name) === true) ||
+    ((direction === 'Receive' || both) && receive?.has(name) === true);
   for (const { name } of facts.devices.counted) {
-    if (isNegative(rates, name) || isNegative(second, name)) {
+    if (hasFallen(name) || isNegative(rates, name) || isNegative(second, name)) {
       return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed`;
     }
   }

@@ -4,7 +4,7 @@
  * | Reason          | Cause |
  * |-----------------|-------|
  * | NoSeries        | the node has no series, or none of a device that counts |
- * | StaleSamples    | the samples are too old: counters without a rate in the window, also of one device of several, or rates whose target is gone, or a NIC has no counter |
+ * | StaleSamples    | the samples are too old: counters without a rate in the window or with repeated values, also of one device of several, or rates whose target is gone, or a NIC has no counter |
  * | NoCapacity      | nothing states the capacity, and no device has a usable speed, or a device with real traffic has none |
  * | InvalidCapacity | the capacity annotation or the capacity label cannot be parsed |
  * | InvalidSample   | a sample is not a number, or is negative, or a rate is far above the speed of its device |

@@ -28,6 +28,8 @@ export interface Answers {
   timeSeconds: number;
   /** See the function of this name. */
   silenceTells: boolean;
+  /** Nodes whose counters repeat old values, as far as it is known. */
+  repeated?: ReadonlySet<string>;
   filters: DeviceFilters;
 }
 
@@ -114,7 +116,9 @@ function evaluate(
   const capacity = reading.capacities?.of(node) ?? known.capacity;
   const { timeSeconds } = answers;
   const late = lateOf(node, answers);
-  const input = { node, facts, rates, received, reading, capacity, timeSeconds, silenceTells: answers.silenceTells };
+  const fallen = fallenOf(node, answers);
+  const silence = { silenceTells: answers.silenceTells, isRepeated: answers.repeated?.has(node) === true };
+  const input = { node, facts, rates, received, fallen, reading, capacity, timeSeconds, ...silence };
   const usage = nodeUsage({ ...input, filter, ...(late && { late }) });
   const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
   return drop === undefined ? usage : { ...usage, drop };
@@ -141,6 +145,10 @@ function podNetwork(known: KnownNode, facts: NodeFacts | undefined): Pick<NodeUs
     `instance ${JSON.stringify(instance)} is the address of a pod (in ${pod.podCIDR}, spec.podCIDRs), so its series are of the network of that pod: ` +
     'run node-exporter with hostNetwork; if a collector in a pod passes on the series of the host, enable --collector.ethtool of node-exporter';
   return { reason: 'NoHostNetwork', message };
+}
+
+function fallenOf(node: string, { late: { fallen } }: Answers): NonNullable<NodeInput['fallen']> {
+  return { transmit: fallen.transmit.get(node), receive: fallen.receive.get(node) };
 }
 
 function lateOf(node: string, { late: { nodes, oldestSeconds } }: Answers): NodeInput['late'] {

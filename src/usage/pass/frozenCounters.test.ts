@@ -33,7 +33,7 @@ describe('a node none of whose counters has moved within the window', () => {
       ['eth1', SILENT],
     ]);
     expect(usage).toMatchObject({ reason: 'StaleSamples' });
-    expect(usage?.message).toContain('no counter has moved within the rate window');
+    expect(usage?.message).toContain('its counters stand still');
     expect(usage).not.toHaveProperty('percent');
   });
 

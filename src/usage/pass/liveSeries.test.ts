@@ -54,6 +54,16 @@ describe('a node with two series of a device', () => {
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
   });
 
+  it.each([
+    ['an address', '10.0.0.1'],
+    ['a domain name', 'a.example.com'],
+  ])('is measured so if the label node is %s', async (_what, label) => {
+    const of = { node: label, instance: '10.0.0.1:9100' };
+    scene.prometheus.devices = [device('a', 'eth0', { ...OLD, ...of }), device('a', 'eth0', { pod: 'ne-2', ...of })];
+    expect((await scene.next({ a: { addresses: ['10.0.0.1'] } })).nodes.get('a')).toMatchObject({ percent: 5 });
+    expect(asked()[0]).toContain(`node=~${JSON.stringify(`a|${label.replaceAll('.', '\\.')}`)}`);
+  });
+
   it('is ambiguous if the question is not answered', async () => {
     scene.prometheus.devices = [device('a', 'eth0', OLD), device('a', 'eth0', { pod: 'ne-2' })];
     scene.prometheus.before = ({ expression }) => {

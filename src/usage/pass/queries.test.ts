@@ -7,20 +7,23 @@ import {
   factQuery,
   fallenSpeedsQuery,
   lateQuery,
+  newestQuery,
   quotePromQL,
   ratesQuery,
   lagQuery,
   samplesPerWindowQuery,
+  samplesQueries,
   uplinksQuery,
 } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 
 const QUERY: UsageQuery = { windowSeconds: 20, matchers: [], excludedDevices: 'cni.*' };
+const COUNTER = 'node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
 const NODES = { names: ['a.b', 'c'], hosts: ['a.b', '10.0.0.1', 'fd00::1'] };
 
 describe('queries', () => {
   it('asks for the rate of each device that may count', () => {
-    expect(ratesQuery(QUERY)).toBe('deriv(node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}[20s])');
+    expect(ratesQuery(QUERY)).toBe(`deriv(${COUNTER}[20s])`);
   });
 
   it.each([
@@ -28,8 +31,26 @@ describe('queries', () => {
     { windowSeconds: 3600, seconds: 270, why: 'servers show a sample for five minutes' },
   ])('asks for devices whose newest sample is older than $seconds s: $why', ({ windowSeconds, seconds }) => {
     const late = lateQuery({ ...QUERY, windowSeconds }, undefined, 30);
-    const counter = 'node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
-    expect(late).toBe(`timestamp(${counter} offset 30000ms) < time() - ${seconds + 30}`);
+    expect(late).toContain(`timestamp(${COUNTER} offset 30000ms) < time() - ${seconds + 30} or `);
+  });
+
+  it('asks in the same query for devices with one sample, and for counters that fell', () => {
+    const [late, single, ...fell] = lateQuery(QUERY, undefined, 0, ['transmit', 'receive']).split(' or ');
+    expect(late).toBe(`timestamp(${COUNTER}) < time() - 15`);
+    expect(single).toBe(`count_over_time(${COUNTER}[20s]) < 2`);
+    const received = COUNTER.replace('transmit', 'receive');
+    expect(fell).toEqual([COUNTER, received].map((counter) => `-(resets(${counter}[32s]) > 0)`));
+    expect(lateQuery(QUERY)).not.toContain('receive');
+  });
+
+  it('asks for the samples of given counters of the time within which they fell', () => {
+    const nodes = { names: ['a', '10.0.0.1'], instances: ['a:9100'] };
+    const samples = samplesQueries(QUERY, { kind: 'named', nodes, devices: ['eth0'] }, 30, 'receive');
+    expect(samples).toEqual(
+      ['node=~"a|10\\\\.0\\\\.0\\\\.1"', 'node="",instance=~"a:9100"'].map(
+        (of) => `node_network_receive_bytes_total{device=~"eth0",${of}}[32s] offset 30000ms`,
+      ),
+    );
   });
 
   it('excludes virtual devices by default', () => {
@@ -41,6 +62,8 @@ describe('queries', () => {
     for (const text of [
       ratesQuery(query),
       lateQuery(query),
+      newestQuery(query, NODES),
+      ...samplesQueries(query, { kind: 'named', nodes: NODES, devices: ['eth0'] }, 0, 'transmit'),
       ...FACT_METRICS.map((metric) => factQuery(query, metric)),
       samplesPerWindowQuery(query),
       lagQuery(query),
@@ -79,17 +102,18 @@ describe('queries', () => {
     expect(uplinksQuery(QUERY, NODES)).toBe(expected.join(' or '));
   });
 
-  it('asks for the rates of series of given nodes that still get samples', () => {
-    const live = ratesQuery(QUERY, { kind: 'live', nodes: { names: ['a.b'], hosts: ['a.b'] } });
-    const [byNode, byHost] = ['node=~"a\\\\.b"', 'node="",instance=~"(?:a\\\\.b)(?::[0-9]+)?"'].map((nodes) => {
+  it('asks for the rates of series of given nodes that still get samples, and have two', () => {
+    const live = ratesQuery(QUERY, { kind: 'live', nodes: { names: ['a.b'], instances: ['a.b:9100'] } });
+    const [byNode, byHost] = ['node=~"a\\\\.b"', 'node="",instance=~"a\\\\.b:9100"'].map((nodes) => {
       const counter = `node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+",${nodes}}`;
-      return `deriv(${counter}[20s]) and (timestamp(${counter}) >= time() - 15)`;
+      const live = `(timestamp(${counter}) >= time() - 15)`;
+      return `deriv(${counter}[20s]) and ${live} and (count_over_time(${counter}[20s]) > 1)`;
     });
     expect(live).toBe(`${byNode} or ${byHost}`);
   });
 
   it('asks for given veths by name', () => {
-    expect(ratesQuery(QUERY, { kind: 'uplinks', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
+    expect(ratesQuery(QUERY, { kind: 'named', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
       'device=~"veth1|veth\\\\.2"',
     );
   });
@@ -99,19 +123,30 @@ describe('queries with replicas', () => {
   const query: UsageQuery = { ...QUERY, excludedDevices: 'x', replicaLabels: ['replica', 'prom'] };
   const devices = '{device!~"lo|x|.+\\\\.[0-9]+"}';
 
-  it('takes the highest rate of replicas, never their sum, and keeps all other labels', () => {
-    const [now, past] = [ratesQuery(query), ratesQuery(query, undefined, 1.5)];
-    const counter = `node_network_transmit_bytes_total${devices}`;
-    expect(now).toBe(`max without (replica, prom) (deriv(${counter}[20s]) and (timestamp(${counter}) >= time() - 15))`);
-    expect(past).toBe(
-      `max without (replica, prom) (deriv(${counter}[20s] offset 1500ms) ` +
-        `and (timestamp(${counter} offset 1500ms) >= time() - 16.5))`,
-    );
-  });
+  const max = 'max without (replica, prom)';
 
-  it('asks for the newest sample of any replica', () => {
+  it.each([
+    [0, '', 15],
+    [1.5, ' offset 1500ms', 16.5],
+  ])(
+    'takes the highest rate of the replicas with the most samples, %d s ago, never their sum, and keeps all other labels',
+    (seconds, offset, oldest) => {
+      const counter = `node_network_transmit_bytes_total${devices}`;
+      const samples = `count_over_time(${counter}[20s]${offset})`;
+      expect(ratesQuery(query, undefined, seconds)).toBe(
+        `${max} (deriv(${counter}[20s]${offset}) and (timestamp(${counter}${offset}) >= time() - ${oldest}) ` +
+          `unless (${samples} < ignoring (replica, prom) group_left () ${max} (${samples})))`,
+      );
+    },
+  );
+
+  it('asks for the newest sample and the number of samples of any replica, and for a fall of any', () => {
     const counter = `node_network_transmit_bytes_total${devices}`;
-    expect(lateQuery(query)).toBe(`max without (replica, prom) (timestamp(${counter})) < time() - 15`);
+    expect(lateQuery(query).split(' or ')).toEqual([
+      `${max} (timestamp(${counter})) < time() - 15`,
+      `${max} (count_over_time(${counter}[20s])) < 2`,
+      `-(${max} (resets(${counter}[32s])) > 0)`,
+    ]);
   });
 
   it('takes the speed of the replica with the newest one, and any if a store returns within the query', () => {
@@ -126,7 +161,8 @@ describe('queries with replicas', () => {
 
   it('asks with GET by default: a proxy may not allow POST', () => {
     const standard = { windowSeconds: 20, matchers: [], direction: 'transmit', replicaLabels: ['replica'] } as const;
-    for (const text of [ratesQuery(standard), lateQuery(standard), factQuery(standard, 'node_network_speed_bytes')])
+    const late = lateQuery(standard, undefined, 0, ['transmit', 'receive']);
+    for (const text of [ratesQuery(standard), late, factQuery(standard, 'node_network_speed_bytes')])
       expect(text.length).toBeLessThan(3_800);
   });
 

@@ -42,19 +42,25 @@ export type Counted = 'transmit' | 'receive';
  * | kind    | series                                                                         |
  * |---------|--------------------------------------------------------------------------------|
  * | counted | of all devices that are not excluded                                           |
- * | live    | the same, of the given nodes, and only those whose newest sample is not too old |
- * | uplinks | of the given devices of the given nodes                                        |
+ * | live    | the same, of the given nodes, and only those whose newest sample is not too old, and that have two samples |
+ * | named   | of the given devices of the given nodes                                        |
  */
-export type Scope =
-  | { kind: 'counted' }
-  | { kind: 'live'; nodes: NodeRestriction }
-  | { kind: 'uplinks'; nodes: NodeRestriction; devices: readonly string[] };
+export type Scope = { kind: 'counted' } | { kind: 'live'; nodes: NodeRestriction } | NamedScope;
 
-/** Selects the series of these nodes by label `node`, or, for series without it, by the host in `instance`. */
+export interface NamedScope {
+  kind: 'named';
+  nodes: NodeRestriction;
+  devices: readonly string[];
+}
+
+/** Selects series by the label `node`, or, for series without it, by `instance`. */
 export interface NodeRestriction {
+  /** Values of `node`. */
   names: readonly string[];
-  /** Names and addresses, IPv6 without brackets. */
-  hosts: readonly string[];
+  /** Names and addresses in `instance`, which may have a port; IPv6 without brackets. */
+  hosts?: readonly string[];
+  /** Values of `instance`. */
+  instances?: readonly string[];
 }
 
 export const COUNTED: Scope = { kind: 'counted' };
@@ -66,6 +72,7 @@ const TRANSMITTED: FactMetric = 'node_network_transmit_bytes_total';
 /** Read only while somebody asks for another direction than Transmit. */
 export const RECEIVED = 'node_network_receive_bytes_total';
 const SPEED: FactMetric = 'node_network_speed_bytes';
+const METRICS: Readonly<Record<Counted, string>> = { transmit: TRANSMITTED, receive: RECEIVED };
 
 /**
  * Bytes per second of each device: the slope of the line through the samples in the window (least squares).
@@ -79,11 +86,11 @@ const SPEED: FactMetric = 'node_network_speed_bytes';
  * | have stopped, without a stale marker  | falls to 0 %     | 95 %, until `lateQuery` has them                        |
  * | are back after a gap                  | rises from 20 %  | 95 %                                                    |
  * | step back by a few bytes              | millions of %    | 95 %                                                    |
- * | start again at 0: the node was restarted | too low at first | negative while the window has older samples: no figure, unless the counter was |
- * |                                       |                  | smaller than the traffic of one and a half windows: too low until the window has passed |
+ * | fall: the node was restarted          | too low at first | any rate while the window has older samples: no figure, see `lateQuery` |
  *
- * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Of replicas the
- * highest rate counts, never their sum. Each reads the same counter, so the rates are about the same; one whose samples are late is left out.
+ * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Each replica reads the
+ * same counter: of those that have the most samples the highest rate counts, never a sum. The two samples of a replica that has just started would
+ * be the rate of a moment. One whose samples are late is left out. A store that comes back within the query, as with Thanos, leaves none out.
  *
  * @param offsetSeconds how long ago, by the server's clock
  */
@@ -93,27 +100,77 @@ export function ratesQuery(
   offsetSeconds = 0,
   counted: Counted = 'transmit',
 ): string {
-  const counter = counted === 'transmit' ? TRANSMITTED : RECEIVED;
+  const counter = METRICS[counted];
   return inScope(query, scope, (matchers) => {
     const rate = `deriv(${counter}${matchers}[${query.windowSeconds}s]${offsetOf(offsetSeconds)})`;
     const live = `${rate} and (${newest(counter + matchers, offsetSeconds)} >= ${oldestOf(query, offsetSeconds)})`;
-    if (hasReplicas(query)) return `max without (${labelsOf(query)}) (${live})`;
-    return scope.kind === 'live' ? live : rate;
+    const samples = samplesOf(query, counter + matchers, offsetSeconds);
+    if (hasReplicas(query)) {
+      const fewer = `${samples} < ignoring (${labelsOf(query)}) group_left () ${ofReplicas(query, samples)}`;
+      return ofReplicas(query, `${live} unless (${fewer})`);
+    }
+    return scope.kind === 'live' ? `${live} and (${samples} > 1)` : rate;
   });
 }
 
 /**
- * The time of the newest sample of each device whose newest sample is too old: its rate is of the past. The answer is usually empty.
+ * The devices whose rate may be wrong. The answer is usually empty.
+ *
+ * | value                             | the device                                                                          |
+ * |-----------------------------------|-------------------------------------------------------------------------------------|
+ * | the time of its newest sample     | that sample is too old: its rate is of the past                                     |
+ * | 1                                 | has one sample in the window. VictoriaMetrics gives it the slope 0, Prometheus none |
+ * | below 0                           | has a counter that fell within the window or shortly before                         |
+ *
  * A server shows a sample for five minutes, unless the target was scraped without the series, or is gone: writers to a store often say neither.
  *
  * @param offsetSeconds how long ago, by the server's clock
+ * @param counters those that may have fallen
  */
-export function lateQuery(query: UsageQuery, scope: Scope = COUNTED, offsetSeconds = 0): string {
+export function lateQuery(
+  query: UsageQuery,
+  scope: Scope = COUNTED,
+  offsetSeconds = 0,
+  counters: readonly Counted[] = ['transmit'],
+): string {
   return inScope(query, scope, (matchers) => {
     const time = newest(TRANSMITTED + matchers, offsetSeconds);
-    const ofNewest = hasReplicas(query) ? `max without (${labelsOf(query)}) (${time})` : time;
-    return `${ofNewest} < ${oldestOf(query, offsetSeconds)}`;
+    const samples = samplesOf(query, TRANSMITTED + matchers, offsetSeconds);
+    const falls = counters.map((counted) => `resets(${fallRange(query, counted, matchers, offsetSeconds)})`);
+    return [
+      `${ofReplicas(query, time)} < ${oldestOf(query, offsetSeconds)}`,
+      `${ofReplicas(query, samples)} < 2`,
+      ...falls.map((resets) => `-(${ofReplicas(query, resets)} > 0)`),
+    ].join(' or ');
   });
+}
+
+/** The time of the newest sample of each device that is not excluded, of the given nodes. */
+export function newestQuery(query: UsageQuery, nodes: NodeRestriction): string {
+  return inScope(query, { kind: 'live', nodes }, (matchers) => ofReplicas(query, newest(TRANSMITTED + matchers, 0)));
+}
+
+/** All samples of the counters of the given devices in the time within which `lateQuery` finds falls: a matrix for each query. */
+export function samplesQueries(
+  query: UsageQuery,
+  scope: NamedScope,
+  offsetSeconds: number,
+  counted: Counted,
+): readonly string[] {
+  return matchersOf(query, scope).map((matchers) => fallRange(query, counted, matchers, offsetSeconds));
+}
+
+/** So that a fall does not leave the window between the evaluations of two queries of a pass. */
+export const FALL_MARGIN_SECONDS = 2;
+/** With the sample before the window, also if a scrape is missing: the window has at least four scrapes. */
+export const FALL_WINDOWS = 1.5;
+
+function fallRange({ windowSeconds }: UsageQuery, counted: Counted, matchers: string, offsetSeconds: number): string {
+  return `${METRICS[counted]}${matchers}[${Math.ceil(FALL_WINDOWS * windowSeconds) + FALL_MARGIN_SECONDS}s]${offsetOf(offsetSeconds)}`;
+}
+
+function samplesOf({ windowSeconds }: UsageQuery, series: string, offsetSeconds: number): string {
+  return `count_over_time(${series}[${windowSeconds}s]${offsetOf(offsetSeconds)})`;
 }
 
 /**
@@ -146,6 +203,11 @@ function hasReplicas({ replicaLabels = [] }: UsageQuery): boolean {
 
 function labelsOf({ replicaLabels = [] }: UsageQuery): string {
   return replicaLabels.join(', ');
+}
+
+/** The highest value of all replicas. */
+function ofReplicas(query: UsageQuery, values: string): string {
+  return hasReplicas(query) ? `max without (${labelsOf(query)}) (${values})` : values;
 }
 
 /**
@@ -213,7 +275,7 @@ export function fallenSpeedsQuery(query: UsageQuery): string {
 /** Median over all series of the number of samples in the window. */
 export function samplesPerWindowQuery(query: UsageQuery): string {
   return inScope(query, COUNTED, (matchers) => {
-    return `quantile(0.5, count_over_time(${TRANSMITTED}${matchers}[${query.windowSeconds}s]))`;
+    return `quantile(0.5, ${samplesOf(query, TRANSMITTED + matchers, 0)})`;
   });
 }
 
@@ -226,15 +288,17 @@ export function lagQuery(query: UsageQuery): string {
 }
 
 function inScope(query: UsageQuery, scope: Scope, expression: (matchers: string) => string): string {
-  if (scope.kind === 'counted') return expression(braces([...query.matchers, notExcluded(query)]));
+  return matchersOf(query, scope).map(expression).join(' or ');
+}
+
+function matchersOf(query: UsageQuery, scope: Scope): string[] {
+  if (scope.kind === 'counted') return [braces([...query.matchers, notExcluded(query)])];
   const devices: LabelMatcher =
     scope.kind === 'live'
       ? notExcluded(query)
       : { name: 'device', op: '=~', value: scope.devices.map(quoteMeta).join('|') };
   const common: LabelMatcher[] = [...query.matchers, devices];
-  return restrictions(scope.nodes)
-    .map((matchers) => expression(braces([...common, ...matchers])))
-    .join(' or ');
+  return restrictions(scope.nodes).map((matchers) => braces([...common, ...matchers]));
 }
 
 function notExcluded(query: UsageQuery): LabelMatcher {
@@ -242,13 +306,17 @@ function notExcluded(query: UsageQuery): LabelMatcher {
   return { name: 'device', op: '!~', value: `lo|${excluded}|${VLAN_NAME}` };
 }
 
-function restrictions({ names, hosts }: NodeRestriction): LabelMatcher[][] {
+function restrictions({ names, hosts = [], instances = [] }: NodeRestriction): LabelMatcher[][] {
   const bracketed = hosts.map((host) => quoteMeta(host.includes(':') ? `[${host}]` : host));
+  const ofHosts = bracketed.length === 0 ? [] : [`(?:${bracketed.join('|')})(?::[0-9]+)?`];
+  const ofInstances = [...instances.map(quoteMeta), ...ofHosts].join('|');
+  const byNode: LabelMatcher[] = [{ name: 'node', op: '=~', value: names.map(quoteMeta).join('|') }];
+  if (ofInstances === '') return [byNode];
   return [
-    [{ name: 'node', op: '=~', value: names.map(quoteMeta).join('|') }],
+    byNode,
     [
       { name: 'node', op: '=', value: '' },
-      { name: 'instance', op: '=~', value: `(?:${bracketed.join('|')})(?::[0-9]+)?` },
+      { name: 'instance', op: '=~', value: ofInstances },
     ],
   ];
 }

@@ -1,6 +1,8 @@
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import type { LateSamples } from '../series/lateSamples.ts';
+import type { ResultType } from '../../prometheus/answerEnvelope.ts';
+import { sortLate, type LateSamples } from '../series/lateSamples.ts';
+import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { SeriesCache } from '../series/seriesCache.ts';
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
 import type { RateTable } from '../series/rateTable.ts';
@@ -8,16 +10,19 @@ import type { Deadline } from '../../prometheus/deadline.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import {
+  FALL_MARGIN_SECONDS,
   factQuery,
   fallenSpeedsQuery,
   lagQuery,
   lateQuery,
+  newestQuery,
   oldestSeconds,
   ratesQuery,
   samplesPerWindowQuery,
+  samplesQueries,
   uplinksQuery,
 } from './queries.ts';
-import type { Counted, NodeRestriction, Scope, UsageQuery } from './queries.ts';
+import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
 import { FACT_METRICS, type FactMetric } from '../series/factMetrics.ts';
 import { createRatesVisitor } from '../series/ratesVisitor.ts';
 import { SeriesDecoder } from '../series/seriesDecoder.ts';
@@ -25,7 +30,16 @@ import type { Snapshot } from '../evaluate/snapshot.ts';
 
 /** The kind of a query: a label of the metrics. */
 export type QueryKind =
-  'rates' | 'receive_rates' | 'late' | 'facts' | 'uplinks' | 'samples_per_window' | 'lag' | 'fallen_speeds';
+  | 'rates'
+  | 'receive_rates'
+  | 'late'
+  | 'fallen'
+  | 'newest'
+  | 'facts'
+  | 'uplinks'
+  | 'samples_per_window'
+  | 'lag'
+  | 'fallen_speeds';
 
 /**
  * Runs a query in the background, with its own deadline: that of a pass, or `atLeastMs` if it is longer.
@@ -79,6 +93,19 @@ export interface RatesOptions {
   readonly counted?: Counted;
 }
 
+/** Of which devices, when, and which of their counters may have fallen: by default the transmitted bytes. */
+export interface LateOptions extends Pick<RatesOptions, 'scope' | 'offsetSeconds'> {
+  readonly counters?: readonly Counted[];
+}
+
+/** What lateQuery found. */
+export interface AskedLate extends Omit<LateSamples, 'fallen'> {
+  /** All nodes of the answer, with the labels of their series. */
+  readonly found: ReadonlyMap<string, NodeSamples>;
+  /** Of the rate window, with the margin of FALL_MARGIN_SECONDS, seconds since 1970. */
+  readonly windowStart: number;
+}
+
 /** Sends the queries of a pass to one Prometheus. Each method throws what PrometheusClient.query throws. */
 export class QueryRunner {
   readonly #client: PrometheusClient;
@@ -114,16 +141,41 @@ export class QueryRunner {
     return { decoded: decoder, ...answer };
   }
 
-  /** The times of the newest samples of devices whose samples are too old for a rate. */
+  /** The devices whose rates may be wrong or of the past. */
   async late(
     resolver: NodeResolver,
     deadline: Deadline,
-    { scope, offsetSeconds }: Pick<RatesOptions, 'scope' | 'offsetSeconds'> = {},
-  ): Promise<LateSamples> {
-    const expression = lateQuery(this.#query, scope, offsetSeconds);
+    { scope, offsetSeconds = 0, counters }: LateOptions = {},
+  ): Promise<AskedLate> {
+    const expression = lateQuery(this.#query, scope, offsetSeconds, counters);
     const decoder = new SeriesDecoder(resolver, 'newest');
     const { warnings, infos } = await this.#ask('late', expression, decoder, deadline);
-    return { nodes: decoder.nodes, oldestSeconds: oldestSeconds(this.#query), warnings, infos };
+    const found = decoder.nodes;
+    const { windowSeconds } = this.#query;
+    const windowStart = (decoder.timeSeconds ?? 0) - offsetSeconds - windowSeconds - FALL_MARGIN_SECONDS;
+    return { ...sortLate(found), found, windowStart, oldestSeconds: oldestSeconds(this.#query), warnings, infos };
+  }
+
+  /** The times of the newest samples of these nodes. */
+  async newest(
+    resolver: NodeResolver,
+    deadline: Deadline,
+    nodes: NodeRestriction,
+  ): Promise<ReadonlyMap<string, NodeSamples>> {
+    const decoder = new SeriesDecoder(resolver, 'newest');
+    await this.#ask('newest', newestQuery(this.#query, nodes), decoder, deadline);
+    return decoder.nodes;
+  }
+
+  /** The samples of some counters within the rate window. */
+  async samples(
+    visitor: SeriesVisitor,
+    deadline: Deadline,
+    { scope, offsetSeconds, counted }: { scope: NamedScope; offsetSeconds: number; counted: Counted },
+  ): Promise<void> {
+    for (const expression of samplesQueries(this.#query, scope, offsetSeconds, counted)) {
+      await this.#ask('fallen', expression, visitor, deadline, 'matrix');
+    }
   }
 
   /** Counters, speeds and the other facts of each device, with one query for each metric at the same time. Throws if any fails. */
@@ -188,11 +240,17 @@ export class QueryRunner {
     return number;
   }
 
-  async #ask(kind: QueryKind, expression: string, visitor: SeriesVisitor, deadline: Deadline): Promise<Part> {
+  async #ask(
+    kind: QueryKind,
+    expression: string,
+    visitor: SeriesVisitor,
+    deadline: Deadline,
+    type: ResultType = 'vector',
+  ): Promise<Part> {
     const start = this.#clock.monotonic();
     let outcome = 'ok';
     try {
-      return await this.#client.query({ expression, visitor, ...deadline });
+      return await this.#client.query({ expression, type, visitor, ...deadline });
     } catch (error) {
       outcome = error instanceof PrometheusError ? error.reason : 'Aborted';
       throw error;

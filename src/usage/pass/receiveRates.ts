@@ -6,6 +6,7 @@ import type { ReadingFigures } from '../evaluate/snapshot.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { RateTable } from '../series/rateTable.ts';
 import { SeriesCache } from '../series/seriesCache.ts';
+import type { Counted } from './queries.ts';
 import type { QueryRunner, RatesOptions } from './queryRunner.ts';
 
 /** The receive rates of one pass, or why they could not be read. */
@@ -66,6 +67,11 @@ export async function readReceived(
     if (!(error instanceof PrometheusError)) throw error;
     return { ...NOTHING, error: { reason: error.reason, message: `the receive rates: ${error.message}` } };
   }
+}
+
+/** The counters that the readings, and the default one, use. */
+export function countersOf(readings: Readings): readonly Counted[] {
+  return needed(readings) ? ['transmit', 'receive'] : ['transmit'];
 }
 
 function needed(readings: Readings): boolean {

@@ -17,11 +17,14 @@ import { dropLate, type LateSamples } from '../series/lateSamples.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { ANSWER_OF_MANY_MS, type Answered, type Background, type QueryRunner } from './queryRunner.ts';
-import { readReceived, ReceiveRates } from './receiveRates.ts';
+import { countersOf, readReceived, ReceiveRates } from './receiveRates.ts';
 import { Refreshed } from './refreshed.ts';
 import type { SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
+import { readLate } from './lookups/falls.ts';
+import { LateReader } from './lookups/lateReader.ts';
 import { onlyLive } from './lookups/liveSeries.ts';
+import { RepeatedValues } from './lookups/repeatedValues.ts';
 import { readUplinks } from './lookups/uplinks.ts';
 import { Sampling } from './sampling.ts';
 
@@ -36,13 +39,6 @@ const MOST_FACTS_IN_PASS = 20_000;
 const MOST_NODES_AT_ONCE = 1_000;
 /** Interval of the background query for facts, if a pass reuses them. */
 const FACTS_EVERY_MS = 60_000;
-/**
- * Interval of the background query for late samples, in a large cluster: beside a pass over 10,000 nodes it takes a third of the time of the
- * pass on two cores. So the figure of a node whose samples have stopped stays for one more pass.
- */
-const LATE_EVERY_MS = 5_000;
-/** Maximum age of its answer. */
-const OLDEST_LATE_MS = 60_000;
 /** Maximum age of reused facts. By default, Prometheus also uses a sample for this time (query.lookback-delta). */
 const OLDEST_FACTS_MS = 300_000;
 /**
@@ -61,6 +57,8 @@ const FALLEN_SPEEDS_OF_MANY = { freshMs: 300_000, soonestMs: FALLEN_SPEEDS_EVERY
 interface Facts extends Omit<Answered, 'decoded'> {
   nodes: ReadonlyMap<string, NodeFacts>;
   unattributed: Strays;
+  /** Only if each pass reads the facts. */
+  samples: ReadonlyMap<string, NodeSamples> | undefined;
   timeSeconds: number | undefined;
 }
 
@@ -76,6 +74,7 @@ interface Readers {
   deadline: Deadline;
   /** True for a large cluster: one answer with facts is read after the other. */
   areMany: boolean;
+  readings: Readings;
 }
 
 /** Runs passes over all nodes: queries, then evaluates. Keeps the facts between passes if there are many. */
@@ -85,7 +84,8 @@ export class UsageCollector {
   readonly #exclude: RegExp;
   readonly #background: Background;
   readonly #facts: Refreshed<Facts>;
-  readonly #late: Refreshed<LateSamples>;
+  readonly #late: LateReader;
+  readonly #repeated: RepeatedValues;
   readonly #sampling: Sampling;
   readonly #fallenSpeeds: Refreshed<Answered>;
   /** Result of the last pass. Decides only when to query for speed drops. */
@@ -103,7 +103,8 @@ export class UsageCollector {
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
     this.#background = o.background;
     this.#facts = new Refreshed<Facts>(o.clock, FACTS_EVERY_MS);
-    this.#late = new Refreshed<LateSamples>(o.clock, LATE_EVERY_MS);
+    this.#late = new LateReader(o);
+    this.#repeated = new RepeatedValues(o.queries, o.query);
     this.#sampling = new Sampling(o);
     this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
   }
@@ -121,18 +122,27 @@ export class UsageCollector {
     deadline: Deadline,
     readings: Readings = NO_READINGS,
   ): Promise<Finding> {
-    const readers = { resolver: createNodeResolver(nodes), deadline, areMany: nodes.size > MOST_NODES_AT_ONCE };
+    const areMany = nodes.size > MOST_NODES_AT_ONCE;
+    const readers = { resolver: createNodeResolver(nodes), deadline, areMany, readings };
     this.#rateTable = this.#rateTable.next(nodes);
-    const [rates, facts, received, late] = await Promise.all([
+    const [rates, facts, received, told] = await Promise.all([
       this.#queries.rates(readers.resolver, deadline, { table: this.#rateTable, cache: this.#seriesCache }),
       this.#readFacts(readers),
       this.#receiveRates.read(readings, nodes, readers.resolver, deadline),
-      this.#readLate(readers),
+      this.#late.read(readers),
     ]);
+    const late = await this.#late.withHidden(told, facts, readers);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const all = { ...this.#answers(facts.nodes, rates, received, late), ...this.#silence(nodes), timeSeconds: at };
-    const answers = { ...all, ...(await onlyLive(this.#queries, all, nodes, readers.resolver, deadline)) };
+    const silence = this.#silence(nodes);
+    const repeated = silence.silenceTells ? await this.#repeatedIn(facts, rates, readers) : undefined;
+    const all = {
+      ...this.#answers(facts.nodes, rates, received, late),
+      ...silence,
+      ...(repeated && { repeated }),
+      timeSeconds: at,
+    };
+    const answers = { ...all, ...(await onlyLive(this.#queries, all, readers.resolver, deadline)) };
     const usages = await evaluateNodes(nodes, answers);
     const figures = await evaluateReadings(readings, nodes, answers);
     // After the deadline, the next pass may already have overwritten these rates.
@@ -171,7 +181,7 @@ export class UsageCollector {
     const [rates, received, late] = await Promise.all([
       this.#queries.rates(resolver, deadline, { offsetSeconds }),
       readReceived(this.#queries, readings, resolver, deadline, { offsetSeconds }),
-      this.#queries.late(resolver, deadline, { offsetSeconds }),
+      readLate(this.#queries, resolver, deadline, { offsetSeconds, counters: countersOf(readings) }),
     ]);
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
@@ -207,29 +217,14 @@ export class UsageCollector {
     );
   }
 
-  /** Each pass over few nodes asks; in a large cluster it uses what was asked after the last pass. */
-  async #readLate({ resolver, deadline, areMany }: Readers): Promise<LateSamples> {
-    if (!areMany) return this.#queries.late(resolver, deadline);
-    const known = this.#late.ageMs < OLDEST_LATE_MS ? this.#late.value : undefined;
-    return (
-      known ??
-      orAborted(
-        this.#late.renew(() => this.#askLate(resolver)),
-        deadline.signal,
-      )
-    );
-  }
-
-  #askLate(resolver: NodeResolver): Promise<LateSamples> {
-    return this.#background((deadline) => this.#queries.late(resolver, deadline));
-  }
-
   async #askFacts({ resolver, areMany }: Readers): Promise<Facts> {
     const { decoded, ...rest } = areMany
       ? await this.#queries.factsInTurn(resolver, this.#background)
       : await this.#background((deadline) => this.#queries.facts(resolver, deadline));
     const { timeSeconds, unmatched, ambiguous } = decoded;
-    return { ...rest, nodes: await this.#factsOf(decoded.nodes), unattributed: { unmatched, ambiguous }, timeSeconds };
+    const samples = rest.series > MOST_FACTS_IN_PASS ? undefined : decoded.nodes;
+    const unattributed = { unmatched, ambiguous };
+    return { ...rest, nodes: await this.#factsOf(decoded.nodes), unattributed, samples, timeSeconds };
   }
 
   #factsOf(samples: ReadonlyMap<string, NodeSamples>): Promise<Map<string, NodeFacts>> {
@@ -245,11 +240,11 @@ export class UsageCollector {
       () => this.#background((deadline) => queries.fallenSpeeds(resolver, deadline), areMany ? ANSWER_OF_MANY_MS : 0),
       areMany ? FALLEN_SPEEDS_OF_MANY : {},
     );
-    if (areMany) this.#late.refresh(() => this.#askLate(resolver));
+    this.#late.refresh(readers);
     this.#sampling.refresh();
   }
 
-  /** What all nodes are evaluated with. Late devices lose their rates. */
+  /** What all nodes are evaluated with. Late devices, and those with one sample, lose their rates. */
   #answers(
     facts: Answers['facts'],
     { decoded: { nodes: rates } }: Answered,
@@ -262,6 +257,12 @@ export class UsageCollector {
 
   #silence(nodes: ReadonlyMap<string, KnownNode>): Pick<Answers, 'silenceTells'> {
     return { silenceTells: silenceTells(this.#query, nodes.size) };
+  }
+
+  /** The nodes whose counters repeat old values; none where passes reuse facts, which say nothing of now. */
+  #repeatedIn(facts: Facts, { decoded }: Answered, { resolver, deadline }: Readers): Promise<ReadonlySet<string>> {
+    const seen = { facts: facts.series > MOST_FACTS_IN_PASS ? new Map() : facts.nodes, rates: decoded.nodes };
+    return this.#repeated.find({ ...seen, timeSeconds: facts.timeSeconds ?? 0 }, resolver, deadline);
   }
 
   /** Undefined if the answer is older than the hour that it describes, or if there is none. */

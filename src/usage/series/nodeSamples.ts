@@ -25,6 +25,7 @@ export class FactSamples implements DeviceFacts {
 
 const NOTHING_INVALID: ReadonlyMap<string, string> = new Map();
 const NONE: readonly string[] = [];
+const NO_LABELS: ReadonlySet<string> = new Set();
 
 /** The samples of one node in an answer. Creates no empty set or map, because each pass has one object per node. */
 export class NodeSamples {
@@ -35,6 +36,7 @@ export class NodeSamples {
   #instance: string | undefined = undefined;
   #otherInstances: Set<string> | undefined = undefined;
   #invalid: Map<string, string> | undefined = undefined;
+  #labels: Set<string> | undefined = undefined;
 
   /** Values of the label `instance` of its series. Two values mean two exporters. */
   get instances(): ReadonlySet<string> {
@@ -45,6 +47,14 @@ export class NodeSamples {
   /** The value if there is exactly one, otherwise undefined. */
   get soleInstance(): string | undefined {
     return this.#otherInstances === undefined ? this.#instance : undefined;
+  }
+
+  /**
+   * Values of the label `node` of its series other than the name of the node, such as an address. `clear` keeps them, since it comes before
+   * each answer, and series with a known place are not resolved again.
+   */
+  get otherLabels(): ReadonlySet<string> {
+    return this.#labels ?? NO_LABELS;
   }
 
   /** Messages about samples that are not a number, by device. */
@@ -73,12 +83,16 @@ export class NodeSamples {
     else (this.#otherInstances ??= new Set()).add(instance);
   }
 
+  noteOtherLabel(label: string): void {
+    (this.#labels ??= new Set()).add(label);
+  }
+
   noteInvalid(device: string, problem: string): void {
     this.#invalid ??= new Map();
     if (!this.#invalid.has(device)) this.#invalid.set(device, problem);
   }
 
-  /** Resets everything except the devices. */
+  /** Resets everything except the devices and the labels. */
   clear(): void {
     this.duplicate = undefined;
     this.#differing = undefined;

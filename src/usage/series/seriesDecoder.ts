@@ -143,6 +143,7 @@ export class SeriesDecoder implements SeriesVisitor {
     if (typeof name !== 'string') return name === undefined ? this.unmatched : this.ambiguous;
     const node = this.#kept?.node(name) ?? this.#nodeNamed(name);
     node.noteInstance(instance ?? '');
+    if (label && label !== name) node.noteOtherLabel(label);
     return node;
   }
 

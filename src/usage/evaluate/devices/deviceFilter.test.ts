@@ -13,7 +13,14 @@ function factsOf(...names: string[]): NodeFacts {
     ambiguousUplinks: [],
     lacksDrivers: undefined,
   };
-  return { devices, transmitBytesTotal: 7, soleInstance: 'a:9100', duplicate: undefined, instances: undefined };
+  return {
+    devices,
+    transmitBytesTotal: 7,
+    sentByAll: 7,
+    soleInstance: 'a:9100',
+    duplicate: undefined,
+    instances: undefined,
+  };
 }
 
 const left = (patterns: Pick<Reading, 'include' | 'exclude'>, ...names: string[]): readonly string[] =>

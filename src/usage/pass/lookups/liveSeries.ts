@@ -1,4 +1,4 @@
-import type { KnownNode, NodeResolver } from '../../../nodes/nodeNames.ts';
+import type { NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
 import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
@@ -6,7 +6,7 @@ import { SeriesCache } from '../../series/seriesCache.ts';
 import type { Scope } from '../queries.ts';
 import type { QueryRunner } from '../queryRunner.ts';
 import type { Received } from '../receiveRates.ts';
-import { MOST_NODES, restrictionTo } from './restriction.ts';
+import { MOST_NODES, restrictionOf } from './restriction.ts';
 
 /** The rates of a pass by node. */
 export interface Rates {
@@ -31,13 +31,12 @@ export interface Rates {
 export async function onlyLive(
   queries: QueryRunner,
   { rates, received }: Rates,
-  nodes: ReadonlyMap<string, KnownNode>,
   resolver: NodeResolver,
   deadline: Deadline,
 ): Promise<Rates> {
   const names = ambiguousOf(rates, received.nodes).slice(0, MOST_NODES);
   if (names.length === 0) return { rates, received };
-  const scope: Scope = { kind: 'live', nodes: restrictionTo(names, nodes) };
+  const scope: Scope = { kind: 'live', nodes: restrictionOf(names, [rates, received.nodes]) };
   try {
     const [sent, got] = await Promise.all([
       queries.rates(resolver, deadline, { scope, cache: new SeriesCache() }),

@@ -6,7 +6,8 @@ import { MOST_NODES, restrictionTo } from './restriction.ts';
 import type { Readings } from '../../evaluate/reading.ts';
 import type { Answered, QueryRunner } from '../queryRunner.ts';
 import { dropLate, NONE_LATE, type LateSamples } from '../../series/lateSamples.ts';
-import { NOTHING, readReceived, type Received } from '../receiveRates.ts';
+import { countersOf, NOTHING, readReceived, type Received } from '../receiveRates.ts';
+import { readLate } from './falls.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */
 export interface Uplinks {
@@ -50,7 +51,7 @@ export async function readUplinks(
     queries.facts(resolver, deadline, scope),
     queries.rates(resolver, deadline, { scope }),
     readReceived(queries, readings, resolver, deadline, { scope }),
-    queries.late(resolver, deadline, { scope }),
+    readLate(queries, resolver, deadline, { scope, counters: countersOf(readings) }),
   ]);
   dropLate(late, rates.decoded.nodes, received.nodes);
   for (const [name, samples] of facts.decoded.nodes) found.decoded.nodes.set(name, samples);
@@ -64,5 +65,5 @@ function soleUplinks(found: Answered, nodes: ReadonlyMap<string, KnownNode>): Sc
   if (sole.length === 0) return undefined;
   const devices = new Set(sole.flatMap(([, samples]) => [...samples.devices.keys()]));
   const names = sole.map(([name]) => name);
-  return { kind: 'uplinks', nodes: restrictionTo(names, nodes), devices: [...devices].sort() };
+  return { kind: 'named', nodes: restrictionTo(names, nodes), devices: [...devices].sort() };
 }

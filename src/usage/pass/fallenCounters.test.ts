@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PrometheusError } from '../../prometheus/prometheusError.ts';
+import { readingKey } from '../evaluate/reading.ts';
+import { device, PassScene } from './testing/passScene.ts';
+
+const FELL = { newest: '-1', samples: ['3e11', '3.001e11', '0', '1e8'] };
+const STEPPED_BACK = { newest: '-1', samples: ['3e11', '3.001e11', '3.0009999999e11', '3.002e11'] };
+const RECEIVED = { direction: 'Receive' } as const;
+
+let scene: PassScene;
+beforeEach(() => {
+  scene = new PassScene();
+});
+
+describe('a device whose counter fell within the window', () => {
+  it('has no figure, although its slope is plausible', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', FELL), device('b', 'eth0')];
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+    expect(nodes.get('a')).not.toHaveProperty('percent');
+    expect(nodes.get('b')).toMatchObject({ percent: 5 });
+  });
+
+  it('has a figure if it only stepped back by some bytes', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', STEPPED_BACK), device('b', 'eth0', FELL)];
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ percent: 5 });
+    expect(nodes.get('b')).toMatchObject({ reason: 'CounterReset' });
+  });
+
+  it('has none if one of its two series fell far', async () => {
+    scene.prometheus.devices = [
+      device('a', 'eth0', { ...STEPPED_BACK, pod: 'ne-1', ended: true }),
+      device('a', 'eth0', { ...FELL, pod: 'ne-2' }),
+    ];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+  });
+
+  it.each([
+    ['are refused', 'QueryFailed'],
+    ['are missing', undefined],
+  ] as const)('has none if its samples %s', async (_what, reason) => {
+    scene.prometheus.devices = [device('a', 'eth0', reason ? STEPPED_BACK : { newest: '-1' })];
+    scene.prometheus.before = (_query, kind) => {
+      if (kind === 'raw' && reason) throw new PrometheusError(reason, 'no');
+    };
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+  });
+
+  it('does not matter if the device does not count', async () => {
+    scene.prometheus.devices = [device('a', 'eth0'), device('a', 'ib0', FELL)];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+  });
+
+  it('is asked for receive counters only while a reading uses them', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', { ...FELL, received: '9' })];
+    await scene.next({ a: {} });
+    const asked = (): string[] =>
+      scene.prometheus.asked.flatMap(({ kind, expression }) => (kind === 'raw' ? [expression] : []));
+    expect(asked().join()).not.toContain('_receive_');
+    scene.readings = new Map([[readingKey(RECEIVED), RECEIVED]]);
+    const { readings } = await scene.next({ a: {} });
+    expect(asked().join()).toContain('_receive_');
+    expect(readings?.get(readingKey(RECEIVED))?.nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+  });
+
+  it('has no figure in a pass of the past, and as a veth uplink', async () => {
+    scene.prometheus.devices = [device('a', 'veth1', FELL), device('b', 'eth0', FELL)];
+    expect((await scene.next({ a: {}, b: {} })).nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+    const deadline = { signal: new AbortController().signal, timeoutMs: 8_000 };
+    const past = await scene.collector.past(new Map([['b', {}]]), scene.clock.now(), 30, deadline);
+    expect(past.nodes.get('b')).toMatchObject({ reason: 'CounterReset' });
+    expect(scene.prometheus.asked.at(-1)?.expression).toMatch(/\[32s\] offset 30000ms$/);
+  });
+
+  it('costs no query while there is none', async () => {
+    scene.prometheus.devices = [device('a', 'eth0')];
+    await scene.next({ a: {} });
+    expect(scene.prometheus.count('raw')).toBe(0);
+  });
+});
+
+describe('a device with one sample in the window', () => {
+  it('has no rate, whatever the server says: VictoriaMetrics says 0', async () => {
+    const single = { newest: '1', rate: '0' };
+    scene.prometheus.devices = [device('a', 'eth0', single), device('b', 'eth0'), device('b', 'eth1', single)];
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+    expect(nodes.get('a')?.message).toContain('fewer than two samples');
+    expect(nodes.get('b')).toMatchObject({ reason: 'StaleSamples' });
+    expect(nodes.get('b')?.message).toContain('eth1');
+  });
+});
+
+describe('a counter that fell from one pass to the next, of which the server does not tell, as with Thanos', () => {
+  const SAMPLES = { samples: FELL.samples };
+  const before = (): void => {
+    scene.prometheus.devices = [device('a', 'eth0', { total: '300100000000' })];
+  };
+
+  it('makes no figure until the window has passed', async () => {
+    before();
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+    scene.prometheus.devices = [device('a', 'eth0', { ...SAMPLES, total: '100000000' })];
+    scene.prometheus.timeSeconds += 10;
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+    scene.prometheus.devices = [device('a', 'eth0', { samples: ['1e8', '2e8', '3e8'], total: '300000000' })];
+    scene.prometheus.timeSeconds += 20;
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+    const asked = scene.prometheus.count('raw');
+    scene.prometheus.timeSeconds += 20;
+    await scene.next({ a: {} });
+    expect(scene.prometheus.count('raw')).toBe(asked);
+  });
+
+  it('needs no second question if the server tells', async () => {
+    before();
+    await scene.next({ a: {} });
+    scene.prometheus.devices = [device('a', 'eth0', { ...FELL, total: '100000000' })];
+    await scene.next({ a: {} });
+    // By the label node, and by the instance.
+    expect(scene.prometheus.count('raw')).toBe(2);
+  });
+});
