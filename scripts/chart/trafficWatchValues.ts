@@ -19,6 +19,22 @@ export const trafficWatch = z
       .describe(
         'How many TrafficWatches of the cluster are decided at most: the oldest. Each is a label on every node.',
       ),
+    mostReadingsPerNamespace: z
+      .int()
+      .min(4)
+      .max(100_000)
+      .default(Number(TRAFFIC_WATCH_FLAGS.mostReadingsPerNamespace.default))
+      .describe(
+        'How many readings are evaluated at most for the TrafficWatches of a namespace: those of the oldest. The others are Stalled (TooManyReadings). Each distinct combination of direction, measure, devices and capacity counts once for each pass of spec.passes, so at least twice.',
+      ),
+    mostReadings: z
+      .int()
+      .min(4)
+      .max(100_000)
+      .default(Number(TRAFFIC_WATCH_FLAGS.mostReadings.default))
+      .describe(
+        'The same for all TrafficWatches of the cluster. Each takes 250 bytes of memory for each node. With more nodes, only as many are evaluated as fit into a quarter of the heap.',
+      ),
     deployments: z
       .strictObject({
         enabled: z

@@ -36,6 +36,8 @@ const options: Effect[] = [
   { of: 'capacityLabel', to: 'a.b/c', see: argument('capacity-label'), is: 'a.b/c' },
   { of: 'trafficWatch.mostPerNamespace', to: 9, see: argument('most-watches-per-namespace'), is: '9' },
   { of: 'trafficWatch.most', to: 99, see: argument('most-watches'), is: '99' },
+  { of: 'trafficWatch.mostReadingsPerNamespace', to: 9, see: argument('most-readings-per-namespace'), is: '9' },
+  { of: 'trafficWatch.mostReadings', to: 99, see: argument('most-readings'), is: '99' },
   { of: 'trafficWatch.deployments.enabled', to: false, see: argument('deployments'), is: 'false' },
   { of: 'trafficWatch.deployments.namespaces', to: ['a'], see: argument('deployment-namespace'), is: 'a' },
   { of: 'prometheus.url', to: 'http://p', see: argument('prometheus-url'), is: 'http://p' },

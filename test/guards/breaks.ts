@@ -5,6 +5,7 @@ import { LABEL_KEYS } from './breaks/labelKeys.ts';
 import { MEASUREMENT } from './breaks/measurement.ts';
 import { RUNTIME } from './breaks/runtime.ts';
 import { STACKS } from './breaks/stacks.ts';
+import { TENANTS } from './breaks/tenants.ts';
 import { WEIGHTS } from './breaks/weights.ts';
 
 /** Breaks of one part of the product. */
@@ -18,6 +19,7 @@ export const AREAS: readonly Area[] = [
   { title: 'Devices of a node', breaks: DEVICES },
   { title: 'Measurement and TrafficWatch', breaks: MEASUREMENT },
   { title: 'Label keys', breaks: LABEL_KEYS },
+  { title: 'What one namespace costs others', breaks: TENANTS },
   { title: 'Connectivity check', breaks: CONNECTIVITY },
   { title: 'DNS weights', breaks: WEIGHTS },
   { title: 'Stacks', breaks: STACKS },

@@ -32,6 +32,12 @@
 {{- if ne (int .most) 2000 }}
 - --most-watches={{ .most }}
 {{- end }}
+{{- if ne (int .mostReadingsPerNamespace) 100 }}
+- --most-readings-per-namespace={{ .mostReadingsPerNamespace }}
+{{- end }}
+{{- if ne (int .mostReadings) 400 }}
+- --most-readings={{ .mostReadings }}
+{{- end }}
 {{- if not .deployments.enabled }}
 - --deployments=false
 {{- else if not (has "*" .deployments.namespaces) }}

@@ -70,6 +70,8 @@ export const Reason = {
   InvalidSpec: 'InvalidSpec',
   /** The namespace, or the cluster, has more TrafficWatches than are decided, and this one is not among the oldest. */
   TooManyTrafficWatches: 'TooManyTrafficWatches',
+  /** The older TrafficWatches of the namespace, or of the cluster, leave no room for the figures that this one needs. */
+  TooManyReadings: 'TooManyReadings',
   /** Another TrafficWatch owns the same label key: it is older, or the key carries its namespace. */
   LabelKeyTaken: 'LabelKeyTaken',
   /** The operator may not write Deployments, or not in this namespace (trafficWatch.deployments of the chart). */
@@ -112,6 +114,8 @@ export const Reason = {
   NoData: 'NoData',
   /** spec.nodeSelector selects no node, so there is nothing to measure. */
   NoNodeSelected: 'NoNodeSelected',
+  /** The pass had no time left for the direction, measure, devices and capacity of this TrafficWatch. */
+  NotEvaluated: 'NotEvaluated',
   /** The rate window contains fewer than four scrapes. */
   WindowTooShort: 'WindowTooShort',
 

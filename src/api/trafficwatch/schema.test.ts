@@ -100,6 +100,7 @@ describe('parseTrafficWatchSpec', () => {
     'a{16}',
     '(eth){2,1000}',
     'a{16,}',
+    String.raw`(?:(?:\pL{15}){15}){4}`,
   ])('rejects the devices %j and names field, value and rule', (one) => {
     for (const field of ['include', 'exclude']) {
       const [problem = ''] = problems(watch({ devices: { [field]: one } }));

@@ -24,6 +24,8 @@ import type { Sources } from './observe/observe.ts';
 import { LabelTimes } from './observe/labelTimes.ts';
 import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
+import { readingNeedOf, type ReadingNeed } from './observe/reading/readingNeed.ts';
+import type { NodeLookup } from './observe/reading/specCapacities.ts';
 import { SpecMemory } from './observe/crd/specMemory.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
@@ -146,10 +148,15 @@ function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers 
 /** Creates the controller of TrafficWatches and the controller that removes orphaned labels. */
 export function createTrafficWatchControllers(o: TrafficWatchControllerOptions): TrafficWatchControllers {
   const crd = new CrdCheck(o);
-  const demands = new Demands((name) => o.nodes.lister.get(name));
+  const nodeOf: NodeLookup = (name) => o.nodes.lister.get(name);
+  const demands = new Demands(nodeOf);
+  const needOf = (key: string): ReadingNeed | undefined => {
+    const watch = o.watches.lister.get(key);
+    return watch && readingNeedOf(watch, nodeOf);
+  };
   o.feed.follow(demands);
   const memory = {
-    limits: new WatchLimits(o.limits),
+    limits: new WatchLimits(o.limits, needOf),
     labelTimes: new LabelTimes(() => demands.holds),
     passMemory: new PassMemory(() => o.feed.windowMs, demands),
   };

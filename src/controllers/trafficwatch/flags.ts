@@ -16,6 +16,16 @@ export const TRAFFIC_WATCH_FLAGS = {
     '2000',
     'Decide at most so many TrafficWatches of the cluster: the oldest. Each is a label on every Node.',
   ),
+  mostReadingsPerNamespace: withDefault(
+    wholeNumber(4, 100_000),
+    '100',
+    'Evaluate at most so many readings for the TrafficWatches of a namespace: those of the oldest. Each distinct combination of direction, measure, devices and capacity counts once for each pass of spec.passes, so at least twice.',
+  ),
+  mostReadings: withDefault(
+    wholeNumber(4, 100_000),
+    '400',
+    'Evaluate at most so many readings for the TrafficWatches of the cluster. Each takes 250 bytes of memory for each node. With more nodes, only as many are evaluated as fit into a quarter of the heap.',
+  ),
   deployments: withDefault(
     boolean,
     'true',

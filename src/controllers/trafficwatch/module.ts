@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { trafficWatchResource } from '../../api/trafficwatch/schema.ts';
 import { cachePart, controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
 import type { ControllerContext } from '../contract/context.ts';
@@ -8,6 +9,7 @@ import { createTrafficWatchControllers } from './controller.ts';
 import { TRAFFIC_WATCH_FLAGS } from './flags.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
 import { createDeploymentInformer, createTrafficWatchInformer } from './observe/informer.ts';
+import type { Limits } from './observe/watchLimits.ts';
 import { createWaitingPodInformer, WaitingPods } from './observe/workload/waitingPods.ts';
 import { trafficWatchRights } from './rbac.ts';
 
@@ -26,6 +28,18 @@ function createWaitingPods({ transport, metrics, logger, clock }: ControllerCont
   return new WaitingPods({ create, clock });
 }
 
+/** The flags that limit TrafficWatches. */
+type Most = Record<'mostWatchesPerNamespace' | 'mostWatches' | 'mostReadingsPerNamespace' | 'mostReadings', number>;
+
+function limitsOf(most: Most): Limits {
+  return {
+    perNamespace: most.mostWatchesPerNamespace,
+    inCluster: most.mostWatches,
+    readings: { perNamespace: most.mostReadingsPerNamespace, inCluster: most.mostReadings },
+    heapBytes: getHeapStatistics().heap_size_limit,
+  };
+}
+
 /** The controller of TrafficWatches: decides which nodes are fit, labels them, and applies the Deployments. */
 export const trafficWatch = defineController({
   name: 'trafficwatch',
@@ -33,7 +47,7 @@ export const trafficWatch = defineController({
   flags: TRAFFIC_WATCH_FLAGS,
   rights: trafficWatchRights,
   registerMetrics: createTrafficWatchMetrics,
-  create(context, { mostWatchesPerNamespace, mostWatches, deployments, deploymentNamespace }) {
+  create(context, { deployments, deploymentNamespace, ...most }) {
     const { measuring, metrics } = context;
     const caches = createCaches(context, deployments);
     const waitingPods = createWaitingPods(context);
@@ -41,7 +55,7 @@ export const trafficWatch = defineController({
       ...context,
       ...caches,
       waitingPods,
-      limits: { perNamespace: mostWatchesPerNamespace, inCluster: mostWatches },
+      limits: limitsOf(most),
       allowedDeployments: { enabled: deployments, namespaces: deploymentNamespace },
       measurementProblems: () => measuring.problems(),
       registry: metrics.registry,

@@ -214,7 +214,8 @@ describe('a TrafficWatch beyond the limits', () => {
     const older = { name: 'older', namespace: 'shop', uid: 'uid-older', creationTimestamp: new Date(0) };
     scene.watches.set({ ...aWatch({ label: 'web' }), metadata: older });
     const isBeyond = (key: string): boolean => key === 'shop/older';
-    const problemOf: WatchLimits['problemOf'] = (watch) => (isBeyond(keyOf(watch)) ? 'too many' : undefined);
+    const problemOf: WatchLimits['problemOf'] = (watch) =>
+      isBeyond(keyOf(watch)) ? { reason: 'TooManyTrafficWatches', message: 'too many' } : undefined;
     const limited = { ...scene, sources: { ...scene.sources, limits: { isBeyond, problemOf } } };
     await reconcile(limited, 'shop/older');
     expect(scene.api.calls.map(({ verb, what }) => `${verb} ${what}`)).toEqual(['patch TrafficWatch/status']);

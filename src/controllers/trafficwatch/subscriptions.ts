@@ -17,7 +17,7 @@ import type { LabelTimes } from './observe/labelTimes.ts';
 import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import type { PassMemory } from './observe/passMemory.ts';
-import type { WatchLimits } from './observe/watchLimits.ts';
+import type { LimitChange, WatchLimits } from './observe/watchLimits.ts';
 import type { PassWork } from './passWork.ts';
 import { watchChanged } from './watchChanges.ts';
 
@@ -82,15 +82,17 @@ export function subscribe(
     for (const watch of o.watches.lister.list()) enqueue(keyOf(watch));
     sweep();
   };
+  const followLimits = ({ entered, left }: LimitChange): void => {
+    for (const other of left) demands.set(other, undefined);
+    for (const other of entered) demands.set(other, o.watches.lister.get(other));
+    for (const other of [...entered, ...left]) enqueue(other);
+  };
   o.watches.subscribe((event) => {
     const key = keyOf(event.object);
     const wasWithin = limits.within.has(key);
-    const { entered, left } = limits.saw(event);
-    for (const other of left) demands.set(other, undefined);
-    for (const other of entered) demands.set(other, o.watches.lister.get(other));
+    followLimits(limits.saw(event));
     const isWithin = limits.within.has(key);
     if (isWithin && event.type === 'update' && !sameSpec(event.old, event.object)) demands.set(key, event.object);
-    for (const other of [...entered, ...left]) enqueue(other);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     enqueue(key);
     // Beyond the limits it claims no label key: nobody else has to look.
@@ -110,7 +112,9 @@ export function subscribe(
       queues.decided.addAfter(key, REJECTIONS_TOGETHER_MS);
   });
   const known = { nodes: sources.nodes, demands, underWay: (node: string) => nodeLabels.underWay(node) };
+  let nodes = 0;
   o.nodes.subscribe((event) => {
+    if (event.type !== 'update') followLimits(limits.sawNodes((nodes += event.type === 'add' ? 1 : -1)));
     if (event.type === 'delete') sources.labelWrites.deleted(event.object);
     else sources.labelWrites.saw(event.object);
     labelTimes.saw(event);

@@ -50,9 +50,19 @@ describe('asRead', () => {
 
   it('has no figure of the default reading if the reading was not evaluated', () => {
     const { nodes, unread } = asRead(aPass(), RECEIVE);
-    expect(unread).toBe(true);
+    expect(unread).toBe('NotAsked');
     expect(nodes.get('a')).toMatchObject({ node: 'a', reason: 'NotEvaluated', devices: [] });
     expect(nodes.get('a')).not.toHaveProperty('percent');
+  });
+
+  it('has no figure if there was no time for the reading, and says so', () => {
+    const pass = aPass(figures({ nodes: new Map(), hadNoTime: true }));
+    const shown = asRead(pass, RECEIVE);
+    expect([shown.ok, shown.unread]).toEqual([true, 'NoTime']);
+    expect(shown.nodes.get('a')).toMatchObject({
+      reason: 'NotEvaluated',
+      message: expect.stringContaining('had no time left') as string,
+    });
   });
 
   it('is a failed pass that failed', () => {

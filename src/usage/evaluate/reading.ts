@@ -38,6 +38,9 @@ export interface Reading {
   readonly capacities?: StatedCapacities | undefined;
 }
 
+/** Of how many passes the figures of a reading are kept at least: a verdict compares two. */
+export const LEAST_PASSES = 2;
+
 /** The reading that every pass evaluates. */
 export const DEFAULT_READING: Reading = { direction: 'Transmit' };
 

@@ -3,14 +3,25 @@ import { DEFAULT_KEY } from './reading.ts';
 
 const NO_FIGURES: ReadonlyMap<string, NodeUsage> = new Map();
 
+/** Why a pass did not evaluate a reading. */
+export type Unread = 'NotAsked' | 'NoTime';
+
+const WHY_UNREAD: Readonly<Record<Unread, string>> = {
+  NotAsked: 'the pass did not evaluate this direction, measure, devices and capacity; the next one does',
+  NoTime:
+    'the pass had no time left for this direction, measure, devices and capacity: let TrafficWatches have the same ones, and use simpler patterns in devices',
+};
+
 /** What a pass found for one reading besides the default one. */
 export interface ReadingFigures {
-  /** As `Snapshot.nodes`; empty if `error` is set. */
+  /** As `Snapshot.nodes`; empty if `error` or `hadNoTime` is set. */
   nodes: ReadonlyMap<string, NodeUsage>;
   /** Warnings in the answers that only this reading uses. */
   warnings: readonly string[];
   /** Why the rates of this reading could not be read. */
   error?: { reason: string; message: string } | undefined;
+  /** Set if the pass had not enough time for this reading. */
+  hadNoTime?: true;
 }
 
 /** The result of one pass. A snapshot does not change after it is published. */
@@ -32,8 +43,8 @@ export interface Snapshot {
   nodes: ReadonlyMap<string, NodeUsage>;
   /** The figures of other readings, by the key of the reading. Absent if there was no demand for any. See `asRead`. */
   readings?: ReadonlyMap<string, ReadingFigures>;
-  /** Set by `asRead` if the pass did not evaluate the reading. */
-  unread?: true;
+  /** Set by `asRead` if the pass did not evaluate the reading: nobody had asked for it, or there was no time. */
+  unread?: Unread;
   /** Number of device series that belong to no known node. */
   unmatchedSeries: number;
   /** Number of device series whose `instance` is an address of several nodes. */
@@ -90,16 +101,25 @@ export function windowIsTooShort(snapshot: Pick<Snapshot, 'samplesPerWindow'>): 
  * | succeeded | evaluated                        | its figures, with the warnings of its own answers |
  * | succeeded | its rates could not be read      | a failed pass, with that error                  |
  * | succeeded | not evaluated, since nobody asked for it then | every node without a figure: NotEvaluated |
+ * | succeeded | there was no time for it         | the same, with another message                  |
  *
  * @param key of readingKey
  */
 export function asRead(pass: Snapshot, key: string): Snapshot {
   if (key === DEFAULT_KEY || !pass.ok) return pass;
-  const figures = pass.readings?.get(key);
-  if (figures === undefined) return { ...pass, nodes: notEvaluated(pass), unread: true };
-  const { nodes, warnings, error } = figures;
+  const unread = unreadOf(pass, key);
+  if (unread !== undefined) return { ...pass, nodes: nodesWithout(pass, unread), unread };
+  const { nodes = NO_FIGURES, warnings = [], error } = pass.readings?.get(key) ?? {};
   if (error !== undefined) return { ...pass, ok: false, error, nodes: NO_FIGURES };
   return { ...pass, nodes, warnings: [...new Set([...pass.warnings, ...warnings])] };
+}
+
+/** Why the pass did not evaluate the reading; undefined if it did, or failed. */
+export function unreadOf({ ok, readings }: Snapshot, key: string): Unread | undefined {
+  if (key === DEFAULT_KEY || !ok) return undefined;
+  const figures = readings?.get(key);
+  if (figures === undefined) return 'NotAsked';
+  return figures.hadNoTime ? 'NoTime' : undefined;
 }
 
 /** The pass with further readings. The readings that it has stay. */
@@ -107,8 +127,7 @@ export function withReadings(pass: Snapshot, added: ReadonlyMap<string, ReadingF
   return added === undefined ? pass : { ...pass, readings: new Map([...added, ...(pass.readings ?? [])]) };
 }
 
-function notEvaluated({ nodes, startedAt, timeSeconds = startedAt / 1000 }: Snapshot): Map<string, NodeUsage> {
-  const message = 'the pass did not evaluate this direction, measure, devices and capacity; the next one does';
-  const usageOf = (node: string): NodeUsage => ({ node, devices: [], timeSeconds, reason: 'NotEvaluated', message });
-  return new Map(Array.from(nodes.keys(), (node) => [node, usageOf(node)]));
+function nodesWithout({ nodes, startedAt, timeSeconds = startedAt / 1000 }: Snapshot, why: Unread): Snapshot['nodes'] {
+  const missing = { devices: [], timeSeconds, reason: 'NotEvaluated', message: WHY_UNREAD[why] } as const;
+  return new Map(Array.from(nodes.keys(), (node) => [node, { node, ...missing }]));
 }

@@ -13,7 +13,7 @@
  * | NoHostNetwork   | the exporter is in the network of a pod, and its series say nothing of the node |
  * | AmbiguousUplink | the node has several veths or macvlans and no other device, or series are missing that show which device is the NIC, or a virtual function has traffic |
  * | NoDeviceSelected | the patterns of the reading leave none of the devices that count |
- * | NotEvaluated    | nobody had asked for this reading when the pass ran |
+ * | NotEvaluated    | nobody had asked for this reading when the pass ran, or the pass had no time left for it |
  */
 export type UsageReason =
   | 'Measured'

@@ -10,10 +10,13 @@ import { DEFAULT_READING, usesReceived, type Reading, type Readings } from '../e
 import type { ReadingFigures } from '../evaluate/snapshot.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { LateSamples } from '../series/lateSamples.ts';
+import type { ReadingTime } from './readingTime.ts';
 import type { Received } from './receiveRates.ts';
 
 /** Nodes per turn of the event loop: they take 1 to 5 ms to evaluate. */
 const NODES_A_TURN = 500;
+/** The same with patterns: a name that is new to them takes up to 1 ms. */
+const FILTERED_NODES_A_TURN = 50;
 
 /** The answers that all nodes are evaluated with. */
 export interface Answers {
@@ -33,46 +36,80 @@ export interface Answers {
   filters: DeviceFilters;
 }
 
-/** Figures that a pass still completes. */
-export interface Evaluated extends ReadingFigures {
-  nodes: Map<string, NodeUsage>;
+/** Nodes, and the answers that they are evaluated with. */
+export interface Part {
+  readonly nodes: ReadonlyMap<string, KnownNode>;
+  readonly answers: Answers;
 }
 
-/** The usage of each node by one reading; of none if a pattern of the reading is invalid. */
-export async function evaluateNodes(
-  nodes: ReadonlyMap<string, KnownNode>,
-  answers: Answers,
-  reading: Reading = DEFAULT_READING,
-): Promise<Map<string, NodeUsage>> {
-  const filter = answers.filters.of(reading);
-  if (filter === 'Invalid') return new Map();
-  return await mappedInTurns(nodes, (known, node) => evaluate(node, known, answers, reading, filter));
+/** The usage of each node by the default reading. */
+export async function evaluateNodes({ nodes, answers }: Part): Promise<Map<string, NodeUsage>> {
+  const usages = new Map<string, NodeUsage>();
+  await evaluateInto(usages, { nodes, answers }, DEFAULT_READING);
+  return usages;
 }
 
 /**
  * The figures of each reading, by its key. Undefined if there is no reading. Others have their turn between two readings,
- * since the patterns of a new one are compiled, which can take milliseconds.
+ * since the patterns of a new one are compiled, which can take milliseconds. A reading for which no time is left has no
+ * figure, rather than those of some nodes.
+ *
+ * @param parts a node of several parts is evaluated by the last one
  */
 export async function evaluateReadings(
   readings: Readings,
-  nodes: ReadonlyMap<string, KnownNode>,
-  answers: Answers,
-): Promise<Map<string, Evaluated> | undefined> {
+  parts: readonly [Part, ...Part[]],
+  time: ReadingTime,
+): Promise<Map<string, ReadingFigures> | undefined> {
   if (readings.size === 0) return undefined;
-  const { warnings, error } = answers.received;
-  const figures = new Map<string, Evaluated>();
+  const { received } = parts[0].answers;
+  const figures = new Map<string, ReadingFigures>();
   const turns = new Turns();
-  for (const [key, reading] of readings) {
+  for (const [key, reading] of time.order(readings)) {
     await turns.give();
-    if (!usesReceived(reading)) {
-      figures.set(key, { nodes: await evaluateNodes(nodes, answers, reading), warnings: [] });
-    } else if (error === undefined) {
-      figures.set(key, { nodes: await evaluateNodes(nodes, answers, reading), warnings });
-    } else {
-      figures.set(key, { nodes: new Map(), warnings, error });
-    }
+    const { warnings, error } = usesReceived(reading) ? received : { warnings: [], error: undefined };
+    if (error !== undefined) figures.set(key, { nodes: new Map(), warnings, error });
+    else figures.set(key, await figuresOf(reading, parts, warnings, time));
   }
   return figures;
+}
+
+const HAD_NO_TIME: ReadingFigures = { nodes: new Map(), warnings: [], hadNoTime: true };
+
+async function figuresOf(
+  reading: Reading,
+  parts: readonly Part[],
+  warnings: readonly string[],
+  time: ReadingTime,
+): Promise<ReadingFigures> {
+  if (time.isOver) return HAD_NO_TIME;
+  const nodes = new Map<string, NodeUsage>();
+  const isWhole = await time.measure(reading, async () => {
+    for (const part of parts) if (!(await evaluateInto(nodes, part, reading, time))) return false;
+    return true;
+  });
+  return isWhole ? { nodes, warnings } : HAD_NO_TIME;
+}
+
+/**
+ * Evaluates nodes by one reading; none if a pattern of the reading is invalid.
+ * @returns false if there was not enough time
+ */
+async function evaluateInto(
+  usages: Map<string, NodeUsage>,
+  { nodes, answers }: Part,
+  reading: Reading,
+  time?: Pick<ReadingTime, 'isOver'>,
+): Promise<boolean> {
+  const filter = answers.filters.of(reading);
+  if (filter === 'Invalid') return true;
+  const valueOf = (known: KnownNode, node: string): NodeUsage => evaluate(node, known, answers, reading, filter);
+  const entries = nodes.entries();
+  while (mapSome(entries, valueOf, usages, filter && FILTERED_NODES_A_TURN)) {
+    await nextTurn();
+    if (time?.isOver === true) return false;
+  }
+  return true;
 }
 
 /** Maps the values, and yields to the event loop after each batch. */
@@ -86,13 +123,14 @@ export async function mappedInTurns<T, R>(
   return mapped;
 }
 
-/** Maps one batch. Returns true if there may be more entries. */
+/** Maps one batch of at most so many. Returns true if there may be more entries. */
 function mapSome<T, R>(
   entries: Iterator<[string, T]>,
   valueOf: (value: T, key: string) => R,
   mapped: Map<string, R>,
+  most = NODES_A_TURN,
 ): boolean {
-  for (let count = 0; count < NODES_A_TURN; count++) {
+  for (let count = 0; count < most; count++) {
     const next = entries.next();
     if (next.done === true) return false;
     const [key, value] = next.value;

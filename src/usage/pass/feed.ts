@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
-import { within, type Deadline } from '../../prometheus/deadline.ts';
+import { within } from '../../prometheus/deadline.ts';
 import { Collectors } from './collectors.ts';
 import { UsageCollector } from './usageCollector.ts';
 import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
@@ -14,34 +14,24 @@ import { checkQuery } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { QueryRunner } from './queryRunner.ts';
 import type { Background, UsageMetrics } from './queryRunner.ts';
-import { NO_READINGS, type Readings } from '../evaluate/reading.ts';
-import { withReadings, type Snapshot } from '../evaluate/snapshot.ts';
+import type { Snapshot } from '../evaluate/snapshot.ts';
 import { describeUnattributed, hasNewlyUnattributed } from '../evaluate/unattributedSeries.ts';
+import { History, type ReadPast } from './history/history.ts';
+import { keptPasses, NOTHING_ASKED, type Asked } from './history/kept.ts';
 import { ticks } from './ticks.ts';
-
-/** Number of passes that the feed keeps at least: a verdict compares two. */
-const PASSES_KEPT = 2;
 
 /** Before the first pass. */
 const NO_PASS = { pass: 0 } as Snapshot;
 
-/** What passes must give. It may change between two passes. */
-export interface PassDemand {
-  /**
-   * How many passes to keep at least, more than two if a verdict compares more. Earlier ones that were not run, since the
-   * operator was not running or kept fewer, are read from Prometheus with the next pass. A node that is measured by a veth
-   * or macvlan uplink has no figure in these.
-   */
-  readonly passes: number;
-  /**
-   * The readings to evaluate, besides the default one. A reading that stays is the same object: it identifies what was
-   * compiled for it. While the feed keeps more than two passes, those that lack a reading are read from Prometheus again,
-   * as for `passes`. See `asRead` for the figures.
-   */
-  readonly readings: Readings;
-}
-
-const NO_DEMAND: PassDemand = { passes: PASSES_KEPT, readings: NO_READINGS };
+/**
+ * What passes must give. It may change between two passes.
+ *
+ * A reading that stays is the same object: it identifies what was compiled for it. Of a reading with more than two passes,
+ * earlier ones that were not run, since the operator was not running or kept fewer, or that lack the reading, are read
+ * from Prometheus, a few after each pass. A node that is measured by a veth or macvlan uplink has no figure in these. See
+ * `asRead` for the figures.
+ */
+export type PassDemand = Asked;
 
 /** Measures the usage of all nodes from one Prometheus endpoint, pass after pass. All subscribers share the passes. */
 export interface UsageFeed {
@@ -83,7 +73,6 @@ export interface UsageFeedOptions {
 }
 
 const DEADLINE_PER_INTERVAL = 0.8;
-const FILL_AGAIN_AFTER_MS = 60_000;
 type Outcome = Omit<Snapshot, 'pass'>;
 const FAILED: Omit<Outcome, 'startedAt'> = {
   ok: false,
@@ -112,15 +101,10 @@ class Feed implements UsageFeed {
   readonly #options: UsageFeedOptions;
   readonly #client: PrometheusClient;
   readonly #deadlineMs: number;
-  #demand = NO_DEMAND;
-  /** The demand at the start of the current pass. */
-  #asked = NO_DEMAND;
-  /** When the past may be read again after a failure: monotonic milliseconds. */
-  #fillAgainAt = 0;
-  /** Passes that were evaluated again, by further readings: they replace those of `passes` when the current pass ends. */
-  #amended = new Map<Snapshot, Snapshot>();
-  /** Passes read from the past, newest first; they are added behind those of `passes` when the current pass ends. */
-  #past: readonly Snapshot[] = [];
+  readonly #history: History;
+  #demand: PassDemand = NOTHING_ASKED;
+  /** Reads earlier passes, if the current one succeeded. */
+  #readPast: ReadPast | undefined;
   /** Monotonic start of the current pass, milliseconds. One value is enough, because passes never overlap. */
   #passStart = 0;
   readonly #snapshots = new Subject<Snapshot>();
@@ -132,6 +116,7 @@ class Feed implements UsageFeed {
     this.#client = options.client ?? createPrometheusClient(options.endpoint);
     this.#deadlineMs = options.deadlineMs ?? options.intervalMs * DEADLINE_PER_INTERVAL;
     this.startedAt = options.clock.now();
+    this.#history = new History({ ...options, deadlineMs: this.#deadlineMs });
   }
 
   get windowMs(): number {
@@ -150,12 +135,15 @@ class Feed implements UsageFeed {
       exhaustMap(() => from(this.#pass(collectors.current(), signal))),
       filter((outcome) => outcome !== undefined),
       scan((last, outcome) => ({ ...outcome, pass: last.pass + 1 }), NO_PASS),
-      tap((snapshot) => this.#tryToPublish(snapshot)),
+      tap((snapshot) => {
+        this.#tryTo('publishing a pass', () => this.#publish(snapshot));
+        this.#tryTo('reading earlier passes', () => this.#readHistory(signal));
+      }),
       takeUntil(fromEvent(signal, 'abort')),
     );
     if (!signal.aborted) await lastValueFrom(done, { defaultValue: undefined });
     this.#snapshots.complete();
-    await collectors.settled();
+    await Promise.all([collectors.settled(), this.#history.settled()]);
     this.#client.close();
   }
 
@@ -172,67 +160,18 @@ class Feed implements UsageFeed {
     const { clock, nodes } = this.#options;
     const startedAt = clock.now();
     this.#passStart = clock.monotonic();
+    this.#readPast = undefined;
     try {
       const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
       const known = nodes();
-      const { passes, readings } = this.#demand;
-      this.#asked = { passes: Math.max(passes, PASSES_KEPT), readings };
+      const { readings } = this.#demand;
       const finding = await within(limits, (deadline) => collector.next(known, startedAt, deadline, readings));
-      await this.#fillHistory(collector, known, startedAt, stopped);
+      this.#readPast = (then, deadline, lacking) =>
+        collector.past(known, then, (clock.now() - then) / 1000, deadline, lacking);
       return { startedAt, ...finding };
     } catch (error) {
       return stopped.aborted ? undefined : { ...FAILED, startedAt, error: this.#explain(error) };
     }
-  }
-
-  /**
-   * Reads the passes that are missing for the depth that is asked for, one query each, as they would have been, and the
-   * readings that kept passes lack. The figures use the present capacities. All queries together take at most as long as
-   * a pass. What is missing after a failure is read a minute later, also if only the receive rates of a pass failed; until
-   * then, verdicts that need more passes wait.
-   */
-  async #fillHistory(
-    collector: UsageCollector,
-    nodes: ReadonlyMap<string, KnownNode>,
-    passStartedAt: number,
-    stopped: AbortSignal,
-  ): Promise<void> {
-    const { clock, intervalMs, logger } = this.#options;
-    if (this.#asked.passes === PASSES_KEPT || clock.monotonic() < this.#fillAgainAt) return;
-    const unread = this.passes
-      .slice(0, this.#asked.passes - 1)
-      .filter((pass) => pass.ok && this.#lacking(pass).size > 0);
-    if (unread.length === 0 && this.passes.length + 1 >= this.#asked.passes) return;
-    const oldest = this.passes.at(-1)?.startedAt ?? passStartedAt;
-    const limits = { clock, stopped, timeoutMs: this.#deadlineMs };
-    const past = (startedAt: number, deadline: Deadline, readings: Readings): ReturnType<UsageCollector['past']> =>
-      collector.past(nodes, startedAt, (clock.now() - startedAt) / 1000, deadline, readings);
-    const fill = async (deadline: Deadline): Promise<void> => {
-      for (const pass of unread) {
-        const { readings } = await past(pass.startedAt, deadline, this.#lacking(pass));
-        this.#amended.set(pass, withReadings(pass, succeeded(readings)));
-        throwIfFailed(readings);
-      }
-      for (let before = 1; this.passes.length + before < this.#asked.passes; before++) {
-        const startedAt = oldest - before * intervalMs;
-        const finding = await past(startedAt, deadline, this.#asked.readings);
-        const pass = (this.passes[0]?.pass ?? 0) - this.passes.length + 1 - before;
-        const readings = succeeded(finding.readings);
-        this.#past = [...this.#past, { ...finding, ...(readings && { readings }), startedAt, pass }];
-        throwIfFailed(finding.readings);
-      }
-    };
-    try {
-      await within(limits, fill);
-    } catch (error) {
-      this.#fillAgainAt = clock.monotonic() + FILL_AGAIN_AFTER_MS;
-      if (!stopped.aborted) logger.warn({ err: error }, 'earlier passes cannot be read');
-    }
-  }
-
-  /** The readings that are asked for and that the pass did not evaluate. */
-  #lacking({ readings }: Snapshot): Readings {
-    return new Map([...this.#asked.readings].filter(([key]) => readings?.has(key) !== true));
   }
 
   #explain(error: unknown): { reason: string; message: string } {
@@ -241,21 +180,22 @@ class Feed implements UsageFeed {
     return { reason: 'Internal', message: 'internal error during the pass, see the log of the operator' };
   }
 
-  /** An error in a subscriber or a metric must not stop the feed. */
-  #tryToPublish(snapshot: Snapshot): void {
+  /** An error in a subscriber, a metric or the demand must not stop the feed. */
+  #tryTo(what: string, work: () => void): void {
     try {
-      this.#publish(snapshot);
+      work();
     } catch (error) {
-      this.#options.logger.error({ err: error }, 'publishing a pass failed');
+      this.#options.logger.error({ err: error }, `${what} failed`);
     }
+  }
+
+  #readHistory(stopped: AbortSignal): void {
+    if (this.#readPast) this.#history.read(this.passes, this.#demand, this.#readPast, stopped);
   }
 
   #publish(snapshot: Snapshot): void {
     this.#logTransition(snapshot);
-    const before = this.passes.map((pass) => this.#amended.get(pass) ?? pass);
-    this.passes = [snapshot, ...before, ...this.#past].slice(0, this.#asked.passes);
-    this.#past = [];
-    this.#amended.clear();
+    this.passes = keptPasses([snapshot, ...this.#history.complete(this.passes)], this.#demand);
     this.#snapshots.next(snapshot);
     this.#options.metrics?.passEnded(snapshot, (this.#options.clock.monotonic() - this.#passStart) / 1000);
   }
@@ -268,19 +208,5 @@ class Feed implements UsageFeed {
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
     if (hasNewlyUnattributed(now, before))
       logger.info({ found: describeUnattributed(now) }, 'some series do not belong to exactly one node');
-  }
-}
-
-type Figures = Snapshot['readings'];
-
-/** The readings whose rates were read. */
-function succeeded(readings: Figures): Figures {
-  return readings && new Map([...readings].filter(([, { error }]) => error === undefined));
-}
-
-/** @throws Error if the rates of a reading could not be read */
-function throwIfFailed(readings: Figures): void {
-  for (const { error } of readings?.values() ?? []) {
-    if (error !== undefined) throw new Error(error.message);
   }
 }

@@ -10,7 +10,8 @@ let clock: FakeClock;
 const SETTINGS = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] };
 let prometheus: FakePrometheus;
 let feed: UsageFeed;
-let demand: { passes: number; readings: Readings };
+/** What is asked for. The default reading, and the others without a number of their own, have `passes`. */
+let demand: { passes: number; readings: Readings; of: Record<string, number>; passesOf: (key: string) => number };
 let lines: string[];
 const stop = { signal: new AbortController() };
 
@@ -29,7 +30,7 @@ beforeEach(() => {
     logger: createLogger('info', { write: (line) => void lines.push(line) }),
     client: prometheus,
   });
-  demand = { passes: 0, readings: NO_READINGS };
+  demand = { passes: 0, readings: NO_READINGS, of: {}, passesOf: (key) => demand.of[key] ?? demand.passes };
   feed.follow(demand);
 });
 afterEach(() => stop.signal.abort());
@@ -49,7 +50,7 @@ describe('passes of the past', () => {
     expect([offsets(), feed.passes.length]).toEqual([[], 2]);
   });
 
-  it('are read with the first pass, one query each, an interval apart, and come before it', async () => {
+  it('are read after the pass, one query each, an interval apart, and come before it with the next one', async () => {
     demand.passes = 4;
     prometheus.before = ({ expression }) => {
       const [, ms = '0'] = /offset (\d+)ms/.exec(expression) ?? [];
@@ -57,23 +58,54 @@ describe('passes of the past', () => {
     };
     run();
     await clock.advance(0);
-    expect(offsets()).toEqual(['offset 10000ms', 'offset 20000ms', 'offset 30000ms']);
-    expect(percents()).toEqual([5, 6, 7, 8]);
-    const [newest, ...past] = feed.passes;
-    expect([newest, ...past].map((each) => [each?.pass, (each?.startedAt ?? 0) - clock.now()])).toEqual([
-      [1, 0],
-      [0, -10_000],
-      [-1, -20_000],
-      [-2, -30_000],
+    expect([offsets(), percents()]).toEqual([['offset 10000ms', 'offset 20000ms'], [5]]);
+    await clock.advance(10_000);
+    expect([offsets().length, percents()]).toEqual([2, [5, 5, 6, 7]]);
+    expect(feed.passes.map((each) => [each.pass, each.startedAt - clock.now()])).toEqual([
+      [2, 0],
+      [1, -10_000],
+      [0, -20_000],
+      [-1, -30_000],
     ]);
-    expect(past[0]?.timeSeconds).toBe(prometheus.timeSeconds - 10);
+    expect(feed.passes[2]?.timeSeconds).toBe(prometheus.timeSeconds - 10);
+  });
+
+  it('are read three at a time, so that a change floods no Prometheus', async () => {
+    demand.passes = 30;
+    run();
+    await clock.advance(0);
+    const asked = [offsets().length];
+    await clock.advance(10_000);
+    asked.push(offsets().length);
+    await clock.advance(70_000);
+    expect([asked, feed.passes.length]).toEqual([[3, 6], 30]);
+    const all = offsets().length;
+    await clock.advance(10_000);
+    expect([offsets().length, feed.passes.length]).toEqual([all, 30]);
+  });
+
+  it('keep no pass waiting that is under way, or comes next, while Prometheus does not answer', async () => {
+    demand.passes = 5;
+    prometheus.before = ({ expression }) =>
+      expression.includes('offset') ? new Promise<void>(() => undefined) : undefined;
+    run();
+    await clock.advance(0);
+    expect(feed.passes).toHaveLength(1);
+    await clock.advance(20_000);
+    expect(feed.passes.map(({ pass, ok }) => [pass, ok])).toEqual([
+      [3, true],
+      [2, true],
+      [1, true],
+    ]);
+    expect(offsets()).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('earlier passes cannot be read'))).toHaveLength(1);
   });
 
   it('are read once; later passes push them out', async () => {
     demand.passes = 3;
     run();
     await clock.advance(30_000);
-    expect(offsets()).toHaveLength(2);
+    expect(offsets()).toHaveLength(1);
     expect(feed.passes.map(({ pass }) => pass)).toEqual([4, 3, 2]);
   });
 
@@ -82,18 +114,20 @@ describe('passes of the past', () => {
     await clock.advance(10_000);
     demand.passes = 5;
     await clock.advance(10_000);
-    expect(offsets()).toEqual(['offset 30000ms', 'offset 40000ms']);
-    expect(feed.passes.map(({ pass }) => pass)).toEqual([3, 2, 1, 0, -1]);
+    expect(offsets()).toEqual(['offset 30000ms']);
+    await clock.advance(10_000);
+    expect(feed.passes.map(({ pass }) => pass)).toEqual([4, 3, 2, 1, 0]);
   });
 
-  it('are fewer where Prometheus fails on them, and the pass itself succeeds', async () => {
+  it('are fewer where Prometheus fails on them, and the passes succeed', async () => {
     demand.passes = 4;
     prometheus.before = ({ expression }) => {
       if (expression.includes('offset 20000ms')) throw new PrometheusError('TooLarge', 'too many samples');
     };
     run();
-    await clock.advance(0);
+    await clock.advance(10_000);
     expect(feed.passes.map(({ pass, ok }) => [pass, ok])).toEqual([
+      [2, true],
       [1, true],
       [0, true],
     ]);
@@ -108,29 +142,30 @@ describe('passes of the past', () => {
     };
     run();
     await clock.advance(0);
-    demand.passes = 20;
+    demand.passes = 10;
     fails = false;
     await clock.advance(50_000);
     expect(offsets()).toHaveLength(1);
-    await clock.advance(10_000);
-    expect(feed.passes).toHaveLength(20);
+    await clock.advance(20_000);
+    expect(feed.passes).toHaveLength(10);
   });
 
   it('are read again when more are asked for again', async () => {
     demand.passes = 4;
     run();
-    await clock.advance(0);
-    demand.passes = 0;
-    await clock.advance(20_000);
-    demand.passes = 5;
     await clock.advance(10_000);
+    demand.passes = 0;
+    await clock.advance(10_000);
+    demand.passes = 5;
+    await clock.advance(20_000);
     expect(feed.passes.map(({ startedAt }) => (clock.now() - startedAt) / 1000)).toEqual([0, 10, 20, 30, 40]);
   });
 
   it('are no more than are asked for once it is fewer again', async () => {
     demand.passes = 4;
     run();
-    await clock.advance(0);
+    await clock.advance(10_000);
+    expect(feed.passes).toHaveLength(4);
     demand.passes = 0;
     await clock.advance(10_000);
     expect(feed.passes).toHaveLength(2);
@@ -160,66 +195,61 @@ describe('the readings of passes', () => {
     demand.passes = 3;
     demand.readings = distinctReadings([{ direction: 'Receive' }]);
     run();
-    await clock.advance(0);
+    await clock.advance(10_000);
     expect([received(), percents()]).toEqual([
       [70, 70, 70],
       [5, 5, 5],
     ]);
   });
 
-  it('that kept passes lack are read from Prometheus when they are asked for', async () => {
-    demand.passes = 3;
+  it('are kept in as many passes as each is needed for, and two', async () => {
+    const other = readingKey({ direction: 'Max' });
+    demand.readings = distinctReadings([{ direction: 'Receive' }, { direction: 'Max' }]);
+    demand.of = { [key]: 4, [other]: 2 };
     run();
-    await clock.advance(0);
+    await clock.advance(50_000);
+    expect(feed.passes.map(({ readings }) => [...(readings?.keys() ?? [])])).toEqual([
+      [key, other],
+      [key, other],
+      [key],
+      [key],
+    ]);
+  });
+
+  it('that kept passes lack are read from Prometheus when they are asked for', async () => {
+    demand.passes = 4;
+    run();
+    await clock.advance(20_000);
     const [before] = feed.passes;
     demand.readings = distinctReadings([{ direction: 'Receive' }]);
-    await clock.advance(10_000);
-    expect(received()).toEqual([70, 70, 70]);
-    expect(percents()).toEqual([5, 5, 5]);
+    await clock.advance(20_000);
+    expect(received()).toEqual([70, 70, 70, 70]);
+    expect(percents()).toEqual([5, 5, 5, 5]);
     expect(before).not.toHaveProperty('readings');
     const asked = offsets().length;
     await clock.advance(10_000);
     expect(offsets()).toHaveLength(asked);
   });
 
-  /** Each query for receive rates of the past fails. */
-  const failReceived = (): (() => void) => {
+  it('of the past are read again a minute after only their rates failed; the others are kept', async () => {
+    demand.passes = 4;
+    demand.readings = distinctReadings([{ direction: 'Receive' }]);
     let fails = true;
     prometheus.before = ({ expression }, kind) => {
       if (fails && kind === 'received' && expression.includes('offset')) throw new PrometheusError('Deadline', 'slow');
     };
-    return () => (fails = false);
-  };
-
-  it('of the past are read again a minute after only their rates failed; the others are kept', async () => {
-    demand.passes = 4;
-    demand.readings = distinctReadings([{ direction: 'Receive' }]);
-    const works = failReceived();
     run();
-    await clock.advance(0);
+    await clock.advance(10_000);
     expect([received(), percents()]).toEqual([
-      [70, undefined],
-      [5, 5],
+      [70, 70, undefined],
+      [5, 5, 5],
     ]);
     expect(lines.some((line) => line.includes('the receive rates: slow'))).toBe(true);
-    works();
-    await clock.advance(50_000);
+    fails = false;
+    demand.passes = 12;
+    await clock.advance(40_000);
     expect(offsets()).toHaveLength(2);
-    demand.passes = 9;
-    await clock.advance(10_000);
-    expect(received()).toEqual(Array.from({ length: 9 }, () => 70));
-  });
-
-  it('that kept passes lack are read again, too', async () => {
-    demand.passes = 3;
-    run();
-    await clock.advance(20_000);
-    const works = failReceived();
-    demand.passes = 9;
-    demand.readings = distinctReadings([{ direction: 'Receive' }]);
-    await clock.advance(10_000);
-    works();
-    await clock.advance(60_000);
-    expect(received()).toEqual(Array.from({ length: 9 }, () => 70));
+    await clock.advance(40_000);
+    expect(received()).toEqual(Array.from({ length: 12 }, () => 70));
   });
 });

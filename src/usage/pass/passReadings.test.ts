@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { annotated, type StatedCapacity } from '../../nodes/statedCapacity.ts';
 import { distinctReadings, readingKey, type Direction, type Reading } from '../evaluate/reading.ts';
@@ -179,5 +179,62 @@ describe('the readings of a pass', () => {
       reason: 'StaleSamples',
       message: expect.stringMatching(/^no receive rate/) as string,
     });
+  });
+});
+
+describe('the time for the readings of a pass', () => {
+  let elapsed = 0;
+  let order: number[];
+  /** A reading that takes so many milliseconds for each node. */
+  const taking = (ms: number, changes: Partial<Reading> = {}): Reading => ({
+    direction: 'Transmit',
+    ...changes,
+    capacities: {
+      text: String(ms),
+      of: () => {
+        elapsed += ms;
+        if (order.at(-1) !== ms) order.push(ms);
+        return undefined;
+      },
+    },
+  });
+  /** Runs a pass. @returns how many nodes each reading has figures of, or that it had no time */
+  const passOf = async (known: typeof nodes, ...readings: Reading[]): Promise<unknown[]> => {
+    scene.readings = distinctReadings(readings);
+    order = [];
+    const { ok, nodes: byDefault, readings: figures } = await scene.next(known);
+    expect([ok, byDefault.size]).toEqual([true, Object.keys(known).length]);
+    return [...scene.readings.keys()].map((key) => {
+      const { hadNoTime, nodes: of } = figures?.get(key) ?? {};
+      return hadNoTime ? `no time, ${of?.size}` : of?.size;
+    });
+  };
+
+  beforeEach(() => {
+    elapsed = 0;
+    vi.spyOn(scene.clock, 'monotonic').mockImplementation(() => elapsed);
+  });
+
+  it('ends before the deadline of the pass, and one that had none has its turn with the next pass', async () => {
+    const [costly, cheap] = [taking(5_000), taking(1)];
+    expect(await passOf(nodes, costly, cheap)).toEqual([2, 'no time, 0']);
+    expect([await passOf(nodes, costly, cheap), order]).toEqual([
+      [2, 2],
+      [1, 5_000],
+    ]);
+  });
+
+  it('is first for half the time of new ones, then of those that took least last time', async () => {
+    const [slow, quick] = [taking(900), taking(10)];
+    await passOf(nodes, slow, quick);
+    await passOf(nodes, slow, quick, taking(1_500), taking(2));
+    expect(order).toEqual([1_500, 10, 900]);
+  });
+
+  it('leaves no reading with figures of only some nodes', async () => {
+    const names = Array.from({ length: 60 }, (_, n) => `n${n}`);
+    scene.prometheus.devices = names.map((name) => device(name, 'eth0'));
+    const known = Object.fromEntries(names.map((name) => [name, {}])) as typeof nodes;
+    expect(await passOf(known, taking(100, { include: 'eth.*' }))).toEqual(['no time, 0']);
   });
 });

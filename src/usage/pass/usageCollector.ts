@@ -9,14 +9,15 @@ import type { NodeSamples } from '../series/nodeSamples.ts';
 import { RateTable } from '../series/rateTable.ts';
 import type { NodeUsage } from '../evaluate/percent.ts';
 import { silenceTells } from '../evaluate/rateProblems.ts';
-import { NO_READINGS, type Readings } from '../evaluate/reading.ts';
-import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Evaluated } from './evaluation.ts';
+import { NO_READINGS, type Reading, type Readings } from '../evaluate/reading.ts';
+import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Part } from './evaluation.ts';
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
 import { unattributedOf, type Strays } from '../evaluate/unattributedSeries.ts';
 import { dropLate, type LateSamples } from '../series/lateSamples.ts';
 import { PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { ANSWER_OF_MANY_MS, type Answered, type Background, type QueryRunner } from './queryRunner.ts';
+import { ReadingTime } from './readingTime.ts';
 import { countersOf, readReceived, ReceiveRates } from './receiveRates.ts';
 import { Refreshed } from './refreshed.ts';
 import type { SeriesDecoder } from '../series/seriesDecoder.ts';
@@ -62,13 +63,6 @@ interface Facts extends Omit<Answered, 'decoded'> {
   timeSeconds: number | undefined;
 }
 
-/** What a pass found so far. */
-interface Found {
-  usages: Map<string, NodeUsage>;
-  readings: Readings;
-  figures: ReadonlyMap<string, Evaluated> | undefined;
-}
-
 interface Readers {
   resolver: NodeResolver;
   deadline: Deadline;
@@ -93,11 +87,15 @@ export class UsageCollector {
   #rateTable = new RateTable();
   readonly #receiveRates: ReceiveRates;
   readonly #filters = new DeviceFilters();
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** What each reading took last, milliseconds. */
+  readonly #costs = new WeakMap<Reading, number>();
   /** Labels of the series in the last answer with rates. */
   readonly #seriesCache = new SeriesCache();
 
   constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
     this.#queries = o.queries;
+    this.#clock = o.clock;
     this.#receiveRates = new ReceiveRates(o.queries);
     this.#query = o.query;
     this.#exclude = wholeName(o.query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES);
@@ -122,6 +120,7 @@ export class UsageCollector {
     deadline: Deadline,
     readings: Readings = NO_READINGS,
   ): Promise<Finding> {
+    const beganAt = this.#clock.monotonic();
     const areMany = nodes.size > MOST_NODES_AT_ONCE;
     const readers = { resolver: createNodeResolver(nodes), deadline, areMany, readings };
     this.#rateTable = this.#rateTable.next(nodes);
@@ -135,19 +134,16 @@ export class UsageCollector {
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
     const silence = this.#silence(nodes);
-    const repeated = silence.silenceTells ? await this.#repeatedIn(facts, rates, readers) : undefined;
-    const all = {
-      ...this.#answers(facts.nodes, rates, received, late),
-      ...silence,
-      ...(repeated && { repeated }),
-      timeSeconds: at,
-    };
+    const repeated = silence.silenceTells && { repeated: await this.#repeatedIn(facts, rates, readers) };
+    const all = { ...this.#answers(facts.nodes, rates, received, late), ...silence, ...repeated, timeSeconds: at };
     const answers = { ...all, ...(await onlyLive(this.#queries, all, readers.resolver, deadline)) };
-    const usages = await evaluateNodes(nodes, answers);
-    const figures = await evaluateReadings(readings, nodes, answers);
+    const usages = await evaluateNodes({ nodes, answers });
     // After the deadline, the next pass may already have overwritten these rates.
     deadline.signal.throwIfAborted();
-    const problem = await this.#addUplinks({ usages, readings, figures }, nodes, answers, readers);
+    const { uplinks, problem } = await this.#addUplinks(usages, { nodes, answers }, readings, readers);
+    // Last, so that the default reading waits for no other one.
+    const figures = await evaluateReadings(readings, [{ nodes, answers }, ...uplinks], this.#time(beganAt, deadline));
+    deadline.signal.throwIfAborted();
     if (hasLess(usages, this.#before)) this.#fallenSpeeds.expire();
     this.#before = usages;
     if (lacksFacts(usages, rates.decoded, facts)) this.#facts.expire();
@@ -177,6 +173,7 @@ export class UsageCollector {
     deadline: Deadline,
     readings: Readings = NO_READINGS,
   ): Promise<Finding> {
+    const beganAt = this.#clock.monotonic();
     const resolver = createNodeResolver(nodes);
     const [rates, received, late] = await Promise.all([
       this.#queries.rates(resolver, deadline, { offsetSeconds }),
@@ -186,8 +183,8 @@ export class UsageCollector {
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
     const answers = { ...this.#answers(facts, rates, received, late), ...this.#silence(nodes), timeSeconds: at };
-    const usages = await evaluateNodes(nodes, answers);
-    const figures = await evaluateReadings(readings, nodes, answers);
+    const usages = await evaluateNodes({ nodes, answers });
+    const figures = await evaluateReadings(readings, [{ nodes, answers }], this.#time(beganAt, deadline));
     deadline.signal.throwIfAborted();
     const found = unattributedOf(rates.decoded, rates.decoded);
     return {
@@ -271,26 +268,31 @@ export class UsageCollector {
     return isRecent ? this.#fallenSpeeds.value?.decoded.nodes : undefined;
   }
 
-  /** Searches for uplinks of the nodes without series. A failure does not fail the pass: returns it as an info. */
+  #time(beganAt: number, { timeoutMs: deadlineMs }: Deadline): ReadingTime {
+    return new ReadingTime(() => this.#clock.monotonic(), this.#costs, { beganAt, deadlineMs });
+  }
+
+  /**
+   * Searches for uplinks of the nodes without series, and evaluates these nodes by the default reading.
+   * @returns the nodes to evaluate by other readings. A failure does not fail the pass: it is told as an info.
+   */
   async #addUplinks(
-    { usages, readings, figures }: Found,
-    nodes: ReadonlyMap<string, KnownNode>,
-    answers: Answers,
+    usages: Map<string, NodeUsage>,
+    { nodes, answers }: Part,
+    readings: Readings,
     { resolver, deadline }: Readers,
-  ): Promise<string[]> {
+  ): Promise<{ uplinks: Part[]; problem: string[] }> {
     const missing = [...usages.values()].filter(({ reason }) => reason === 'NoSeries').map(({ node }) => node);
     try {
       const asked = { missing, nodes, readings };
       const { facts, ...uplinks } = await readUplinks(this.#queries, asked, resolver, deadline);
       const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
-      const theirs = { ...answers, ...uplinks, facts: await this.#factsOf(facts) };
-      for (const [name, usage] of await evaluateNodes(found, theirs)) usages.set(name, usage);
-      for (const [key, { nodes: more }] of (await evaluateReadings(readings, found, theirs)) ?? []) {
-        for (const [name, usage] of more) figures?.get(key)?.nodes.set(name, usage);
-      }
-      return [];
+      const theirs = { nodes: found, answers: { ...answers, ...uplinks, facts: await this.#factsOf(facts) } };
+      for (const [name, usage] of await evaluateNodes(theirs)) usages.set(name, usage);
+      return { uplinks: [theirs], problem: [] };
     } catch (error) {
-      return [`looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`];
+      const problem = `looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`;
+      return { uplinks: [], problem: [problem] };
     }
   }
 }

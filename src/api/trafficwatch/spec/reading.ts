@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js';
 import * as z from 'zod';
+import { isBounded, isPattern, LONGEST_PATTERN, PATTERN_RULE } from './devicePattern.ts';
 
 const MEASURES = ['Sum', 'Fullest'] as const;
 
@@ -42,19 +42,6 @@ export function directionOf(spec: { readonly direction?: Direction | undefined }
   return DIRECTIONS.find((direction) => direction === spec?.direction) ?? 'Transmit';
 }
 
-/** Longest pattern, in characters: enough for the names of twenty devices. */
-const LONGEST_PATTERN = 256;
-/**
- * Most repetitions that a pattern may count, as in `[a-z]{2,15}`: no name of a device has more than 15 characters (IFNAMSIZ
- * of Linux). Each counted repetition is compiled as often as it repeats: 256 characters of `a{1000}` take 140 ms, of
- * `a{15}` less than 5 ms.
- */
-const MOST_REPETITIONS = 15;
-const PATTERN_MESSAGE =
-  'must be a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), without lookaround and ' +
-  `backreferences, of 1 to ${LONGEST_PATTERN} characters, that repeats nothing more than ${MOST_REPETITIONS} times: ` +
-  'names of devices are no longer';
-
 /**
  * Patterns that choose among the devices that count. The API server checks only the length: CEL cannot compile a pattern.
  */
@@ -96,45 +83,10 @@ export function areDevicesBounded(spec: DevicesSpec | null | undefined): boolean
 
 function pattern(description: string) {
   return z
-    .string(PATTERN_MESSAGE)
-    .min(1, PATTERN_MESSAGE)
-    .max(LONGEST_PATTERN, PATTERN_MESSAGE)
-    .refine((value) => isPattern(value), PATTERN_MESSAGE)
+    .string(PATTERN_RULE)
+    .min(1, PATTERN_RULE)
+    .max(LONGEST_PATTERN, PATTERN_RULE)
+    .refine((value) => isPattern(value), PATTERN_RULE)
     .optional()
     .meta({ description });
-}
-
-/** How many patterns are remembered as valid or not: those of all TrafficWatches that are decided, and some more. */
-const MOST_REMEMBERED = 5_000;
-const remembered = new Map<string, boolean>();
-
-/** Compiles a text only once: each reconcile validates its spec. */
-function isPattern(value: string): boolean {
-  let isValid = remembered.get(value);
-  if (isValid === undefined) {
-    const [oldest] = remembered.keys();
-    if (oldest !== undefined && remembered.size >= MOST_REMEMBERED) remembered.delete(oldest);
-    remembered.set(value, (isValid = compiles(value)));
-  }
-  return isValid;
-}
-
-function isBounded(pattern: string): boolean {
-  return pattern.length <= LONGEST_PATTERN && mostRepetitions(pattern) <= MOST_REPETITIONS;
-}
-
-function compiles(pattern: string): boolean {
-  if (!isBounded(pattern)) return false;
-  try {
-    RE2JS.compile(pattern);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The largest number in braces, as in `{2,15}`. */
-function mostRepetitions(pattern: string): number {
-  const counts = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].flatMap(([, least, most]) => [least, most]);
-  return Math.max(0, ...counts.map(Number).filter((count) => !Number.isNaN(count)));
 }

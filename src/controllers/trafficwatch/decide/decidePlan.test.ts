@@ -115,11 +115,11 @@ describe('a label key', () => {
   });
 
   it('does not matter beyond the limits: nothing is read of the spec, and nothing is written', () => {
-    const limitProblem = 'namespace shop has more than 200 TrafficWatches';
+    const limitProblem = { reason: 'TooManyReadings', message: 'this TrafficWatch needs 30 readings' } as const;
     const plan = decidePlan(anObservation({ watch: aWatch({ label: 'Not_A_Label' }), limitProblem }));
     expect(plan).toMatchObject({
       finalizer: 'Keep',
-      stall: { reason: 'TooManyTrafficWatches', message: limitProblem },
+      stall: limitProblem,
     });
   });
 

@@ -14,7 +14,7 @@ import { decideContention, type LabelRef } from './labels/labelContention.ts';
 import { createLabelHold, isWrittenOver } from './labels/labelHold.ts';
 import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
-import { claimedBySpec, ownedByAnother, releaseOwnLabels, releaseUnselected } from './labels/ownership.ts';
+import { claimedBySpec, ownedByAnother, ownKeys, releaseOwnLabels, releaseUnselected } from './labels/ownership.ts';
 import { observeOnly } from './observeOnly.ts';
 import { avoidedNodesOf } from './workload/avoidedNodes.ts';
 import { decideBlockedPods } from './workload/blockedPods.ts';
@@ -56,8 +56,13 @@ function frozenLabels(o: Observation): string {
  * outages. If the selector leaves out every node, there is nothing to wait for.
  */
 function isDecided(o: Observation): boolean {
-  const { unfit, fit } = passesOf(o.watch.spec);
-  return wasDecided(o.watch) || selectsNone(o.view) || o.view.figures.passesWithData >= Math.max(unfit, fit);
+  return wasDecided(o.watch) || selectsNone(o.view) || hasData(o);
+}
+
+/** Whether as many passes in a row have data as a verdict wants. */
+function hasData({ watch, view }: Observation): boolean {
+  const { unfit, fit } = passesOf(watch.spec);
+  return view.figures.passesWithData >= Math.max(unfit, fit);
 }
 
 /** The verdicts of the nodes, in their order. */
@@ -166,6 +171,8 @@ function planLive(o: Observation, labelKey: string): Plan {
     nodes: o.view.nodes,
     verdicts,
     labelKey,
+    // Until passes decide, nothing is removed: a restart may have come between our first labels and the status.
+    areInherited: ownKeys(o).length === 0 && hasData(o),
     previousKey,
     mayRelease,
     previousInForce,
@@ -267,7 +274,7 @@ export function decidePlan(o: Observation): Plan {
   if (o.watch.metadata?.deletionTimestamp) return planDeletion(o);
   if (o.crdProblem !== undefined) return planStall(o, { reason: 'CrdOutdated', message: o.crdProblem });
   if (o.specProblem !== undefined) return planStall(o, { reason: 'SpecFieldsLost', message: o.specProblem });
-  if (o.limitProblem !== undefined) return planStall(o, { reason: 'TooManyTrafficWatches', message: o.limitProblem });
+  if (o.limitProblem !== undefined) return planStall(o, o.limitProblem);
   const parsed = parseTrafficWatchSpec(o.watch);
   if ('problems' in parsed) return planStall(o, { reason: 'InvalidSpec', message: parsed.problems.join('; ') });
   // A valid spec always has a label key.

@@ -10,6 +10,7 @@ import {
   changed,
   failedPass,
   KEY,
+  LABELLING,
   NOW,
   pass,
   type WatchChanges,
@@ -161,7 +162,7 @@ describe('the time of the label that a node would have', () => {
 
   it('is the time of our label after a change from Enforce', () => {
     const own = { ownedKeys: [KEY], writtenAt: NOW - 3 * MINUTE };
-    const enforced = anObservation({ watch: observing({ metadata: ENFORCED }), nodes: LABELLED, passes: FULL });
+    const enforced = anObservation({ watch: observing(LABELLING), nodes: LABELLED, passes: FULL });
     const nodes = enforced.view.nodes.map((node) => ({ ...node, ...own }));
     expect(n1Of(changed(enforced, { nodes }))).toMatchObject({ unfit: true, labelSince: '2026-01-01T00:07:00Z' });
   });

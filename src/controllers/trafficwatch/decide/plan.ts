@@ -17,6 +17,7 @@ export interface Stall {
     | 'CrdOutdated'
     | 'SpecFieldsLost'
     | 'TooManyTrafficWatches'
+    | 'TooManyReadings'
     | 'InvalidSpec'
     | 'LabelKeyTaken'
     | 'DeploymentsNotAllowed'

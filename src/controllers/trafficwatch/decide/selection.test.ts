@@ -10,6 +10,7 @@ import {
   changed,
   failedPass,
   KEY,
+  LABELLING,
   NOW,
   pass,
   type ObservationChanges,
@@ -130,7 +131,7 @@ describe('a TrafficWatch with a node selector', () => {
   });
 
   it('takes the label off a node that leaves within minHold, and holds the labels of the others', () => {
-    const watch = selecting({ minHold: '5m' });
+    const watch = selecting({ ...LABELLING, minHold: '5m' });
     const o = observed({ [KEY]: 'true' }, { watch });
     const nodes = [...o.view.nodes, ...o.view.outside].map((node): NodeView => {
       const labels = node.name === 'n1' ? { [KEY]: 'false' } : node.labels;

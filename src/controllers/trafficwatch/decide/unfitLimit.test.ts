@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readingKey } from '../../../usage/evaluate/reading.ts';
 import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import { anObservation, aWatch, changed, failedPass, KEY, NOW, pass } from '../testing/observations.ts';
+import { anObservation, aWatch, changed, failedPass, KEY, LABELLING, NOW, pass } from '../testing/observations.ts';
 import { eventsOf, statusOf } from '../testing/settled.ts';
 import type { Observation } from '../observe/observation.ts';
 import { decidePlan } from './decidePlan.ts';
@@ -38,7 +38,7 @@ describe('the limit for unfit nodes', () => {
   });
 
   it('says how many of the unfit nodes are only above the threshold of the way back', () => {
-    const watch = aWatch();
+    const watch = aWatch(LABELLING);
     const limited = { ...watch, spec: { ...watch.spec, maxUnfit: 1 } };
     const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
     const percents = { n1: 9, n2: 40 };
@@ -96,7 +96,7 @@ function later(o: Observation, minutes: number, percents: Record<string, number>
 const breakerOf = (o: Observation) => statusOf(o).conditions?.find(({ type }) => type === 'BreakerOpen');
 
 describe('breakerCooldown', () => {
-  const watch = aWatch();
+  const watch = aWatch(LABELLING);
   const limited = { ...watch, spec: { ...watch.spec, maxUnfit: 1, breakerCooldown: '5m' } };
   const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
   const both = { n1: 50, n2: 40 };

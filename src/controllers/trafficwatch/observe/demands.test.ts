@@ -23,7 +23,8 @@ const includes = ({ readings }: Demands): unknown[] => [...readings.values()].ma
 describe('Demands', () => {
   it('are nothing but the default reading for TrafficWatches that ask for nothing', () => {
     const demands = demandsOf({}, {});
-    const { readings, holds, passes } = demands;
+    const { readings, holds } = demands;
+    const passes = demands.passesOf(DEFAULT_KEY);
     expect([readings.size, [...demands.missing], holds, passes, [...demands.selectors]]).toEqual([0, [], false, 2, []]);
   });
 
@@ -49,11 +50,15 @@ describe('Demands', () => {
     expect([readings.size, demands.readings.size]).toEqual([1, 2]);
   });
 
-  it('compare as many passes as the TrafficWatch that compares most, and no number that the schema forbids', () => {
-    const demands = demandsOf({ passes: { unfit: 5, fit: 3 } }, { passes: { unfit: 1e9, fit: 2.5 } });
-    expect(demands.passes).toBe(5);
+  it('need of each reading as many passes as the TrafficWatch that compares most, and no number that the schema forbids', () => {
+    const demands = demandsOf({ passes: { unfit: 5, fit: 3 } }, { passes: { unfit: 1e9, fit: 2.5 } }, ETH);
+    const [key = ''] = demands.readings.keys();
+    expect([DEFAULT_KEY, key, 'none'].map((each) => demands.passesOf(each))).toEqual([5, 2, 0]);
+    set(demands, 3, { ...ETH, passes: { fit: 30 } });
     set(demands, 0, {});
-    expect(demands.passes).toBe(2);
+    expect([demands.passesOf(DEFAULT_KEY), demands.passesOf(key)]).toEqual([2, 30]);
+    set(demands, 3, undefined);
+    expect(demands.passesOf(key)).toBe(2);
   });
 
   it('know of which readings it matters since when nodes have no figure, and whether labels are held', () => {
@@ -79,12 +84,12 @@ describe('Demands', () => {
   });
 
   it('leave out a pattern that takes long to compile, and read any other shape as no demand', () => {
-    const costly = ['a{1000}', 'x'.repeat(257)].map((include) => ({ devices: { include } }));
+    const costly = ['a{1000}', '((a{15}){15}){4}', 'x'.repeat(257)].map((include) => ({ devices: { include } }));
     expect(demandsOf(...costly).readings.size).toBe(0);
     const odd = [null, undefined, 7, [], { passes: null, devices: 3, capacity: 'fast', nodeSelector: [], minHold: {} }];
     const demands = new Demands(() => NODE);
     odd.forEach((spec, n) => demands.set(String(n), { ...aWatch(), spec: spec as unknown as TrafficWatchSpec }));
-    expect([demands.readings.size, demands.passes]).toEqual([0, 2]);
+    expect([demands.readings.size, demands.passesOf(DEFAULT_KEY)]).toEqual([0, 2]);
   });
 
   it('do as much work for a change beside 20,000 TrafficWatches as beside none', () => {

@@ -1,13 +1,13 @@
 import { createLabelMatcher, type LabelMatcher } from '../../../api/labelMatcher.ts';
-import { areDevicesBounded } from '../../../api/trafficwatch/spec/reading.ts';
 import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
 import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
 import { missingDataOf } from '../../../api/trafficwatch/spec/missingData.ts';
-import { minHoldOf, MOST_PASSES, passesOf } from '../../../api/trafficwatch/spec/passes.ts';
+import { minHoldOf } from '../../../api/trafficwatch/spec/passes.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { DEFAULT_KEY, readingKey, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
+import { DEFAULT_KEY, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
 import type { PassDemand } from '../../../usage/pass/feed.ts';
-import { readingOf } from './reading/readingOf.ts';
+import { Depths } from './reading/depths.ts';
+import { readingNeedOf } from './reading/readingNeed.ts';
 import type { NodeLookup } from './reading/specCapacities.ts';
 import { labelKeysOf } from './labelKeys.ts';
 import { Tally } from './tally.ts';
@@ -25,7 +25,7 @@ export class Demands implements PassDemand {
   readonly #shares = new Map<string, () => void>();
   readonly #readings = new Tally<Reading>();
   readonly #missing = new Tally<true>();
-  readonly #passes = new Tally<number>();
+  readonly #depths = new Depths();
   readonly #holds = new Tally<true>();
   readonly #selectors = new Tally<LabelMatcher>();
   readonly #labelKeys = new Tally<number>();
@@ -48,9 +48,9 @@ export class Demands implements PassDemand {
     takeAway?.();
   }
 
-  /** The most passes that the verdict of any TrafficWatch compares. */
-  get passes(): number {
-    return Math.max(0, ...this.#passes.values.values());
+  /** Of how many passes the figures of a reading are needed, by its key. 0 if nobody needs the reading. */
+  passesOf(key: string): number {
+    return this.#depths.of(key);
   }
 
   /** The readings in use besides the default one, by their keys. The same map until they change. */
@@ -81,18 +81,15 @@ export class Demands implements PassDemand {
   #add(watch: TrafficWatch): () => void {
     const { spec } = watch;
     const { spec: labelKey } = labelKeysOf(watch);
-    const reading = readingOf({ spec }, this.#nodeOf);
-    const key = readingKey(reading);
+    const { reading, key, passes } = readingNeedOf({ spec }, this.#nodeOf);
     const selector = nodeSelectorOf(spec);
-    const { unfit, fit } = passesOf(spec);
-    const passes = [unfit, fit].filter((count) => Number.isInteger(count) && count <= MOST_PASSES);
     const removals = [
       ...(labelKey === undefined || modeOf(spec) === 'Observe'
         ? []
         : [this.#labelKeys.add(labelKey, () => labelKey.length + LONGEST_VALUE)]),
-      ...(key === DEFAULT_KEY || !areDevicesBounded(spec) ? [] : [this.#readings.add(key, () => reading)]),
+      ...(key === DEFAULT_KEY ? [] : [this.#readings.add(key, () => reading)]),
       ...(missingDataOf(spec) === undefined ? [] : [this.#missing.add(key, () => true)]),
-      ...passes.map((count) => this.#passes.add(String(count), () => count)),
+      this.#depths.add(key, passes),
       ...(minHoldOf(spec) === undefined ? [] : [this.#holds.add('', () => true)]),
       ...(selector === undefined
         ? []

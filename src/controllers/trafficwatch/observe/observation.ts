@@ -8,6 +8,12 @@ import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 
+/** Why a TrafficWatch is beyond the limits, and what to do, for users. */
+export interface LimitProblem {
+  readonly reason: 'TooManyTrafficWatches' | 'TooManyReadings';
+  readonly message: string;
+}
+
 /** The last write of a label of a Node. Kept until nobody has changed the label for a while. */
 export interface LabelWrite {
   readonly value: string;
@@ -190,8 +196,8 @@ export interface Observation {
   readonly measurementProblems: readonly Pick<Problem, 'reason' | 'message'>[];
   /** A message for users while the installed CRD is older than the operator: the missing fields and what to do. */
   readonly crdProblem?: string | undefined;
-  /** A message for users if the TrafficWatch is beyond the limits: which limit, and what to do. */
-  readonly limitProblem?: string | undefined;
+  /** Set if the TrafficWatch is beyond the limits. The message for users says which limit, and what to do. */
+  readonly limitProblem?: LimitProblem | undefined;
   /** A message for users if the API server has dropped fields of the spec: which fields, and what to do. */
   readonly specProblem?: string | undefined;
   /** When the feed of passes started, ms since the epoch by our clock. */

@@ -22,7 +22,7 @@ import { labelKeysOf, withoutRename } from './labelKeys.ts';
 import type { LabelTimes } from './labelTimes.ts';
 import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
-import type { Claim, ForeignWorkload, LabelKeys, Observation } from './observation.ts';
+import type { Claim, ForeignWorkload, LabelKeys, LimitProblem, Observation } from './observation.ts';
 import type { SpecMemory } from './crd/specMemory.ts';
 import type { WatchLimits } from './watchLimits.ts';
 import { readingOf } from './reading/readingOf.ts';
@@ -96,8 +96,11 @@ function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<s
   return new Map(keys.claimed.map((labelKey) => [labelKey, others(labelKey)]));
 }
 
-const TOO_LARGE =
-  'the TrafficWatches of this namespace have more than 8 MiB together, and this one came last: delete some, or make them smaller, then change this one';
+const TOO_LARGE: LimitProblem = {
+  reason: 'TooManyTrafficWatches',
+  message:
+    'the TrafficWatches of this namespace have more than 8 MiB together, and this one came last: delete some, or make them smaller, then change this one',
+};
 
 type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'deploymentProblem' | 'refusals'>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import { readingKey } from '../../../usage/evaluate/reading.ts';
+import { readingKey, type Direction } from '../../../usage/evaluate/reading.ts';
 import { pass } from '../testing/observations.ts';
 import type { NodeView } from './observation.ts';
 import { PassViews } from './passViews.ts';
@@ -87,6 +87,28 @@ describe('PassViews', () => {
     const before = views.viewOf(NODES, [older], { reading: RECEIVE });
     const after = views.viewOf(NODES, [received(2, 70), older], { reading: RECEIVE });
     expect(after.passes[1]).toBe(before.passes[0]);
+  });
+
+  it('shows of a reading no older passes than have its figures, and two in any case', () => {
+    const views = new PassViews();
+    const [newest, second, ...older] = [4, 3, 2, 1].map((n) => received(n, 80)) as [Snapshot, Snapshot, Snapshot];
+    const without = older.map((each) => ({ ...each, readings: new Map() }));
+    const lengthOf = (...passes: Snapshot[]): number => views.viewOf(NODES, passes, { reading: RECEIVE }).passes.length;
+    expect(lengthOf(newest, second, ...older)).toBe(4);
+    expect(lengthOf(newest, second, ...without)).toBe(2);
+    expect(lengthOf(newest, ...without)).toBe(2);
+    expect(views.viewOf(NODES, [newest, second, ...without]).passes).toHaveLength(4);
+  });
+
+  it('shows the same pass for all readings that it lacks: its nodes may be many', () => {
+    const views = new PassViews();
+    const passOf = (passes: Snapshot[], direction: Direction): Snapshot | undefined =>
+      views.viewOf(NODES, passes, { reading: { direction } }).passes[0];
+    const lacking = [pass(1, { a: 1 })];
+    expect(passOf(lacking, 'Max')).toBe(passOf(lacking, 'Sum'));
+    const hadNoTime = { nodes: new Map(), warnings: [], hadNoTime: true } as const;
+    const late = [pass(2, { a: 1 }, { readings: new Map([[readingKey({ direction: 'Max' }), hadNoTime]]) })];
+    expect([passOf(late, 'Max')?.unread, passOf(late, 'Sum')?.unread]).toEqual(['NoTime', 'NotAsked']);
   });
 
   it('drops the figures of a reading that nobody asks for any more', () => {

@@ -1,6 +1,12 @@
 import type { LabelSelector } from '../../../api/labelSelector.ts';
-import { DEFAULT_KEY, DEFAULT_READING, readingKey, type Reading } from '../../../usage/evaluate/reading.ts';
-import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
+import {
+  DEFAULT_KEY,
+  DEFAULT_READING,
+  LEAST_PASSES,
+  readingKey,
+  type Reading,
+} from '../../../usage/evaluate/reading.ts';
+import { asRead, unreadOf, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { createPassFigures } from '../decide/passFigures.ts';
 import { selectNodes } from '../decide/selection.ts';
 import type { NodeView, PassFigures, PassView } from './observation.ts';
@@ -74,11 +80,13 @@ export class PassViews {
 
   #asRead(passes: readonly Snapshot[], key: string): readonly Snapshot[] {
     if (key === DEFAULT_KEY) return passes;
-    return passes.map((pass) => {
+    return passes.slice(0, lengthWithout(passes, key)).map((pass) => {
       let read = this.#read.get(pass);
       if (read === undefined) this.#read.set(pass, (read = new Map<string, Snapshot>()));
-      let shown = read.get(key);
-      if (shown === undefined) read.set(key, (shown = asRead(pass, key)));
+      // All readings that a pass lacks look alike, and its nodes may be many.
+      const look = unreadOf(pass, key) ?? key;
+      let shown = read.get(look);
+      if (shown === undefined) read.set(look, (shown = asRead(pass, key)));
       return shown;
     });
   }
@@ -103,6 +111,15 @@ export class PassViews {
     if (kept?.view !== view) this.#kept.set(key, (kept = { view, figures: createPassFigures(view) }));
     return kept.figures;
   }
+}
+
+/**
+ * The number of passes without the oldest ones that have no figures of a reading: the feed keeps as many of each reading as
+ * are needed. Two passes are shown in any case.
+ */
+function lengthWithout(passes: readonly Snapshot[], key: string): number {
+  const withFigures = passes.findLastIndex(({ ok, readings }) => ok && readings?.has(key) === true);
+  return Math.max(withFigures + 1, LEAST_PASSES);
 }
 
 /** By which TrafficWatches share views. */

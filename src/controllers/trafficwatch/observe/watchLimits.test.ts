@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import type { TrafficWatch, TrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import { aWatch } from '../testing/observations.ts';
-import { WatchLimits } from './watchLimits.ts';
+import { readingNeedOf } from './reading/readingNeed.ts';
+import { WatchLimits, type LimitChange } from './watchLimits.ts';
 
-const LIMITS = { perNamespace: 2, inCluster: 3 };
+const READINGS = { perNamespace: 100, inCluster: 400 };
+const LIMITS = { perNamespace: 2, inCluster: 3, readings: READINGS, heapBytes: 1e12 };
 
 /** @param age minutes: the higher, the younger */
 function watchOf(namespace: string, name: string, age: number): TrafficWatch {
@@ -14,7 +16,7 @@ function watchOf(namespace: string, name: string, age: number): TrafficWatch {
 }
 
 function limitsOf(...watches: TrafficWatch[]): WatchLimits {
-  const limits = new WatchLimits(LIMITS);
+  const limits = new WatchLimits(LIMITS, () => undefined);
   watches.forEach((object) => limits.saw({ type: 'add', object }));
   return limits;
 }
@@ -47,10 +49,12 @@ describe('WatchLimits', () => {
 
   it('says which limit a TrafficWatch is beyond, and what to do', () => {
     const limits = limitsOf(A1, A2, A3, B4, B5);
-    expect(limits.problemOf(A3)).toBe(
+    const messageOf = (watch: TrafficWatch): string | undefined => limits.problemOf(watch)?.message;
+    expect(limits.problemOf(A3)?.reason).toBe('TooManyTrafficWatches');
+    expect(messageOf(A3)).toBe(
       'namespace a has more than 2 TrafficWatches, and only its 2 oldest are decided: delete some, or raise --most-watches-per-namespace of the operator',
     );
-    expect(limits.problemOf(B5)).toBe(
+    expect(messageOf(B5)).toBe(
       'the cluster has more than 3 TrafficWatches, and only the 3 oldest are decided: delete some, or raise --most-watches of the operator',
     );
     expect([A1, B4, watchOf('c', 'unseen', 1)].map((watch) => limits.problemOf(watch))).toEqual([
@@ -84,5 +88,106 @@ describe('WatchLimits', () => {
         expect([[...limits.within].sort(), [...told].sort()]).toEqual([anew, anew]);
       }),
     );
+  });
+});
+
+describe('the readings of TrafficWatches', () => {
+  /** TrafficWatches as a cache has them. */
+  class Cluster {
+    readonly #watches = new Map<string, TrafficWatch>();
+    readonly limits: WatchLimits;
+
+    constructor(perNamespace: number, inCluster: number, heapBytes = 1e12) {
+      const limits = { perNamespace: 200, inCluster: 2_000, readings: { perNamespace, inCluster }, heapBytes };
+      this.limits = new WatchLimits(limits, (key) => {
+        const watch = this.#watches.get(key);
+        return watch && readingNeedOf(watch, () => undefined);
+      });
+    }
+
+    /** @param name namespace/name; the later, the younger */
+    set(name: string, age: number, spec: Partial<TrafficWatchSpec>): LimitChange {
+      const [namespace = '', own = ''] = name.split('/');
+      const watch = { ...watchOf(namespace, own, age), spec: { ...aWatch().spec, ...spec } };
+      const type = this.#watches.has(name) ? 'update' : 'add';
+      this.#watches.set(name, watch);
+      return this.limits.saw({ type, object: watch });
+    }
+
+    delete(name: string): LimitChange {
+      const object = this.#watches.get(name)!;
+      this.#watches.delete(name);
+      return this.limits.saw({ type: 'delete', object });
+    }
+
+    get beyond(): string[] {
+      return [...this.#watches.keys()].filter((key) => this.limits.isBeyond(key));
+    }
+
+    problem(name: string) {
+      return this.limits.problemOf(this.#watches.get(name)!);
+    }
+  }
+
+  const without = (device: string, unfit?: number): Partial<TrafficWatchSpec> => ({
+    devices: { exclude: device },
+    ...(unfit !== undefined && { passes: { unfit } }),
+  });
+
+  it('count once for each pass that is kept, and the youngest of a namespace are beyond its limit', () => {
+    const cluster = new Cluster(6, 100);
+    cluster.set('a/young', 9, without('eth0'));
+    cluster.set('a/30', 3, without('eth1', 4));
+    cluster.set('b/other', 10, without('eth2', 6));
+    expect(cluster.beyond).toEqual([]);
+    expect(cluster.set('a/old', 1, without('eth3'))).toEqual({ entered: ['a/old'], left: ['a/young'] });
+    expect(cluster.problem('a/young')).toEqual({
+      reason: 'TooManyReadings',
+      message:
+        'this TrafficWatch needs 2 readings (its direction, measure, devices and capacity, once for each pass of spec.passes), and the older ones of namespace a leave fewer of 6: use the same direction, measure, devices and capacity in several TrafficWatches, lower spec.passes, or raise --most-readings-per-namespace and the memory of the operator',
+    });
+    expect(cluster.delete('a/30')).toEqual({ entered: ['a/young'], left: ['a/30'] });
+  });
+
+  it('that an older TrafficWatch has cost only further passes, and the default one those beyond two', () => {
+    const cluster = new Cluster(6, 100);
+    cluster.set('a/1', 1, without('eth0'));
+    cluster.set('a/2', 2, without('eth0', 4));
+    cluster.set('a/3', 3, without('eth0', 3));
+    cluster.set('a/4', 4, { passes: { fit: 4 } });
+    cluster.set('a/5', 5, { passes: { fit: 5 } });
+    cluster.set('a/6', 6, {});
+    expect(cluster.beyond).toEqual(['a/5']);
+  });
+
+  it('of one namespace leave others what they need, and the cluster has a limit too', () => {
+    const cluster = new Cluster(6, 9);
+    for (let n = 0; n < 20; n++) cluster.set(`a/${n}`, n, without(`eth${n}`, 3));
+    cluster.set('b/1', 30, without('eth0', 3));
+    cluster.set('c/1', 31, without('eth77'));
+    cluster.set('c/2', 32, without('eth78'));
+    expect(cluster.beyond.filter((key) => !key.startsWith('a/'))).toEqual(['c/2']);
+    expect(cluster.problem('c/2')?.message).toContain('the older ones of the cluster leave fewer of 9');
+    expect(cluster.problem('c/2')?.message).toContain('raise --most-readings and');
+    expect(cluster.beyond).toHaveLength(19);
+  });
+
+  it('are looked at again when a spec changes', () => {
+    const cluster = new Cluster(6, 100);
+    cluster.set('a/1', 1, {});
+    cluster.set('a/2', 2, without('eth0'));
+    expect(cluster.set('a/1', 1, without('eth1', 6))).toEqual({ entered: [], left: ['a/2'] });
+    expect(cluster.set('a/1', 1, without('eth1', 7))).toEqual({ entered: ['a/2'], left: ['a/1'] });
+    expect(cluster.set('a/1', 1, {})).toEqual({ entered: ['a/1'], left: [] });
+  });
+
+  it('are as many as a quarter of the heap holds: fewer with more nodes, and a few in any case', () => {
+    const cluster = new Cluster(50, 100, 4 * 250 * 1_024 * 16);
+    for (let n = 0; n < 50; n++) cluster.set(`${n % 5}/${n}`, n, without(`eth${n}`));
+    const within = (nodes: number): number => {
+      cluster.limits.sawNodes(nodes);
+      return 50 - cluster.beyond.length;
+    };
+    expect([1, 100, 1_000, 1_025, 1_000, 300, 100_000, 10].map(within)).toEqual([50, 50, 8, 4, 4, 16, 2, 50]);
   });
 });

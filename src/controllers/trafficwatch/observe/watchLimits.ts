@@ -1,7 +1,11 @@
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
+import { sameSpec } from '../../../runtime/controller/sameSpec.ts';
+import type { LimitProblem } from './observation.ts';
 import { Oldest, type Entry, type Shift } from './oldest.ts';
+import { ReadingLimits, type MostReadings } from './reading/readingLimits.ts';
+import type { ReadingNeed } from './reading/readingNeed.ts';
 
 /** How many TrafficWatches the operator decides. */
 export interface Limits {
@@ -9,7 +13,18 @@ export interface Limits {
   readonly perNamespace: number;
   /** Of these, the oldest of the cluster. */
   readonly inCluster: number;
+  /** What the readings of those may cost. */
+  readonly readings: MostReadings;
+  /** Bytes of the heap of this process: figures take a part of it at most. */
+  readonly heapBytes: number;
 }
+
+/** The figure of one node in one reading of one pass, as measured. */
+const BYTES_A_FIGURE = 250;
+/** The part of the heap that the figures of readings may take. */
+const SHARE_OF_HEAP = 0.25;
+/** However little memory there is: two readings of two passes. */
+const LEAST_READINGS = 4;
 
 /** A change of which TrafficWatches are within the limits: their keys. */
 export interface LimitChange {
@@ -22,7 +37,8 @@ const NO_CHANGE: LimitChange = { entered: [], left: [] };
 /**
  * Knows which TrafficWatches are within the limits. Each of them costs every pass its share, and every Node a label: without
  * limits, the user of one namespace could fill the Nodes until the API server refuses to store them. The oldest are within
- * the limits: nobody pushes out what works. Every replica gets the same result.
+ * the limits: nobody pushes out what works. Every replica gets the same result. Of these, readings may keep out further
+ * ones: see ReadingLimits.
  *
  * A TrafficWatch that is being deleted counts until it is gone, since it still has labels.
  */
@@ -32,10 +48,17 @@ export class WatchLimits {
   readonly #cluster: Oldest;
   readonly #entries = new Map<string, Entry>();
   readonly #within = new Set<string>();
+  readonly #needOf: (key: string) => ReadingNeed | undefined;
+  readonly #readings: ReadingLimits;
+  /** A number of nodes for which the limits of readings are right. */
+  #nodes = 1;
 
-  constructor(limits: Limits) {
+  /** @param needOf what the TrafficWatch of this key needs as of now; undefined if there is none */
+  constructor(limits: Limits, needOf: (key: string) => ReadingNeed | undefined) {
     this.#limits = limits;
+    this.#needOf = needOf;
     this.#cluster = new Oldest(limits.inCluster);
+    this.#readings = new ReadingLimits(mostReadings(limits, this.#nodes));
   }
 
   /** The keys of the TrafficWatches within the limits. */
@@ -44,14 +67,25 @@ export class WatchLimits {
   }
 
   /** Call with each event of a TrafficWatch. */
-  saw({ type, object }: InformerEvent<TrafficWatch>): LimitChange {
-    const key = keyOf(object);
+  saw(event: InformerEvent<TrafficWatch>): LimitChange {
+    const key = keyOf(event.object);
     const before = this.#entries.get(key);
-    const entry = type === 'delete' ? undefined : entryOf(object);
-    if (before?.uid === entry?.uid) return NO_CHANGE;
+    const entry = event.type === 'delete' ? undefined : entryOf(event.object);
+    if (before?.uid === entry?.uid) {
+      const isSame = event.type === 'update' && sameSpec(event.old, event.object);
+      return isSame || entry === undefined ? NO_CHANGE : this.#changed([entry]);
+    }
     const removed = before === undefined ? [] : this.#remove(before);
     const added = entry === undefined ? [] : this.#add(entry);
-    return this.#changed([...removed, ...added].map(({ key: touched }) => touched));
+    return this.#changed([...removed, ...added]);
+  }
+
+  /** Call with the number of nodes of each pass. The more nodes, the fewer readings fit into the memory. */
+  sawNodes(count: number): LimitChange {
+    if (count <= this.#nodes && count > this.#nodes / 4) return NO_CHANGE;
+    // Powers of two: a node that comes or goes changes nothing.
+    this.#nodes = 2 ** Math.ceil(Math.log2(Math.max(count, 1)));
+    return this.#shifted(this.#readings.setMost(mostReadings(this.#limits, this.#nodes)));
   }
 
   /** How many TrafficWatches are beyond the limits. */
@@ -65,15 +99,30 @@ export class WatchLimits {
   }
 
   /** What is wrong and what to do, for users, if a TrafficWatch is beyond the limits. */
-  problemOf({ metadata }: Pick<TrafficWatch, 'metadata'>): string | undefined {
+  problemOf({ metadata }: Pick<TrafficWatch, 'metadata'>): LimitProblem | undefined {
     const key = keyOf({ metadata });
     if (!this.isBeyond(key)) return undefined;
     const namespace = metadata?.namespace ?? '';
+    if (!this.#cluster.has(this.#entries.get(key)))
+      return { reason: 'TooManyTrafficWatches', message: this.#tooMany(key, namespace) };
+    return { reason: 'TooManyReadings', message: this.#tooManyReadings(key, namespace) };
+  }
+
+  #tooMany(key: string, namespace: string): string {
     const { perNamespace, inCluster } = this.#limits;
     if (this.#namespaces.get(namespace)?.has(this.#entries.get(key)) === true) {
       return `the cluster has more than ${inCluster} TrafficWatches, and only the ${inCluster} oldest are decided: delete some, or raise --most-watches of the operator`;
     }
     return `namespace ${namespace} has more than ${perNamespace} TrafficWatches, and only its ${perNamespace} oldest are decided: delete some, or raise --most-watches-per-namespace of the operator`;
+  }
+
+  #tooManyReadings(key: string, namespace: string): string {
+    const { limit = 'inCluster', most = 0, cost = 0 } = this.#readings.beyond(key) ?? {};
+    const [where, flag] =
+      limit === 'inCluster'
+        ? ['the cluster', 'most-readings']
+        : [`namespace ${namespace}`, 'most-readings-per-namespace'];
+    return `this TrafficWatch needs ${cost} readings (its direction, measure, devices and capacity, once for each pass of spec.passes), and the older ones of ${where} leave fewer of ${most}: use the same direction, measure, devices and capacity in several TrafficWatches, lower spec.passes, or raise --${flag} and the memory of the operator`;
   }
 
   #add(entry: Entry): Entry[] {
@@ -103,11 +152,19 @@ export class WatchLimits {
     );
   }
 
-  #changed(touched: readonly string[]): LimitChange {
+  #changed(touched: readonly Entry[]): LimitChange {
+    const further = touched.flatMap(({ key }) => {
+      const entry = this.#entries.get(key);
+      return this.#readings.set(key, this.#cluster.has(entry) ? entry : undefined, () => this.#needOf(key));
+    });
+    return this.#shifted([...touched.map(({ key }) => key), ...further]);
+  }
+
+  #shifted(touched: readonly string[]): LimitChange {
     const entered: string[] = [];
     const left: string[] = [];
     for (const key of new Set(touched)) {
-      const isWithin = this.#cluster.has(this.#entries.get(key));
+      const isWithin = this.#cluster.has(this.#entries.get(key)) && this.#readings.beyond(key) === undefined;
       if (isWithin && !this.#within.has(key)) entered.push(key);
       if (!isWithin && this.#within.has(key)) left.push(key);
     }
@@ -124,5 +181,15 @@ function entryOf({ metadata }: TrafficWatch): Entry {
     namespace,
     key: keyOf({ metadata }),
     creationTimestamp: new Date(creationTimestamp ?? 0).toISOString(),
+  };
+}
+
+function mostReadings({ readings, heapBytes }: Limits, nodes: number): MostReadings {
+  const fits = Math.floor((heapBytes * SHARE_OF_HEAP) / (nodes * BYTES_A_FIGURE));
+  const inCluster = Math.max(Math.min(readings.inCluster, fits), LEAST_READINGS);
+  const share = readings.perNamespace / readings.inCluster;
+  return {
+    inCluster,
+    perNamespace: Math.max(Math.min(readings.perNamespace, Math.floor(inCluster * share)), LEAST_READINGS),
   };
 }

@@ -9,6 +9,7 @@ import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { TargetRef } from '../../../api/trafficwatch/spec/workload.ts';
 import { ownerReferenceOf, type WithDeployment } from '../decide/deployment/deployment.ts';
+import { FINALIZER } from '../names.ts';
 import { labelKeysOf } from '../observe/labelKeys.ts';
 import { PassViews } from '../observe/passViews.ts';
 import type { Claim, NodeView, Observation, PassView } from '../observe/observation.ts';
@@ -69,6 +70,12 @@ export function aWatch(changes: WatchChanges = {}): WithDeployment {
     ...(changes.status === undefined ? {} : { status: changes.status }),
   };
 }
+
+/** Changes of a TrafficWatch that has labelled nodes under KEY: labels there are its own. */
+export const LABELLING: Required<Pick<WatchChanges, 'metadata' | 'status'>> = {
+  metadata: { finalizers: [FINALIZER] },
+  status: { labelKey: KEY, mode: 'Enforce' },
+};
 
 /** The same, for a workload of others. */
 export function aForeignWatch(

@@ -4,6 +4,7 @@ import { hasDeployment } from '../decide/deployment/deployment.ts';
 import { decideStatus } from '../decide/report/status.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { decideEvents } from '../decide/report/transitions.ts';
+import { FINALIZER } from '../names.ts';
 import type { Observation } from '../observe/observation.ts';
 import { aDeployment, changed, KEY } from './observations.ts';
 
@@ -13,7 +14,9 @@ export const statusOf = (o: Observation): TrafficWatchStatus => decideStatus(o, 
 /** The observation one pass later, when what was planned stands in the cluster. */
 export function settled(o: Observation): Observation {
   const status = statusOf(o);
-  const watch: TrafficWatch = { ...o.watch, status };
+  const { finalizer } = decidePlan(o);
+  const metadata = { ...o.watch.metadata, ...(finalizer === 'Add' && { finalizers: [FINALIZER] }) };
+  const watch: TrafficWatch = { ...o.watch, metadata, status };
   const nodes = o.view.nodes.map((n) => ({
     ...n,
     labels: { ...n.labels, [KEY]: String(status.nodes?.[n.name]?.unfit ?? false) },

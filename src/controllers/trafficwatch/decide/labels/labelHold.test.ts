@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
-import { FINALIZER } from '../../names.ts';
 import type { NodeView } from '../../observe/observation.ts';
-import { anObservation, aWatch, changed, KEY, NOW, pass, type LaterChanges } from '../../testing/observations.ts';
+import {
+  anObservation,
+  aWatch,
+  changed,
+  KEY,
+  LABELLING,
+  NOW,
+  pass,
+  type LaterChanges,
+  type WatchChanges,
+} from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { createLabelHold, isWrittenOver } from './labelHold.ts';
 
 const MINUTE = 60_000;
-const watch = aWatch({ minHold: '5m' });
+const watch = aWatch({ ...LABELLING, minHold: '5m' });
 const labelled: NodeView = {
   name: 'n1',
   labels: { [KEY]: 'false' },
@@ -76,8 +85,29 @@ describe('createLabelHold', () => {
     expect(isWrittenOver(changed(o, { watch }), { ...labelled, ownedKeys: [] })).toBe(false);
   });
 
+  it.each<[why: string, changes: WatchChanges]>([
+    ['was stalled while an older one had the key', { status: { mode: 'Enforce' } }],
+    ['observed until now', { metadata: LABELLING.metadata, status: { mode: 'Observe', labelKey: KEY } }],
+    ['has no finalizer', { status: LABELLING.status }],
+    ['has reported no key', { metadata: LABELLING.metadata, status: { mode: 'Enforce' } }],
+  ])('does not use the label of another TrafficWatch with mode Enforce if this one %s', (_why, changes) => {
+    const inheriting = aWatch({ minHold: '24h', ...changes });
+    expect(heldFor({}, { watch: inheriting })).toBeUndefined();
+  });
+
+  it('uses the label under the previous key in a rename: the new one may be of another TrafficWatch', () => {
+    const renamed = aWatch({ ...LABELLING, minHold: '5m', label: 'api' });
+    const [before, after] = [KEY, 'api.shop.traffic.example.com/unfit'];
+    const labelTimes = new Map([['n1', { [before]: NOW - 2 * MINUTE, [after]: NOW }]]);
+    const both = { [before]: 'true', [after]: 'false' };
+    const ownedKeys = [before, after];
+    const o = { watch: renamed, labelTimes };
+    expect(heldFor({ labels: both, ownedKeys }, o)).toBe(3);
+    expect(heldFor({ labels: { [after]: 'false' }, ownedKeys }, o)).toBe(5);
+  });
+
   it('uses our label until it is removed, after a change from Enforce to Observe', () => {
-    const watch = aWatch({ minHold: '5m', mode: 'Observe', metadata: { finalizers: [FINALIZER] } });
+    const watch = aWatch({ ...LABELLING, minHold: '5m', mode: 'Observe' });
     expect(heldFor({}, { watch })).toBe(4);
   });
 });

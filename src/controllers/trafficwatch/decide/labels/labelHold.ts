@@ -1,6 +1,6 @@
 import { minHoldOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
-import { readsLabels } from './lastSide.ts';
+import { ownKeys } from './ownership.ts';
 
 /** Times in managedFields and in the status are whole seconds, rounded down: ms. */
 const PRECISION_MS = 1_000;
@@ -18,10 +18,10 @@ export type LabelHold = (node: NodeView) => number | undefined;
  * | the status (mode Observe)                       | `labelSince` of the node, or else `since`              |
  * | nothing                                         | not known: the first verdict does not wait             |
  *
- * With mode Observe only labels that this TrafficWatch has written count: another one may use the key. `labelSince` does
- * not change while a node is Unknown; a status of an earlier version has only `since`, which does.
+ * Only labels that this TrafficWatch has written count (ownKeys). `labelSince` does not change while a node is Unknown; a
+ * status of an earlier version has only `since`, which does.
  *
- * In a rename the label under the new key counts, and before that the one under the previous key. The times are of the
+ * In a rename the label under the previous key counts, and then the one under the new key. The times are of the
  * API server's clock and are compared with ours: a difference makes the hold that much longer or shorter.
  */
 export function createLabelHold(o: Observation): LabelHold | undefined {
@@ -44,9 +44,9 @@ export function isWrittenOver(o: Observation, node: NodeView): boolean {
   return key !== undefined && ownedKeys !== undefined && !ownedKeys.includes(key);
 }
 
-/** The key of the label that counts: the new one in a rename. Undefined without a label of this TrafficWatch. */
+/** The key of the label that counts: the previous one in a rename. Undefined without a label of this TrafficWatch. */
 function labelledKey(o: Observation, { labels }: NodeView): string | undefined {
-  return readsLabels(o) ? o.keys.claimed.find((claimed) => labels[claimed] !== undefined) : undefined;
+  return ownKeys(o).find((key) => labels[key] !== undefined);
 }
 
 /** When the last verdict of the node changed: ms since the epoch. Undefined if that is not known; see createLabelHold. */

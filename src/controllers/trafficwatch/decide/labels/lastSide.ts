@@ -2,7 +2,7 @@ import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import type { Side } from '../verdict/side.ts';
 import { sideOfLabel } from './labelValue.ts';
-import { mayHaveLabels } from './ownership.ts';
+import { ownKeys } from './ownership.ts';
 
 /** Finds the side that the last verdict of a node stands for; undefined when there is none. */
 export type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undefined;
@@ -10,28 +10,23 @@ export type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undef
 /**
  * Says where the last verdicts are.
  *
- * | mode    | the status is of mode | the last verdict is in                                                   |
- * |---------|-----------------------|--------------------------------------------------------------------------|
- * | Enforce | Enforce               | the label under the key of the spec, or in a rename under the previous key |
- * | Enforce | Observe               | the label, or the status: what was observed is what is enforced now      |
- * | Observe | any                   | our labels while they are there, then the status                         |
- *
- * Labels that this TrafficWatch has not written are no verdict of it with mode Observe: another one may use the key.
+ * | mode    | has labels of its own (ownKeys) | the last verdict is in                                              |
+ * |---------|---------------------------------|---------------------------------------------------------------------|
+ * | Enforce | yes                             | the label                                                           |
+ * | Enforce | no                              | the status: what was observed is what is enforced now               |
+ * | Observe | yes                             | the label while it is there, then the status                        |
+ * | Observe | no                              | the status                                                          |
  */
 export function createLastSide(o: Observation): LastSide {
-  const isOurs = readsLabels(o);
-  const readsStatus = modeOf(o.watch.spec) === 'Observe' || o.watch.status?.mode === 'Observe';
-  return (node) => (isOurs ? labelledSide(o, node) : undefined) ?? (readsStatus ? statusSide(o, node.name) : undefined);
-}
-
-/** Whether labels under the keys of this TrafficWatch are its verdicts. */
-export function readsLabels(o: Observation): boolean {
-  return modeOf(o.watch.spec) === 'Enforce' || mayHaveLabels(o);
-}
-
-function labelledSide({ keys }: Observation, { labels }: Pick<NodeView, 'labels'>): Side | undefined {
-  const side = sideOfLabel(labels[keys.spec ?? '']);
-  return side ?? (keys.previous === undefined ? undefined : sideOfLabel(labels[keys.previous]));
+  const own = ownKeys(o);
+  const readsStatus = own.length === 0 || modeOf(o.watch.spec) === 'Observe';
+  return ({ name, labels }) => {
+    for (const key of own) {
+      const side = sideOfLabel(labels[key]);
+      if (side !== undefined) return side;
+    }
+    return readsStatus ? statusSide(o, name) : undefined;
+  };
 }
 
 /**

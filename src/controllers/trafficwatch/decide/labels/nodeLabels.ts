@@ -15,6 +15,11 @@ export interface NodeLabelsInput {
   /** One verdict for each of the nodes, in the same order. */
   readonly verdicts: readonly NodeVerdict[];
   readonly labelKey: string;
+  /**
+   * True if the labels under `labelKey` are of another TrafficWatch. Those that the operator wrote are removed where there
+   * is no verdict: they would count as one from the next pass on.
+   */
+  readonly areInherited?: boolean;
   /** The key before a rename; undefined when there is none. */
   readonly previousKey: string | undefined;
   /** True if the Deployment, if any, schedules by `labelKey` and no other TrafficWatch names `previousKey`. */
@@ -27,13 +32,16 @@ export interface NodeLabelsInput {
 type Decide = (node: NodeView, decided: Side | undefined) => LabelChange | undefined;
 
 /** Nodes with the same change share one object, because a new TrafficWatch may label ten thousand nodes. */
-function changesUnder(labelKey: string): Decide {
+function changesUnder(labelKey: string, areInherited: boolean): Decide {
   const changes: Record<Side, LabelChange> = {
     above: { [labelKey]: labelValueOf('above') },
     notAbove: { [labelKey]: labelValueOf('notAbove') },
   };
-  return (node, decided) =>
-    decided === undefined || node.labels[labelKey] === labelValueOf(decided) ? undefined : changes[decided];
+  const removal = { [labelKey]: null };
+  return ({ labels, ownedKeys }, decided) => {
+    if (decided !== undefined) return labels[labelKey] === labelValueOf(decided) ? undefined : changes[decided];
+    return areInherited && labels[labelKey] !== undefined && ownedKeys?.includes(labelKey) ? removal : undefined;
+  };
 }
 
 function changesInRename({ labelKey, mayRelease, previousInForce }: NodeLabelsInput, previousKey: string): Decide {
@@ -58,8 +66,9 @@ function changesInRename({ labelKey, mayRelease, previousInForce }: NodeLabelsIn
  * old label of a node is removed only after the node has the new one.
  */
 export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
-  const { nodes, verdicts, labelKey, previousKey } = input;
-  const changeOf = previousKey === undefined ? changesUnder(labelKey) : changesInRename(input, previousKey);
+  const { nodes, verdicts, labelKey, areInherited = false, previousKey } = input;
+  const changeOf =
+    previousKey === undefined ? changesUnder(labelKey, areInherited) : changesInRename(input, previousKey);
   const changes = new Map<string, LabelChange>();
   nodes.forEach((node, place) => {
     const change = changeOf(node, verdicts[place]?.side);

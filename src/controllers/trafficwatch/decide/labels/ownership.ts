@@ -1,4 +1,6 @@
 import type { Claim, Observation } from '../../observe/observation.ts';
+import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
+import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import { FINALIZER } from '../../names.ts';
 import { releaseLabels, releaseOutside, type LabelChanges } from './nodeLabels.ts';
 
@@ -42,6 +44,30 @@ export function claimedBySpec(o: Observation, key: string): boolean {
 /** Whether the TrafficWatch may have labelled nodes: the finalizer is added before the first label is written. */
 export function mayHaveLabels({ watch }: Pick<Observation, 'watch'>): boolean {
   return watch.metadata?.finalizers?.includes(FINALIZER) ?? false;
+}
+
+/**
+ * The keys under which labels are verdicts of this TrafficWatch, the one that counts first on a node first.
+ *
+ * | our finalizer | label key of the status | mode of the status | keys                                                  |
+ * |---------------|-------------------------|--------------------|-------------------------------------------------------|
+ * | absent        | any                     | any                | none: it has written no label                         |
+ * | present       | none                    | any                | none: it has reported no label                        |
+ * | present       | any                     | Observe            | none: its labels were removed, or stood for no traffic |
+ * | present       | that of the spec        | Enforce            | this key                                              |
+ * | present       | another: a rename       | Enforce            | that of the status, then that of the spec             |
+ * | present       | any, and LabelKeyTaken  | Enforce            | that of the status, unless it is that of the spec: the older owner wrote there |
+ *
+ * Other labels under the key of the spec are of another TrafficWatch, which was deleted or has changed its label, or of a
+ * person: they count for nothing.
+ */
+export function ownKeys({ watch, keys }: Pick<Observation, 'watch' | 'keys'>): readonly string[] {
+  const { spec, inUse, previous } = keys;
+  if (!mayHaveLabels({ watch }) || watch.status?.mode === 'Observe') return [];
+  const wasTaken = findCondition(watch.status?.conditions, ConditionType.Stalled)?.reason === Reason.LabelKeyTaken;
+  const ofSpec = spec === undefined || wasTaken ? [] : [spec];
+  if (previous !== undefined) return [previous, ...ofSpec];
+  return inUse === spec ? ofSpec : [];
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   tellingLag,
   windowIsTooShort,
   type Snapshot,
+  type Unread,
 } from '../../../../usage/evaluate/snapshot.ts';
 import { describeUnattributed } from '../../../../usage/evaluate/unattributedSeries.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
@@ -199,11 +200,18 @@ function driversRemark(o: Observation): string {
   return `no drivers reported for ${named(nodes)}: only names, links and flags distinguish virtual devices from physical ones; enable node-exporter's --collector.ethtool`;
 }
 
+function unread(why: Unread): Draft {
+  if (why === 'NotAsked')
+    return draft('Unknown', Reason.NotAskedYet, 'no pass has evaluated this direction, measure and devices yet');
+  const message =
+    'the last pass had no time left for this direction, measure, devices and capacity, and labels stay as they are: let TrafficWatches have the same ones, and use simpler patterns in devices';
+  return draft('Unknown', Reason.NotEvaluated, message);
+}
+
 function metricsAvailable(o: Observation): Draft {
   const [current] = o.view.passes;
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
-  if (current.unread)
-    return draft('Unknown', Reason.NotAskedYet, 'no pass has evaluated this direction, measure and devices yet');
+  if (current.unread !== undefined) return unread(current.unread);
   if (!current.ok) {
     const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
     return draft('False', Reason.NoData, message);

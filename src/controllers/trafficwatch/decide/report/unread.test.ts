@@ -33,6 +33,11 @@ describe('a pass that did not evaluate the reading of the TrafficWatch', () => {
       reason: 'NotAskedYet',
     });
     expect(decideEvents({ o, plan: decidePlan(o), after, failures: [] })).toEqual([]);
+    const hadNoTime = { nodes: new Map(), warnings: [], hadNoTime: true } as const;
+    const late = asRead({ ...pass(3, figures), readings: new Map([['costly', hadNoTime]]) }, 'costly');
+    expect(statusOf(changed(before, { newest: late })).conditions).toContainEqual(
+      expect.objectContaining({ type: 'MetricsAvailable', status: 'Unknown', reason: 'NotEvaluated' }),
+    );
     expect(statusOf(changed(o, { newest: pass(4, figures) })).conditions).toContainEqual(
       expect.objectContaining({ type: 'MetricsAvailable', status: 'True' }),
     );

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
-import { changed, anObservation, failedPass, KEY, NOW, pass, TWO_PASSES, usage } from '../../testing/observations.ts';
+import {
+  anObservation,
+  aWatch,
+  changed,
+  failedPass,
+  KEY,
+  LABELLING,
+  NOW,
+  pass,
+  TWO_PASSES,
+  usage,
+} from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from './outage.ts';
 import type { VerdictInput } from './policy.ts';
@@ -116,8 +127,9 @@ describe('the policy warmingUp', () => {
   it('writes no label in a plan', () => {
     const nodes = { n1: { [KEY]: 'false' } };
     const passes = [pass(2, { n1: 50 }), pass(1, { n1: 50 })];
-    expect(decidePlan(anObservation({ nodes, passes, isWindowFilling: true })).labels.size).toBe(0);
-    expect(decidePlan(anObservation({ nodes, passes })).labels.size).toBe(1);
+    const watch = aWatch(LABELLING);
+    expect(decidePlan(anObservation({ watch, nodes, passes, isWindowFilling: true })).labels.size).toBe(0);
+    expect(decidePlan(anObservation({ watch, nodes, passes })).labels.size).toBe(1);
   });
 
   it.each([
@@ -125,7 +137,7 @@ describe('the policy warmingUp', () => {
     ['another client wrote over, which is corrected at once', [], 1],
   ])('for a label that %s', (_who, ownedKeys, changes) => {
     const passes = [pass(2, { n1: 1 }), pass(1, { n1: 1 })];
-    const o = anObservation({ nodes: { n1: {} }, passes, isWindowFilling: true });
+    const o = anObservation({ watch: aWatch(LABELLING), nodes: { n1: {} }, passes, isWindowFilling: true });
     const node = { name: 'n1', labels: { [KEY]: 'true' }, createdAt: 0, ownedKeys };
     expect(decidePlan(changed(o, { nodes: [node] })).labels.size).toBe(changes);
   });

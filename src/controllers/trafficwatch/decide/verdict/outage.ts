@@ -39,7 +39,7 @@ export function nextOutages(before: Outages, pass: Snapshot, windowMs: number): 
     const isOver = before.current !== undefined && counts(before.current, pass, windowMs);
     return { lastPassAt: pass.startedAt, current: undefined, backAt: isOver ? pass.startedAt : before.backAt };
   }
-  if (pass.unread === true || (pass.ok && pass.nodes.size === 0)) return before;
+  if (pass.unread !== undefined || (pass.ok && pass.nodes.size === 0)) return before;
   const { since = before.lastPassAt ?? pass.startedAt, passes = 0, lostData = false } = before.current ?? {};
   return { ...before, current: { since, passes: passes + 1, lostData: lostData || pass.ok } };
 }

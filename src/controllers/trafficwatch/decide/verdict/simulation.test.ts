@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { sampleSize } from '../../../../runtime/testing/sampleSize.ts';
 import type { NodeView } from '../../observe/observation.ts';
-import { anObservation, aWatch, changed, KEY, NOW, pass, type WatchChanges } from '../../testing/observations.ts';
+import {
+  anObservation,
+  aWatch,
+  changed,
+  KEY,
+  LABELLING,
+  NOW,
+  pass,
+  type WatchChanges,
+} from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
 
 /** Simulated loads of one node through the real plan, pass after pass. docs/trafficwatch.md has the figures of the full sample. */
@@ -32,7 +41,7 @@ type Label = Pick<NodeView, 'labels' | 'writtenAt'>;
  *   than two; otherwise it has only the newest one.
  */
 function labelsOver(spec: WatchChanges, load: readonly number[], before: 'true' | 'false', restarts: number[] = []) {
-  const watch = aWatch(spec);
+  const watch = aWatch({ ...LABELLING, ...spec });
   const { unfit, fit } = passesOf(watch.spec);
   const kept = Math.max(unfit, fit, 2);
   const base = anObservation({ watch });

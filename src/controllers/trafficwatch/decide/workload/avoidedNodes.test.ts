@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { aForeignWatch, anObservation, KEY, pass, type WatchChanges } from '../../testing/observations.ts';
+import { aForeignWatch, anObservation, KEY, LABELLING, pass, type WatchChanges } from '../../testing/observations.ts';
 import { eventsOf, statusOf } from '../../testing/settled.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { namesBeforeLabels } from './avoidedNodes.ts';
@@ -35,7 +35,11 @@ describe('status.avoidedNodes', () => {
     ['is absent with mode Observe', observed(percents, { ...AT_CREATION, mode: 'Observe' }), undefined],
     [
       'names a node without a figure by its label, which stays',
-      observed({ n1: undefined, n2: undefined }, AT_CREATION, { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } }),
+      observed(
+        { n1: undefined, n2: undefined },
+        { ...AT_CREATION, ...LABELLING },
+        { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } },
+      ),
       ['n1'],
     ],
     [

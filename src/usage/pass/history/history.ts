@@ -1,0 +1,113 @@
+import { within, type Deadline } from '../../../prometheus/deadline.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
+import type { Logger } from '../../../runtime/process/logger.ts';
+import type { Readings } from '../../evaluate/reading.ts';
+import { withReadings, type Snapshot } from '../../evaluate/snapshot.ts';
+import { missingPasses, type Asked, type MissingPass } from './kept.ts';
+
+/** Passes that are read in the time of one pass, with up to three queries over all nodes each: an edit must not flood Prometheus. */
+const READ_AT_ONCE = 3;
+const READ_AGAIN_AFTER_MS = 60_000;
+
+/** What a pass would have found some time ago. */
+export type Past = Omit<Snapshot, 'pass' | 'startedAt'>;
+
+/** Reads what a pass would have found that had started then: milliseconds since 1970. */
+export type ReadPast = (startedAt: number, deadline: Deadline, readings: Readings) => Promise<Past>;
+
+/** Settings of a feed. */
+interface HistoryOptions {
+  clock: Clock;
+  /** Time between the starts of two passes, milliseconds. */
+  intervalMs: number;
+  /** Deadline of a pass, milliseconds. */
+  deadlineMs: number;
+  logger: Logger;
+}
+
+/** What was read of a pass: all of it, or further readings. */
+type Found = { readonly past: Snapshot } | { readonly readings: Snapshot['readings'] };
+
+/**
+ * Reads passes that were not run, as they would have been, and the readings that kept passes lack. It reads a few of them
+ * after each pass, the newest first, so that no pass waits for it. The figures use the present capacities. What is missing
+ * after a failure is read a minute later, also if only the receive rates of a pass failed; until then, verdicts that need
+ * more passes wait.
+ */
+export class History {
+  readonly #options: HistoryOptions;
+  /** By the number of the pass. */
+  #found = new Map<number, Found>();
+  #reading: Promise<void> | undefined;
+  /** When the past may be read again after a failure: monotonic milliseconds. */
+  #readAgainAt = 0;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to read some of what the passes lack, unless that is still under way. Call it after each pass that succeeded. */
+  read(passes: readonly Snapshot[], asked: Asked, readPast: ReadPast, stopped: AbortSignal): void {
+    const { clock, intervalMs, deadlineMs, logger } = this.#options;
+    if (this.#reading !== undefined || clock.monotonic() < this.#readAgainAt) return;
+    const missing = missingPasses(passes, asked, intervalMs).slice(0, READ_AT_ONCE);
+    if (missing.length === 0) return;
+    const limits = { clock, stopped, timeoutMs: deadlineMs };
+    this.#reading = within(limits, (deadline) => this.#readAll(missing, readPast, deadline))
+      .catch((error: unknown) => {
+        this.#readAgainAt = clock.monotonic() + READ_AGAIN_AFTER_MS;
+        if (!stopped.aborted) logger.warn({ err: error }, 'earlier passes cannot be read');
+      })
+      .finally(() => (this.#reading = undefined));
+  }
+
+  /** The passes with what was read since the last call, newest first. */
+  complete(passes: readonly Snapshot[]): Snapshot[] {
+    const found = this.#found;
+    this.#found = new Map();
+    const all = passes.map((pass) => {
+      const more = found.get(pass.pass);
+      return more !== undefined && 'readings' in more ? withReadings(pass, more.readings) : pass;
+    });
+    for (let next = nextOf(all, found); next !== undefined; next = nextOf(all, found)) all.push(next);
+    return all;
+  }
+
+  /** Resolves when nothing is being read. */
+  async settled(): Promise<void> {
+    await this.#reading;
+  }
+
+  async #readAll(missing: readonly MissingPass[], readPast: ReadPast, deadline: Deadline): Promise<void> {
+    for (const { pass, startedAt, readings, isKept } of missing) {
+      const { readings: figures, ...rest } = await readPast(startedAt, deadline, readings);
+      const more = succeeded(figures);
+      this.#found.set(
+        pass,
+        isKept ? { readings: more } : { past: { ...rest, ...(more && { readings: more }), startedAt, pass } },
+      );
+      throwIfFailed(figures);
+    }
+  }
+}
+
+/** The pass that was read and is the one before the last of these. */
+function nextOf(passes: readonly Snapshot[], found: ReadonlyMap<number, Found>): Snapshot | undefined {
+  const oldest = passes.at(-1);
+  const before = oldest && found.get(oldest.pass - 1);
+  return before !== undefined && 'past' in before ? before.past : undefined;
+}
+
+type Figures = Snapshot['readings'];
+
+/** The readings whose rates were read. */
+function succeeded(readings: Figures): Figures {
+  return readings && new Map([...readings].filter(([, { error }]) => error === undefined));
+}
+
+/** @throws Error if the rates of a reading could not be read */
+function throwIfFailed(readings: Figures): void {
+  for (const { error } of readings?.values() ?? []) {
+    if (error !== undefined) throw new Error(error.message);
+  }
+}

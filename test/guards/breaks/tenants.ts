@@ -1,0 +1,62 @@
+import type { Break } from '../break.ts';
+
+const WATCH_LIMITS = 'src/controllers/trafficwatch/observe/watchLimits.test.ts';
+const READINGS = 'src/usage/pass/passReadings.test.ts';
+
+/** What TrafficWatches of one namespace cost others. */
+export const TENANTS: readonly Break[] = [
+  {
+    promise: 'Nested repetitions in a pattern of devices multiply, so that no pattern takes more than milliseconds.',
+    file: 'src/api/trafficwatch/spec/devicePattern.ts',
+    find: 'append(last * (count - 1));',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/observe/demands.test.ts',
+      name: 'leave out a pattern that takes long to compile',
+    },
+  },
+  {
+    promise: 'The default reading has its figures however long the patterns and capacities of others take.',
+    file: 'src/usage/pass/readingTime.ts',
+    find: 'return this.#now() >= (this.#areNew ? this.#endOfNew : this.#end);',
+    replace: 'return false;',
+    test: { project: 'unit', path: READINGS, name: 'ends before the deadline of the pass' },
+  },
+  {
+    promise: 'A reading for which a pass has no time has no figure, rather than those of some nodes.',
+    file: 'src/usage/pass/evaluation.ts',
+    find: 'return isWhole ? { nodes, warnings } : HAD_NO_TIME;',
+    replace: 'return { nodes, warnings };',
+    test: { project: 'unit', path: READINGS, name: 'leaves no reading with figures of only some nodes' },
+  },
+  {
+    promise: 'The readings of one namespace leave others what they need.',
+    file: 'src/controllers/trafficwatch/observe/reading/readingLimits.ts',
+    find: 'account = this.#namespaces.get(namespace) ?? new Account(this.#most.perNamespace);',
+    replace: 'account = this.#namespaces.get(namespace) ?? new Account(Infinity);',
+    test: { project: 'unit', path: WATCH_LIMITS, name: 'of one namespace leave others what they need' },
+  },
+  {
+    promise: 'Only readings that need more passes than two are kept for more.',
+    file: 'src/usage/pass/history/kept.ts',
+    find: 'place < LEAST_PASSES || place < asked.passesOf(key)',
+    replace: 'true',
+    test: {
+      project: 'unit',
+      path: 'src/usage/pass/feedHistory.test.ts',
+      name: 'are kept in as many passes as each is needed for',
+    },
+  },
+  {
+    promise: 'Labels that another TrafficWatch has left under the same key are no verdicts.',
+    file: 'src/controllers/trafficwatch/decide/labels/ownership.ts',
+    find: "if (!mayHaveLabels({ watch }) || watch.status?.mode === 'Observe') return [];",
+    replace: 'if (previous === undefined && spec !== undefined) return [spec];',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/decide/labels/inherited.test.ts',
+      name: 'are no verdicts of one that observed',
+    },
+  },
+];
