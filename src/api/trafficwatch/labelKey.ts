@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TrafficWatch } from './schema.ts';
-import { LABEL_KEY_SUFFIX, LABEL_PATTERN, MAX_LABEL_LENGTH } from './spec/label.ts';
+import { LABEL_KEY_SUFFIX, LABEL_PATTERN, MAX_LABEL_LENGTH } from './label.ts';
 
 /** The length of a prefix with a hash. A prefix without a hash is shorter, so the two cannot be equal. */
 const HASHED_LENGTH = 40;

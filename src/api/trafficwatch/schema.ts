@@ -6,7 +6,7 @@ import { OBJECT_FIELDS } from '../objectFields.ts';
 import { conditionPath, type CustomResource } from '../crd.ts';
 import { capacitySchema } from './spec/capacity.ts';
 import { deploymentFrameProblems } from './spec/deploymentFrame.ts';
-import { labelSchema } from './spec/label.ts';
+import { labelSchema } from './label.ts';
 import { missingDataSchema } from './spec/missingData.ts';
 import { modeSchema, type Mode } from './spec/mode.ts';
 import {

@@ -1,5 +1,5 @@
 import { labelSelectorSchema, type DeniedSuffix, type LabelSelector } from '../../labelSelector.ts';
-import { LABEL_KEY_SUFFIX } from './label.ts';
+import { LABEL_KEY_SUFFIX } from '../label.ts';
 
 /** A selector of nodes must not depend on the labels that the operator writes. */
 export const NO_OWN_KEYS: DeniedSuffix = {
