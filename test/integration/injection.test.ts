@@ -241,7 +241,7 @@ describe('without the policy', () => {
     await vi.waitFor(async () => {
       const found = await condition(f, 'cache', 'InjectionUnavailable');
       expect(found).toMatchObject({ status: 'True', reason: 'PolicyMissing' });
-      expect(found?.message).toContain('{"weight":100,"preference":{"matchExpressions":[{"key":"cache.traffic');
+      expect(found?.message).toContain(`{"weight":100,"preference":{"matchExpressions":[{"key":"${unfitKey('cache')}"`);
     }, WAIT);
     await f.client.create(MUTATING_POLICY_BINDINGS, binding);
     await vi.waitFor(async () => {
