@@ -9,6 +9,7 @@ import { measured, seconds, until } from '../harness/measured.ts';
 import { nodeLines, NODES, PERCENTS, SPEED, startServersWorld, Texts, WINDOW_SECONDS } from './serversWorld.ts';
 import type { ServersWorld } from './serversWorld.ts';
 import { expectAllMeasured, numberOf, passWhen, type Question } from './serversQuestion.ts';
+import { deviceLines } from '../harness/usageExporters.ts';
 import { expectPercent } from './usageSnapshot.ts';
 
 /** Prometheus and the servers that answer its queries, each a real one. */
@@ -161,18 +162,19 @@ async function untilUnmeasured(question: Question, node: string, since: number) 
   return seen;
 }
 
-describe('a node whose series begin', () => {
-  it.each(SERVERS)('has no percent of a single sample in %s, which may say that it sends nothing', async (server) => {
-    const node = `beginning-${server}`;
-    const percents: number[] = [];
-    const question: Question = { url: world.servers[server], job: 'changing', nodes: { [node]: {} } };
-    world.texts.changing[node] = (s) => nodeLines(node, s, 60);
-    await passWhen(question, ({ nodes }) => {
-      const { percent } = nodes.get(node)!;
-      if (percent !== undefined) percents.push(percent);
-      expect(percents.length).toBeGreaterThan(FULL_WINDOW);
-    });
-    expect(Math.min(...percents)).toBeGreaterThan((1 - MOST_CHANGE) * 60);
+it('gives no percent of a single sample, of which VictoriaMetrics says that its slope is 0', async () => {
+  const url = world.servers.VictoriaMetrics;
+  const lines = deviceLines(
+    { node: 'once', device: 'eth0', job: 'once', instance: 'once' },
+    { total: 1e9, speed: SPEED, flags: 4163 },
+  );
+  const { status } = await fetch(`${url}/api/v1/import/prometheus`, { method: 'POST', body: lines });
+  expect(status).toBeLessThan(300);
+  const question: Question = { url, job: 'once', nodes: { once: {} }, query: { windowSeconds: 60 } };
+  await passWhen(question, ({ nodes }) => {
+    const { reason, message, transmitBytesTotal } = nodes.get('once')!;
+    expect({ reason, transmitBytesTotal }).toEqual({ reason: 'StaleSamples', transmitBytesTotal: 1e9 });
+    expect(message).toContain('fewer than two samples in the rate window for eth0');
   });
 });
 

@@ -214,7 +214,7 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
     const message = impossibleRate(sums.impossible, found, stated);
     return unknown(input, { reason: 'InvalidSample', message }, { transmitBytesTotal });
   }
-  const frozen = input.silenceTells === true ? frozenCounters(input.rates, input.isRepeated === true) : undefined;
+  const frozen = input.silenceTells === true ? frozenCounters(input, sums.rate) : undefined;
   if (frozen !== undefined) return unknown(input, { reason: 'StaleSamples', message: frozen }, { transmitBytesTotal });
   return input.capacity === undefined
     ? ofSpeeds(input, found, sums, transmitBytesTotal)

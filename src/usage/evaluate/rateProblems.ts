@@ -91,17 +91,25 @@ export function silenceTells(
  * Message if no device of the node sends a byte, those included that do not count: then old values of the counters are repeated. The Prometheus
  * exporter of the OpenTelemetry Collector, for example, does so for five minutes after its source has stopped (metric_expiration).
  *
- * @param rates transmit rates, over the rate window
- * @param isRepeated true if that is known, although the rates are not 0: see RepeatedValues
+ * | transmit rates | the rate of the direction | result                                                              |
+ * |----------------|---------------------------|---------------------------------------------------------------------|
+ * | all are 0      | 0                         | frozen                                                              |
+ * | all are 0      | not 0                     | not frozen: the node receives, and a driver may not count what it sends |
+ * | one is not 0   | any                       | frozen if the window has repeated values: see RepeatedValues        |
+ *
+ * @param node with its transmit rates, over the rate window
+ * @param rate of the direction
  */
-export function frozenCounters(rates: NodeSamples | undefined, isRepeated: boolean): string | undefined {
-  if (isRepeated) return FROZEN;
+export function frozenCounters(
+  { rates, isRepeated }: { readonly rates: NodeSamples | undefined; readonly isRepeated?: boolean },
+  rate: number,
+): string | undefined {
   let isKnown = false;
-  for (const { rate } of rates?.devices.values() ?? []) {
-    if (rate !== undefined && rate !== 0) return undefined;
-    isKnown ||= rate === 0;
+  for (const { rate: sent } of rates?.devices.values() ?? []) {
+    if (sent !== undefined && sent !== 0) return isRepeated === true ? FROZEN : undefined;
+    isKnown ||= sent === 0;
   }
-  return isKnown ? FROZEN : undefined;
+  return isKnown && rate === 0 ? FROZEN : undefined;
 }
 
 /**

@@ -90,6 +90,14 @@ describe('a device with one sample in the window', () => {
     expect(nodes.get('b')).toMatchObject({ reason: 'StaleSamples' });
     expect(nodes.get('b')?.message).toContain('eth1');
   });
+
+  it('keeps the rate of its other series, as when the samples of a replaced pod of an exporter leave the window', async () => {
+    scene.prometheus.devices = [
+      device('a', 'eth0', { pod: 'ne-1', newest: '1', rate: undefined, ended: true }),
+      device('a', 'eth0', { pod: 'ne-2' }),
+    ];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+  });
 });
 
 describe('a counter that fell from one pass to the next, of which the server does not tell, as with Thanos', () => {

@@ -70,6 +70,12 @@ describe('a node none of whose counters has moved within the window', () => {
       0,
     ],
     ['the user excludes devices by name', [['eth0', SILENT]], { query: { ...QUERY, excludedDevices: 'mgmt.*' } }, 0],
+    [
+      'it receives, and its driver does not count what it sends',
+      [['eth0', { rate: '0', received: '5' }]] as const,
+      { reading: RECEIVED },
+      5,
+    ],
     ['it only receives nothing', [['eth0', { received: '0' }]] as const, { reading: RECEIVED }, 0],
     [
       'the window is shorter than two heartbeats',

@@ -85,8 +85,8 @@ const METRICS: Readonly<Record<Counted, string>> = { transmit: TRANSMITTED, rece
  * | arrive late by half of the window     | about 48 %       | 95 %                                                    |
  * | have stopped, without a stale marker  | falls to 0 %     | 95 %, until `lateQuery` has them                        |
  * | are back after a gap                  | rises from 20 %  | 95 %                                                    |
- * | step back by a few bytes              | millions of %    | 95 %                                                    |
- * | fall: the node was restarted          | too low at first | any rate while the window has older samples: no figure, see `lateQuery` |
+ * | step back by a few bytes              | millions of %    | 95 %, see `fallMatters`                                 |
+ * | fall: the node was restarted          | too low at first | any rate while the window has older samples: no figure, see `fallMatters` |
  *
  * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Each replica reads the
  * same counter: of those that have the most samples the highest rate counts, never a sum. The two samples of a replica that has just started would

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import type { FakeDevice } from '../../prometheus/testing/fakePrometheus.ts';
+import { readingKey } from '../evaluate/reading.ts';
 import { device, PassScene } from './testing/passScene.ts';
 import type { UsageQuery } from './queries.ts';
 
 const QUERY: UsageQuery = { windowSeconds: 120, matchers: [] };
 const BEGIN = 1_700_000_000;
+const RECEIVED = { direction: 'Receive' } as const;
 
 let scene: PassScene;
 beforeEach(() => {
@@ -61,6 +63,15 @@ describe('counters that get samples and stand still', () => {
       if (kind === 'newest') throw new PrometheusError('QueryFailed', 'no');
     };
     expect(await pass(60, [{}])).toMatchObject(MEASURED);
+  });
+
+  it('leave the figure by what the node receives if it never counts what it sends', async () => {
+    scene.readings = new Map([[readingKey(RECEIVED), RECEIVED]]);
+    await pass(0, [{ rate: '0', received: '5' }]);
+    await pass(60, [{ rate: '0', received: '5' }]);
+    scene.prometheus.timeSeconds = BEGIN + 90;
+    const { readings } = await scene.next({ a: {}, b: {} });
+    expect(readings?.get(readingKey(RECEIVED))?.nodes.get('a')).toMatchObject({ percent: 5 });
   });
 
   it('leave the figure of the only node, which may be silent', async () => {

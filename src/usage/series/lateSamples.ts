@@ -62,23 +62,27 @@ export function add(devices: Map<string, Set<string>>, node: string, device: str
 }
 
 /**
- * Removes the rates of late devices and of those with one sample: they say nothing of now. The devices stay, since a RateTable knows their
- * places.
+ * Removes the rates of late devices, since they say nothing of now, and those of devices with one sample: 0. A rate that is not 0 is of another series
+ * of the device, as after a pod of an exporter was replaced. The devices stay, since a RateTable knows their places.
  */
 export function dropLate(
   { nodes, single }: Pick<LateSamples, 'nodes' | 'single'>,
   ...answers: readonly ReadonlyMap<string, NodeSamples>[]
 ): void {
   for (const rates of answers) {
-    for (const [node, { devices }] of nodes) dropRates(rates.get(node), devices.keys());
-    for (const [node, devices] of single) dropRates(rates.get(node), devices);
+    for (const [node, { devices }] of nodes) dropRates(rates.get(node), devices.keys(), () => true);
+    for (const [node, devices] of single) dropRates(rates.get(node), devices, (rate) => rate === 0);
   }
 }
 
-function dropRates(rates: NodeSamples | undefined, devices: Iterable<string>): void {
+function dropRates(
+  rates: NodeSamples | undefined,
+  devices: Iterable<string>,
+  isWrong: (rate: number | undefined) => boolean,
+): void {
   for (const name of devices) {
     const device = rates?.devices.get(name);
-    if (device !== undefined) device.rate = undefined;
+    if (device !== undefined && isWrong(device.rate)) device.rate = undefined;
   }
 }
 

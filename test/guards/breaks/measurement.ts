@@ -3,6 +3,27 @@ import type { Break } from '../break.ts';
 /** Queries to Prometheus, the deployed Prometheus, and TrafficWatches. */
 export const MEASUREMENT: readonly Break[] = [
   {
+    promise: 'A node has no percent while its rate window has samples from before and after a fall of a counter.',
+    file: 'src/usage/series/lateSamples.ts',
+    find: 'return fallen > NEGLIGIBLE_BYTES || lowest < LARGE * range;',
+    replace: 'return lowest < LARGE * range;',
+    test: { project: 'unit', path: 'src/usage/series/lateSamples.test.ts', name: 'has a wrong slope: true' },
+  },
+  {
+    promise: 'A node has no percent of a single sample, which VictoriaMetrics gives the slope 0.',
+    file: 'src/usage/series/lateSamples.ts',
+    find: 'for (const [node, devices] of single) dropRates(rates.get(node), devices, (rate) => rate === 0);',
+    replace: '',
+    test: { project: 'unit', path: 'src/usage/pass/fallenCounters.test.ts', name: 'whatever the server says' },
+  },
+  {
+    promise: 'A node has no percent while a collector repeats old values of its counters.',
+    file: 'src/usage/pass/lookups/repeatedValues.ts',
+    find: 'wrongUntil: now + this.#windowSeconds',
+    replace: 'wrongUntil: now',
+    test: { project: 'unit', path: 'src/usage/pass/repeatedValues.test.ts', name: 'although the slope is not 0 yet' },
+  },
+  {
     promise: 'Verdicts are still reached if every third query to Prometheus fails.',
     file: 'src/controllers/trafficwatch/decide/verdict/outage.ts',
     find: 'const LEAST_FAILED_PASSES = 2;',
