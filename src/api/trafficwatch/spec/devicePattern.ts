@@ -62,6 +62,8 @@ const PART =
   /\\Q[^]*?(?:\\E|$)|\\E|\(\?[a-zA-Z-]*\)|\\(?:[pPx]\{[^}]*\}|[pP]?[^])|\[\^?\]?(?:\[:[^\]]*:\]|\\[^]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/gu;
 /** What RE2 may take for nothing: a repetition after it is about what is before it. */
 const MAY_BE_NOTHING = /^(?:\\[QE]|\(\?[a-zA-Z-]*\))/;
+/** With flags or an empty quotation between them, RE2 repeats again what is before it: `(?:ab)+(?s){15}`. */
+const REPETITION = /^[*+?]$/;
 
 /**
  * The length of a pattern with its repetitions written out, where a class or an escape is one character, and the largest
@@ -80,7 +82,7 @@ function extentOf(pattern: string): { readonly writtenOut: number; readonly most
       mostRepetitions = Math.max(mostRepetitions, count);
       append(last * (count - 1));
       last *= count;
-    } else if (MAY_BE_NOTHING.test(part)) {
+    } else if (MAY_BE_NOTHING.test(part) || REPETITION.test(part)) {
       append(part.length);
       last += part.length;
     } else if (part === '(') {

@@ -1,4 +1,4 @@
-import { areDevicesBounded } from '../../../../api/trafficwatch/spec/reading.ts';
+import { areDevicesValid } from '../../../../api/trafficwatch/spec/reading.ts';
 import { MOST_PASSES, passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import {
@@ -22,11 +22,11 @@ export interface ReadingNeed {
 
 /**
  * What a TrafficWatch needs. Its spec may be invalid: another CRD may have let it through. It needs the default reading
- * then if its patterns are too large, and of passes only numbers that the schema allows.
+ * then if a pattern is invalid, and of passes only numbers that the schema allows.
  * @param nodeOf looks up the labels of a Node, for `spec.capacity`
  */
 export function readingNeedOf({ spec }: Pick<TrafficWatch, 'spec'>, nodeOf: NodeLookup): ReadingNeed {
-  const reading = areDevicesBounded(spec) ? readingOf({ spec }, nodeOf) : DEFAULT_READING;
+  const reading = areDevicesValid(spec) ? readingOf({ spec }, nodeOf) : DEFAULT_READING;
   const { unfit, fit } = passesOf(spec);
   const passes = [unfit, fit].filter((count) => Number.isInteger(count) && count <= MOST_PASSES);
   return { reading, key: readingKey(reading), passes: Math.max(LEAST_PASSES, ...passes) };
