@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { readingKey } from '../evaluate/reading.ts';
 import { device, PassScene } from './testing/passScene.ts';
@@ -45,6 +45,21 @@ describe('a device whose counter fell within the window', () => {
       if (kind === 'raw' && reason) throw new PrometheusError(reason, 'no');
     };
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+  });
+
+  it('fails no pass if the answer about its samples does not come', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', FELL), device('b', 'eth0')];
+    scene.prometheus.before = (_query, kind) => (kind === 'raw' ? new Promise<void>(() => undefined) : undefined);
+    const pass = scene.next({ a: {}, b: {} });
+    await scene.clock.advance(0);
+    await vi.waitFor(async () => {
+      expect(scene.prometheus.count('raw')).toBeGreaterThan(0);
+      await scene.clock.advance(1_000);
+      expect(scene.clock.monotonic()).toBeGreaterThan(4_000);
+    });
+    const { nodes } = await pass;
+    expect(nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+    expect(nodes.get('b')).toMatchObject({ percent: 5 });
   });
 
   it('does not matter if the device does not count', async () => {
@@ -119,6 +134,31 @@ describe('a counter that fell from one pass to the next, of which the server doe
     scene.prometheus.timeSeconds += 20;
     await scene.next({ a: {} });
     expect(scene.prometheus.count('raw')).toBe(asked);
+  });
+
+  it.each([
+    ['are refused', 'QueryFailed'],
+    ['do not show one', undefined],
+  ] as const)('is no fall if its samples %s, as of two servers behind one address', async (_what, reason) => {
+    before();
+    await scene.next({ a: {} });
+    scene.prometheus.devices = [device('a', 'eth0', { samples: ['3e11', '3.001e11'], total: '300000000000' })];
+    scene.prometheus.before = (_query, kind) => {
+      if (kind === 'raw' && reason) throw new PrometheusError(reason, 'no');
+    };
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+    expect(scene.prometheus.count('raw')).toBeGreaterThan(0);
+  });
+
+  it('is no fall of more nodes than one query can name', async () => {
+    const nodes = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`n${n}`, {}]));
+    const all = (total: string) =>
+      Object.keys(nodes).map((node) => device(node, 'eth0', { samples: ['3e11', '3.001e11'], total }));
+    scene.prometheus.devices = all('300100000000');
+    await scene.next(nodes);
+    scene.prometheus.devices = all('300000000000');
+    const { nodes: found } = await scene.next(nodes);
+    expect([...found.values()].filter(({ percent }) => percent !== 5)).toEqual([]);
   });
 
   it('needs no second question if the server tells', async () => {

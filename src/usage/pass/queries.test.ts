@@ -37,7 +37,7 @@ describe('queries', () => {
   it('asks in the same query for devices with one sample, and for counters that fell', () => {
     const [late, single, ...fell] = lateQuery(QUERY, undefined, 0, ['transmit', 'receive']).split(' or ');
     expect(late).toBe(`timestamp(${COUNTER}) < time() - 15`);
-    expect(single).toBe(`count_over_time(${COUNTER}[20s]) < 2`);
+    expect(single).toBe(`max by (node, instance, device) (count_over_time(${COUNTER}[20s])) < 2`);
     const received = COUNTER.replace('transmit', 'receive');
     expect(fell).toEqual([COUNTER, received].map((counter) => `-(resets(${counter}[32s]) > 0)`));
     expect(lateQuery(QUERY)).not.toContain('receive');
@@ -144,7 +144,7 @@ describe('queries with replicas', () => {
     const counter = `node_network_transmit_bytes_total${devices}`;
     expect(lateQuery(query).split(' or ')).toEqual([
       `${max} (timestamp(${counter})) < time() - 15`,
-      `${max} (count_over_time(${counter}[20s])) < 2`,
+      `max by (node, instance, device) (count_over_time(${counter}[20s])) < 2`,
       `-(${max} (resets(${counter}[32s])) > 0)`,
     ]);
   });

@@ -119,7 +119,7 @@ export function ratesQuery(
  * | value                             | the device                                                                          |
  * |-----------------------------------|-------------------------------------------------------------------------------------|
  * | the time of its newest sample     | that sample is too old: its rate is of the past                                     |
- * | 1                                 | has one sample in the window. VictoriaMetrics gives it the slope 0, Prometheus none |
+ * | 1                                 | has one sample in the window. VictoriaMetrics gives it the slope 0, Prometheus none. Not if another series of it has more, as that of a replaced pod of an exporter |
  * | below 0                           | has a counter that fell within the window or shortly before                         |
  *
  * A server shows a sample for five minutes, unless the target was scraped without the series, or is gone: writers to a store often say neither.
@@ -139,7 +139,7 @@ export function lateQuery(
     const falls = counters.map((counted) => `resets(${fallRange(query, counted, matchers, offsetSeconds)})`);
     return [
       `${ofReplicas(query, time)} < ${oldestOf(query, offsetSeconds)}`,
-      `${ofReplicas(query, samples)} < 2`,
+      `max by (node, instance, device) (${samples}) < 2`,
       ...falls.map((resets) => `-(${ofReplicas(query, resets)} > 0)`),
     ].join(' or ');
   });

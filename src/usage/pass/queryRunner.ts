@@ -6,7 +6,7 @@ import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { SeriesCache } from '../series/seriesCache.ts';
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
 import type { RateTable } from '../series/rateTable.ts';
-import type { Deadline } from '../../prometheus/deadline.ts';
+import { within, type Deadline } from '../../prometheus/deadline.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import {
@@ -163,7 +163,7 @@ export class QueryRunner {
     nodes: NodeRestriction,
   ): Promise<ReadonlyMap<string, NodeSamples>> {
     const decoder = new SeriesDecoder(resolver, 'newest');
-    await this.#ask('newest', newestQuery(this.#query, nodes), decoder, deadline);
+    await this.#lookUp(deadline, (soon) => this.#ask('newest', newestQuery(this.#query, nodes), decoder, soon));
     return decoder.nodes;
   }
 
@@ -173,9 +173,16 @@ export class QueryRunner {
     deadline: Deadline,
     { scope, offsetSeconds, counted }: { scope: NamedScope; offsetSeconds: number; counted: Counted },
   ): Promise<void> {
-    for (const expression of samplesQueries(this.#query, scope, offsetSeconds, counted)) {
-      await this.#ask('fallen', expression, visitor, deadline, 'matrix');
-    }
+    await this.#lookUp(deadline, async (soon) => {
+      for (const expression of samplesQueries(this.#query, scope, offsetSeconds, counted)) {
+        await this.#ask('fallen', expression, visitor, soon, 'matrix');
+      }
+    });
+  }
+
+  /** What a pass can do without takes a quarter of its time at most, so that a slow answer fails no pass. */
+  #lookUp<T>({ signal, timeoutMs }: Deadline, work: (soon: Deadline) => Promise<T>): Promise<T> {
+    return within({ clock: this.#clock, timeoutMs: timeoutMs / 4, stopped: signal }, work);
   }
 
   /** Counters, speeds and the other facts of each device, with one query for each metric at the same time. Throws if any fails. */

@@ -100,9 +100,9 @@ function nextOf(passes: readonly Snapshot[], found: ReadonlyMap<number, Found>):
 
 type Figures = Snapshot['readings'];
 
-/** The readings whose rates were read. */
+/** The readings whose rates were read, and for which there was time. */
 function succeeded(readings: Figures): Figures {
-  return readings && new Map([...readings].filter(([, { error }]) => error === undefined));
+  return readings && new Map([...readings].filter(([, { error, hadNoTime }]) => error === undefined && !hadNoTime));
 }
 
 /** @throws Error if the rates of a reading could not be read */

@@ -1,5 +1,5 @@
 import { DEFAULT_KEY, LEAST_PASSES, NO_READINGS, type Readings } from '../../evaluate/reading.ts';
-import type { Snapshot } from '../../evaluate/snapshot.ts';
+import type { ReadingFigures, Snapshot } from '../../evaluate/snapshot.ts';
 
 /** What passes must give. */
 export interface Asked {
@@ -11,6 +11,9 @@ export interface Asked {
 
 /** Before anybody asks. */
 export const NOTHING_ASKED: Asked = { readings: NO_READINGS, passesOf: () => LEAST_PASSES };
+
+/** What is needed of a pass to say what it lacks. */
+type Kept = Pick<Snapshot, 'pass' | 'startedAt' | 'ok' | 'readings'>;
 
 /** A pass to read from the past. */
 export interface MissingPass {
@@ -43,7 +46,7 @@ export function keptPasses(passes: readonly Snapshot[], asked: Asked): Snapshot[
  * @param passes newest first; not empty
  * @param intervalMs time between two passes
  */
-export function missingPasses(passes: readonly Snapshot[], asked: Asked, intervalMs: number): MissingPass[] {
+export function missingPasses(passes: readonly Kept[], asked: Asked, intervalMs: number): MissingPass[] {
   const missing: MissingPass[] = [];
   const oldest = passes.at(-1);
   if (oldest === undefined) return [];
@@ -51,7 +54,7 @@ export function missingPasses(passes: readonly Snapshot[], asked: Asked, interva
   for (let place = 1; place + 1 < most; place++) {
     const kept = passes[place];
     const lacking = [...asked.readings].filter(
-      ([key]) => place + 1 < asked.passesOf(key) && kept?.readings?.has(key) !== true,
+      ([key]) => place + 1 < asked.passesOf(key) && !hasFigures(kept?.readings?.get(key)),
     );
     const readings = new Map(lacking);
     const before = place - passes.length + 1;
@@ -63,6 +66,11 @@ export function missingPasses(passes: readonly Snapshot[], asked: Asked, interva
     }
   }
   return missing;
+}
+
+/** False also if the pass had no time for the reading. */
+function hasFigures(figures: ReadingFigures | undefined): boolean {
+  return figures !== undefined && figures.hadNoTime !== true;
 }
 
 function mostPasses(asked: Asked): number {

@@ -12,10 +12,13 @@ import {
 } from '../../series/lateSamples.ts';
 import type { Counted, NamedScope } from '../queries.ts';
 import type { AskedLate, LateOptions, QueryRunner } from '../queryRunner.ts';
-import { MOST_NODES, restrictionOf } from './restriction.ts';
+import { restrictionOf } from './restriction.ts';
+
+/** Nodes of one query, which lists their names: VictoriaMetrics takes 16 KiB (`-search.maxQueryLen`). */
+const MOST_FALLEN = 150;
 
 /**
- * The devices whose rates are wrong or of the past. Only if counters fell, asks for their samples, of at most MOST_NODES nodes: a few bytes less
+ * The devices whose rates are wrong or of the past. Only if counters fell, asks for their samples, of at most MOST_FALLEN nodes: a few bytes less
  * leave the rate right. Without an answer each fall counts.
  *
  * Rejects as QueryRunner.late, and with the abort reason of the deadline.
@@ -32,10 +35,16 @@ export async function readLate(
   return { ...late, fallen };
 }
 
+/** Devices whose counters fell, or seem to have. */
+interface Fell extends Pick<AskedLate, 'fell' | 'found' | 'windowStart'> {
+  /** True if only their samples can tell: what is not asked about, or not answered, did not fall. */
+  readonly isGuess?: true;
+}
+
 /** Of devices with a counter that fell, those whose rates are wrong. Rejects with the abort reason of the deadline. */
 export async function fallenOf(
   queries: QueryRunner,
-  asked: Pick<AskedLate, 'fell' | 'found' | 'windowStart'>,
+  asked: Fell,
   resolver: NodeResolver,
   deadline: Deadline,
   options: LateOptions,
@@ -52,10 +61,10 @@ async function thatMatter(
   queries: QueryRunner,
   resolver: NodeResolver,
   deadline: Deadline,
-  { found, fell, windowStart }: Pick<AskedLate, 'fell' | 'found' | 'windowStart'>,
+  { found, fell, windowStart, isGuess }: Fell,
   { counted, offsetSeconds = 0 }: LateOptions & { counted: Counted },
 ): Promise<Devices> {
-  const names = [...fell.keys()].slice(0, MOST_NODES);
+  const names = [...fell.keys()].slice(0, MOST_FALLEN);
   const devices = new Set(names.flatMap((name) => [...(fell.get(name) ?? [])]));
   const scope: NamedScope = { kind: 'named', nodes: restrictionOf(names, [found]), devices: [...devices].sort() };
   const samples = new FallenCounters(resolver, windowStart);
@@ -64,9 +73,9 @@ async function thatMatter(
   } catch (error) {
     deadline.signal.throwIfAborted();
     if (!(error instanceof PrometheusError)) throw error;
-    return fell;
+    return isGuess ? new Map() : fell;
   }
-  return samples.without(fell);
+  return isGuess ? samples.fallen : samples.without(fell);
 }
 
 /** Reads the samples of devices: which counters fell too far, and which did not. */
@@ -74,7 +83,7 @@ class FallenCounters implements SeriesVisitor {
   readonly #resolver: NodeResolver;
   readonly #windowStart: number;
   readonly #harmless = new Map<string, Set<string>>();
-  readonly #fallen = new Map<string, Set<string>>();
+  readonly fallen = new Map<string, Set<string>>();
 
   constructor(resolver: NodeResolver, windowStart: number) {
     this.#resolver = resolver;
@@ -88,7 +97,7 @@ class FallenCounters implements SeriesVisitor {
     if (typeof node !== 'string' || metric.device === undefined || !Array.isArray(values)) return;
     const samples = values.map(([seconds, text]): Sample => [seconds, Number(text)]);
     const valid = samples.filter(([, bytes]) => Number.isFinite(bytes));
-    add(fallMatters(valid, this.#windowStart) ? this.#fallen : this.#harmless, node, metric.device);
+    add(fallMatters(valid, this.#windowStart) ? this.fallen : this.#harmless, node, metric.device);
   }
 
   /** The devices but for those with samples, none of which fell too far. Of two series of a device, one that fell too far suffices. */
@@ -97,7 +106,7 @@ class FallenCounters implements SeriesVisitor {
     for (const [node, devices] of fell) {
       for (const device of devices) {
         const isHarmless =
-          this.#harmless.get(node)?.has(device) === true && this.#fallen.get(node)?.has(device) !== true;
+          this.#harmless.get(node)?.has(device) === true && this.fallen.get(node)?.has(device) !== true;
         if (!isHarmless) add(left, node, device);
       }
     }

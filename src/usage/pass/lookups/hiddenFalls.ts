@@ -23,7 +23,8 @@ interface Suspect {
 
 /**
  * Finds counters that fell from one pass to the next although the server tells of no fall: Thanos gives the function resets() counters without resets
- * (https://github.com/thanos-io/thanos/issues/3644). Then it asks for their samples, and sends no query otherwise.
+ * (https://github.com/thanos-io/thanos/issues/3644). Then it asks for their samples, and sends no query otherwise. Only these prove a fall: two
+ * Prometheus servers behind one Service also have other counters in each pass.
  */
 export class HiddenFalls {
   readonly #queries: QueryRunner;
@@ -51,7 +52,7 @@ export class HiddenFalls {
     const windowStart = now - this.#query.windowSeconds - FALL_MARGIN_SECONDS;
     const { transmit, receive } = await fallenOf(
       this.#queries,
-      { fell, found, windowStart },
+      { fell, found, windowStart, isGuess: true },
       resolver,
       deadline,
       options,

@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Readings } from '../../evaluate/reading.ts';
 import type { LateSamples } from '../../series/lateSamples.ts';
 import type { UsageQuery } from '../queries.ts';
-import type { Background, QueryRunner } from '../queryRunner.ts';
+import { ANSWER_OF_MANY_MS, type Background, type QueryRunner } from '../queryRunner.ts';
 import { countersOf } from '../receiveRates.ts';
 import { Refreshed } from '../refreshed.ts';
 import { readLate } from './falls.ts';
@@ -72,6 +72,6 @@ export class LateReader {
 
   #ask({ resolver, readings }: Pass): Promise<LateSamples> {
     const options = { counters: countersOf(readings) };
-    return this.#background((deadline) => readLate(this.#queries, resolver, deadline, options));
+    return this.#background((deadline) => readLate(this.#queries, resolver, deadline, options), ANSWER_OF_MANY_MS);
   }
 }
