@@ -6,6 +6,7 @@ import { hangOn, refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
 import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import type { WatchLimits } from './observe/watchLimits.ts';
+import { FINALIZER } from './names.ts';
 import { reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, NOW, pass } from './testing/observations.ts';
 import { aNode, aScene, writesOf, type Scene } from './testing/scene.ts';
@@ -223,6 +224,15 @@ describe('a TrafficWatch beyond the limits', () => {
     expect(await scene.registry.metrics()).not.toContain('trafficwatch="older"');
     await reconcile(limited, 'shop/web');
     expect(condition(scene, 'Stalled')?.status).toBe('False');
+  });
+
+  it('keeps its label key if it may have labels on nodes: no other one writes there', async () => {
+    const scene = aScene();
+    const older = { name: 'older', namespace: 'shop', uid: 'uid-older', creationTimestamp: new Date(0) };
+    scene.watches.set({ ...aWatch({ label: 'web' }), metadata: { ...older, finalizers: [FINALIZER] } });
+    const limits = { isBeyond: (key: string) => key === 'shop/older', problemOf: () => undefined };
+    await reconcile({ ...scene, sources: { ...scene.sources, limits } }, 'shop/web');
+    expect(condition(scene, 'Stalled')).toMatchObject({ status: 'True', reason: 'LabelKeyTaken' });
   });
 });
 

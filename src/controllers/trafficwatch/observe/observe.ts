@@ -8,6 +8,7 @@ import type { Client } from '../../../runtime/client/client.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { isForbidden, isNotFound, type ApiError } from '../../../runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
@@ -18,6 +19,7 @@ import { failureOf } from '../act/failures.ts';
 import { deploymentProblem, type AllowedDeployments } from '../decide/deployment/allowed.ts';
 import { blockingKeys } from '../decide/workload/blockedPods.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
+import { FINALIZER } from '../names.ts';
 import { labelKeysOf, withoutRename } from './labelKeys.ts';
 import type { LabelTimes } from './labelTimes.ts';
 import type { PassMemory } from './passMemory.ts';
@@ -86,12 +88,13 @@ function claimOf(watch: TrafficWatch, labelKey: string): Claim {
   };
 }
 
+/** Those beyond the limits claim nothing, unless they may have labels on nodes, which stay. */
 function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<string, Claim[]> {
   const others = (labelKey: string): Claim[] =>
     sources.watches
       .byIndex(BY_LABEL_KEY, labelKey)
       .filter((w) => w.metadata?.uid !== watch.metadata?.uid && !w.metadata?.deletionTimestamp)
-      .filter((w) => !sources.limits.isBeyond(keyOf(w)))
+      .filter((w) => !sources.limits.isBeyond(keyOf(w)) || hasFinalizer(w, FINALIZER))
       .map((w) => claimOf(w, labelKey));
   return new Map(keys.claimed.map((labelKey) => [labelKey, others(labelKey)]));
 }
