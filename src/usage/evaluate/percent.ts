@@ -135,7 +135,11 @@ function checkSeries(facts: NodeFacts | undefined, rates: NodeSamples | undefine
   if (!isOneExporter(facts ?? rates, rates ?? facts)) {
     const instances = new Set([...instancesOf(facts), ...instancesOf(rates)]);
     const names = [...instances].sort().map((name) => JSON.stringify(name));
-    return { reason: 'AmbiguousSeries', message: `series of several exporters: instance ${names.join(', ')}` };
+    const choose = 'choose one with a label matcher (--prometheus-matcher; chart: prometheus.matchers)';
+    return {
+      reason: 'AmbiguousSeries',
+      message: `series of several exporters: instance ${names.join(', ')}; ${choose}`,
+    };
   }
   const { duplicate, differing = [] } = rates?.duplicate === undefined ? { duplicate: facts?.duplicate } : rates;
   const message = describeDuplicate({ duplicate, differing });
