@@ -17,8 +17,5 @@ export const reportDuration = z.string().regex(/^(([2-9]|[1-9][0-9]+)s|[1-9][0-9
 export const optionalDuration = z.string().regex(new RegExp(`^$|${GO_DURATION.source}`));
 /** A DNS label (RFC 1123), such as the name of a namespace. */
 export const dnsLabel = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
-/** Namespaces in which the operator has a right: names, or "*" for every namespace, the default. */
-export const allowedNamespaces = z
-  .array(z.union([z.literal('*'), dnsLabel]))
-  .min(1)
-  .default(['*']);
+/** Namespaces in which the operator has a right: names, or "*" for every namespace. */
+export const allowedNamespaces = z.array(z.union([z.literal('*'), dnsLabel]));

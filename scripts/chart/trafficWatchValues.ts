@@ -43,9 +43,12 @@ export const trafficWatch = z
           .describe(
             'Whether the operator writes the Deployments of TrafficWatches with spec.deployment. Grants the rights to create and patch Deployments. Without it, these TrafficWatches are Stalled (DeploymentsNotAllowed).',
           ),
-        namespaces: allowedNamespaces.describe(
-          'Namespaces in which the operator may create and patch Deployments, such as [shop]; "*": every namespace. They must exist. In others, TrafficWatches with spec.deployment are Stalled.',
-        ),
+        namespaces: allowedNamespaces
+          .min(1)
+          .default(['*'])
+          .describe(
+            'Namespaces in which the operator may create and patch Deployments, such as [shop]; "*": every namespace. They must exist. In others, TrafficWatches with spec.deployment are Stalled.',
+          ),
       })
       .prefault({})
       .describe('The Deployments of TrafficWatches. Labels of nodes need no right to write Deployments.'),

@@ -135,9 +135,11 @@ export const chartValues = z.strictObject({
         .describe(
           'Whether the operator runs the components of TrafficStacks. Installs the CRD of TrafficStacks, and grants the rights to read workloads, Services and ConfigMaps in every namespace, and to write them in stacks.namespaces.',
         ),
-      namespaces: allowedNamespaces.describe(
-        'Namespaces in which the operator may create, change and delete the objects of TrafficStacks, such as [shop]; "*": every namespace. They must exist. The namespace of the release is always allowed. A TrafficStack with objects in another namespace is Stalled (NamespaceNotAllowed), and nothing of it is written.',
-      ),
+      namespaces: allowedNamespaces
+        .default([])
+        .describe(
+          'Namespaces in which the operator may create, change and delete the objects of TrafficStacks, besides that of the release, such as [shop]; "*": every namespace. They must exist. A TrafficStack with objects in another namespace is Stalled (NamespaceNotAllowed), and nothing of it is written.',
+        ),
       default: z
         .boolean()
         .default(true)

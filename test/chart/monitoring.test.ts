@@ -96,7 +96,18 @@ describe('the notes', () => {
       ['It queries http://p', 'kubectl get trafficstack'],
       [EITHER, DEPLOYS],
     ],
-    ['that stacks have every namespace', [], ['the workloads of TrafficStacks in every namespace'], []],
+    [
+      'that stacks have the namespace of the release alone',
+      [],
+      ['the workloads of TrafficStacks in default, and'],
+      ['TrafficStacks in every namespace'],
+    ],
+    [
+      'that stacks have every namespace',
+      ['stacks.namespaces={*}'],
+      ['the workloads of TrafficStacks in every namespace'],
+      [],
+    ],
     [
       'which namespaces stacks have',
       ['stacks.namespaces={shop,lab}'],

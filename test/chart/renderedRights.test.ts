@@ -12,7 +12,7 @@ describe('the rights', () => {
     verbs: string[];
     resourceNames?: string[];
   }
-  /** One line a right: 'apps/daemonsets/node-exporter patch'. */
+  /** One line for each right: 'apps/daemonsets/node-exporter patch'. */
   const rightsOf = (rules: readonly Rule[]): string[] =>
     rules.flatMap(({ apiGroups, resources, verbs, resourceNames = ['*'] }) =>
       apiGroups.flatMap((group) =>
@@ -24,7 +24,11 @@ describe('the rights', () => {
   /** Two controllers may need the same right. */
   const unique = (rights: readonly string[]): string[] => [...new Set(rights)].sort();
   const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
-    rightsOf(find(helmTemplate(...args), kind, hook).rules as Rule[]);
+    rightsOf(
+      helmTemplate(...args)
+        .filter((object) => object.kind === kind && isHook(object) === hook)
+        .flatMap(({ rules }) => rules as Rule[]),
+    );
   /** The label-only installation: the smallest. */
   const WITHOUT = ['--set', 'stacks.enabled=false,trafficWatch.deployments.enabled=false'];
   /** What the process needs of its own: events, and the Lease. */
@@ -62,7 +66,8 @@ describe('the rights', () => {
     const sets = optional.map(({ values }) => values);
     expect(sets).toEqual([['trafficWatch.deployments'], ['weights'], ['stacks'], ['stacks', 'weights']]);
     for (const values of sets) {
-      const enabled = values.map((value) => `${value}.enabled=true`).join();
+      const everywhere = values.includes('stacks') ? ['stacks.namespaces={*}'] : [];
+      const enabled = [...values.map((value) => `${value}.enabled=true`), ...everywhere].join();
       const given = optional.filter((each) => each.values.every((value) => values.includes(value)));
       for (const [kind, where] of [['ClusterRole', 'cluster'] as const, ['Role', 'own'] as const]) {
         const rules = given.flatMap((each) => [...each[where], ...(kind === 'Role' ? [] : (each.namespaces ?? []))]);
@@ -129,6 +134,15 @@ describe('the rights', () => {
     expect(bindings).toEqual([NAMESPACE, 'shop', 'lab'].map((namespace) => `RoleBinding ${namespace}`));
     expect(flags).toEqual(['shop', 'lab', NAMESPACE].map((namespace) => `--stack-namespace=${namespace}`));
   });
+
+  it.each(['stacks.enabled=true', 'stacks.namespaces=null'])(
+    'to write the objects of stacks are bound only in the namespace of the release with %s',
+    (values) => {
+      const { bindings, flags } = boundBy(`trafficWatch.deployments.enabled=false,${values}`, '--stack-namespace');
+      expect(bindings).toEqual([`RoleBinding ${NAMESPACE}`]);
+      expect(flags).toEqual([`--stack-namespace=${NAMESPACE}`]);
+    },
+  );
 
   it('of the manager are two more where it has to ask who may read its metrics, and only there', () => {
     const secure = ['--set', 'metrics.secure=true,metrics.certSecret=c'];

@@ -175,7 +175,8 @@
 - --stacks=true
 - --default-stack={{ .Values.stacks.default }}
 {{- if not (has "*" .Values.stacks.namespaces) }}
-{{- range .Values.stacks.namespaces }}
+{{- /* Without this flag, every namespace is allowed. */}}
+{{- range .Values.stacks.namespaces | default (list .Release.Namespace) }}
 - --stack-namespace={{ . }}
 {{- end }}
 {{- end }}

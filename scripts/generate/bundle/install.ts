@@ -5,6 +5,7 @@ import type {
   V1EnvVar,
   V1PodSecurityContext,
   V1PolicyRule,
+  V1RoleBinding,
 } from '@kubernetes/client-node';
 import { variableName } from '../../../src/options/flagTable.ts';
 import type { Manifest } from '../../chart/helm.ts';
@@ -44,8 +45,8 @@ export function installStrategy(objects: readonly Manifest[], image?: string): I
   return {
     strategy: 'deployment',
     spec: {
-      clusterPermissions: [{ serviceAccountName, rules: rulesOf(find(objects, 'ClusterRole')) }],
-      permissions: [{ serviceAccountName, rules: rulesOf(find(objects, 'Role')) }],
+      clusterPermissions: [{ serviceAccountName, rules: boundBy('ClusterRoleBinding', objects) }],
+      permissions: [{ serviceAccountName, rules: boundBy('RoleBinding', objects) }],
       deployments: [
         {
           name: metadata!.name!,
@@ -85,8 +86,15 @@ function variable(arg: string): V1EnvVar | undefined {
   return flag === '' || FIXED.includes(flag) ? undefined : { name: variableName(flag), value };
 }
 
-function rulesOf(role: Manifest): V1PolicyRule[] {
-  return (role as V1ClusterRole).rules ?? [];
+/** The rules of the roles that bindings of this kind name. */
+function boundBy(kind: 'ClusterRoleBinding' | 'RoleBinding', objects: readonly Manifest[]): V1PolicyRule[] {
+  const bindings = objects.filter((object) => object.kind === kind);
+  return bindings.flatMap((binding) => {
+    const { roleRef } = binding as V1RoleBinding;
+    const role = objects.find((each) => each.kind === roleRef.kind && each.metadata.name === roleRef.name);
+    if (role === undefined) throw new Error(`the chart binds ${roleRef.kind} ${roleRef.name}, and renders none`);
+    return (role as V1ClusterRole).rules ?? [];
+  });
 }
 
 function find(objects: readonly Manifest[], kind: string): Manifest {

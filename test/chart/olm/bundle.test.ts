@@ -50,9 +50,14 @@ describe('the validators of operator-framework', () => {
 describe('the ClusterServiceVersion', () => {
   it('has the rights of the chart, and no others', () => {
     const { clusterPermissions, permissions } = csv.spec.install.spec;
-    const of = (kind: string): object[] => [{ serviceAccountName: 'traffic-operator', rules: ofChart(kind).rules }];
-    expect(clusterPermissions).toEqual(of('ClusterRole'));
-    expect(permissions).toEqual(of('Role'));
+    const of = (...names: string[]): object[] => {
+      const roles = names.map((name) => rendered.find(({ kind, metadata }) => `${kind} ${metadata.name}` === name)!);
+      return [{ serviceAccountName: 'traffic-operator', rules: roles.flatMap(({ rules }) => rules) }];
+    };
+    const release = 'traffic-operator-system-traffic-operator';
+    expect(clusterPermissions).toEqual(of(`ClusterRole ${release}`));
+    // Objects of stacks are written in the namespace of the operator alone.
+    expect(permissions).toEqual(of(`ClusterRole ${release}-stacks`, 'Role traffic-operator'));
   });
 
   it('has the Deployment of the chart without IDs, with its flags as variables that a Subscription can replace', () => {
@@ -122,7 +127,15 @@ describe('the ClusterServiceVersion', () => {
 
 it('the objects that OLM can not create are in deploy/olm, and each object of the chart is in one of both', () => {
   const kinds = (objects: Manifest[]): string[] => objects.map(({ kind }) => kind).sort();
-  const ofCsv = ['ClusterRole', 'ClusterRoleBinding', 'Deployment', 'Role', 'RoleBinding', 'ServiceAccount'];
+  const ofCsv = [
+    'ClusterRole',
+    'ClusterRoleBinding',
+    'Deployment',
+    'Role',
+    'RoleBinding',
+    'RoleBinding',
+    'ServiceAccount',
+  ];
   const ofBundle = manifestsOf(BUNDLE).filter(({ kind }) => !/^(ClusterServiceVersion|CustomResource)/.test(kind));
   const policies = read(join(DEPLOY, 'olm', 'policies.yaml'));
   expect(kinds(ofBundle)).toEqual(['PodDisruptionBudget', 'Service']);
