@@ -5,7 +5,7 @@ import type {
   V1EnvVar,
   V1PodSecurityContext,
   V1PolicyRule,
-  V1RoleBinding,
+  V1RoleRef,
 } from '@kubernetes/client-node';
 import { variableName } from '../../../src/options/flagTable.ts';
 import type { Manifest } from '../../chart/helm.ts';
@@ -90,9 +90,9 @@ function variable(arg: string): V1EnvVar | undefined {
 function boundBy(kind: 'ClusterRoleBinding' | 'RoleBinding', objects: readonly Manifest[]): V1PolicyRule[] {
   const bindings = objects.filter((object) => object.kind === kind);
   return bindings.flatMap((binding) => {
-    const { roleRef } = binding as V1RoleBinding;
-    const role = objects.find((each) => each.kind === roleRef.kind && each.metadata.name === roleRef.name);
-    if (role === undefined) throw new Error(`the chart binds ${roleRef.kind} ${roleRef.name}, and renders none`);
+    const { kind: roleKind, name } = binding.roleRef as V1RoleRef;
+    const role = objects.find((each) => each.kind === roleKind && each.metadata.name === name);
+    if (role === undefined) throw new Error(`the chart binds ${roleKind} ${name}, and renders none`);
     return (role as V1ClusterRole).rules ?? [];
   });
 }
