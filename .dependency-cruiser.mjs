@@ -24,6 +24,13 @@ const RUNTIME = [
   ['leaderElection', 'cache client process'],
   ['server', 'client process'],
 ];
+/** Files that observe and import a decision. The list may only become shorter: what both need belongs below both. */
+const STILL_UPWARD = [
+  'connectivitycheck/observe/(observation)',
+  'measurement/observe/(caches|observe|usedExporter)',
+  'trafficstack/observe/(answers/queriesOf|events|observation|observe|pods|standIn/found|standIn/server|standIn/workload)',
+  'trafficwatch/observe/(informer|nodeNews|observe|oldest|passMemory|passViews|workload/waitingPod)',
+];
 const TESTS = '\\.test\\.ts$';
 /** What the folders of test/ share, lowest first. Every other folder of test/ is a level. */
 const SHARED = ['lab', 'harness', 'scenario'];
@@ -141,6 +148,16 @@ export default {
       severity: 'error',
       from: { path: '^src/controllers/[^/]+/(decide|render|expression)/', pathNot: TESTS },
       to: { path: '^src/controllers/[^/]+/(observe|act|cleanup)/', pathNot: '/observe/observation\\.ts$' },
+    },
+    {
+      name: 'observations-come-before-decisions',
+      comment: 'What observes knows neither what decides nor what acts',
+      severity: 'error',
+      from: {
+        path: '^src/controllers/([^/]+)/observe/',
+        pathNot: `${TESTS}|^src/controllers/(${STILL_UPWARD.join('|')})\\.ts$`,
+      },
+      to: { path: '^src/controllers/$1/(decide|act)/' },
     },
     ...RUNTIME.map(([folder, below]) => ({
       name: `runtime-${folder}`,

@@ -38,6 +38,10 @@ test-quick: setup ## The quick loop, a minute or two: format, lint (with types),
 test-times: setup ## Prints what the last run took: wall and CPU by level, and the slowest N (25) files
 	@node scripts/test/run/times.ts --slowest $(or $(N),25)
 
+.PHONY: structure
+structure: setup ## Prints how large src is: files, lines, depth, imports of a later stage, circles (details: node scripts/structure.ts --details)
+	@node scripts/structure.ts
+
 .PHONY: test-faults
 test-faults: setup ## Faults: servers are stopped, killed, slow or return wrong data; takes minutes
 	node scripts/test.ts --only faults
