@@ -60,7 +60,11 @@ async function prepare(): Promise<void> {
     'moving CoreDNS to a worker: the lab has one pod of it, and without that no client finds anything',
     moveDns,
   );
-  await step('helm install charts/traffic-operator', () => helmInstall());
+  const namespaces = `{${NAMESPACE}}`;
+  await step(`kubectl create namespace ${NAMESPACE}`, () => kubectl('create', 'namespace', NAMESPACE));
+  await step(`helm install charts/traffic-operator --set 'stacks.namespaces=${namespaces}'`, () =>
+    helmInstall({ 'stacks.namespaces': namespaces }),
+  );
 }
 
 /** It tolerates the taint of masters. */
