@@ -158,7 +158,7 @@ describe('a check', () => {
     const after = await status();
     expect(after.findings?.[0]?.since).toBe(before.findings?.[0]?.since);
     expect(after.outages?.find(({ class: one }) => one === 'PodNetwork')).toEqual(before.outages?.[0]);
-    await isTold('FindingCleared: Server server is gone');
+    await isTold('FindingCleared: Finding cleared: Server server');
   });
 
   it('clears a finding, with an event and the end of its outage', async () => {
@@ -169,7 +169,7 @@ describe('a check', () => {
     expect(summary).toBeUndefined();
     const outage = outages?.find(({ class: one }) => one === 'PodNetwork');
     expect(Date.parse(outage?.end ?? '')).toBeGreaterThan(Date.parse(outage?.start ?? ''));
-    await isTold('FindingCleared: PodNetwork n2 is gone');
+    await isTold('FindingCleared: Finding cleared: PodNetwork n2');
   });
 });
 

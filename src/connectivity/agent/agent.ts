@@ -17,7 +17,7 @@ import { ReportSender } from './reportSender.ts';
 import { EarlyRuns, firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
 import { Targets } from './targets/targets.ts';
 
-/** Of the field `nslookup` of a report. */
+/** How long the agent looks up the server's name for the field `nslookup` of a report, ms. */
 const MOST_LOOKUP_MS = 3_000;
 /** So memory is released after each run with an interval of 30 s, whose pauses differ a little. Costs 0.05 % of a core. */
 const RELEASE_EVERY_MS = 25_000;
@@ -40,8 +40,8 @@ export interface AgentOptions {
 }
 
 /**
- * Answers peers, and measures and reports once each interval, until `signal` is aborted. A report that does not get
- * through is followed by a new one, soon at first; the peers stay those of the last assignment.
+ * Answers peers, and measures and reports once each interval, until `signal` is aborted. If a report does not get through,
+ * the agent measures and reports again, soon at first, with the peers of the last assignment.
  *
  * @throws Error if another program has the port for peers
  */
@@ -64,7 +64,7 @@ export async function runAgent(o: AgentOptions, signal: AbortSignal): Promise<vo
   }
 }
 
-/** What an agent keeps from report to report. */
+/** The state that an agent keeps from report to report. */
 class AgentRun {
   readonly heard = new Heard();
   readonly own: OwnMetrics;
@@ -96,7 +96,7 @@ class AgentRun {
     const start = clock.monotonic();
     const intervalSeconds = this.#assignment.intervalSeconds ?? identity.intervalSeconds;
     const next = nextDelayMs(identity.podName, intervalSeconds * 1_000, clock.now());
-    // Whatever fails while measuring, the agent goes on: its peers need its echo, and the server its next report.
+    // The agent continues after any failed measurement: its peers need its echo, and the server its next report.
     const isSent = await this.#report(intervalSeconds, signal).catch((error: unknown) => {
       logger.error({ err: error }, 'no report: the measurement failed');
       return false;

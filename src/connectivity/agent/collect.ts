@@ -4,10 +4,10 @@ import type { Measurement } from '../protocol/measurement.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { NameLookup } from '../../runtime/process/nameLookup.ts';
 
-/** What an agent says of itself in each report. */
+/** The data about itself that an agent puts into each report. */
 export interface AgentIdentity {
   readonly podName: string;
-  /** '' if the pod was not told. */
+  /** '' if the pod does not know its node. */
   readonly nodeName: string;
   readonly intervalSeconds: number;
   /** Number of zeros in the field `zero_extender`. */
@@ -42,7 +42,7 @@ export function collectReport(
   };
 }
 
-/** Never rejects: null if there is no answer within `waitMs`. */
+/** Looks up the addresses of a host. Never rejects: null if there is no answer within `waitMs`. */
 export async function addressesOf(host: string, names: NameLookup, waitMs: number): Promise<string[] | null> {
   try {
     return (await names.addresses(host, waitMs)).map(({ address }) => address);

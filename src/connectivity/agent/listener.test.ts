@@ -66,7 +66,7 @@ describe('the page of an agent', () => {
     expect((await value('process_resident_memory_bytes')) / rss).toBeCloseTo(1, 0);
   });
 
-  it('has the age of the last accepted report; before it, that of the agent', async () => {
+  it('has the age of the last accepted report, and the age of the agent before the first', async () => {
     await clock.advance(7_000);
     expect(await value(AGE)).toBe(7);
     own.reportAccepted();

@@ -51,7 +51,7 @@ function answerTo(metrics: () => HttpAnswer): HttpHandler {
   };
 }
 
-/** A socket that echoes probes. Undefined if the machine does not have this kind of addresses. */
+/** Opens a socket that echoes probes. Undefined if the machine does not have this kind of addresses. */
 async function echo(type: 'udp4' | 'udp6', o: ListenerOptions): Promise<Socket | undefined> {
   // Sender addresses are numbers: there is nothing to look up.
   const socket = createSocket({ type, ipv6Only: type === 'udp6', lookup: numbersOnly });

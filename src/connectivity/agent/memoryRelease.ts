@@ -6,9 +6,9 @@ const CLOSED_MS = 100;
 /**
  * Returns memory to the system after a burst of work, for a process that rests most of the time.
  *
- * A usual collection keeps the pages for objects to come. This one is that of V8 before it gives up for want of memory: it
- * moves objects together, and returns all free pages. It takes about 20 ms of CPU time. Node.js must run with --expose-gc
- * (https://nodejs.org/docs/latest-v24.x/api/cli.html#--expose-gc); without it, nothing happens.
+ * An ordinary collection keeps free pages for new objects. This class starts the collection that V8 runs as a last resort
+ * when memory is short: it moves objects together, and returns all free pages. It takes about 20 ms of CPU time. Node.js
+ * must run with --expose-gc (https://nodejs.org/docs/latest-v24.x/api/cli.html#--expose-gc); without it, nothing happens.
  */
 export class MemoryRelease {
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class MemoryRelease {
     this.#everyMs = everyMs;
   }
 
-  /** To be called at the end of a burst. */
+  /** Starts a collection soon, unless the last one is too recent. Call it at the end of a burst. */
   soon(): void {
     const { gc } = globalThis;
     const now = this.#clock.monotonic();

@@ -16,7 +16,7 @@ export class OwnMetrics {
     this.#acceptedAt = clock.monotonic();
   }
 
-  /** To be called when the server accepted a report. */
+  /** Sets the age of the last accepted report to 0. Call it when the server has accepted a report. */
   reportAccepted(): void {
     this.#acceptedAt = this.#clock.monotonic();
   }

@@ -16,7 +16,7 @@ const BY_CODE: Readonly<Record<string, ProbeError>> = {
   EAI_AGAIN: 'NotFound',
 };
 
-/** Why a probe failed, by the error of Node.js. The only aborted probes are those whose time is over. */
+/** Returns why a probe failed, from the error of Node.js. An aborted probe has reached its time limit: nothing else aborts it. */
 export function probeError(error: unknown): ProbeError {
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (name === 'AbortError' || name === 'TimeoutError') return 'Timeout';

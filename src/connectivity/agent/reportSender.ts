@@ -149,7 +149,7 @@ export class ReportSender {
     });
   }
 
-  /** The kubelet writes a new token before the old one expires. */
+  /** Reads the token for each report: the kubelet writes a new token before the old one expires. */
   async #token(): Promise<string | undefined> {
     const { tokenFile, logger } = this.#o;
     if (tokenFile === undefined) return undefined;
@@ -163,7 +163,7 @@ export class ReportSender {
     return undefined;
   }
 
-  /** A new connection verifies the server with the CA as it is then in its file. @throws if the file cannot be read */
+  /** Returns the open connection, or a new one, which verifies the server with the present CA of the file. @throws if the file cannot be read */
   async #connection(): Promise<HttpAgent> {
     const { serverCaFile } = this.#o;
     const isOpen = Object.keys(this.#agent?.freeSockets ?? {}).length > 0;

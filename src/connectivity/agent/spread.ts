@@ -34,7 +34,7 @@ export function retryDelayMs(podName: string, failures: number, nextMs: number):
   return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1) * (0.5 + shareOf(podName)), nextMs);
 }
 
-/** From 0 to 1, the same for the same name. */
+/** Returns a share from 0 to 1, the same for the same name. */
 function shareOf(podName: string): number {
   return createHash('sha256').update(podName).digest().readUInt32BE() / 2 ** 32;
 }
@@ -56,7 +56,7 @@ export class EarlyRuns {
   readonly #measured = new Set<string>();
   #used = 0;
 
-  /** To be called when the peers of an assignment are measured. */
+  /** Remembers the peers of an assignment. Call it when they are measured. */
   measured({ peers }: Assignment): void {
     if (this.#used >= MOST_EARLY_RUNS) return;
     for (const { node } of peers) this.#measured.add(node);

@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 
 const note = (now: number, ...peers: string[]): void => assigned.note('n1', 'Pod', peers, now, WINDOW_MS);
-/** Those of these nodes that n1 was assigned. */
+/** Returns which of the nodes n1 was assigned. */
 const known = (...nodes: string[]): string[] => nodes.filter((node) => assigned.of('n1', 'Pod')?.(node));
 
 it('knows nothing of an agent before its first assignment', () => {

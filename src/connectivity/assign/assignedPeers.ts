@@ -3,12 +3,13 @@ import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
 /** Peers in a window at most: with 60 in each report, agents come and go in each of 16 reports. Then the next window begins. */
 const MOST_PEERS = 1_000;
 
-/** What one agent was assigned. */
+/** The peers that one agent was assigned. */
 interface Assigned {
   /** Start of the window, by a clock that does not jump, ms. */
   since: number;
-  /** All peers of the window, and those of the one before. */
+  /** All peers of the window. */
   peers: readonly string[];
+  /** All peers of the window before. */
   before: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export interface AssignableNode extends RingNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What the assignment of peers needs. */
+/** The input of the assignment of peers. */
 export interface AssignmentInput {
   readonly nodes: readonly AssignableNode[];
   readonly checks: readonly CheckSettings[];
@@ -21,7 +21,7 @@ export interface AssignmentInput {
   readonly now: number;
 }
 
-/** What the agent of a node and plane is to do. */
+/** The assignment of the agent of a node and plane. */
 export interface PlannedAssignment extends Omit<Assignment, 'peers'> {
   /** Nodes whose agents it probes, each once. */
   readonly peers: readonly string[];
@@ -37,7 +37,7 @@ export interface ReducedPeers {
 
 /** The assignments of all agents at one time. */
 export interface AssignmentPlan {
-  /** What the agent of a node and plane is to do. Its cost does not depend on the number of nodes. */
+  /** Returns the assignment of the agent of a node and plane. Its cost does not depend on the number of nodes. */
   readonly of: (node: string, plane: Plane) => PlannedAssignment;
   /** The URLs that the agent of a node and plane requests, as in `of`. */
   readonly urlsOf: (node: string, plane: Plane) => readonly string[];
@@ -54,8 +54,8 @@ interface Ring {
 }
 
 /**
- * Peers that an agent has at most, besides those of kept links: see `MOST_LINKS_OF_NODE`. Agents accept 64 peers, and
- * reports have 128 results, two addresses for each.
+ * The most peers of an agent, without the peers of kept links: see `MOST_LINKS_OF_NODE`. Agents accept 64 peers, and a
+ * report has at most 128 results: two addresses for each.
  */
 export const MOST_PEERS = 50;
 

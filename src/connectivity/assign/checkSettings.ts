@@ -5,7 +5,7 @@ import { durationMs } from '../../api/durationSchema.ts';
 import { createLabelMatcher, type LabelMatcher } from '../../api/labelMatcher.ts';
 import { MOST_ASSIGNED_URLS, type Assignment } from '../protocol/measurement.ts';
 
-/** What a ConnectivityCheck asks for, with the defaults of absent fields. */
+/** The settings of a ConnectivityCheck, with the defaults of absent fields. */
 export interface CheckSettings {
   readonly name: string;
   readonly generation: number;
@@ -35,8 +35,8 @@ export function settingsOf({ metadata, spec = {} }: ConnectivityCheck): CheckSet
 }
 
 /**
- * What an agent is to do for several checks: at the shortest interval, with the probes and URLs of all. Without a check,
- * no interval and no probe.
+ * Returns the assignment of an agent for several checks: the shortest interval, and the probes and URLs of all checks.
+ * Without a check it has no interval and no probe.
  */
 export function combined(checks: readonly CheckSettings[]): Omit<Assignment, 'peers'> {
   const has = (probe: keyof Assignment['probes']): boolean => checks.some(({ probes }) => probes[probe]);
@@ -57,7 +57,7 @@ export function urlsOf(checks: readonly CheckSettings[]): {
   return { requested: urls.slice(0, MOST_ASSIGNED_URLS), leftOut: urls.slice(MOST_ASSIGNED_URLS) };
 }
 
-/** Of at least one check, ms. */
+/** Returns the shortest interval of the checks, ms. Needs at least one check. */
 export function shortestMs(checks: readonly CheckSettings[]): number {
   return Math.min(...checks.map(({ intervalMs }) => intervalMs));
 }

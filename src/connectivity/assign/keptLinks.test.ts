@@ -69,7 +69,7 @@ describe('a link', () => {
     expect(links.awaited('b', 'Pod')).toEqual([]);
   });
 
-  it('is forgotten when it may not be kept any more', () => {
+  it('is forgotten when it may no longer be kept', () => {
     report('a', { b: 'failed', c: 'failed' });
     links.forget((from, to, plane) => plane === 'Pod' && [from, to].sort().join() === 'a,c');
     expect([links.size, links.of('a', 'Pod'), links.of('b', 'Pod')]).toEqual([1, ['c'], []]);

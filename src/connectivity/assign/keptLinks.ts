@@ -6,7 +6,7 @@ import type { PeerResult } from '../protocol/measurement.ts';
 export const MOST_LINKS_OF_NODE = 10;
 /**
  * Links of both planes. Each is probed from both ends: with 10,000 agents and 10 peers each, they add up to a tenth of all
- * pairs. Faults of more links are those of nodes or zones, which the rotation sees at any time.
+ * pairs. More links fail only through a fault of nodes or zones, which the rotation sees at any time.
  */
 export const MOST_LINKS = 5_000;
 /**
@@ -19,15 +19,15 @@ const OK_REPORTS = 2;
 /** The assignment goes out with the answer to one report, and the next report has the result. */
 const AWAITED_REPORTS = 2;
 
-/** What one report says of a link. */
+/** The state of a link in one report. */
 interface Reported {
-  /** Of several addresses of a node, the worst one counts. */
+  /** The quality of the worst address of the node. */
   readonly quality: Quality;
   /** It loses packets, or another address works. */
   readonly isPartial: boolean;
 }
 
-/** What the agent of one node has reported of a link since it is kept. */
+/** The reports of one end of a link, counted since the link is kept. */
 interface End {
   /** Reports, with a result of the link or without. */
   reports: number;
@@ -35,7 +35,7 @@ interface End {
   oks: number;
 }
 
-/** What an agent measured in one report. */
+/** The measurement in one report of an agent. */
 export interface Seen {
   readonly node: string;
   readonly plane: Plane;
@@ -47,7 +47,7 @@ export interface Seen {
 }
 
 /**
- * The links between nodes that did not work when they were last measured. The agents of both ends go on probing them in
+ * The links between nodes that did not work when they were last measured. The agents of both ends continue to probe them, in
  * addition to the rotation, so that a finding lasts as long as the fault, and both directions are known.
  *
  * | link | then |
@@ -75,13 +75,13 @@ export class KeptLinks {
     return [...(this.#planes[plane].get(node)?.keys() ?? [])];
   }
 
-  /** Those of them that its reports may not tell of yet. */
+  /** Returns the peers of kept links that its reports may not have a result of yet. */
   awaited(node: string, plane: Plane): readonly string[] {
     const ends = this.#planes[plane].get(node);
     return ends === undefined ? [] : [...ends].flatMap(([peer, end]) => (end.reports < AWAITED_REPORTS ? [peer] : []));
   }
 
-  /** To be called with each report that has a measurement. */
+  /** Keeps and forgets links by the results of a report. Call it with each report that has a measurement. */
   seen({ node, plane, peers, lossPercent, mayKeep }: Seen): void {
     const reported = reportedLinks(peers, lossPercent);
     for (const [peer, end] of this.#planes[plane].get(node) ?? []) {
@@ -96,7 +96,7 @@ export class KeptLinks {
     }
   }
 
-  /** Forgets the links that must not be kept any more. */
+  /** Forgets the links that may no longer be kept. */
   forget(mayKeep: (from: string, to: string, plane: Plane) => boolean): void {
     for (const plane of PLANES) {
       for (const [from, ends] of this.#planes[plane]) {
@@ -141,7 +141,7 @@ export class KeptLinks {
   }
 }
 
-/** By node. */
+/** Returns the state of each link in a report, by the node at the other end. */
 function reportedLinks(peers: readonly PeerResult[], lossPercent: number): Map<string, Reported> {
   const found = new Map<string, Reported>();
   for (const peer of peers) {

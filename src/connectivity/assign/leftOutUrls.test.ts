@@ -24,7 +24,7 @@ it('names the URLs beyond the 50 of a node, the limit, and the checks that ask f
   });
 });
 
-it('are those of a node and a plane: other checks do not count there', () => {
+it('are counted for each node and plane: checks of other nodes do not count there', () => {
   const [one, two] = [check('one', urls('one')), check('two', urls('two'))];
   expect(leftOut(one, two, check('b', urls('three'), { nodes: ['b'] }))).toMatchObject({ count: 10, nodes: 1 });
   expect(

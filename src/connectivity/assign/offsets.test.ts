@@ -44,7 +44,7 @@ describe('ringOffsets', () => {
     );
   });
 
-  it('give each node a watcher of its own zone and, with three zones, of another one', () => {
+  it('give each node a watcher of its own zone and, with three zones, of another zone', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 4, max: 30 }), { minLength: 3, maxLength: 5 }),

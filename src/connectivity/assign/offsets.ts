@@ -1,5 +1,5 @@
 /**
- * The offsets of peers in the ring of n nodes: the node at i probes those at i + o (mod n).
+ * Returns the offsets of peers in the ring of n nodes: the node at i probes the nodes at i + o (mod n) for each offset o.
  *
  * As all nodes use the same offsets, each node probes exactly k others and is probed by exactly k.
  *
@@ -8,10 +8,10 @@
  * | n <= k+1 | all: everyone probes everyone |
  * | k >= 4 | 1 and n-1 always; k-2 that rotate |
  * | k = 2, 3 | 1 always; the others rotate |
- * | k = 1 | one that rotates |
+ * | k = 1 | one, which rotates |
  *
- * The fixed offsets are the neighbours on both sides. They give each node a watcher that stays the same, and when a node
- * joins only its two neighbours get another one. A node that is not alone in its zone has a neighbour of its zone.
+ * The fixed offsets are the neighbours on both sides. They give each node a watcher that does not change; when a node
+ * joins, only its two neighbours get a new watcher. A node that is not alone in its zone has a neighbour of its zone.
  *
  * The others, m = n-1-f for f fixed offsets, are divided into r = k-f blocks of nearly equal size. Step t takes the t-th
  * offset of each block: all are used within ceil(m/r) steps. They lie about n/r apart, so that any row of 2n/r nodes has

@@ -2,9 +2,9 @@
 const SHORTEST_STEP_MS = 120_000;
 
 /**
- * The rotation step at a time. It follows from the wall clock, so that a restart of the server does not begin anew; if
- * the clock jumps, nothing but the order of the steps changes. A step is two intervals at least, so that each peer is
- * probed once or more.
+ * Returns the rotation step at a time. It follows from the wall clock, so that a restarted server continues with the same
+ * step; a jump of the clock changes only the order of the steps. A step takes at least two intervals, so that each peer is
+ * probed at least once.
  *
  * @param now wall clock, ms
  */

@@ -9,7 +9,7 @@ const MOST_PAIRS = 3;
 
 export const NO_EVIDENCE: Evidence = { affectedPairs: 0, observedPairs: 0, pairs: [] };
 
-/** What a fault of the network rests on. */
+/** Returns the evidence of a fault of the network: how many pairs of nodes show it, and some of them as examples. */
 export function evidenceOf(fault: Fault): Evidence {
   const affected = affectedBy(fault);
   // A pair that fails over all families does not show that it is one.
@@ -29,7 +29,7 @@ export function evidenceOf(fault: Fault): Evidence {
   return { ...evidence, lossPercent: Math.round(shareOf(sum(losses)) * 100) };
 }
 
-/** The pairs that show the fault. Of a lossy scope those that lost anything. */
+/** Returns the pairs that show the fault. In a lossy scope, all pairs that lost a datagram. */
 export function affectedBy(fault: Fault): Pair[] {
   return fault.pairs.filter((pair) => (fault.kind === 'Lossy' ? pair.lost > 0 : shows(fault, pair)));
 }
@@ -40,7 +40,7 @@ function overFamily(family: Family, pair: Pair): Loss[] {
 }
 
 /**
- * Evidence of both: for a finding about two planes, or about two faults on one plane, such as some pairs that fail and others
+ * Returns the evidence of two parts of a finding: about two planes, or about two faults on one plane, such as some pairs that fail and others
  * that lose packets. Two faults on one plane may share pairs, so the larger number counts then.
  */
 export function joined(a: Evidence, b: Evidence): Evidence {
@@ -67,7 +67,7 @@ export function severityOf({ kind }: Fault): Severity {
 }
 
 /**
- * Such as `4 of 4 pairs fail (TCP timeout, UDP 0 of 20 echoed)`, or `2 of 2 pairs lose packets over IPv6, 30 % of all` if
+ * Returns a text such as `4 of 4 pairs fail (TCP timeout, UDP 0 of 20 echoed)`, or `2 of 2 pairs lose packets over IPv6, 30 % of all` if
  * the other family has no flaw.
  */
 export function symptomOf(fault: Fault): string {
@@ -78,7 +78,7 @@ export function symptomOf(fault: Fault): string {
   return `${count} fail (${pairs[0]?.measured ?? 'no answer'})`;
 }
 
-/** The family of all pairs that show a fault, if it is the only one that shows it. */
+/** Returns ` over FAMILY` if all pairs that show the fault show it over the same family; '' otherwise. */
 function overOf(fault: Fault): string {
   const families = new Set(fault.pairs.filter((pair) => shows(fault, pair)).map(flawedFamily));
   const [family] = families;
@@ -86,7 +86,7 @@ function overOf(fault: Fault): string {
 }
 
 /**
- * Such as `TCP timeout, UDP 0 of 20 echoed`. If the families differ, each has its name:
+ * Returns the measurement as text, such as `TCP timeout, UDP 0 of 20 echoed`. If the families differ, each has its name:
  * `IPv6: TCP timeout, UDP 0 of 20 echoed; IPv4 works`.
  */
 export function measuredOf({ worst, quality, families = [] }: Pair): string {

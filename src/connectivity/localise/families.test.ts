@@ -27,7 +27,7 @@ describe('a fault of one address family', () => {
   it.each<[string, number, readonly SimFault[], readonly string[]]>([
     ['of a node', 6, [cut('node3', 'IPv6')], ['PodNetwork node3 Degraded']],
     ['of the first family', 6, [cut('node3', 'IPv4')], ['PodNetwork node3 Degraded']],
-    ['of both families is that of a whole network', 6, [cut('node3', ...FAMILIES)], ['PodNetwork node3 Failed']],
+    ['of both families is a failed network', 6, [cut('node3', ...FAMILIES)], ['PodNetwork node3 Failed']],
     [
       'of both planes of a node',
       6,
@@ -35,19 +35,19 @@ describe('a fault of one address family', () => {
       ['Node node3 Degraded'],
     ],
     [
-      'on one plane, and another one on the other',
+      'on one plane, and another family on the other plane',
       6,
       [cut('node3', 'IPv6'), { ...cut('node3', 'IPv4'), planes: ['Host'] }],
       ['PodNetwork node3 Degraded', 'HostNetwork node3 Degraded'],
     ],
     [
-      'beside a network that fails',
+      'next to a network that fails',
       6,
       [cut('node3', 'IPv6'), { ...cut('node3'), planes: ['Host'] }],
       ['HostNetwork node3 Failed', 'PodNetwork node3 Degraded'],
     ],
     [
-      'of a node, and the other one of another node: nothing passes between them',
+      'of a node, and the other family of another node: nothing passes between them',
       6,
       [cut('node3', 'IPv6'), cut('node5', 'IPv4')],
       ['PodNetwork node3 Degraded', 'PodNetwork node5 Degraded'],
@@ -59,13 +59,13 @@ describe('a fault of one address family', () => {
       ['PodNetwork node2 Degraded', 'PodNetwork node3 Degraded'],
     ],
     [
-      'beside a node that is cut',
+      'next to a node that is cut',
       6,
       [cut('node3', 'IPv6'), cut('node5')],
       ['PodNetwork node5 Failed', 'PodNetwork node3 Degraded'],
     ],
     [
-      'of a node, beside another one that loses packets',
+      'of a node, next to a node that loses packets',
       6,
       [cut('node3', 'IPv6'), of('node5', { loss: 0.3 })],
       ['PodNetwork node3 Degraded', 'PodNetwork node5 Degraded'],
@@ -77,7 +77,7 @@ describe('a fault of one address family', () => {
       ['Link node2 <-> node4 Degraded'],
     ],
     [
-      'of each link between two nodes, another one on each',
+      'of each link between two nodes, a different one on each',
       6,
       [
         { at: 'link', from: 'node2', to: 'node4', does: 'cut', families: ['IPv4'] },
@@ -140,7 +140,7 @@ describe('a fault of one address family', () => {
     ]);
   });
 
-  it('explains no service that is asked over the other one', () => {
+  it('explains no service that is asked over the other family', () => {
     const dns: SimFault = { at: 'dns', node: 'node3' };
     expect(found(dual(6, [cut('node3', 'IPv6'), dns]))).toEqual(['DNS node3 Failed', 'PodNetwork node3 Degraded']);
     expect(found(dual(6, [cut('node3', 'IPv4'), dns]))).toEqual(['PodNetwork node3 Degraded']);

@@ -8,12 +8,12 @@ import { observable, simulate } from './testing/simulate.ts';
 
 /**
  * Which faults count:
- * - A fault that changes nothing that reaches the server beside the others is left out: such as an agent that is killed
- *   on a node that is cut, or any fault elsewhere when the server's own node is cut.
- * - A set is left out if the findings are as few, and would show the same to the server in every respect: such as two of
- *   three nodes that are cut, which looks like the third one being cut. Nobody who sees the reports can decide that.
+ * - A fault does not count if the other faults hide it, so that the reports are the same without it. Examples: an agent
+ *   that is killed on a node that is cut, and any fault elsewhere when the server's own node is cut.
+ * - A set does not count if the findings are as few, and faults of these findings would cause the same reports. Example:
+ *   two of three nodes are cut, which looks the same as a cut of the third node.
  *
- * A finding is right if its class, subject and severity are those of a fault.
+ * A finding is right if a fault has the same class, subject and severity.
  *
  * So that the second rule hides no mistake, the figures are also computed of all sets: once with each finding judged, and
  * once as if all findings of the sets that are left out were wrong.

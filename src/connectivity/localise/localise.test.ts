@@ -127,7 +127,7 @@ const ROWS: readonly (readonly [string, SimCluster, readonly SimFault[], readonl
     ['HostNetwork cluster Failed'],
   ],
   [
-    'large packets vanish beside an agent that does not listen, whose MTU is not known',
+    'large packets vanish, and the MTU of an agent that does not listen is not known',
     clusterOf(6),
     [
       { at: 'node', node: 'node5', planes: ['Host'], does: { above: 1363 } },

@@ -17,13 +17,13 @@ import type { Part, Rule, Situation } from './situation.ts';
 import { finished, type Steps } from './steps.ts';
 import type { ClusterView } from './view.ts';
 
-/** What is wrong in a cluster, and how many pairs of nodes show it. */
+/** The findings of a cluster, and how many pairs of nodes show them. */
 export interface Localisation {
   /** Failed ones first, then by class and subjects. Each class and subjects occur once. */
   readonly findings: readonly Finding[];
   /** Ordered pairs of nodes and planes in the last reports. */
   readonly observedPairs: number;
-  /** Those that failed, lost packets, or lose large packets. */
+  /** Observed pairs that failed, lost packets, or lose large packets. */
   readonly affectedPairs: number;
 }
 
@@ -34,7 +34,7 @@ export function localise(view: ClusterView): Localisation {
   return finished(localiseInSteps(view));
 }
 
-/** As localise(), which takes half a second with 10,000 agents. */
+/** Does the same as localise() in steps, since it takes half a second with 10,000 agents. */
 export function* localiseInSteps(view: ClusterView): Steps<Localisation> {
   const situation = yield* situationOf(view);
   const parts: (readonly Part[])[] = [];
@@ -60,8 +60,8 @@ function* situationOf(view: ClusterView): Steps<Situation> {
 }
 
 /**
- * A silent agent confirms what a single other node measured towards it, unless that node runs the server: then either of
- * both may be cut.
+ * Returns whether a silent agent confirms a fault of its node that only one other node measured. It does not if that other
+ * node runs the server: then either of both nodes may be cut.
  */
 function silentWitness({ serverNode }: ClusterView, places: AgentsByPlace): Witness {
   return ({ kind, plane, names: [node = ''] }, pairs) =>

@@ -4,7 +4,7 @@ import type { Zones } from './faults/scope.ts';
 import type { AgentsByPlace, Pair } from './pairs/pair.ts';
 import type { ClusterView } from './view.ts';
 
-/** What the rules decide upon. */
+/** The input of the rules. */
 export interface Situation {
   readonly view: ClusterView;
   /** Agents of nodes that are not excluded. */
@@ -12,11 +12,11 @@ export interface Situation {
   readonly zones: Zones;
   readonly pairs: readonly Pair[];
   readonly faults: readonly Fault[];
-  /** Those that are reported; the others still explain what agents miss. */
+  /** The faults that are reported. The others are not, but still explain what agents cannot reach. */
   readonly settled: ReadonlySet<Fault>;
 }
 
-/** What one rule says about one subject. Parts of the same class and subject become one finding. */
+/** The result of one rule for one subject. Parts of the same class and subject become one finding. */
 export interface Part {
   readonly class: FindingClass;
   readonly subject: string;

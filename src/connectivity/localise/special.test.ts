@@ -122,7 +122,7 @@ describe('localise, what the simulated faults do not cover', () => {
 
     it.each([
       ['links that may be the node', DEAD, false],
-      ['large packets of links that may be those of the node', LARGE, false],
+      ['large packets of links that may be a fault of the node', LARGE, false],
       ['services that a fault of the network may explain', LARGE, true, 25_000],
       ['services that the others have not asked since', {}, true],
     ] as const)('has no finding of %s', (_, change, failing, hostAt?: number) => {

@@ -1,6 +1,6 @@
 /**
- * A long computation in steps. It decides nothing between two of them, so whoever runs it may let others run meanwhile, or
- * take all steps at once. Each step is short beside 100 ms.
+ * A long computation in steps. Other code may run between two steps, or all steps may run at once: the result is the same.
+ * Each step takes much less than 100 ms.
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 

@@ -12,7 +12,7 @@ const LONG_MS = 600_000;
 const MOST_NODES = sampleSize({ quick: 9, full: 16 });
 /** With how many seeds a cluster and its fault are drawn. About half of them count, and of the quick sample 25. */
 const SEEDS = sampleSize({ quick: 55, full: 400 });
-/** Clusters for each fault beside a dead address family. Each of the quick sample counts. */
+/** Clusters for each fault, with a dead address family. Each of the quick sample counts. */
 const CLUSTERS = sampleSize({ quick: 3, full: 40 });
 /** From the evaluation to the status, on average: the operator asks every 5 s, and the server evaluates once a second. */
 const ASKED_WITHIN = 3;
@@ -77,7 +77,7 @@ it(
 
 const ONE_FAMILY: SimFault = { at: 'cluster', does: 'cut', families: ['IPv6'] };
 
-/** What is named beside the fault in a cluster in which one address family is dead all the time. */
+/** Returns the findings other than the fault in a cluster in which one address family is dead all the time. */
 function besideOneFamily(fault: SimFault, seed: number) {
   const random = seeded(seed);
   const [size, zones, overlay] = [4 + Math.floor(random() * 9), 1 + Math.floor(random() * 2), random() < 0.5];
@@ -114,7 +114,7 @@ it.each<[string, SimFault]>([
     expect(counted.length).toBeGreaterThan(sampleSize({ quick: 2, full: 30 }));
     const wrong = counted.flatMap((one) => one.wrong);
     expect(wrong.filter(({ second }) => second < ENDS)).toEqual([]);
-    // When a link works again, an agent may hear the other one before that one reports that it does: one direction is named.
+    // When a link works again, one agent may hear the other before the other reports the same: one direction is named.
     const places = wrong.flatMap(({ others }) => others.map(placeOf));
     expect(places.filter((place) => place !== placeOf(expected(fault)))).toEqual([]);
   },

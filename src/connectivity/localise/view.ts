@@ -7,8 +7,8 @@ export interface NodeView {
   /** Its label topology.kubernetes.io/zone. */
   readonly zone?: string;
   /**
-   * Set while the node comes, goes or is being maintained. Pairs with it say nothing. Keep it set for two intervals after
-   * the cause has ended: the last reports of other agents are that old, and tell of the time before.
+   * Set while the node comes, goes or is being maintained. Pairs with it do not count. Keep it set for two intervals after
+   * the cause has ended: the last reports of other agents may be that old, with results of the time before.
    */
   readonly excluded?: Exclusion;
 }
@@ -17,7 +17,7 @@ export interface NodeView {
 export interface MeasurementBefore {
   readonly measuredAt: number;
   readonly reportedAt: number;
-  /** Peers and targets that did not work without a flaw. All others did, but for those that were not probed. */
+  /** Results with a flaw: peers and targets that failed, lost packets or lost large packets. Other probes worked. */
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];
   /** Nodes and targets of the last measurement that this one did not probe. Peers rotate; checks change. */
@@ -35,7 +35,7 @@ export interface MeasurementTimes {
 }
 
 /**
- * What is known of the agent of one node and plane.
+ * The server's knowledge of the agent of one node and plane.
  *
  * | state | pod | last report |
  * |---|---|---|
@@ -45,7 +45,7 @@ export interface MeasurementTimes {
  * | Broken | should run, and does not, or not for long | none, or older |
  * | Absent | ended, or being deleted | |
  *
- * `peers`, `targets` and `heard` are those of the last report, and empty unless the agent is Reporting.
+ * `peers`, `targets` and `heard` come from the last report, and are empty unless the agent is Reporting.
  */
 export interface AgentView {
   readonly node: string;
@@ -55,14 +55,14 @@ export interface AgentView {
   /** Why its pod does not run, with Broken. */
   readonly problem?: string;
   /**
-   * The pod started less than two intervals ago; only agents that are Starting or Reporting have it, since two intervals
-   * of silence are longer. Reports of other agents may still tell of the pod before it, or of the
-   * time before it listened; so pairs with it count if they work, and say nothing if they do not.
+   * The pod started less than two intervals ago. Only agents that are Starting or Reporting have it, since two intervals
+   * of silence are longer. Reports of other agents may still have results of the pod before it, or of the
+   * time before it listened; so pairs with it count if they work, and do not count if they fail.
    */
   readonly recent?: boolean;
   /** Absent: all measurements count as made at the same time. */
   readonly times?: MeasurementTimes;
-  /** Of a silent agent, when its next report was due, by the same clock. Absent if it never reported, or is not known. */
+  /** When the next report of a silent agent was due, by the same clock. Absent if it never reported, or if that is not known. */
   readonly dueAt?: number;
   /**
    * Nodes that the agent was assigned since a link to them is affected, and may not have measured yet: see `KeptLinks`.
@@ -80,12 +80,12 @@ export interface AgentView {
   readonly heard: readonly string[];
 }
 
-/** The names of the nodes that may have findings: those that are not left out. */
+/** Returns the names of the nodes that may have findings: nodes that are not left out. */
 export function checkedNodes({ nodes }: Pick<ClusterView, 'nodes'>): ReadonlySet<string> {
   return new Set(nodes.flatMap(({ name, excluded }) => (excluded === undefined ? [name] : [])));
 }
 
-/** What a finding needs. */
+/** The limits from which on a measurement is a finding. */
 export interface Thresholds {
   /** Lost datagrams of a pair, in percent, from which on it is Degraded. */
   readonly lossPercent: number;

@@ -25,12 +25,12 @@ import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, restrictedPod 
 const IDENTITY = 'identity';
 /** The directory of the token for the server, and of the cluster's CA. */
 const IDENTITY_DIRECTORY = '/var/run/secrets/traffic-operator';
-/** The CA of the server, beside that of the API server. */
+/** The file with the CA of the server, next to the CA of the API server. */
 const SERVER_CA_FILE = 'server-ca.crt';
 const TOKEN_SECONDS = 3_600;
 
 /**
- * In place of the options in the image. An agent works for some milliseconds in each interval: compiled code would save less
+ * Replaces the options of the image. An agent works for some milliseconds in each interval: compiled code would save less
  * than the compilers take. Ten peers at 30 s took 76 MiB without --jitless, and 65 MiB with it. --expose-gc lets an agent return
  * memory after each run (MemoryRelease).
  */
@@ -60,7 +60,7 @@ export function serverCa({ agentsNamespace }: ConnectivityOptions, ca: string): 
   };
 }
 
-/** The two DaemonSets: agents in the network of the pods, and in that of the nodes. */
+/** The two DaemonSets: agents in the network of the pods, and agents in the network of the nodes. */
 export function agentDaemonSets(options: ConnectivityOptions): V1DaemonSet[] {
   return [daemonSet(AGENT_NAME, 'Pod', options), daemonSet(HOST_AGENT_NAME, 'Host', options)];
 }
@@ -132,7 +132,7 @@ function container(plane: Plane, options: ConnectivityOptions): V1Container {
   };
 }
 
-/** The arguments of an agent: those of the original with one dash, those of this program with two. */
+/** The arguments of an agent. Flags of the original have one dash, flags of this program have two. */
 export function agentArgs(plane: Plane, options: ConnectivityOptions): string[] {
   return [
     'connectivity-agent',

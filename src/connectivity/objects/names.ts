@@ -39,7 +39,7 @@ export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 export interface ConnectivityOptions {
   /** The namespace of the server and the Agent objects. */
   readonly namespace: string;
-  /** The namespace of the agents. It may be that of the server. */
+  /** The namespace of the agents. It may be the namespace of the server. */
   readonly agentsNamespace: string;
   /** The image of this program. */
   readonly image: string;
@@ -66,7 +66,7 @@ export interface ConnectivityOptions {
    * agents verify it by the CA in the ConfigMap SERVER_CA_NAME.
    */
   readonly tlsSecretName: string;
-  /** Whether the server accepts reports without a token, such as those of original agents. */
+  /** Whether the server accepts reports without a token, such as original agents send. */
   readonly allowAnonymous: boolean;
   /** CIDRs that URLs of ConnectivityChecks may lead to, although agents refuse them by default. */
   readonly allowedTargets: readonly string[];

@@ -13,7 +13,7 @@ export function operatedObjects(options: ConnectivityOptions): KubeObject[] {
   return [agentsNamespace(options), ...accountsAndPods(options)];
 }
 
-/** Every object of the connectivity check but its CRDs, for a cluster without the operator. */
+/** Returns all objects of the connectivity check except its CRDs, for a cluster without the operator. */
 export function connectivityObjects(options: ConnectivityOptions): KubeObject[] {
   return [
     agentsNamespace(options),
@@ -36,7 +36,7 @@ function accountsAndPods(options: ConnectivityOptions): KubeObject[] {
   ];
 }
 
-/** Privileged: agents in the network of the nodes are not allowed otherwise. Nothing else of a node is used. */
+/** Returns the namespace of the agents. Its level is privileged only because agents use the network of the node. */
 function agentsNamespace({ agentsNamespace: name }: ConnectivityOptions): V1Namespace {
   const level = 'privileged';
   return {

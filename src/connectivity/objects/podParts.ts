@@ -10,22 +10,22 @@ import type { ConnectivityOptions, PodSize } from './names.ts';
 const USER = 65_532;
 
 /**
- * Of a pod, at the restricted Pod Security level. On OpenShift without IDs: its SCCs assign a user of the range of the
- * namespace, and refuse any other.
+ * Returns the security context of a pod at the restricted Pod Security level. On OpenShift it has no IDs: the SCCs assign
+ * a user of the namespace's range, and refuse any other.
  */
 export function restrictedPod({ openshift }: ConnectivityOptions): V1PodSecurityContext {
   const ids = openshift ? {} : { runAsUser: USER, runAsGroup: USER };
   return { runAsNonRoot: true, ...ids, seccompProfile: { type: 'RuntimeDefault' } };
 }
 
-/** Of a container, at the restricted Pod Security level, with nothing writable. */
+/** The security context of a container at the restricted Pod Security level. The container can write no file. */
 export const RESTRICTED_CONTAINER: V1SecurityContext = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
 };
 
-/** By these variables a program knows its pod and its node. The names are those of the original. */
+/** The variables by which a program knows its pod and its node. The original uses the same names. */
 export function ownNames(): V1EnvVar[] {
   return [
     { name: 'MY_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

@@ -8,8 +8,8 @@ const API_VERSION = `${API_GROUP}/v1`;
 const labels = appLabel(SERVER_NAME);
 
 /**
- * What the server may do in the whole cluster: watch the pods of agents, which also those of an original deployment
- * are, and what it evaluates their reports for; and check their tokens.
+ * The rights of the server in the whole cluster: watch the pods of agents, which may be in any namespace if agents are of an
+ * original deployment; watch the Nodes and ConnectivityChecks that it evaluates; and check the tokens of agents.
  */
 export const SERVER_CLUSTER_RULES: readonly V1PolicyRule[] = [
   { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['list', 'watch'] },
@@ -17,7 +17,7 @@ export const SERVER_CLUSTER_RULES: readonly V1PolicyRule[] = [
   { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
 ];
 
-/** What the server stores in its namespace. An apply needs patch, and create for an object that is not there. */
+/** The rights to store Agent objects in the server's namespace. An apply needs patch, and create for a new object. */
 export const SERVER_RULES: readonly V1PolicyRule[] = [
   { apiGroups: [AGENTS.group], resources: [AGENTS.plural], verbs: ['list', 'create', 'patch', 'delete'] },
 ];
@@ -60,7 +60,7 @@ export function serverRoleBinding({ namespace }: ConnectivityOptions): V1RoleBin
   };
 }
 
-/** Cluster-scoped names have the namespace, so that two deployments do not share them. */
+/** Returns the name of cluster-scoped objects. It has the namespace, so that two deployments do not share objects. */
 function clusterName(namespace: string): string {
   return `${namespace}:${SERVER_NAME}`;
 }

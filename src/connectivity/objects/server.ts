@@ -15,7 +15,7 @@ import { ownNames, priorityOf, pullSecrets, RESTRICTED_CONTAINER, restrictedPod 
 const CERTIFICATE = 'certificate';
 const CERTIFICATE_DIRECTORY = '/etc/traffic-operator/certificate';
 
-/** The name of the server's port: that of its protocol, since service meshes and NetworkPolicies go by it. */
+/** Returns the name of the server's port. It is the protocol, since service meshes and NetworkPolicies use the name. */
 function portName({ tlsSecretName }: ConnectivityOptions): 'http' | 'https' {
   return tlsSecretName === '' ? 'http' : 'https';
 }
@@ -47,7 +47,7 @@ export function serverService(options: ConnectivityOptions): V1Service {
   };
 }
 
-/** One replica: two would share the reports of the agents between them. */
+/** Returns the Deployment of the server. It has one replica: each of two would get only a part of the reports. */
 export function serverDeployment(options: ConnectivityOptions): V1Deployment {
   const { nodeSelector, tolerations } = options.server;
   return {
@@ -93,7 +93,7 @@ function container(options: ConnectivityOptions): V1Container {
       `-endpoint=:${SERVER_PORT}`,
       `-agents-namespace=${namespace}`,
       `-reportinterval=${reportIntervalSeconds}`,
-      // Original agents run in other namespaces, with other ServiceAccounts, and are to be counted, too.
+      // Original agents run in other namespaces, with other ServiceAccounts, and must also be counted.
       ...(allowAnonymous ? [] : [`--agent-service-account=${agentsNamespace}/${AGENT_NAME}`]),
       `--allow-anonymous=${allowAnonymous}`,
       ...args,
@@ -108,7 +108,7 @@ function container(options: ConnectivityOptions): V1Container {
   };
 }
 
-/** What HTTPS adds to the pod. The kubelet does not verify the certificate of what it probes. */
+/** The parts that HTTPS adds to the pod. The kubelet does not verify certificates when it probes. */
 interface CertificateParts {
   readonly args: readonly string[];
   readonly scheme: { readonly scheme?: 'HTTPS' };
@@ -116,7 +116,7 @@ interface CertificateParts {
   readonly volumes: Pick<V1PodSpec, 'volumes'>;
 }
 
-/** A directory is mounted, not single files: the kubelet then renews the files, and the server reads them again. */
+/** Returns the parts of HTTPS. The Secret is mounted as a directory, so that the kubelet renews the files. */
 function certificate({ tlsSecretName: secretName }: ConnectivityOptions): CertificateParts {
   if (secretName === '') return { args: [], scheme: {}, mounts: {}, volumes: {} };
   const items = ['tls.crt', 'tls.key'].map((key) => ({ key, path: key }));

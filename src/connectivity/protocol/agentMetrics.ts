@@ -1,4 +1,4 @@
-/** What an agent says of itself to Prometheus. */
+/** The values of an agent's own metrics. */
 export interface AgentFigures {
   /** CPU time since the start, user and system. */
   readonly cpuSeconds: number;

@@ -5,21 +5,21 @@ import type { RefusedUrl } from './measurement.ts';
 /** Path of the evaluations: GET, answers with Evaluations as JSON. */
 export const EVALUATIONS_PATH = '/api/v1/evaluations';
 
-/** What the server counts for one ConnectivityCheck. A pair is ordered: from one node to another, on one plane. */
+/** The counts of one ConnectivityCheck. A pair is ordered: from one node to another, on one plane. */
 export interface EvaluationCounts {
-  /** Nodes that the check selects, and those of them that are left out. */
+  /** Nodes that the check selects. */
   readonly nodes: number;
+  /** Selected nodes that are left out. */
   readonly excludedNodes: number;
-  /**
-   * Agents that report, and those of nodes that are not left out that should: silent and broken ones. And those of them
-   * with a current report.
-   */
+  /** Agents that report, and silent or broken agents of nodes that are not left out. */
   readonly agents: number;
+  /** Agents with a current report. */
   readonly reportingAgents: number;
   /** Reporting agents that were not authenticated. */
   readonly anonymousAgents: number;
-  /** Pairs of the last reports, and those of them that failed or lost packets. */
+  /** Pairs in the last reports. */
   readonly observedPairs: number;
+  /** Observed pairs that failed, lost packets, or lose large packets. */
   readonly affectedPairs: number;
 }
 
@@ -29,7 +29,7 @@ export interface RefusedUrls extends RefusedUrl {
   readonly agents: number;
 }
 
-/** What the server finds for one ConnectivityCheck. */
+/** The server's result for one ConnectivityCheck. */
 export interface Evaluation {
   /** `metadata.generation` of the check that was evaluated. */
   readonly generation: number;
@@ -52,7 +52,7 @@ export interface Evaluation {
 /** Limits that keep the status of a ConnectivityCheck below 16 KiB. */
 export const MOST_FINDINGS = 12;
 export const MOST_EXCLUDED = 10;
-/** Findings of one evaluation that may stay. Those of a status are few; the limit bounds the answer. */
+/** The most findings in `lasting` of one evaluation. A status has few findings; the limit bounds the size of the answer. */
 export const MOST_LASTING = 50;
 
 /** By the name of the ConnectivityCheck. */

@@ -1,8 +1,8 @@
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
 
 /**
- * What agents of this program measure between nodes. It is the field `connectivity` of a report; the original agent
- * sends none, and neither the API nor the stores keep it.
+ * The measurement between nodes by agents of this program: the field `connectivity` of a report. The original agent does
+ * not send it, and neither the API nor the stores keep it.
  */
 
 /**
@@ -42,7 +42,7 @@ export interface MtuResult {
   readonly largest: number;
 }
 
-/** What an agent measured towards one address of the agent of another node, on its own plane. */
+/** A measurement towards one address of another node's agent, on the same plane. */
 export interface PeerResult {
   /** Node of the peer. */
   readonly node: string;
@@ -54,11 +54,11 @@ export interface PeerResult {
   readonly mtu?: MtuResult;
 }
 
-/** Services of the cluster that agents probe. `Kubelet` is that of the agent's own node, by host agents only. */
+/** Services of the cluster that agents probe. Only host agents probe the `Kubelet`, each on its own node. */
 export const TARGETS = ['APIServer', 'DNSUDP', 'DNSTCP', 'Kubelet'] as const;
 export type Target = (typeof TARGETS)[number];
 
-/** What an agent measured towards a service of the cluster. */
+/** A measurement towards a service of the cluster. */
 export interface TargetResult {
   readonly target: Target;
   /** Address and port that was asked. */
@@ -92,7 +92,7 @@ export interface RefusedUrl {
   readonly reason: TargetRefusal;
 }
 
-/** What one agent measured in its last interval. */
+/** The measurement of one agent in its last interval. */
 export interface Measurement {
   readonly plane: Plane;
   /** Port on which the agent answers HTTP and echoes UDP, on all addresses of its pod. */
@@ -106,7 +106,7 @@ export interface Measurement {
    * heard, the direction towards this agent is cut; the echo alone cannot say which direction is.
    */
   readonly heard: Readonly<Record<string, number>>;
-  /** From the start of the measurement to that of the report, ms. Absent: not known. */
+  /** Time from the start of the measurement to the start of the report, ms. Absent: not known. */
   readonly tookMs?: number;
 }
 
@@ -118,15 +118,15 @@ export interface Peer {
   readonly port: number;
 }
 
-/** The most URLs of an assignment, those of all checks of a node: an agent requests each in every interval. */
+/** The most URLs of an assignment, for all checks of a node together: an agent requests each in every interval. */
 export const MOST_ASSIGNED_URLS = 50;
 
-/** What an agent is to do until its next report: the answer to a report that has a measurement. */
+/** The task of an agent until its next report: the answer to a report that has a measurement. */
 export interface Assignment {
   /** Seconds between two reports, which takes the place of `-reportinterval`; absent: as the flag says. */
   readonly intervalSeconds?: number;
   readonly peers: readonly Peer[];
   readonly probes: { readonly dns: boolean; readonly apiServer: boolean; readonly mtu: boolean };
-  /** URLs to request in addition to those of `-probeurls`. */
+  /** URLs to request in addition to `-probeurls`. */
   readonly urls: readonly string[];
 }

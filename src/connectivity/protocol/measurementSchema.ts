@@ -7,7 +7,7 @@ import { MOST_DATAGRAMS, PROBE_ERRORS, TARGET_REFUSALS, TARGETS, type Measuremen
 /** Limits of a measurement. A body of 64 KiB has room for about 250 results; an agent has 64 peers of two addresses. */
 const MOST_PEERS = 128;
 const MOST_TARGETS = 16;
-/** URLs of the checks and of `-probeurls`, 50 each, and that of the server. */
+/** URLs of the checks and of `-probeurls`, 50 each, and the server's URL. */
 const MOST_REFUSED = 128;
 const LONGEST_URL = 2_048;
 /** Agents of other nodes that sent datagrams: the number of watchers of a node varies while peers rotate. */

@@ -1,4 +1,4 @@
-/** Path of the server that every agent requests, whatever its flags. The probes of the kubelet use it, too. */
+/** Path of the server that every agent requests, whatever its flags. The probes of the kubelet also use it. */
 export const PING_PATH = '/api/v1/ping';
 
 /**

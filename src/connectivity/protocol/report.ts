@@ -6,7 +6,7 @@ import { readMeasurement } from './measurementSchema.ts';
 /** Limit of the body of a report, bytes. A node with 1,000 interfaces takes 50 kB. */
 export const REPORT_LIMIT_BYTES = 64 * 1024;
 
-/** The text of the original server for a body that is no JSON, with status 500. */
+/** The text of the original server for a body that is not JSON, with status 500. */
 const NOT_JSON = 'Error while unmarshaling data. Details: ';
 
 /** Why a report was not accepted, as the answer says it. */
@@ -15,7 +15,7 @@ export interface ReportProblem {
   readonly text: string;
 }
 
-/** A report, and what agents of this program send with it. The measurement is no part of the report. */
+/** A report, and the measurement that agents of this program send with it. */
 export interface ReadReport {
   readonly report: Report;
   readonly measurement?: Measurement;

@@ -7,8 +7,8 @@ import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import { FIRST_CHECK, FIRST_CHECK_ANNOTATION, FIRST_CHECK_DONE, FIRST_CHECK_MANAGER } from './names.ts';
 
 /**
- * Creates the first ConnectivityCheck. An annotation on the Deployment of the server says that it was created, or was not needed, so that
- * a restarted operator knows it, too. It has a field manager of its own, since a TrafficStack may keep the Deployment:
+ * Creates the first ConnectivityCheck. An annotation on the Deployment of the server says that the check was created, or was not needed,
+ * so that a restarted operator also knows it. The annotation has its own field manager, since a TrafficStack may keep the Deployment:
  *
  * | the Deployment of the server | what follows                                                  |
  * | ---------------------------- | ------------------------------------------------------------- |
@@ -30,12 +30,12 @@ async function createFirstCheck(client: Client): Promise<void> {
   try {
     await client.create(CONNECTIVITY_CHECKS, { metadata: { name: FIRST_CHECK }, spec: {} });
   } catch (error) {
-    // Somebody else created it since.
+    // Another client created it meanwhile.
     if (!isConflict(error)) throw error;
   }
 }
 
-/** With the uid, so that a Deployment that was deleted meanwhile is not made again. */
+/** Writes the annotation. Sends the uid, so that a Deployment that was deleted meanwhile is not created again. */
 async function noteFirstCheck(client: Client, { metadata }: KubeObject): Promise<void> {
   const { name, namespace, uid } = metadata ?? {};
   const annotations = { [FIRST_CHECK_ANNOTATION]: FIRST_CHECK_DONE };

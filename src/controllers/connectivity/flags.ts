@@ -30,7 +30,7 @@ const pullPolicy = valueType('policy', `one of ${PULL_POLICIES.join(', ')}`, (te
 export const CONNECTIVITY_FLAGS = {
   connectivityImage: flag(
     image,
-    'Image of the server and the agents of the connectivity check: that of the operator. Required with --connectivity.',
+    'Image of the server and the agents of the connectivity check: the image of the operator. Required with --connectivity.',
   ),
   connectivityImagePullPolicy: withDefault(
     pullPolicy,
@@ -76,7 +76,7 @@ export const CONNECTIVITY_FLAGS = {
   connectivityAllowAnonymous: withDefault(
     boolean,
     String(DEFAULTS.allowAnonymous),
-    'Accept reports without a token, such as those of the original agents.',
+    'Accept reports without a token, such as original agents send.',
   ),
   connectivityAllowTargetCidr: list(
     cidr,
@@ -86,7 +86,7 @@ export const CONNECTIVITY_FLAGS = {
 
 export type ConnectivityFlags = FlagValues<typeof CONNECTIVITY_FLAGS>;
 
-/** A namespace has at most 63 characters, and that of the agents is named after the operator's. */
+/** The longest namespace of the operator. A namespace has at most 63 characters, and the agents' adds a suffix to it. */
 const LONGEST_NAMESPACE = 63 - '-connectivity'.length;
 
 type Flags = SharedFlags & ConnectivityFlags;

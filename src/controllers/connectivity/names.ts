@@ -8,5 +8,5 @@ export const FIRST_CHECK = 'default';
 export const FIRST_CHECK_ANNOTATION = 'traffic.example.com/first-connectivity-check';
 /** Another value was applied with the Deployment, and would be removed with the next apply. */
 export const FIRST_CHECK_DONE = 'true';
-/** Of that annotation alone: a TrafficStack that applies the Deployment leaves it. */
+/** The field manager of that annotation alone, so that a TrafficStack that applies the Deployment leaves it. */
 export const FIRST_CHECK_MANAGER = 'traffic-operator-first-check';

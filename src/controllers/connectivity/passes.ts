@@ -32,7 +32,7 @@ export interface PassOptions {
   readonly pod?: ObjectRef | undefined;
   readonly logger: Logger;
   readonly caches: MemberCaches<ComponentGroup>;
-  /** What TrafficStacks ask for. */
+  /** The server and agents that TrafficStacks keep. */
   readonly stacks: KeeperCache<StackGroup>;
   readonly report: ProblemReport;
 }
@@ -48,8 +48,8 @@ const LEAVING_MS = 2_000;
 const SYNC_MS = 200;
 
 /**
- * Creates the reconcile: it creates the first ConnectivityCheck, and applies or removes the objects. If a right to watch
- * is missing, the objects stay as they are. It throws ApiError, TransportError, NotLeaderError, WaitingError.
+ * Creates the reconcile: it creates the first ConnectivityCheck, and applies or removes the objects. It does not change
+ * objects that it may not watch. It throws ApiError, TransportError, NotLeaderError, WaitingError.
  */
 export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
   const { client, options, logger, caches, stacks, report } = o;
@@ -61,14 +61,14 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
     report.about = owner.value;
     const keepers = stacks.keepers();
     const off = switchedOff(options, keepers);
-    // Without the rights of an older version, what is not wanted is no problem.
+    // A missing right is not a problem for groups that are switched off: an older version may not have had it.
     report.update(SOURCE.caches, [...caches.refusals(off), ...stacks.refusals()]);
     const checkFailures = keepers === undefined ? [] : await firstCheck(o, off);
     const ca = await serverCa(o, off);
     const unknown = withPartners(caches.unknownGroups(), PARTNERS);
     const observation = await observeSet(connectivitySet(options, { owner: owner.value, ca }), off, {
       live: (member) => caches.live(member),
-      // Without the CA, its ConfigMap, the server and the agents stay as they are.
+      // Without the CA, its ConfigMap, the server and the agents are unchanged.
       unknown: new Set([...unknown, ...keptByStacks(KEPT_TYPES, keepers), ...(ca === undefined ? SERVER_CA : [])]),
       strangersIn: (namespace) => listStrangers(client, namespace),
     });
@@ -84,7 +84,7 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
 
 const SERVER_CA: readonly ComponentGroup[] = ['serverCa'];
 
-/** The CA of the server; '' where none is needed, undefined if it cannot be used. Read anew by each reconcile. */
+/** Reads the CA of the server; '' where none is needed, undefined if it cannot be used. Each reconcile reads it again. */
 async function serverCa(
   { options, report }: PassOptions,
   off: SwitchedOff<ComponentGroup>,
@@ -97,8 +97,8 @@ async function serverCa(
 }
 
 /**
- * Creates the first ConnectivityCheck where somebody deploys the server: this controller, or a TrafficStack. A failure does not keep the
- * objects from being deployed; the next reconcile repeats it.
+ * Creates the first ConnectivityCheck if this controller or a TrafficStack deploys the server. After a failure, the objects are deployed
+ * nevertheless, and the next reconcile tries again.
  */
 async function firstCheck(
   { client, options, caches, report }: PassOptions,

@@ -9,7 +9,7 @@ import {
 } from '../../connectivity/objects/names.ts';
 import { KEEP_VERBS, REMOVE_VERBS, rule, type Rights, type Rule } from '../contract/rights.ts';
 
-/** Exactly the rights that the controller uses. It needs no right to grant rights: the chart gives the server its own. */
+/** Returns exactly the rights that the controller uses. It cannot grant rights: the chart gives the server its rights. */
 export function controllerRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, KEEP_VERBS);
   return {
@@ -32,7 +32,7 @@ export function controllerRules(namespace: string): Rights {
   };
 }
 
-/** Exactly the rights that removeConnectivity uses. */
+/** Returns exactly the rights that removeConnectivity uses. */
 export function removalRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, REMOVE_VERBS);
   return { cluster: [...cluster, LIST_PODS], own };
@@ -43,7 +43,7 @@ const LIST_PODS: Rule = {
   why: 'To keep the namespace of the agents if it has pods that are not ours.',
 };
 
-/** The rights on the objects that the controller creates, limited to their names. */
+/** Returns the rights on the objects that the controller creates, limited to their names. */
 function byName(namespace: string, verbs: string[]): Rights {
   return {
     cluster: [

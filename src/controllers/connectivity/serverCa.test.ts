@@ -33,7 +33,7 @@ it.each([
   ['no certificate', 'broken', 'it has no certificate in PEM'],
   ['only a key', first.key, 'it has no certificate in PEM'],
   ['a broken certificate', first.cert.replace(/\nM.{20}/, '\nAAAAAAAAAAAAAAAAAAAAA'), ''],
-])('refuses a file with %s, and says what it must hold', async (_what, content, why) => {
+])('refuses a file with %s, and says why', async (_what, content, why) => {
   expect(await read(content)).toMatchObject({
     reason: 'ServerCaUnusable',
     object: 'Secret server-tls',
@@ -44,6 +44,6 @@ it.each([
 it('says that there is no file', async () => {
   const found = await readServerCa(join(directory, 'none'), 'server-tls');
   expect(found).toMatchObject({
-    problem: { message: expect.stringMatching(/none: ENOENT\); it must hold/) as string },
+    problem: { message: expect.stringMatching(/none: ENOENT\); put the CA of tls.crt there/) as string },
   });
 });

@@ -27,6 +27,6 @@ export async function readServerCa(file: string, secret: string): Promise<Server
 
 function problem(file: string, secret: string, why: string): { problem: Problem } {
   const object = `Secret ${secret}`;
-  const message = `${object}: ca.crt cannot be used (${file}: ${why}); it must hold the CA of tls.crt, and the server and the agents stay as they are until then`;
+  const message = `${object}: ca.crt cannot be used (${file}: ${why}); put the CA of tls.crt there. Until then, the server and the agents are unchanged`;
   return { problem: { reason: 'ServerCaUnusable', object, message } };
 }

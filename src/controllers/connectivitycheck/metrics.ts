@@ -13,7 +13,7 @@ export interface ConnectivityCheckMetrics {
   serverUp(up: boolean | undefined): void;
 }
 
-/** At most 14 series for each check, whatever the size of the cluster. */
+/** Registers the metrics: at most 14 series for each check, whatever the size of the cluster. */
 export function createConnectivityCheckMetrics(registry: Registry): ConnectivityCheckMetrics {
   const verdicts = new Gauge({
     name: 'traffic_operator_connectivity_verdict',

@@ -25,7 +25,7 @@ import { connectivityCheckRights } from './rbac.ts';
 import { reconcile, type Memory } from './reconcile.ts';
 
 /**
- * Without the CRD there are no checks: the rest of the operator works, and the informer waits for the CRD.
+ * Returns the part that runs the informer. Without the CRD, the informer waits for it, and the rest of the operator works.
  *
  * @param isAsked whether there is a server to ask for checks
  */
@@ -34,7 +34,7 @@ function cachePartIfServed(informer: Informer<ConnectivityCheck>, { isAsked }: {
   return readyWithoutCrd(part, informer);
 }
 
-/** The controller of ConnectivityChecks: asks the connectivity server, and writes what it finds to their status. */
+/** The controller of ConnectivityChecks. It asks the connectivity server, and writes the findings to the status of each check. */
 export const connectivityCheck = defineController({
   name: 'connectivitycheck',
   kinds: [connectivityCheckResource],

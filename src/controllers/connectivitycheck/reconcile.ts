@@ -22,7 +22,7 @@ export interface Dependencies {
   readonly memories: Map<string, Memory>;
 }
 
-/** What this process remembers of a check. */
+/** The state of a check in the memory of this process. */
 export interface Memory {
   /** When it last wrote the status, monotonic ms; undefined if it has not. */
   readonly writtenAt?: number | undefined;
@@ -33,7 +33,7 @@ export interface Memory {
  * Reconciles one ConnectivityCheck: observe, decide, report. Level-based: the triggering event does not matter.
  *
  * @param key the name of the check
- * @throws WaitingError if somebody else wrote the object meanwhile; ApiError, TransportError
+ * @throws WaitingError if another client wrote the object meanwhile; ApiError, TransportError
  */
 export async function reconcile(
   d: Dependencies,

@@ -21,7 +21,7 @@ export const CONNECTIVITY: readonly Break[] = [
     test: {
       project: 'unit',
       path: 'src/connectivity/localise/families.test.ts',
-      name: 'beside another one that loses packets',
+      name: 'next to a node that loses packets',
     },
   },
   {
@@ -32,7 +32,7 @@ export const CONNECTIVITY: readonly Break[] = [
     test: {
       project: 'unit',
       path: 'src/connectivity/localise/faults/score.test.ts',
-      name: 'is no fault of a family if no pair works over another one',
+      name: 'is no fault of a family if no pair works over another family',
     },
   },
   {

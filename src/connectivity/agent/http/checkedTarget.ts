@@ -28,7 +28,7 @@ export function refusedHost({ hostname }: URL, rule: TargetRule): RefusedTarget 
 }
 
 /**
- * A name lookup that answers only with addresses that may be requested. The connection uses these, so that no second lookup
+ * Returns a name lookup that answers only with addresses that may be requested. The connection uses these, so that no second lookup
  * can have another answer. Fails with RefusedTarget if there are addresses and none may be requested.
  */
 export function checkedLookup(rule: TargetRule, inner: LookupFunction = systemLookup): LookupFunction {

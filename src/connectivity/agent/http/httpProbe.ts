@@ -23,9 +23,9 @@ interface ProbeOptions extends RequestOptions {
 export type UrlProbe = { readonly result: ProbeResult } | { readonly refused: RefusedUrl };
 
 /**
- * Requests a URL on a new connection and measures each part. Follows redirects: the times are those of the last request.
- * A redirect to another scheme, or with a user or a password, is not followed: it is the result. Never rejects: a request
- * that fails is a result, too.
+ * Requests a URL on a new connection and measures each part. Follows redirects, and returns the times of the last request.
+ * A redirect to another scheme, or with a user or a password, is not followed: it is the result. Never rejects: a failed
+ * request is also a result.
  *
  * @param text the URL as reports and metrics show it
  */
@@ -45,7 +45,7 @@ export async function probeHttp(text: string, url: URL, o: ProbeOptions): Promis
   return { result: probeResult(text, times) };
 }
 
-/** Credentials in a redirect would be those of whoever answers, sent with the address of the agent. */
+/** Refuses credentials: whoever answers chooses them, and the agent would send them from its own address. */
 function isFollowed({ protocol, username, password }: URL): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }

@@ -13,7 +13,7 @@ export interface Trust {
   readonly rejectUnauthorized?: false;
 }
 
-/** What was seen of a request, and why it failed if it did. */
+/** The times of a request, and its error if it failed. */
 export interface RequestTimes extends ProbeTimes {
   url: URL;
   error?: unknown;

@@ -1,6 +1,6 @@
 import type { ProbeResult } from '../../../api/agent/report.ts';
 
-/** What was seen of one HTTP request: monotonic times in ms. A time is absent if the request did not come so far. */
+/** The monotonic times of one HTTP request, ms. A time is absent if the request did not come so far. */
 export interface ProbeTimes {
   start: number;
   /** The name of the host was looked up. Absent for an address. */
@@ -48,7 +48,7 @@ export function probeResult(url: string, times: ProbeTimes): ProbeResult {
   };
 }
 
-/** Whole milliseconds; 0 if one of the two did not happen. */
+/** Returns the time between two events in whole milliseconds; 0 if one of them did not happen. */
 function between(from: number | undefined, to: number | undefined): number {
   return from === undefined || to === undefined ? 0 : Math.max(0, Math.floor(to - from));
 }

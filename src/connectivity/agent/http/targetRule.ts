@@ -61,7 +61,7 @@ const FIXED = RANGES.map(([reason, ...ranges]) => [reason, blockList(ranges)] as
  * in RANGES or an address of this network namespace. A refused IPv4 address is also refused as an IPv6 address that is
  * translated to it.
  *
- * @param own addresses of the interfaces of this network namespace: those of the node, or of the pod
+ * @param own addresses of the interfaces of this network namespace, which belongs to the node or to the pod
  */
 export function targetRule(allowed: readonly Cidr[], own: readonly string[]): TargetRule {
   const allows = blockList(allowed.map(({ address, prefix }) => [address, prefix] as const));
@@ -77,7 +77,7 @@ export function targetRule(allowed: readonly Cidr[], own: readonly string[]): Ta
   };
 }
 
-/** An IP address without its zone, such as `fe80::1` for `fe80::1%eth0`. */
+/** Returns an IP address without its zone, such as `fe80::1` for `fe80::1%eth0`. */
 export function withoutZone(address: string): string {
   return address.replace(/%.*$/, '');
 }

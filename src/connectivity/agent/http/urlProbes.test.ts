@@ -49,7 +49,7 @@ function probes(allowed: readonly string[] = [], own: readonly string[] = []): U
   });
 }
 
-/** Probes assigned URLs. @returns what was refused, the codes of the others, and the requests besides that of the server */
+/** Probes assigned URLs. @returns the refused URLs, the codes of the other URLs, and the requests except the server's ping */
 async function probe(urls: readonly string[], with_ = probes()) {
   const { results, refused } = await with_.probe(urls, 5_000, signal);
   const codes = results.filter(({ URL: url }) => !url.endsWith(PING)).map(({ HTTPCode }) => HTTPCode);

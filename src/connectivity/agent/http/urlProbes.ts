@@ -31,7 +31,7 @@ export interface UrlProbesOptions {
   readonly logger: Logger;
 }
 
-/** Requests URLs: those of the owner of the agent, those that ConnectivityChecks assign, and that of the server. */
+/** Requests the URLs of `-probeurls`, the URLs that ConnectivityChecks assign, and the server's own URL. */
 export class UrlProbes {
   readonly #o: UrlProbesOptions;
   /** The refused URLs of the last log line. */
@@ -73,7 +73,7 @@ export class UrlProbes {
     return { results: probes.flatMap(resultOf), refused };
   }
 
-  /** Once, as long as they are the same. */
+  /** Logs the refused URLs, but not again until they change. */
   #log(refused: readonly RefusedUrl[]): void {
     const text = JSON.stringify(refused);
     if (text === this.#logged) return;
@@ -88,14 +88,14 @@ function resultOf(probe: UrlProbe): ProbeResult[] {
   return 'result' in probe ? [probe.result] : [];
 }
 
-/** Addresses of this network namespace: those of the node, or of the pod. They may change while the agent runs. */
+/** Returns the addresses of this network namespace, which belongs to the node or to the pod. They may change at any time. */
 export function ownAddresses(interfaces: ReturnType<typeof networkInterfaces> = networkInterfaces()): string[] {
   return Object.entries(interfaces).flatMap(([name, addresses = []]) =>
     name === IPVS_INTERFACE ? [] : addresses.map(({ address }) => address),
   );
 }
 
-/** Without its file no server is trusted; the report logs why. */
+/** Reads the CA of the server. If the file cannot be read, no server is trusted, and the report logs the reason. */
 async function trustOf(caFile: string | undefined): Promise<Trust | undefined> {
   return caFile === undefined ? undefined : { ca: await readTextFile(caFile).catch(() => [] as []) };
 }

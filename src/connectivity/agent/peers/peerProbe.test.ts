@@ -9,7 +9,7 @@ import { Heard } from '../udp/heard.ts';
 import { headerBytes, probePeer, type PeerProbeOptions } from './peerProbe.ts';
 import { probeSchedule } from './schedule.ts';
 
-/** An agent probes the real listener of another one, on loopback. */
+/** An agent probes the real listener of another agent, on loopback. */
 const HAS_IPV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 const FAMILIES = ['127.0.0.1', ...(HAS_IPV6 ? ['::1'] : [])];
 /** Loopback has an MTU of 65,536, and the length of a packet has 16 bits. */
@@ -34,7 +34,7 @@ async function startPeer(): Promise<void> {
   await listen({ port, nodeName: 'n2', heard, metrics: () => metrics, clock: systemClock, logger }, stop.signal);
 }
 
-/** What n1 measures towards n2. */
+/** Probes n2 from n1. */
 function probe(address: string, change: Partial<PeerProbeOptions> = {}) {
   const schedule = probeSchedule(10_000, 1);
   const o = { nodeName: 'n1', mtu: true, schedule, clock: systemClock, signal: new AbortController().signal };

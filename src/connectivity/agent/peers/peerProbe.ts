@@ -62,17 +62,17 @@ const UDP_HEADER_BYTES = 8;
 const IPV4_HEADER_BYTES = 20;
 const IPV6_HEADER_BYTES = 40;
 
-/** What a datagram adds to its payload, by its address family: the headers of UDP (RFC 768) and of IP (RFC 791, RFC 8200). */
+/** Returns the bytes of a datagram's headers: UDP (RFC 768), and IP of the address's family (RFC 791, RFC 8200). */
 export function headerBytes(address: string): number {
   return UDP_HEADER_BYTES + (address.includes(':') ? IPV6_HEADER_BYTES : IPV4_HEADER_BYTES);
 }
 
 /**
  * Searches for the largest packet that passes in both directions. Linux sets DF on datagrams up to the MTU of the
- * interface. A path with a smaller MTU whose router says so is healthy: the kernel splits later datagrams, and those of
- * the size of the interface are echoed. Where the router says nothing, or a firewall drops what it says, they vanish.
+ * interface. A path with a smaller MTU is healthy if its router sends the ICMP error: the kernel then splits later datagrams,
+ * and datagrams of the interface's MTU are echoed. If the router sends none, or a firewall drops it, large datagrams vanish.
  *
- * @returns undefined if it cannot be told: too much loss, or round trips that take as long as a step
+ * @returns undefined if the size cannot be measured: too much loss, or round trips that take as long as a step
  */
 async function searchMtu(socket: EchoSocket, small: UdpResult, o: PeerProbeOptions): Promise<MtuResult | undefined> {
   const { localAddress } = socket;

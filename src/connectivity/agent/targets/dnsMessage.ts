@@ -39,7 +39,7 @@ export interface ClusterDns {
   readonly name: string;
 }
 
-/** Undefined if the file names no server. The domain is the search domain `svc.<domain>`, by default cluster.local. */
+/** Reads a resolv.conf. Undefined if it names no server. The domain comes from the search domain `svc.<domain>`; default: cluster.local. */
 export function clusterDns(resolvConf: string): ClusterDns | undefined {
   const lines = resolvConf.split('\n').map((line) => line.trim().split(/\s+/));
   const server = lines.find(([key, value]) => key === 'nameserver' && value !== undefined)?.[1];

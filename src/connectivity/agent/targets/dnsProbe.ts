@@ -9,14 +9,14 @@ import { probeError } from '../probeError.ts';
 import { rounded } from '../udp/roundTrips.ts';
 
 const PORT = 53;
-/** A lost packet is no silent DNS: resolvers send a question again, too. */
+/** A single lost packet does not mean that the DNS is silent: resolvers also repeat a question. */
 const TRIES = 3;
 
 export interface DnsProbeOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Of the DNS, by default 53. */
+  /** The port of the DNS; default: 53. */
   readonly port?: number;
 }
 

@@ -59,7 +59,7 @@ describe('the Service of the API server', () => {
     expect(server.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([['/livez', undefined]]);
   });
 
-  it.each([401, 403, 500])('answers with the status %i, too: the network works', async (status) => {
+  it.each([401, 403, 500])('works also if it answers with the status %i, since the network works', async (status) => {
     server.handler = (_, reply) => reply.json(status, {});
     expect(await probe({ apiCaFile: CA })).toEqual([works()]);
   });

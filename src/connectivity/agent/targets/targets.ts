@@ -41,7 +41,7 @@ export class Targets {
     this.#o = o;
   }
 
-  /** What cannot be asked, such as the API server outside of a cluster, has no result. Never rejects. */
+  /** Probes the services. One that cannot be asked, such as the API server outside of a cluster, has no result. Never rejects. */
   async probe(probes: Assignment['probes'], mostMs: number, signal: AbortSignal): Promise<TargetResult[]> {
     const timeoutMs = Math.min(mostMs, MOST_MS);
     const results = await Promise.all([
@@ -69,8 +69,8 @@ export class Targets {
   }
 
   /**
-   * Without a CA the answer is not trusted, and need not be: the probe sends no credentials, and reads nothing but that
-   * there is an answer. Undefined if the file of the CA cannot be read.
+   * Reads the CA of the API server. Without a CA the server is not verified: the probe sends no credentials, and uses only the
+   * fact that there is an answer. Undefined if the file of the CA cannot be read.
    */
   async #trust(): Promise<Trust | undefined> {
     const { apiCaFile, logger } = this.#o;
@@ -89,7 +89,7 @@ export class Targets {
     return this.#isKubeletKnown ? [{ target: 'Kubelet', address: KUBELET, ...seen }] : [];
   }
 
-  /** Any status is an answer, except for that of a kubelet that says it is unhealthy. */
+  /** Requests a URL. Any status shows that the network works, but a kubelet must answer 200: else it says that it is unhealthy. */
   async #get(url: string, timeoutMs: number, stop: AbortSignal, trust?: Trust) {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop]);
     const { start, end = start, status = 0, error } = await requestOnce(new URL(url), this.#o.clock, signal, { trust });

@@ -1,11 +1,11 @@
 /** Bytes of echoed datagrams: forty runs at the same moment, each with a search for the MTU of 1,500, take 2.5 MB. */
 const ALL: Rate = { burstBytes: 4 * 1024 * 1024, bytesPerSecond: 2 * 1024 * 1024 };
 /**
- * Of one address: a run with the longest search for an MTU of 9,000 takes 0.9 MB. A flood from one address must not look
- * like packet loss to the others.
+ * The limit for one address: a run with the longest search for an MTU of 9,000 takes 0.9 MB. A flood from one address must
+ * not look like packet loss to the others.
  */
 const EACH: Rate = { burstBytes: 1024 * 1024, bytesPerSecond: 256 * 1024 };
-/** What a datagram costs beside its bytes: 2,000 small ones a second are a tenth of a core. */
+/** Bytes that each datagram counts in addition to its own, for its CPU time: 2,000 small ones a second are a tenth of a core. */
 const BYTES_EACH = 1_000;
 /** Addresses whose use is remembered. More are forged, and the limit of all together holds for them. */
 const MOST_ADDRESSES = 512;
@@ -47,7 +47,7 @@ class TokenBucket {
     this.#left = rate.burstBytes;
   }
 
-  /** @returns whether there was as much as `cost`, which is then taken. @param now monotonic time, ms */
+  /** Takes `cost` if there is as much. @returns whether it was taken. @param now monotonic time, ms */
   take(cost: number, now: number): boolean {
     const refill = ((now - (this.#at ?? now)) / 1_000) * this.#rate.bytesPerSecond;
     this.#left = Math.min(this.#left + refill, this.#rate.burstBytes);

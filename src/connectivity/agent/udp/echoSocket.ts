@@ -27,7 +27,8 @@ interface PeerSocketAddress {
 
 /**
  * A UDP socket for the echo of one peer. It is not connected: a peer with several addresses on an interface, usual with
- * IPv6, may answer from another one, and a connected socket would not hear that. The token shows whose answer it is.
+ * IPv6, may answer from an address that was not asked, and a connected socket drops such an answer. The token in the
+ * datagram identifies the peer.
  */
 export class EchoSocket {
   /** From which the system sends to the peer. */
@@ -64,6 +65,8 @@ export class EchoSocket {
   }
 
   /**
+   * Opens a socket for the echo of a peer.
+   *
    * @param node of this agent, which the datagrams name
    * @throws error of the system, such as ENETUNREACH
    */
@@ -102,7 +105,7 @@ export class EchoSocket {
     return { sent, times, error: this.#error };
   }
 
-  /** The times of those of `sentAt` that are echoed. A datagram that comes twice counts once. */
+  /** Returns the round-trip times of the datagrams in `sentAt` that are echoed, ms. A datagram that comes twice counts once. */
   #timesOf(sentAt: Map<number, number>, enough: number, end: () => void): number[] {
     const times: number[] = [];
     this.#replied = (sequence) => {
@@ -126,7 +129,7 @@ export class EchoSocket {
   }
 }
 
-/** @throws error of the system, which the callback of connect() gets: 'error' is not emitted then */
+/** Connects a socket. @throws error of the system, which only the callback of connect() gets: 'error' is not emitted */
 function connected(socket: Socket, { port, address }: PeerSocketAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.connect(port, address, (error?: Error) => (error === undefined ? resolve() : reject(error)));

@@ -20,7 +20,7 @@ export interface MtuSearch {
   readonly tried: number;
 }
 
-/** A search that begins. @param smallest a size that is known to pass */
+/** Begins a search. @param smallest a size that is known to pass */
 export function startSearch(interfaceMtu: number, smallest: number): MtuSearch {
   const largest = Math.min(interfaceMtu, LARGEST_PACKET);
   return { interface: largest, passes: Math.min(smallest, largest), tried: 0 };
@@ -59,8 +59,8 @@ const MOST_LOSS = 0.5;
 const MOST_TRIES = 8;
 
 /**
- * How often to send each size. A size counts as failed if no packet of it is echoed, so the probability that loss alone
- * does so is to be below 1 in 1,000.
+ * Returns how often to send each size. A size counts as failed if no packet of it is echoed. The probability that loss alone
+ * causes this must be below 1 in 1,000.
  *
  * | lost small packets | tries |
  * |---|---|

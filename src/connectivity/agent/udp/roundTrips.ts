@@ -1,9 +1,9 @@
 import type { ProbeError, UdpResult } from '../../protocol/measurement.ts';
 
-/** What was seen of a run of datagrams. */
+/** The result of a run of datagrams. */
 export interface Run {
   readonly sent: number;
-  /** Round-trip times of those that were echoed, ms, in any order. */
+  /** Round-trip times of the echoed datagrams, ms, in any order. */
   readonly times: readonly number[];
   /** The last error of the system. */
   readonly error?: ProbeError | undefined;

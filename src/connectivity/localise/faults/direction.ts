@@ -4,7 +4,8 @@ import type { AgentView } from '../view.ts';
 import { shows, type Fault } from './faults.ts';
 
 /**
- * Which direction of a link fails. The echo alone does not tell; but an agent counts what it hears from others.
+ * Returns the subject of a link, with the direction that fails. The echo alone does not show the direction, but an agent
+ * also counts the datagrams that it hears from others.
  *
  * | b heard a | a heard b | subject |
  * |---|---|---|
@@ -13,7 +14,7 @@ import { shows, type Fault } from './faults.ts';
  * | no | no | `a <-> b` |
  * | no | not known | `a -> b`: more is not certain |
  * | yes | not known | `b -> a`: the echo of a's datagrams did not return |
- * | yes | yes | that of the pair if only one pair fails, else `a <-> b` |
+ * | yes | yes | the direction of the pair if only one pair fails, else `a <-> b` |
  * | not known | not known | the same |
  *
  * Not known: the receiver does not report, or the sender did not probe it. Loss is not seen by what was heard, since the
@@ -41,7 +42,7 @@ function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): b
   return sent ? false : undefined;
 }
 
-/** Whether an agent heard another that was assigned its node, or that reports of it. What it says of others proves nothing. */
+/** Whether an agent heard a sender that was assigned the agent's node, or that reports results of it. Other names may be forged. */
 function hears({ node, heard: names }: AgentView, sender: AgentView | undefined): boolean {
   if (sender === undefined || !names.includes(sender.node)) return false;
   return sender.watches?.(node) !== false || sender.peers.some((peer) => peer.node === node);
@@ -50,9 +51,9 @@ function hears({ node, heard: names }: AgentView, sender: AgentView | undefined)
 /**
  * Whether the subject of a link is certain:
  *
- * - The other direction was measured, if it is about to be: the server assigns it as soon as one direction is affected.
- * - What was heard is of the time of the fault. A datagram that came before it, in the same interval, says nothing about
- *   the direction: the next report will tell.
+ * - If the other direction is assigned, it was measured: the server assigns it as soon as one direction is affected.
+ * - The datagrams were heard during the fault. A datagram that came before the fault, in the same interval, does not show
+ *   the direction: the next report shows it.
  * - The receiver has reported since the sender began to probe it. Before, it could not hear the sender.
  */
 export function isDirectionKnown({ kind, scope, pairs }: Fault, agents: AgentsByPlace): boolean {
@@ -64,7 +65,7 @@ export function isDirectionKnown({ kind, scope, pairs }: Fault, agents: AgentsBy
   return !silent.some((pair) => heardBefore(pair, agents) || mayHaveHeardSince(pair, agents));
 }
 
-/** Whether the next report of an agent will tell of the other node. */
+/** Whether the next report of an agent will have a first result of the other node. */
 function isAwaited(from: string, to: string, plane: Plane, agents: AgentsByPlace): boolean {
   const agent = agents.at(from, plane);
   if (agent?.state !== 'Reporting' || agent.awaited?.includes(to) !== true) return false;
@@ -83,8 +84,8 @@ function heardBefore({ from, to, plane, failedSince, last, isFirst }: Pair, agen
 }
 
 /**
- * Whether the receiver of a pair that is new in the rotation heard nothing of the sender, and its next report may say that
- * it did. If it does not report any more, it is silent after two intervals, and what it heard is not known.
+ * Whether the receiver of a pair that is new in the rotation has heard nothing of the sender so far, and its next report may
+ * say that it has. A receiver that no longer reports is silent after two intervals; then it is not known what it heard.
  */
 function mayHaveHeardSince({ from, to, plane, last, isFirst }: Pair, agents: AgentsByPlace): boolean {
   const receiver = agents.at(to, plane);

@@ -4,8 +4,8 @@ import type { Fault } from './faults.ts';
 import type { Zones } from './scope.ts';
 
 /**
- * Whether a fault explains that an agent is silent: it lies between its node and that of the server. Reports go over the
- * pod network, those of host agents, too.
+ * Whether a fault explains that an agent is silent: the fault lies between the agent's node and the server's node. All
+ * reports go over the pod network, also the reports of host agents.
  *
  * | fault | explains |
  * |---|---|

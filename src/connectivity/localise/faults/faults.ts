@@ -24,7 +24,8 @@ export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pa
 }
 
 /**
- * The faults that explain the affected pairs: first those of nodes, zones and the cluster, and then links for what is left.
+ * Finds the faults that explain the affected pairs: first faults of nodes, zones and the cluster, then links for the pairs
+ * that are left.
  *
  * | step | affected | says nothing |
  * |---|---|---|
@@ -32,7 +33,7 @@ export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pa
  * | 2 | each family that fails alone | pairs of step 1, pairs without an address of the family |
  * | 3 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
  * | 4 | Lossy | pairs of step 1, pairs that fail, and the family that fails of other pairs |
- * | 5 | links: Failed, FamilyFailed or Lossy | pairs of steps 1 and 4; pairs that fail by chance, among those of step 4 |
+ * | 5 | links: Failed, FamilyFailed or Lossy | pairs of steps 1 and 4; pairs of a fault of step 4 that fail by chance |
  * | | the same: Failed and FamilyFailed | pairs of which step 2 explains each family that fails |
  * | 6 | links: Mtu | pairs of steps 1, 3 and 4 |
  */
@@ -82,7 +83,7 @@ interface FamilyFaults {
   readonly isExplained: (pair: Pair, family: Family) => boolean;
 }
 
-/** Step 2. In clusters with one family there is nothing to do. */
+/** Finds the faults of step 2: families that fail alone. A cluster with one family has none. */
 function* familyFaults(
   pairs: readonly Pair[],
   all: readonly Group[],
@@ -110,7 +111,7 @@ function* familyFaults(
 /** Loss from which on a run of 20 datagrams may be lost as a whole by chance: 0.7 ** 20 is 0.1 %. */
 const HEAVY_LOSS = 0.7;
 
-/** Pairs of a lossy scope that fail for another reason than its loss. */
+/** Returns the pairs of a lossy scope that fail for another reason than its loss. */
 function failedBeside({ pairs }: Fault): readonly Pair[] {
   const passing = pairs.filter((pair) => !isFailed(pair));
   if (shareOf(sum(passing)) >= HEAVY_LOSS) return [];
@@ -142,7 +143,7 @@ function* covers(
   return [...chosen, ...more].map(({ scope, pairs }) => ({ scope, kind, pairs }));
 }
 
-/** What the faults of larger scopes leave. */
+/** The pairs that faults of larger scopes explain, which leave the other pairs to links. */
 interface Left extends Pick<FamilyFaults, 'isExplained'> {
   /** Pairs whose failure or loss is explained. */
   readonly lossy: ReadonlySet<Pair>;

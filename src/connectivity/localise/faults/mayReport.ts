@@ -11,13 +11,13 @@ interface Known {
   readonly pairs: readonly Pair[];
 }
 
-/** What was measured of the network of one node. */
+/** When the network of one node worked. */
 interface OfNode {
-  /** The last measurement by or of another node that worked. */
+  /** Time of the last measurement that worked between this node and another node, ms. */
   worked: number;
   /**
-   * Something works since the last measurement only: it did not before, or its agent did not measure, as one that was cut
-   * off. A pair that is new in the rotation is no sign of that.
+   * A pair works only since its last measurement: before, it did not work, or its agent was cut off and did not measure. A
+   * pair that is new in the rotation does not count.
    */
   recovered: boolean;
 }
@@ -67,13 +67,16 @@ function add(nodes: Map<string, OfNode>, place: string, pair: Pair): void {
   nodes.set(place, known);
 }
 
-/** It is Ok, or passes anything at all, since its last measurement only. */
+/** Whether the pair is Ok, or lets any packet pass, only since its last measurement. */
 function isRecovered({ quality, since, failedSince, last, isFirst }: Pair): boolean {
   if (isFirst) return false;
   return (quality === 'Ok' && since === last) || (quality !== 'Failed' && failedSince === last);
 }
 
-/** The last report that shows that a node may reach the server: of its zone, or else of all; Infinity if nobody else is. */
+/**
+ * Returns when another node last reported, which shows that the given node can also reach the server. In a zone without the
+ * server, nodes of the same zone count if there are others; else all nodes count. Infinity without another node.
+ */
 function lastReports({ view: { serverNode }, agents, zones }: Known): (node: string) => number {
   const all = new Latest();
   const byZone = new Map<string, Latest>();
@@ -97,7 +100,7 @@ function lastReports({ view: { serverNode }, agents, zones }: Known): (node: str
 class Latest {
   #node: string | undefined;
   #time = -Infinity;
-  /** Of the other nodes. */
+  /** The latest time of the other nodes. */
   #second = -Infinity;
 
   add(node: string, time: number): void {
@@ -117,7 +120,7 @@ class Latest {
   }
 }
 
-/** The pairs of a node with others, by the other one. */
+/** Returns the pairs between a node and other nodes, by the name of the other node. */
 function linksOf(node: string | undefined, pairs: readonly Pair[]): Map<string, Pair[]> {
   const links = new Map<string, Pair[]>();
   for (const pair of pairs) {

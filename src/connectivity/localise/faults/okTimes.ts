@@ -29,7 +29,7 @@ export class OkTimes {
     return this.#periods.length === 0;
   }
 
-  /** As overlap() with any of the pairs. Its cost is logarithmic: there may be many faults of large scopes. */
+  /** Whether overlap() is true with any of the pairs. Its cost is logarithmic: there may be many faults of large scopes. */
   overlaps(period: Period): boolean {
     const { last: to } = period;
     if (this.#measured.has(to)) return true;

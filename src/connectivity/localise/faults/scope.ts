@@ -2,7 +2,7 @@ import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Pair } from '../pairs/pair.ts';
 
 /**
- * What a fault affects, on one plane.
+ * The part of the network that a fault affects, on one plane.
  *
  * | kind | names | pairs |
  * |---|---|---|
@@ -52,7 +52,7 @@ export function groupsOf(pairs: readonly Pair[], zones: Zones): readonly Group[]
 
 type OpenGroup = Group & { readonly pairs: Pair[] };
 
-/** A pair that lost anything, be it by chance. */
+/** Whether a pair is not Ok, or lost a datagram, even by chance. */
 export function isAffected({ quality, lost }: Pair): boolean {
   return quality !== 'Ok' || lost > 0;
 }

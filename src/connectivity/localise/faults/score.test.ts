@@ -25,7 +25,7 @@ function scoreOf(isFailed: (peer: PeerResult) => boolean): number | undefined {
   return scoreByFamily('IPv6', new Map(), () => false)(SCOPE, own);
 }
 
-it('is no fault of a family if no pair works over another one', () => {
+it('is no fault of a family if no pair works over another family', () => {
   expect(scoreOf(({ address }) => address.includes(':'))).toBe(6);
   expect(scoreOf(() => true)).toBeUndefined();
 });

@@ -41,7 +41,7 @@ export function scoreByShare(
 
 /**
  * Scores a scope by its pairs that fail over one family. Some of them may fail over all: a node without IPv4 and one without
- * IPv6 do not reach each other. If none works over another family, it is no fault of this one.
+ * IPv6 do not reach each other. If none works over another family, this family is not at fault.
  */
 export function scoreByFamily(family: Family, zones: Zones, witness: Witness): Score {
   const byShare = scoreByShare(
@@ -56,7 +56,7 @@ export function scoreByFamily(family: Family, zones: Zones, witness: Witness): S
   };
 }
 
-/** As many different nodes as it takes to tell the scope from a smaller one. */
+/** Whether the affected pairs have enough different nodes, so that no smaller scope explains them. */
 export function hasWitnesses({ kind, names }: Scope, bad: readonly Pair[], zones: Zones): boolean {
   const ends = new Set(bad.flatMap(({ from, to }) => [from, to]));
   if (kind === 'Cluster') return new Set(bad.map(({ from }) => from)).size >= 3;
@@ -66,11 +66,11 @@ export function hasWitnesses({ kind, names }: Scope, bad: readonly Pair[], zones
   return ends.size >= 3;
 }
 
-/** What loss is compared to. */
+/** The parameters of the test for loss. */
 export interface LossTest {
-  /** From which on a scope is at fault, percent. */
+  /** The least loss of a scope that is at fault, percent. */
   readonly lossPercent: number;
-  /** What healthy pairs lose, as a share. */
+  /** The share of datagrams that healthy pairs lose, 0 to 1. */
   readonly background: number;
   /** How many samples are tested at the same time. */
   readonly samples: number;
@@ -103,7 +103,7 @@ export function scoreByLoss({ lossPercent, background, samples }: LossTest, zone
   };
 }
 
-/** The pairs of a node by peer, those of others one by one. */
+/** Returns the loss of a node for each of its peers, and the loss of other scopes for each pair. */
 function rowsOf({ kind, names }: Scope, pairs: readonly Pair[]): Loss[] {
   if (kind !== 'Node') return [...pairs].sort((a, b) => shareOf(a) - shareOf(b));
   const rows = new Map<string, { sent: number; lost: number }>();

@@ -8,7 +8,7 @@ import { keyOf, zonesOf, type Group, type Scope, type Zones } from './scope.ts';
 import { OkTimes } from './okTimes.ts';
 import { recoveredAt, sinceOf } from './working.ts';
 
-/** What is known besides the faults. */
+/** The measurements that `settled` compares faults with. */
 export interface Measured {
   readonly pairs: readonly Pair[];
   readonly groups: readonly Group[];
@@ -43,7 +43,7 @@ export function* settled(faults: readonly Fault[], measured: Measured): Steps<Re
   return agreed;
 }
 
-/** From the first to the last measurement that shows a fault. */
+/** Returns the period from the first to the last measurement that shows a fault. */
 function periodOf(fault: Fault): Period {
   let [since, last] = [Infinity, -Infinity];
   for (const pair of fault.pairs) {
@@ -78,7 +78,7 @@ class Rivals {
     return this.#largerThan(fault).every((times) => times.isEmpty || times.overlaps(period));
   }
 
-  /** A pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count. */
+  /** Whether a pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count. */
   #isOver({ kind: how, scope, pairs }: Fault, to: number): boolean {
     const { kind, plane, names } = scope;
     if (how === 'Lossy') return false;
@@ -89,7 +89,7 @@ class Rivals {
   #largerThan(fault: Fault): OkTimes[] {
     const { kind, plane, names } = fault.scope;
     const within = this.#enclosing(fault.scope).map((scope) => this.#okOf(scope, fault.kind));
-    // The echo goes both ways, so the other direction fails, too, unless a fault began during the measurement.
+    // The echo goes both ways, so the other direction also fails, unless a fault began during the measurement.
     if (kind === 'Link') {
       const probedBefore = fault.pairs.filter(({ isFirst }) => !isFirst);
       return [...within, new OkTimes(probedBefore, fault.kind)];

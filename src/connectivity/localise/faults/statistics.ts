@@ -13,8 +13,8 @@ const LEAST_BACKGROUND = 0.002;
 const FALSE_ALARMS = 1e-4;
 
 /**
- * The share of datagrams that pairs lose when nothing is wrong, from the pairs with at most one loss: those with more may
- * be affected by a fault.
+ * Returns the share of datagrams that healthy pairs lose, 0 to 1. It is computed from pairs with at most one loss: a fault may
+ * affect pairs with more.
  */
 export function backgroundOf(pairs: readonly Pair[]): number {
   const calm = sum(pairs.filter(({ lost, sent }) => sent > 0 && lost <= 1));
@@ -44,8 +44,8 @@ export function isSignificant(loss: Loss, background: number, samples: number): 
 }
 
 /**
- * Bound of the probability of that many losses or more of a binomial distribution: Chernoff's,
- * exp(-n * KL(share, background)). It is at most one order of magnitude above the exact value for small runs.
+ * Returns an upper bound of the probability of this many losses or more in a binomial distribution: Chernoff's bound,
+ * exp(-n * KL(share, background)). For small runs it is at most one order of magnitude above the exact value.
  */
 function upperTail(loss: Loss, background: number): number {
   const share = shareOf(loss);

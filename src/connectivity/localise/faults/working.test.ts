@@ -36,7 +36,7 @@ describe('a pair has recovered from a fault of the kind Failed', () => {
     expect(recoveredAt('Failed', pair(changes))).toBe(wanted);
   });
 
-  it('and from another one, only if it is Ok', () => {
+  it('and from another kind, only if it is Ok', () => {
     expect([recoveredAt('Mtu', pair({})), recoveredAt('Mtu', pair({ quality: 'Ok', since: LAST }))]).toEqual([
       undefined,
       LAST,

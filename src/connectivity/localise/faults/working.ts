@@ -13,13 +13,13 @@ export function works(kind: FaultKind, { quality }: Pair): boolean {
   return kind === 'Failed' ? quality !== 'Failed' : quality === 'Ok';
 }
 
-/** Start of the earliest measurement since which the pair works, or does not: see `works`. */
+/** Returns the start of the earliest measurement since which the pair works, or fails, without a change: see `works`. */
 export function sinceOf(kind: FaultKind, { since, failedSince }: Pair): number {
   return kind === 'Failed' ? failedSince : since;
 }
 
 /**
- * When a pair began to work again: the start of its last measurement. Undefined if it worked before, or does not work, or if
+ * Returns when a pair began to work again: the start of its last measurement. Undefined if it worked before, or does not work, or if
  * that is not certain: a pair that is new in the rotation may have worked all the time, and loss may be as heavy as before,
  * with some datagrams passing by chance.
  */

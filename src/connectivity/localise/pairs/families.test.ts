@@ -30,7 +30,7 @@ describe('withAddress', () => {
     expect(withAddress(known, added, LOSS_PERCENT)).toMatchObject(rating);
   });
 
-  it('takes the worst of two addresses of a family beside another family', () => {
+  it('takes the worst of two addresses of a family if there is another family', () => {
     const both = withAddress(withAddress(WORKS, peer(V6, 20), LOSS_PERCENT), peer('fd00::3', 0), LOSS_PERCENT);
     expect(both).toMatchObject({ quality: 'FamilyFailed', sent: 20, lost: 0, worst: { address: 'fd00::3' } });
     expect(both.families?.map(({ family }) => family)).toEqual(['IPv6', 'IPv4']);
@@ -38,7 +38,7 @@ describe('withAddress', () => {
   });
 });
 
-it('names a family with a flaw only beside another one without', () => {
+it('names a family with a flaw only if another family has none', () => {
   const dual = withAddress(WORKS, peer(V6, 10), LOSS_PERCENT);
   expect([flawedFamily(dual), flawedFamily(withAddress(WORKS, peer(V6, 20), LOSS_PERCENT))]).toEqual([
     'IPv6',

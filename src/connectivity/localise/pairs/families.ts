@@ -10,16 +10,16 @@ export function familyOf(address: string): Family {
   return address.indexOf(':') === address.lastIndexOf(':') ? 'IPv4' : 'IPv6';
 }
 
-/** How a pair of nodes can reach each other, over all families. FamilyFailed: one family fails, and another one does not. */
+/** How a pair of nodes can reach each other, over all families. FamilyFailed: one family fails, and another does not. */
 export type PairQuality = Quality | 'FamilyFailed';
 
-/** That were sent, and those of them that were lost. */
+/** Numbers of datagrams. */
 interface Datagrams {
   readonly sent: number;
   readonly lost: number;
 }
 
-/** What was measured towards a peer over one family. A pod has one address of a family; of several, the worst counts. */
+/** A measurement towards a peer over one family. A pod has one address of a family; of several, the worst counts. */
 export interface FamilyResult extends Datagrams {
   readonly family: Family;
   readonly quality: Quality;
@@ -27,10 +27,10 @@ export interface FamilyResult extends Datagrams {
   readonly refused: boolean;
 }
 
-/** What was measured towards a peer over all families. */
+/** A measurement towards a peer over all families. */
 export interface Rating extends Datagrams {
   readonly quality: PairQuality;
-  /** Of the worst family. */
+  /** The result of the worst family. */
   readonly worst: PeerResult;
   /** The peer's host answered, on any address, that no agent listens. */
   readonly refused: boolean;
@@ -43,10 +43,10 @@ export interface Rating extends Datagrams {
  *
  * | families | quality | datagrams |
  * |---|---|---|
- * | one, of several addresses | that of the worst | those of all |
- * | all fail | Failed | those of all |
- * | one fails, and another does not | FamilyFailed | those of the others: the failing one says nothing about loss |
- * | none fails | that of the worst | those of all |
+ * | one, with several addresses | of the worst address | of all addresses |
+ * | all fail | Failed | of all families |
+ * | one fails, and another does not | FamilyFailed | of the families that work: the failed one says nothing about loss |
+ * | none fails | of the worst family | of all families |
  */
 export function withAddress<T extends Rating>(known: T, peer: PeerResult, lossPercent: number): T {
   const results = known.families ?? [resultOf(known.worst, lossPercent)];
@@ -100,11 +100,11 @@ function total(results: readonly FamilyResult[]): Datagrams & { readonly refused
   };
 }
 
-/** What was measured over one family. Undefined if the peer has no address of it. */
+/** Returns the measurement over one family. Undefined if the peer has no address of it. */
 export function over(family: Family, rating: Rating): Pick<FamilyResult, 'quality' | 'sent' | 'lost'> | undefined {
   const { families, quality, worst, sent, lost } = rating;
   if (families !== undefined) return families.find((one) => one.family === family);
-  // A peer with one address has one family, which cannot fail beside another.
+  // A peer with one address has one family, so its quality is not FamilyFailed.
   return familyOf(worst.address) === family && quality !== 'FamilyFailed' ? { quality, sent, lost } : undefined;
 }
 

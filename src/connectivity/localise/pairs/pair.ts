@@ -5,7 +5,7 @@ import type { Steps } from '../steps.ts';
 import { familiesOf, familyOf, withAddress, type Rating } from './families.ts';
 import { lostOf, qualityOf, refused } from './quality.ts';
 
-/** What the agent of one node measured towards the agent of another, on one plane. */
+/** The measurement of the agent of one node towards the agent of another, on one plane. */
 export interface Pair extends Rating, PairTimes {
   readonly from: string;
   readonly to: string;
@@ -26,12 +26,12 @@ interface PairTimes {
   readonly isFirst: boolean;
 }
 
-/** A key of a node on a plane. */
+/** Returns the key of a node on a plane. */
 export function placeOf(node: string, plane: Plane): string {
   return `${plane}/${node}`;
 }
 
-/** The agents whose nodes may be the subject of a finding: those of nodes that are not excluded. */
+/** The agents of nodes that are not excluded: only such a node may be the subject of a finding. */
 export class AgentsByPlace {
   // Without keys of both: there may be 100,000 pairs, and each is looked up.
   readonly #planes: Readonly<Record<Plane, Map<string, AgentView>>> = { Pod: new Map(), Host: new Map() };
@@ -82,7 +82,7 @@ function mayAnswer({ state }: AgentView): boolean {
 /** A pair as the last measurement shows it. */
 type RatedPair = Omit<Pair, keyof PairTimes>;
 
-/** By node of the peer, which may have several addresses. */
+/** Returns the pairs of an agent by the node of the peer, which may have several addresses. */
 function pairsFrom(agent: AgentView, lossPercent: number): Map<string, RatedPair> {
   const pairs = new Map<string, RatedPair>();
   for (const peer of agent.peers) {

@@ -15,7 +15,7 @@ export function certainSince({ since, last }: Period): number {
   return since === last ? since + MARGIN_MS : since;
 }
 
-/** Whether two results were true at the same time. Those of one measurement were. */
+/** Whether two results were true at the same time. Results of the same measurement were. */
 export function overlap(a: Period, b: Period): boolean {
   return a.last === b.last || (certainSince(a) <= b.last && certainSince(b) <= a.last);
 }

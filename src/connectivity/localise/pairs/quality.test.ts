@@ -21,10 +21,10 @@ describe('qualityOf', () => {
     ['one datagram of 20 is lost', { udp: { sent: 20, received: 19 } }, 'Ok'],
     ['two of 20 are lost', { udp: { sent: 20, received: 18 } }, 'Lossy'],
     ['two of 100 are lost, below the threshold', { udp: { sent: 100, received: 98 } }, 'Ok'],
-    ['TCP times out beside loss: some packets pass', { tcp: TIMEOUT, udp: { sent: 20, received: 8 } }, 'Lossy'],
+    ['TCP times out, and some packets pass: that is loss', { tcp: TIMEOUT, udp: { sent: 20, received: 8 } }, 'Lossy'],
     ['large packets vanish', { mtu: { interface: 1500, largest: 1400 } }, 'Mtu'],
     [
-      'large packets vanish beside loss',
+      'large packets vanish, and small ones are lost',
       { udp: { sent: 20, received: 12 }, mtu: { interface: 1500, largest: 1400 } },
       'Lossy',
     ],

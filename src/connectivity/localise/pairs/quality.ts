@@ -18,7 +18,7 @@ export type Quality = 'Failed' | 'Lossy' | 'Mtu' | 'Ok';
  *
  * Refused and Reset are answers of the peer: its network works, although the agent may not.
  * With loss, large packets that vanish say nothing about the MTU.
- * One lost datagram is no sign of loss: it happens in every network.
+ * One lost datagram does not count as loss: it happens in every network.
  */
 export function qualityOf(peer: PeerResult, lossPercent: number): Quality {
   if (udpFailed(peer)) return 'Failed';
@@ -44,7 +44,7 @@ function lostShare(peer: PeerResult): number {
   return peer.udp.sent > 0 ? lostOf(peer) / peer.udp.sent : 0;
 }
 
-/** A refusal on either protocol is an answer, so silence on the other protocol is the agent's. */
+/** Whether UDP shows a failed network. A refusal over TCP or UDP is an answer, so the agent is silent then, and not the network. */
 function udpFailed(peer: PeerResult): boolean {
   const { udp } = peer;
   if (refused(peer)) return false;

@@ -6,22 +6,22 @@ import { NO_EVIDENCE, networkOf } from '../evidence.ts';
 import type { Part, Rule, Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
 
-/** Share of silent agents from which on it is the server that does not get reports. */
+/** Share of silent agents from which on the server is at fault. */
 const NEARLY_ALL = 0.8;
 
 /**
- * Agents that do not report.
+ * Finds agents that do not report.
  *
  * | a fault lies between agent and server | measured towards the agent | finding |
  * |---|---|---|
  * | yes | | none: the fault explains it |
- * | no | all fail | none: it is the network, and has its own finding |
+ * | no | all fail | none: the network is at fault, and has its own finding |
  * | no | some answer, refusals included | Agent |
  * | no | nothing | Agent |
  *
- * None either while the network may explain it: see mayReport().
+ * There is also no finding while the network may explain the silence: see mayReport().
  *
- * If at least three agents and 80 % of all are silent without an explanation, it is one finding of the class Server, with
+ * If at least three agents and 80 % of all are silent without an explanation, there is one finding of the class Server, with
  * the subject `reports`.
  */
 export const agents: Rule = (situation) => {

@@ -51,7 +51,7 @@ function directionOf({ scope }: Fault): string {
   return scope.kind === 'NodeOut' ? ', all of them from the node' : '';
 }
 
-/** What is known of the other plane, so that nobody has to look there. */
+/** Returns whether the other plane works, as a part of the message, so that nobody has to look it up. */
 function otherPlane(node: string, plane: Plane, { pairs }: Situation): string {
   const other = PLANES.find((one) => one !== plane) ?? plane;
   const own = pairs.filter(

@@ -9,22 +9,22 @@ import type { AgentView } from '../view.ts';
 
 /** Share of nodes without a service from which on the service itself is at fault. */
 const NEARLY_ALL = 0.8;
-/** More nodes than this, and a fifth of all, are no faults of single nodes: some replicas of the service fail. */
+/** If more nodes than this, and a fifth of all, lack the service, some of its replicas fail, and not single nodes. */
 const FEW_NODES = 3;
 const MANY = 0.2;
 
 /**
- * Services of the cluster, by the nodes whose agents do not reach them.
+ * Finds services of the cluster that fail, by the nodes whose agents do not reach them.
  *
  * | nodes without the service | finding |
  * |---|---|
- * | those whose network is at fault | none: the fault of the network explains it |
+ * | nodes whose network is at fault | none: the fault of the network explains it |
  * | 80 % of the others, and at least two | `cluster`, Failed |
  * | more than three and 20 % of the others | `cluster`, Degraded |
  * | fewer | one for each node, Failed, if another node reached the service in the same period |
  *
- * Nodes ask one after the other, so the first one that gets no answer does not show that the others still do. Nor is it a
- * finding while a fault of the network at that node is not settled, which may explain it.
+ * Nodes ask one after the other, so when the first node gets no answer, it is not known whether the others still get one.
+ * There is also no finding while a fault of the network at that node is not settled: that fault may explain it.
  */
 export const dns: Rule = (situation) => serviceParts('DNS', ['DNSUDP', 'DNSTCP'], 'DNS', situation);
 export const apiServer: Rule = (situation) =>
@@ -73,7 +73,7 @@ function isOfNode(node: string, asked: ReadonlyMap<string, readonly Asked[]>): b
   return working.length === 0 || working.some((other) => own.some((one) => isCertainlyAtOnce(one, other)));
 }
 
-/** Each of both results was there before the other one's last measurement began. */
+/** Whether each result was certain before the last measurement of the other began. */
 function isCertainlyAtOnce(one: Asked, other: Asked): boolean {
   return one.since <= other.last && other.since <= one.last;
 }
@@ -88,7 +88,7 @@ interface Asked extends Period {
   readonly failed: readonly TargetResult[];
 }
 
-/** Agents that asked, by node. Nodes whose network is at fault are left out. */
+/** Returns the agents that asked, by node. Leaves out nodes whose network is at fault. */
 function askedBy(targets: readonly Target[], { agents, faults, zones }: Situation): Map<string, Asked[]> {
   const nodes = new Map<string, Asked[]>();
   for (const agent of agents.all()) {
@@ -121,7 +121,7 @@ function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolea
   return { since: wasOk === isOk ? before.reportedAt : reportedAt, last };
 }
 
-/** Such as `pod network: DNSUDP 10.96.0.10:53 timeout`. */
+/** Returns a text such as `pod network: DNSUDP 10.96.0.10:53 timeout`. */
 function symptom(asked: readonly Asked[]): string {
   return asked
     .filter(({ failed }) => failed.length > 0)

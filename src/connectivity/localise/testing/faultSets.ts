@@ -39,7 +39,7 @@ const KINDS = [
   'kubelet',
 ] as const;
 
-/** One to three faults. No two are of the same node, so that none is a part of another one. */
+/** Draws one to three faults. No two are of the same node, so that none is a part of another. */
 export function someFaults(cluster: SimCluster, random: () => number): SimFault[] {
   const free = cluster.nodes.map(({ name }) => name).sort(() => random() - 0.5);
   const count = 1 + Math.floor(random() * 3);
@@ -106,7 +106,7 @@ export function expectedFinding(fault: SimFault): string {
   return `${expected(fault)} ${expectedSeverity(fault)}`;
 }
 
-/** A fault that lets some packets pass is Degraded, and so is one of one family beside another one that works. */
+/** Returns Degraded for a fault that lets some packets pass, and for a fault of one family while the other works. */
 function expectedSeverity(fault: SimFault): Severity {
   return 'does' in fault && (fault.does !== 'cut' || isOfOneFamily(fault)) ? 'Degraded' : 'Failed';
 }
@@ -131,7 +131,7 @@ export function expected(fault: SimFault): string {
   return `${fault.planes === undefined ? 'Node' : `${fault.planes[0]!}Network`} ${fault.node}`;
 }
 
-/** Without the faults that leave no trace beside the others, such as an agent that is killed on a node that is cut. */
+/** Leaves out the faults that other faults hide, such as an agent that is killed on a node that is cut. */
 export function visible(cluster: SimCluster, faults: readonly SimFault[]): readonly SimFault[] {
   const all = observable(cluster, faults);
   const masked = faults.find(

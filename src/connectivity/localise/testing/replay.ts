@@ -6,7 +6,7 @@ import { aStack, someFamilies } from './faultSets.ts';
 import { clusterOf, type SimCluster, type SimFault } from './simCluster.ts';
 import { reportsOf, simulate } from './simulate.ts';
 
-/** What the server sees at one step of maintenance. */
+/** The server's view at one step of maintenance. */
 export interface Step {
   readonly name: string;
   readonly view: ClusterView;
@@ -21,7 +21,7 @@ interface NodeLook {
   readonly excluded?: Exclusion;
   /** Others measure, or measured before, that the node does not answer. */
   readonly unreachable: boolean;
-  /** The node is not in the list any more, although its agents may be. */
+  /** The node is no longer in the list, although its agents may be. */
   readonly gone?: boolean;
 }
 
@@ -123,7 +123,7 @@ function bare(look: Look): Pick<AgentView, 'state' | 'recent'> {
   return { state: look.state, ...('recent' in look && { recent: look.recent }) };
 }
 
-/** What the agents of the nodes would report in the step, by plane and node. */
+/** Returns the reports that the agents of the nodes would send in the step, by plane and node. */
 function ownReports(
   cluster: SimCluster,
   nodes: readonly string[],

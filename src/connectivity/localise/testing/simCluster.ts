@@ -26,7 +26,7 @@ export type Damage = 'cut' | { readonly loss: number } | { readonly above: numbe
 export interface SimCluster {
   readonly nodes: readonly NodeView[];
   readonly serverNode: string;
-  /** Of each address of an agent. Reports go over the first one. Absent: IPv4. */
+  /** The family of each address of an agent. Reports go over the first address. Absent: IPv4. */
   readonly families?: readonly Family[];
   /** Reports of host agents use the overlay of the pod network as well. */
   readonly overlay?: boolean;

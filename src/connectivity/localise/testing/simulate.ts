@@ -10,8 +10,8 @@ const MTU: Readonly<Record<Plane, number>> = { Pod: 1450, Host: 1500 };
 const BACKGROUND = 0.001;
 
 /**
- * What the agents would report, and what the server knows of it. Each datagram, and each answer to it, is lost by
- * chance. An agent whose reports cannot reach the server is Silent.
+ * Simulates the reports of all agents, and returns the server's view of them. Each datagram, and each answer to it, is
+ * lost by chance. An agent whose reports cannot reach the server is Silent.
  */
 export function simulate(cluster: SimCluster, faults: readonly SimFault[], random: () => number): ClusterView {
   const network = new Network(cluster, faults, random);
@@ -28,7 +28,7 @@ export function observable(cluster: SimCluster, faults: readonly SimFault[]): st
   return new Network(cluster, faults, () => 0.5).observable();
 }
 
-/** What the agents of a node report, whether it arrives or not. What they hear is not in it. */
+/** Returns the reports of the agents of a node, whether they arrive or not, without the datagrams that the agents hear. */
 export function reportsOf(
   cluster: SimCluster,
   node: string,
@@ -93,7 +93,7 @@ class Network {
     };
   }
 
-  /** What the server knows of an agent. */
+  /** Returns the server's view of an agent. */
   known(agent: AgentView): AgentView {
     const arrives = !this.killed(agent.node, agent.plane) && this.reports(agent.node, agent.plane);
     if (!arrives) return { ...agent, state: 'Silent', peers: [], targets: [], heard: [] };
@@ -113,7 +113,7 @@ class Network {
     return [...words, ...failing.map(({ target }) => target)].join(' ');
   }
 
-  /** How the pair is affected, and, if it is cut over all families, whether either side hears the other one. */
+  /** How the pair is affected, and, if it is cut over all families, whether each side hears the other. */
   private word(from: string, to: string, plane: Plane): string {
     const words = this.families.map((family) => this.wordOver(from, to, plane, family));
     if (words.some((word) => word !== 'failed')) return words.join('/');

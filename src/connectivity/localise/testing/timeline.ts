@@ -26,11 +26,11 @@ interface Sent {
 }
 
 /**
- * What the server finds from second to second while a fault comes and goes. Agents measure one after the other, each at
- * its own moment of the interval; what they heard is of the time between their reports.
+ * Simulates the findings from second to second while a fault comes and goes. Agents measure one after the other, each at
+ * its own moment of the interval; a report has the datagrams heard since the report before.
  *
  * @param standing faults that are there all the time
- * @returns also what is found when all have measured the fault, and what is found without it
+ * @returns also the findings when all agents have measured the fault, and the findings without it
  */
 export function timeline(
   cluster: SimCluster,

@@ -6,7 +6,7 @@ const MOST_UNKNOWN = 1_000;
 /** Reports while the pods are not known: two agents on each of 10,000 nodes, and some more. */
 const MOST_AGENTS = 25_000;
 
-/** What decides whether a report is kept. */
+/** The data that decides whether a report is kept. */
 export interface Admission {
   readonly reports: Pick<Reports, 'get' | 'size'>;
   /** Whether the pod is known to run. */
@@ -14,7 +14,7 @@ export interface Admission {
   readonly expected: () => ExpectedPods;
 }
 
-/** A report for a pod that does not exist is kept, too, as by the original server. Their number is bounded. */
+/** Decides whether a report is kept. As in the original server, a report for an unknown pod is kept, up to a limit. */
 export function mayReport({ reports, isExpected, expected }: Admission, name: string): boolean {
   if (reports.get(name) !== undefined || isExpected(name)) return true;
   // Below this number no pods need to be counted, however many unknown ones report.

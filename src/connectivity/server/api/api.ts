@@ -14,7 +14,7 @@ import { checkAgents, type ExpectedPods, type StartGrace } from './check.ts';
 import type { AgentState, Reports } from '../reports/reports.ts';
 import { allReports } from './reportParts.ts';
 
-/** What the API needs. */
+/** The data and functions that the API uses. */
 export interface ConnectivityApi {
   readonly reports: Reports;
   /** Decides who may report. */
@@ -75,7 +75,7 @@ function agent(api: ConnectivityApi, request: HttpRequest, name: string): HttpAn
   return state === undefined ? UNKNOWN_AGENT : json(200, agentJson(state, api.stored(name)));
 }
 
-/** Of an object that is not stored yet, as Go writes it. */
+/** The metadata that Go writes for an object that is not stored yet. */
 const UNSTORED = { creationTimestamp: null };
 
 /** As the original server with its CRD store: the whole object. An anonymous report is marked by an annotation. */
@@ -88,7 +88,7 @@ function agentJson({ report, anonymous }: AgentState, metadata: Agent['metadata'
   };
 }
 
-/** Who reports is decided before the body is read, so that others cost nothing. */
+/** Accepts a report. Decides who may report before it reads the body, so that refused reports cost little. */
 async function accept(api: ConnectivityApi, request: HttpRequest, name: string): Promise<HttpAnswer> {
   const problem = nameProblem(name);
   if (problem !== undefined) return { status: 400, text: `${problem}\n` };
@@ -109,7 +109,7 @@ function take(
 ): HttpAnswer {
   const isAnonymous = sender === 'anonymous';
   const node = isAnonymous ? api.nodeOf(report.podname) : sender.reporter.node;
-  // The chart of the original agent does not tell it its node.
+  // The chart of the original does not set the node of an agent.
   const nodename = report.nodename === '' ? (node ?? '') : report.nodename;
   const state = api.reports.accept({ ...report, nodename }, isAnonymous);
   api.accepted(state);
@@ -122,7 +122,7 @@ function acceptsJson(accept = ''): boolean {
   return accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === 'application/json');
 }
 
-/** Neither success nor failure is known while agents are awaited that may not have had the time to report. */
+/** Answers whether all agents report: 500 if the only missing agents may not have had the time to report. */
 function check({ reports, expected, grace }: ConnectivityApi): HttpAnswer {
   const found = expected();
   if ('problem' in found) return { status: 500, text: checkError(found.problem) };
@@ -143,7 +143,7 @@ function notAllowed(allow: string): HttpAnswer {
   return { status: 405, text: 'Method Not Allowed\n', headers: { allow } };
 }
 
-/** Go's net/http guessed text/plain for JSON; a client that reads the header is better served by its real type. */
+/** Returns JSON with its real content type; Go's net/http in the original guessed text/plain. */
 function json(status: number, body: object): HttpAnswer {
   return { status, text: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }

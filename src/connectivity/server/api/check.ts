@@ -9,7 +9,7 @@ export interface ReportAge {
   readonly intervalMs: number;
 }
 
-/** What is assumed of agents that have not reported yet. */
+/** How long agents that have not reported yet count as starting. */
 export interface StartGrace {
   /** Time since the start of the server, ms, by a clock that does not jump. */
   readonly sinceStartMs: number;

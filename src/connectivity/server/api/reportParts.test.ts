@@ -23,7 +23,7 @@ it.each([
   ['no report', []],
   ['one report', ['a']],
   ['reports that are not sorted', ['c', 'a', 'b']],
-  ['names that JavaScript takes for indexes: the order is that of the texts', ['b', '9', '10', 'a']],
+  ['names that JavaScript takes for indexes: they are sorted as texts', ['b', '9', '10', 'a']],
 ])('few reports are one text: %s', (_what, pods) => {
   const reports = reportsOf(pods);
   const answer = allReports(reports);

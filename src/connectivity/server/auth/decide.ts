@@ -1,7 +1,7 @@
 import type { Identity } from './identity.ts';
 import type { Claims } from './token.ts';
 
-/** A pod of an agent, as the informer has it. */
+/** A pod of an agent in the informer. */
 export interface KnownPod {
   readonly uid: string;
   /** Undefined before it is scheduled. */
@@ -14,7 +14,7 @@ export interface Rules {
   readonly serviceAccounts: readonly string[];
 }
 
-/** What the informer knows of the token's pod. `unread`: the pods are not read yet. */
+/** The token's pod in the informer; undefined if there is none. `unread`: the pods are not read yet. */
 export type PodLookup = KnownPod | 'unread' | undefined;
 
 /** The agent that reports. */
@@ -24,15 +24,15 @@ export interface Reporter {
   readonly node: string;
 }
 
-/** An answer in place of 200. Texts have names of the request and of the token's pod, never the token. */
+/** The answer to a refused report. The text may name the pod of the request and of the token, but never has the token. */
 export interface Refusal {
   readonly status: 401 | 403 | 503;
   readonly text: string;
 }
 
 /**
- * Refuses what a token claims of its pod, before the token is verified. A claim proves nothing, but who may not report
- * with a true one need not be verified: nobody can make the server ask the API server with tokens that are made up.
+ * Refuses a token by its claimed pod, before the token is verified. A claim proves nothing, but if even the true claim may
+ * not report, no TokenReview is needed: made-up tokens cannot make the server call the API server.
  *
  * | the pod of the claims | result |
  * |---|---|

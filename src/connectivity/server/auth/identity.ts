@@ -2,7 +2,7 @@ import type { V1TokenReviewStatus } from '@kubernetes/client-node';
 
 /** The pod that a verified token is bound to. */
 export interface PodIdentity {
-  /** Of the ServiceAccount, and so of the pod. */
+  /** The namespace of the ServiceAccount, and so of the pod. */
   readonly namespace: string;
   readonly serviceAccount: string;
   readonly pod: string;
@@ -11,7 +11,7 @@ export interface PodIdentity {
   readonly node: string | undefined;
 }
 
-/** A verified token. `unbound`: it is not that of a pod. */
+/** A verified token. `unbound`: it is not bound to a pod. */
 export type Identity = PodIdentity | { readonly unbound: string };
 
 const POD_NAME = 'authentication.kubernetes.io/pod-name';

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../runtime/process/clock.ts';
 import { RateLimit } from './rateLimit.ts';
 
 describe('RateLimit', () => {
-  it('allows one report per second and key, a little jitter, and no more on average', async () => {
+  it('allows one report per second and key on average, with a little jitter', async () => {
     const clock = new FakeClock();
     const rate = new RateLimit(clock);
     expect([rate.allows('a'), rate.allows('a'), rate.allows('b')]).toEqual([true, false, true]);

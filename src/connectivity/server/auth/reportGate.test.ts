@@ -60,7 +60,7 @@ describe('ReportGate', () => {
     ['another scheme', 401, invalid, 'Basic secret', { 'www-authenticate': 'Bearer' }],
     ['a bad token', 401, invalid, BEARER, { 'www-authenticate': 'Bearer' }],
     ['a bad token, though none is needed', 401, { ...invalid, allowAnonymous: true }, BEARER, {}],
-    ['no token in place of one', 401, { allowAnonymous: true, current: () => state(false) }, undefined, {}],
+    ['no token, after a report with one', 401, { allowAnonymous: true, current: () => state(false) }, undefined, {}],
     ['no API server', 503, { verify: () => Promise.resolve('unavailable' as const) }, BEARER, { 'retry-after': '5' }],
     ['another pod', 403, { podOf: () => undefined }, BEARER, {}],
     ['a pod that is not read yet', 503, { podOf: () => 'unread' as const }, BEARER, { 'retry-after': '5' }],

@@ -15,9 +15,9 @@ import type { RateLimit } from './rateLimit.ts';
 import type { ReviewResult, TokenClaim } from './reviews.ts';
 import { bearerToken, claimsOf } from './token.ts';
 
-/** What decides who may report. */
+/** The settings and functions that decide who may report. */
 export interface ReportGateOptions {
-  /** Accept reports without a token: of the original agents. */
+  /** Accept reports without a token, such as original agents send. */
   readonly allowAnonymous: boolean;
   readonly audience: string;
   readonly rules: Rules;
@@ -61,7 +61,7 @@ const BUSY: Refusal = {
  * | as before, and agents of several namespaces have the name | 403, `refuseNamesakes` |
  * | more than a report per second | 429 |
  *
- * Without a token nobody takes the place of an agent whose last authenticated report is current: 401.
+ * A report without a token does not replace a current report that had one: 401.
  */
 export class ReportGate {
   readonly #o: ReportGateOptions;

@@ -3,7 +3,7 @@ import { ReviewQueue } from './reviewQueue.ts';
 
 describe('ReviewQueue', () => {
   let queue: ReviewQueue;
-  /** What began or was refused, by a name of the test, in this order. */
+  /** The reviews that began or were refused, by their names in the test, in this order. */
   let events: string[];
   let ends: Map<string, () => void>;
 

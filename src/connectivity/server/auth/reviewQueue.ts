@@ -19,7 +19,7 @@ export interface Claimant {
 type EndTurn = () => void;
 
 interface Source {
-  /** Those that may have the next turn of the source, in their order. */
+  /** The tokens that may have the next turn of the source, in their order. */
   readonly ready: LinkedList<Waiting>;
   /** The pods that it waits for. */
   readonly pods: Set<string>;
@@ -33,9 +33,9 @@ interface Pod {
   isUnderWay: boolean;
   /** Nothing else of the pod begins before this one. */
   reservedFor: Waiting | undefined;
-  /** Those whose turn came while a review of the pod was under way or reserved, in this order. */
+  /** The tokens whose turn came while a review of the pod was under way or reserved, in this order. */
   parked: Waiting[];
-  /** Those that wait, parked or not. */
+  /** The number of tokens that wait, parked or not. */
   waiting: number;
 }
 
@@ -50,12 +50,12 @@ interface Waiting {
 /**
  * Limits the reviews that run at a time and those that wait, and gives each source its share.
  *
- * Which key can be trusted: a forger chooses what a token claims. It may claim each agent whose name and uid it knows, in
- * any number of tokens. It does not choose the address of its connection: the answer to a false address does not reach it,
- * so TCP does not connect, and a pod has one address for each family. So turns are shared by source. But one source may
- * stand for many agents: those behind a proxy, those on a node that translates addresses, and those in the network of the
- * host. So within a source each claimed pod has one place. What remains: a forger can delay and refuse agents that share
- * its address, and of these only those that it claims.
+ * Which key can be trusted: a forger chooses the claims of a token. It may claim each agent whose name and uid it knows, in
+ * any number of tokens. It cannot choose the address of its connection: the answer to a false address does not reach it,
+ * so TCP does not connect, and a pod has one address for each family. So sources share the turns. But one source may
+ * stand for many agents: agents behind a proxy, on a node that translates addresses, or in the network of the host. So
+ * within a source each claimed pod has one place. The remaining risk: a forger can delay and refuse the agents that it
+ * claims, if they share its address.
  *
  * | event | result |
  * |---|---|
@@ -64,11 +64,11 @@ interface Waiting {
  * | 2,000 wait, and a source has more of them than this one would have | the newest of the source with most is refused |
  * | 2,000 wait otherwise | refused |
  * | a review ends | the next source in the rotation has a turn, with its oldest token |
- * | the turn of a token comes while its pod is under way or reserved | it waits for the pod, and its source goes on with the next |
+ * | the turn of a token comes while its pod is under way or reserved | it waits for the pod, and its source continues with the next |
  * | the review of a pod ends | the pod is reserved for the first that waits for it |
  *
- * One review of a pod is under way at a time. Before that of an agent there are at most 15 reviews of the pod, one for each
- * other source that waits for it, and a round of the rotation for each, however many tokens a forger sends. A source has
+ * One review of a pod is under way at a time. An agent waits for at most 15 other reviews of its pod, one for each other
+ * source that waits for the pod, and for a round of the rotation for each, however many tokens a forger sends. A source has
  * one pod reserved at a time; otherwise a forger could reserve all pods that it claims.
  *
  * The cost of each event does not depend on the number that wait, except for the at most 16 that wait for a pod.
@@ -83,7 +83,7 @@ export class ReviewQueue {
   /** By the tokens that wait. */
   readonly #busiest = new Busiest<Source>();
 
-  /** @returns resolves at the turn with the function that ends it; resolves with undefined if the review is refused */
+  /** Waits for a turn. @returns the function that ends the turn; undefined if the review is refused */
   enter(claimant: Claimant): Promise<EndTurn | undefined> {
     const source = this.#sources.get(claimant.source) ?? newSource();
     const pod = this.#pods.get(claimant.pod) ?? newPod();
@@ -121,7 +121,7 @@ export class ReviewQueue {
     this.#putInTurn(source);
   }
 
-  /** One that no longer waits: its turn has come, or it is refused. */
+  /** Removes a token that no longer waits: its turn has come, or it is refused. */
   #forget(waiting: Waiting): void {
     const { claimant, source, pod } = waiting;
     this.#waiting -= 1;
@@ -169,7 +169,7 @@ export class ReviewQueue {
     this.#giveTurns();
   }
 
-  /** For the first that is parked whose source has nothing reserved. If there is none, all of them are ready again. */
+  /** Reserves the pod for its first parked token whose source has no reserved pod. Without one, all parked tokens are ready again. */
   #reserve(pod: Pod): void {
     const next = pod.parked.find(({ source }) => !source.hasReserved);
     const freed = next === undefined ? pod.parked : [next];
@@ -185,7 +185,7 @@ export class ReviewQueue {
   }
 }
 
-/** Takes the first token of a source whose pod is free, and parks those before it. */
+/** Takes the first token of a source whose pod is free, and parks the tokens before it. */
 function takeNext({ ready }: Source): Waiting | undefined {
   for (let next = ready.shift(); next !== undefined; next = ready.shift()) {
     const { pod } = next;

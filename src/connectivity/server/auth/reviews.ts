@@ -12,9 +12,9 @@ export type ReviewResult = { readonly identity: Identity } | 'invalid' | 'unavai
 /** Asks the API server; rejects if it does not answer. */
 export type AskReview = (token: string, audience: string) => Promise<V1TokenReviewStatus | undefined>;
 
-/** What comes with a token. */
+/** The claims of a token, and the source that sent it. */
 export interface TokenClaim extends Claimant {
-  /** What the token claims, seconds since 1970: it is not used for longer. */
+  /** The end of the token as it claims, seconds since 1970. A verified token is not used for longer. */
   readonly expiresAt: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export class TokenReviews {
     return this.#valid.size + this.#invalid.size;
   }
 
-  /** Never rejects. `ReviewQueue` decides whose review is next, and who is refused as `busy`. */
+  /** Verifies a token. Never rejects. `ReviewQueue` decides whose review is next, and which token is refused as `busy`. */
   async verify(token: string, claim: TokenClaim): Promise<ReviewResult> {
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#valid.get(key) ?? this.#invalid.get(key);
@@ -85,7 +85,7 @@ export class TokenReviews {
     return result === 'unavailable' || result === 'busy' ? this.#lastKnown(key, result) : result;
   }
 
-  /** The result of a review; `lastKnown` if there is one and the API server takes long. The review goes on. */
+  /** Returns the result of a review; `lastKnown` if there is one and the API server is slow. The review continues. */
   async #inTime(review: Promise<ReviewResult>, lastKnown: ReviewResult): Promise<ReviewResult> {
     if (lastKnown === 'unavailable') return review;
     const reviewed = new AbortController();
@@ -93,7 +93,7 @@ export class TokenReviews {
     return Promise.race([review, late]).finally(() => reviewed.abort());
   }
 
-  /** What was verified earlier, where nothing can be verified now. */
+  /** Returns the earlier result of a token that cannot be verified now; without one, the problem. */
   #lastKnown(key: string, problem: 'unavailable' | 'busy'): ReviewResult {
     const known = this.#valid.get(key);
     return known !== undefined && known.usableUntil > this.#o.clock.monotonic() ? known.result : problem;
@@ -110,7 +110,7 @@ export class TokenReviews {
     const leave = await this.#queue.enter(claim);
     if (leave === undefined) return 'busy';
     try {
-      // Many may have waited for the deadline of one that failed.
+      // A review may have failed while this one waited in the queue.
       if (this.#isAway()) return 'unavailable';
       if (this.#away === 'yes') this.#away = 'trying';
       const { ask, audience } = this.#o;

@@ -5,7 +5,7 @@ import { TokenReviews, type AskReview, type ReviewResult } from './reviews.ts';
 import { VALID } from './testing/reviewStatus.ts';
 
 const REVIEW_MS = 10;
-/** What the forger claims: it knows every agent. */
+/** The pods that the forger claims: it knows every agent. */
 const AGENTS = Array.from({ length: 50 }, (_, n) => `ns/agent-${n}`);
 const FORGER = '192.0.2.66';
 

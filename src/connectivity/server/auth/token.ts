@@ -18,7 +18,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return token.length <= MOST_CHARACTERS ? token : '';
 }
 
-/** What a token claims. Nothing of it is verified. */
+/** The claims of a token, none of them verified. */
 export interface Claims {
   readonly audiences: readonly string[];
   /** Seconds since 1970; undefined if it is missing. */

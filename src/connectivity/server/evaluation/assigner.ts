@@ -14,12 +14,12 @@ import type { Roster } from '../view/roster.ts';
 
 /** Peers are planned at most this often. */
 const KEPT_MS = 1_000;
-/** Peers are assigned anew this often if nothing has changed: they rotate in steps of at least two minutes. */
+/** Peers are planned again after this time if nothing has changed, ms: they rotate in steps of at least two minutes. */
 const PLAN_MS = 10_000;
 
 /**
- * Intervals for which an assignment counts, at least: the agent has it until its next report, and what others heard of it
- * is of their last interval and counts for two more.
+ * Intervals for which an assignment counts, at least. The agent uses it until its next report; peers report what they heard of
+ * the agent an interval later, and such a report counts for two intervals.
  */
 const WINDOW_INTERVALS = 4;
 
@@ -41,7 +41,7 @@ interface Plan extends AssignmentPlan {
   readonly windowMs: number;
 }
 
-/** Tells agents which nodes to probe: those of the rotation, and those at the other ends of links that did not work. */
+/** Assigns peers to agents: the nodes of the rotation, and the nodes at the other ends of links that did not work. */
 export class Assigner {
   readonly #o: AssignerOptions;
   readonly #plan: Recent<Plan>;
@@ -57,7 +57,7 @@ export class Assigner {
     this.#plan = new Recent(options.clock, KEPT_MS, (last) => this.#planNow(last));
   }
 
-  /** What the agent of a node is to do. Its cost does not grow with the number of agents. */
+  /** Returns the assignment of the agent of a node. Its cost does not grow with the number of agents. */
   assignment(node: string, plane: Plane): Assignment {
     const plan = this.#plan.get();
     const { peers, ...rest } = plan.of(node, plane);
@@ -84,18 +84,18 @@ export class Assigner {
     const losses = checks.flatMap(({ planes, lossPercent }) => (planes.includes(plane) ? [lossPercent] : []));
     this.#links.seen({
       ...{ node, plane, lossPercent: Math.min(...losses) },
-      // The results towards a pod that was replaced tell of the pod, not of the network.
+      // A failed result towards a pod that was replaced is a fault of the pod, not of the network.
       peers: peers.filter((peer) => isAgentAt(agentOf(peer.node, plane), peer.address)),
       mayKeep: (peer) => isChecked(node, peer, plane) && isJudged(node) && isJudged(peer),
     });
   }
 
-  /** See `AgentView`. */
+  /** Returns `awaited` of `AgentView`. */
   awaited(node: string, plane: Plane): readonly string[] {
     return this.#links.awaited(node, plane);
   }
 
-  /** See `AgentView`. */
+  /** Returns `watches` of `AgentView`. */
   watches(node: string, plane: Plane): ((peer: string) => boolean) | undefined {
     return this.#assigned.of(node, plane);
   }
@@ -120,7 +120,7 @@ export class Assigner {
     return pod?.phase === 'Running' && pod.addresses.length > 0 && this.#o.portOf(pod) !== undefined;
   }
 
-  /** @param families of the agent that probes; undefined if they are not known: then all addresses */
+  /** Returns a peer, or nothing if it cannot be probed. @param families of the probing agent; undefined, not known: all addresses */
   #peer(node: string, plane: Plane, families: ReadonlySet<Family> | undefined): Peer[] {
     const pod = this.#o.roster().agentOf(node, plane);
     const port = pod && this.#o.portOf(pod);
@@ -129,7 +129,7 @@ export class Assigner {
     return addresses.length === 0 ? [] : [{ node, addresses, port }];
   }
 
-  /** Once, as long as they are the same checks. */
+  /** Logs the checks with fewer peers, but not again until the checks change. */
   #log(reduced: readonly ReducedPeers[]): void {
     const checks = reduced.map(({ checks: names, plane }) => `${plane} ${names.join()}`).join();
     if (checks === this.#logged) return;
@@ -138,7 +138,7 @@ export class Assigner {
       this.#o.logger.warn(each, 'checks of the same nodes ask for more peers than agents probe');
   }
 
-  /** Once, as long as they are the same URLs. */
+  /** Logs the URLs that are left out, but not again until they change. */
   #logUrls(roster: Roster): void {
     const leftOut = leftOutUrls(roster);
     const urls = leftOut === undefined ? '' : `${leftOut.count} ${leftOut.urls.join()} ${leftOut.checks.join()}`;
@@ -149,7 +149,7 @@ export class Assigner {
   }
 }
 
-/** The families that an agent has an address of: it cannot reach the others, which is no fault. */
+/** Returns the families of an agent's addresses. The agent cannot reach other families, which is not a fault. */
 function familiesOf(pod: AgentPod | undefined): ReadonlySet<Family> | undefined {
   return pod === undefined || pod.addresses.length === 0 ? undefined : new Set(pod.addresses.map(familyOf));
 }

@@ -10,7 +10,7 @@ import { NODES } from '../../../runtime/client/resources.ts';
 import { toClusterNode, type ClusterNode } from '../view/clusterNode.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 
-/** The caches of an evaluation. The original API needs none of them but that of the pods. */
+/** The caches of an evaluation. The original API needs only the pods. */
 export interface ClusterCaches {
   readonly nodes: Informer<ClusterNode>;
   readonly pods: Informer<AgentPod>;

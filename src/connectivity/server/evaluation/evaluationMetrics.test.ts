@@ -41,13 +41,13 @@ describe('the metrics of the evaluation', () => {
     expect(await series()).toEqual([]);
   });
 
-  it('have only those of the pods while Nodes cannot be read', async () => {
+  it('have only the series of the pods while Nodes cannot be read', async () => {
     scene.nodes.refusal = { detail: 'forbidden' };
     await scene.clock.advance(1_000);
     expect(await series()).toEqual(SILENT);
   });
 
-  it('have only those of the pods without a check', async () => {
+  it('have only the series of the pods without a check', async () => {
     scene.checks.objects = [];
     await scene.clock.advance(1_000);
     expect(await series()).toEqual(SILENT);

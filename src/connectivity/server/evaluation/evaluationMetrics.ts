@@ -8,7 +8,7 @@ import { nodeFigures, pairFigures, type NodeFigures, type PairFigures } from './
 import { RecentInTurns } from '../view/recent.ts';
 
 const PREFIX = 'traffic_operator_connectivity_';
-/** The gauges of one scrape share their figures. */
+/** How long values are kept, so that the gauges of one scrape share them, ms. */
 const KEPT_MS = 1_000;
 
 interface Figures {
@@ -22,8 +22,8 @@ interface Sample {
 }
 
 /**
- * Registers the metrics of the evaluation. The values are made at each scrape, so that the series of a node end with it.
- * Without a result there is no series: nobody can tell a 0 that was not measured from one that was.
+ * Registers the metrics of the evaluation. Each scrape computes the values, so that the series of a node end with the node.
+ * Without a result there is no series: a 0 that was not measured would look like a measured 0.
  *
  * Series of one node, which has two agents, at any number of nodes:
  *

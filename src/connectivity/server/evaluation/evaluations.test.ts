@@ -67,7 +67,7 @@ describe('the port of a peer', () => {
     );
   };
 
-  it('is that of its pod until it has reported, also after a restart of the server', async () => {
+  it('comes from its pod until it has reported, also after a restart of the server', async () => {
     state('--peer-port=9000');
     expect(await portsOf()).toEqual([
       ['n2', 9_000],
@@ -180,7 +180,7 @@ describe('a pod that only has the label of an agent, and started later than the 
     expect(nodeOfPod(scene.pods.asInformer(), 'foreign')).toBeUndefined();
   });
 
-  it('is not the agent while the other one reports with a token', async () => {
+  it('is not the agent while the other pod reports with a token', async () => {
     scene.pods.objects = scene.pods.objects.concat(toAgentPod(foreign()));
     scene.report('n2');
     expect(await peerOfN1()).toEqual(['198.18.0.2']);

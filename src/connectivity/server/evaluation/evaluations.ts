@@ -79,8 +79,8 @@ export class Connectivity {
   }
 
   /**
-   * What the agent that sent a measurement is to do. Undefined until Nodes, pods and ConnectivityChecks were read: the
-   * agent keeps its last assignment. Its cost does not grow with the number of agents.
+   * Returns the assignment of the agent that sent a measurement. Undefined until Nodes, pods and ConnectivityChecks were
+   * read: the agent keeps its last assignment. Its cost does not grow with the number of agents.
    */
   assignment({ nodename }: Pick<Report, 'nodename'>, { plane }: Measurement): Assignment | undefined {
     if (!areFilled(this.#o.caches)) return undefined;
@@ -92,14 +92,14 @@ export class Connectivity {
     return areFilled(this.#o.caches) ? this.#assigner.urlsOf(report) : [];
   }
 
-  /** To be called with each report that has a measurement, before its assignment: notes which links are affected. */
+  /** Remembers which links are affected. Call it with each report that has a measurement, before its assignment. */
   seen(report: Pick<Report, 'podname' | 'nodename'>, measurement: Measurement): void {
     if (areFilled(this.#o.caches)) this.#assigner.seen(report, measurement);
   }
 
   /**
-   * Of all checks, but those that are early: see evaluateCheck(). None while Nodes, pods or ConnectivityChecks cannot be
-   * read. The operator keeps findings and figures of a check without a result.
+   * Evaluates all checks. A check for which it is too early has no result: see evaluateCheck(). While Nodes, pods or
+   * ConnectivityChecks cannot be read, no check has a result. The operator keeps findings and counts of such a check.
    */
   evaluated(): Promise<Evaluated> {
     return this.#evaluated.get();
@@ -112,8 +112,8 @@ export class Connectivity {
   }
 
   /**
-   * The cluster as each check with a result sees it now, with the results of all probes: the figures are those of the
-   * network. They are not kept: each refers to 100,000 results of 10,000 agents.
+   * Returns the present view of each check that has a result, with the results of all probes, so that metrics show the whole
+   * network. Do not keep the views: each refers to 100,000 results of 10,000 agents.
    */
   *views({ results }: Pick<Evaluated, 'results'>): Steps<readonly ClusterView[]> {
     if (!areCurrent(this.#o.caches)) return [];
@@ -125,7 +125,7 @@ export class Connectivity {
     return views;
   }
 
-  /** Agents that should report and do not, by plane; undefined while their pods cannot be read. */
+  /** Counts the agents that should report and do not, by plane; undefined while their pods cannot be read. */
   silentAgents(): Record<Plane, number> | undefined {
     const { caches, clock, reportIntervalMs } = this.#o;
     if (!isCurrent(caches.pods)) return undefined;
@@ -138,7 +138,7 @@ export class Connectivity {
     });
   }
 
-  /** Why a node is left out. Without Nodes, as with the rights of the original server, none is. */
+  /** Returns why a node is left out. If Nodes cannot be read, as with the rights of the original server, no node is. */
   #exclusion(name: string): Exclusion | 'Gone' | undefined {
     const { caches, clock, reportIntervalMs } = this.#o;
     if (!isCurrent(caches.nodes)) return undefined;

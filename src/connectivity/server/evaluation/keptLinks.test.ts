@@ -74,7 +74,7 @@ describe('a link that the rotation probes for two minutes only', () => {
     }
   });
 
-  it('is not probed any more once a node of it is left out, or once no check selects both', async () => {
+  it('is no longer probed once a node of it is left out, or once no check selects both', async () => {
     await untilFound();
     for (let round = 0; round < STEP; round += 1) await scene.round(isCut);
     expect([scene.peersOf(A), scene.peersOf(B)]).toEqual([expect.arrayContaining([B]), expect.arrayContaining([A])]);
@@ -108,8 +108,8 @@ describe('a report keeps no link', () => {
   const agentOfA = { podname: podOf(A), nodename: A };
 
   it.each([
-    ['that is not that of the agent of its node', { ...agentOfA, podname: 'other' }, addressOf(B)],
-    ['to a pod that was replaced', agentOfA, '198.18.9.9'],
+    ['from a pod that is not the agent of its node', { ...agentOfA, podname: 'other' }, addressOf(B)],
+    ['about a pod that was replaced', agentOfA, '198.18.9.9'],
   ])('%s', (_, report, address) => {
     const own = scene.measurement(A, [B]);
     const peers = own.peers.map((peer) => (peer.node === B ? { ...peer, address } : peer));

@@ -31,7 +31,7 @@ it.each(['NotReady', 'Cordoned', 'Joining', 'Leaving', undefined] as const)(
   },
 );
 
-it('leaves out nodes for another reason also beside one with a silent kubelet', () => {
+it('leaves out nodes for another reason also if another node has a silent kubelet', () => {
   const view = viewWith('NotReady');
   const nodes = view.nodes.map((node) =>
     node.name === 'node5' ? { ...node, excluded: 'Unreachable' as const } : node,

@@ -5,10 +5,10 @@ import type { ClusterView } from '../../localise/view.ts';
 import { MOST_LASTING } from '../../protocol/evaluation.ts';
 
 /**
- * The findings of the same measurements with the nodes whose kubelet is silent. A node that is cut off becomes
- * Unreachable by it, and its fault goes on.
+ * Returns the findings of the same measurements if nodes with a silent kubelet also count. Kubernetes sets a node that is
+ * cut off to Unreachable, but its fault continues.
  *
- * @returns undefined without such nodes: these findings are the same as those without them
+ * @returns undefined without such nodes: the findings would be the same
  */
 export function* lastingFindings(view: ClusterView): Steps<readonly Finding[] | undefined> {
   if (!view.nodes.some(({ excluded }) => excluded === 'Unreachable')) return undefined;

@@ -12,7 +12,7 @@ describe('checks of the same nodes that ask for more URLs than agents request', 
     const urls = Array.from({ length: 20 }, (_, n) => `http://${name}.example/${n}`);
     return { metadata: { name }, spec: { probes: { urls } } };
   };
-  /** What the log says after each of the assignments. */
+  /** Returns the log lines after each of the assignments. */
   async function logged(...names: readonly string[]): Promise<unknown[]> {
     scene.checks.objects = names.map(check);
     scene.log.length = 0;
@@ -23,7 +23,7 @@ describe('checks of the same nodes that ask for more URLs than agents request', 
     return scene.log.map((line) => JSON.parse(line) as unknown);
   }
 
-  it('are logged once for the same URLs, which are those of the last checks by name', async () => {
+  it('are logged once for the same URLs; checks that come last by name lose theirs', async () => {
     const line = { level: 'warn', limit: 50, count: 10, checks: ['c'], nodes: 3 };
     expect(await logged('c', 'b', 'a')).toMatchObject([line]);
     expect(await logged('a', 'b', 'c')).toEqual([]);

@@ -3,7 +3,7 @@ import { checkedNodes, type AgentView, type ClusterView } from '../../localise/v
 import type { Steps } from '../../localise/steps.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 
-/** What was measured from and towards one node on one plane. */
+/** The loss and latency from and towards one node on one plane. */
 export interface NodeFigures {
   readonly node: string;
   readonly plane: Plane;
@@ -104,7 +104,7 @@ function add(sum: Sum, { udp }: PeerResult): void {
   if (udp.ms !== undefined) sum.times.push(udp.ms);
 }
 
-/** Of at least one value. With an even number, the mean of the two in the middle. */
+/** Returns the median of at least one value; of an even number of values, the mean of the two in the middle. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);

@@ -36,7 +36,7 @@ describe('URLs that agents refuse', () => {
     expect(other).not.toHaveProperty('refused');
   });
 
-  it('are those of current reports of the agent of the node', async () => {
+  it('come from current reports of the agent of the node', async () => {
     report('n1', [OF_A], 'n2');
     report('n2', [OF_B]);
     expect((await scene.evaluation())?.refused).toEqual([{ ...OF_B, agents: 1 }]);

@@ -2,8 +2,9 @@ import type { RefusedUrls } from '../../protocol/evaluation.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
 
 /**
- * The URLs of a check that agents refuse, in the order of the check. Of the addresses of a URL, that of the first agent
- * counts. URLs that the check does not have are those of other checks, or made up by a report without a token.
+ * Returns the URLs of a check that agents refuse, in the order of the check. If agents refuse different addresses of a URL,
+ * the address of the first agent counts. URLs that the check does not have are left out: they belong to other checks, or a
+ * report without a token made them up.
  *
  * @param urls of the check
  * @param agents what each agent with a current report refused

@@ -7,7 +7,7 @@ const STARTED = '2026-01-01T00:00:10Z';
 const running = (startedAt: string) => ({ name: 'agent', state: { running: { startedAt } } });
 const RUNNING = { phase: 'Running', podIPs: [{ ip: '198.18.0.1' }], containerStatuses: [running(STARTED)] };
 
-/** The API server sends texts in place of dates. */
+/** The API server sends texts instead of dates. */
 function pod(status: object, changes: Partial<V1Pod> = {}): V1Pod {
   const metadata = {
     name: 'a',
@@ -68,7 +68,7 @@ describe('the ServiceAccount of a pod', () => {
     ['its account', ['agents/agent'], true],
     ['one of several', ['other/agent', 'agents/agent'], true],
     ['the same name in another namespace', ['other/agent'], false],
-    ['another one', ['agents/other'], false],
+    ['another ServiceAccount', ['agents/other'], false],
   ])('with %s', (_, accounts, isListed) => {
     expect(toAgentPod(POD, accounts)).toMatchObject({ isListed, mustReport: isListed });
   });
@@ -111,7 +111,7 @@ describe('the phase of a pod', () => {
 });
 
 describe('the last run of a container', () => {
-  it('is that of the container that ended last', () => {
+  it('is the run of the container that ended last', () => {
     const container = { name: 'agent', image: '', imageID: '', ready: true, restartCount: 1 };
     const run = (from: number, to: number) => ({
       ...container,

@@ -5,7 +5,7 @@ import { HOST_AGENT_NAME } from '../../objects/names.ts';
 import { peerPortOf } from './peerPort.ts';
 import { podProblem } from './podProblem.ts';
 
-/** What the server keeps of the pod of an agent: a few hundred bytes. */
+/** The data that the server keeps of the pod of an agent: a few hundred bytes. */
 export interface AgentPod extends KubeObject {
   readonly name: string;
   /** Empty while it waits for one. */
@@ -13,9 +13,9 @@ export interface AgentPod extends KubeObject {
   /** The node that it runs on, or that its DaemonSet made it for. */
   readonly place: string;
   readonly plane: Plane;
-  /** Of all families. */
+  /** The addresses of all families. */
   readonly addresses: readonly string[];
-  /** Where it answers peers, as the pod states it: see `peerPortOf`. Absent: only its report tells. */
+  /** The port on which it answers peers, as the pod states it: see `peerPortOf`. Absent: only its report has the port. */
   readonly peerPort?: number;
   /** Stopped: it should run, and a container ended, or it was evicted. Gone: it ended, or is being deleted. */
   readonly phase: 'Waiting' | 'Running' | 'Stopped' | 'Gone';
@@ -99,21 +99,21 @@ function startOf({ metadata, status }: PodState): number {
   return Math.max(...[metadata?.creationTimestamp, ...starts].map(timeOf));
 }
 
-/** Of the container that ended last. */
+/** Returns how long the container that ended last had run, ms. */
 function lastRunOf(status: V1PodStatus | undefined): number | undefined {
   const ends = (status?.containerStatuses ?? []).flatMap(({ lastState }) => lastState?.terminated ?? []);
   const [last] = ends.sort((a, b) => timeOf(b.finishedAt) - timeOf(a.finishedAt));
   return last && timeOf(last.finishedAt) - timeOf(last.startedAt);
 }
 
-/** A DaemonSet binds each pod to its node by the name, before the scheduler does: '' if this is no such pod. */
+/** Returns the node of a pod of a DaemonSet, which names the node before the scheduler does; '' for other pods. */
 function targetOf(spec: V1PodSpec | undefined): string {
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const fields = terms.flatMap(({ matchFields = [] }) => matchFields);
   return fields.find(({ key, operator }) => key === 'metadata.name' && operator === 'In')?.values?.[0] ?? '';
 }
 
-/** ms; 0 if it is absent or no time. The API server sends texts; client-node's type says Date. */
+/** Returns a time in ms; 0 if it is absent or invalid. The API server sends texts; client-node's type says Date. */
 function timeOf(time: Date | string | undefined): number {
   const ms = time === undefined ? 0 : new Date(time).getTime();
   return Number.isNaN(ms) ? 0 : ms;
@@ -127,7 +127,7 @@ function timeOf(time: Date | string | undefined): number {
  * | phase | Running, then Stopped, Waiting, Gone |
  * | has a current report with a token | yes: a pod that only has the label of an agent takes no place |
  * | start, if both have such a report | the earlier: the one that has the place keeps it |
- * | start, if none has | the later: it replaces the other one |
+ * | start, if none has | the later: it replaces the other |
  */
 export function preferred(one: AgentPod, other: AgentPod, reports: (pod: AgentPod) => boolean): AgentPod {
   const rank = ({ phase }: AgentPod): number => PREFERENCE.indexOf(phase);

@@ -18,7 +18,7 @@ describe('expectedPods', () => {
 });
 
 describe('namespacesOfName', () => {
-  it('has those of agents of the name, without pods that end or may not report', () => {
+  it('has the namespaces of agents of the name, without pods that end or may not report', () => {
     const scene = new Scene();
     const pod = scene.pod('n1');
     const inNamespace = (namespace: string): V1Pod => ({ ...pod, metadata: { ...pod.metadata, namespace } });

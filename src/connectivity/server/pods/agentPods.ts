@@ -51,7 +51,7 @@ export function namespacesOfName({ lister }: Informer<AgentPod>, name: string): 
   return agents.map(({ metadata }) => metadata?.namespace ?? '');
 }
 
-/** What the informer knows of a pod of an agent, to compare a token with it. */
+/** Returns the pod of an agent from the informer, to compare a token with it. */
 export function podLookup({ synced, lister }: Informer<AgentPod>, namespace: string, name: string): PodLookup {
   if (!synced) return 'unread';
   const pod = lister.get(`${namespace}/${name}`);

@@ -29,7 +29,7 @@ it.each<[string, Partial<V1Container>, number | undefined]>([
   expect(peerPortOf({ containers: [{ name: 'agent', ...container }] })).toBe(port);
 });
 
-it('is that of the deployed agents', () => {
+it('is the port of the deployed agents', () => {
   const options = { ...defaultConnectivityOptions('system'), peerPort: 9_000 };
   for (const { spec } of agentDaemonSets(options)) expect(peerPortOf(spec?.template.spec)).toBe(9_000);
 });

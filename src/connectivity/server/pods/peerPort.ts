@@ -31,7 +31,7 @@ export function peerPortOf(spec: Pick<V1PodSpec, 'containers'> | undefined): num
   return port ?? named?.containerPort ?? (stated === undefined ? PEER_PORT : undefined);
 }
 
-/** '' if the flag has no value. Undefined without the flag. */
+/** Returns the value of the flag; '' if it has none. Undefined without the flag. */
 function flagValue(args: readonly string[]): string | undefined {
   const at = args.findLastIndex((arg) => FLAG.test(arg));
   if (at === -1) return undefined;

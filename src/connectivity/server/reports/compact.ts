@@ -14,9 +14,9 @@ export interface CompactMeasurement extends Omit<Measurement, 'heard' | 'tookMs'
 
 /**
  * Makes measurements small: 10,000 agents with 10 peers each have 100,000 results, about 350 bytes each as parsed and 184
- * as returned. Equal texts and equal parts are shared. Objects with a time are written anew as literals, because V8 gives
- * a literal room for its own properties only. The nodes that were heard are a list: V8 would describe each object with
- * such keys by itself, in 600 bytes.
+ * as returned. Equal texts and equal parts are shared. Objects with a time are copied into literals, because V8 gives
+ * a literal room for its own properties only. The nodes that were heard are a list: for an object with such keys, V8 would
+ * keep a description of its own, of 600 bytes.
  */
 export class Compactor {
   readonly #texts = new Interner<string>({ textOf: (text) => text, most: MOST_TEXTS });

@@ -25,12 +25,12 @@ export class Housekeeping {
   }
 
   /**
-   * Call it once each check interval. An agent is forgotten if its pod
+   * Counts missed reports, and forgets agents. Call it once each check interval. An agent is forgotten if its pod
    *
    * - was deleted since the last run
-   * - is not there, and the last report is older than the TTL
+   * - does not exist, and the last report is older than the TTL
    *
-   * While the pods cannot be read, nothing is forgotten.
+   * While the pods cannot be read, no agent is forgotten.
    */
   run(): void {
     const { reports, pods, store } = this.#o;

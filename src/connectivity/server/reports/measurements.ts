@@ -45,7 +45,7 @@ export class Measurements {
     this.#byPod.set(podname, { node: nodename, measurement: compact, times });
   }
 
-  /** After a gap, the measurement before says nothing about the time in between, and that of another node nothing at all. */
+  /** Returns the measurement before, unless it is of another node or too old to say anything about the time since. */
   #lastOf({ podname, nodename }: Pick<Report, 'podname' | 'nodename'>, notBefore: number): KeptMeasurement | undefined {
     const last = this.#byPod.get(podname);
     return last?.node === nodename && last.times.reportedAt >= notBefore ? last : undefined;
@@ -62,8 +62,8 @@ export class Measurements {
 }
 
 /**
- * What stays of a measurement when the next one comes: what did not work, which is little in most networks, and what the
- * next one probes for the first time, which is little but for the first measurement after a step of the rotation.
+ * Returns the part of a measurement that is kept when the next one comes: the failed results, which are few in most
+ * networks, and the nodes and services that only the next one probes, which are few except after a step of the rotation.
  */
 function before({ measurement, times }: KeptMeasurement, next: CompactMeasurement): MeasurementBefore {
   const { measuredAt, reportedAt } = times;

@@ -75,7 +75,7 @@ function* metricTexts(reports: Reports, assignedTo: AssignedUrls): Generator<str
   for (const { family, of } of PROBE_FAMILIES) yield* textsOf(family, figures(series, of));
 }
 
-/** A metric, then its values by labels. An empty line comes first, as between the metrics of prom-client. */
+/** Yields the text of a metric, and then of its values. An empty line comes first, as between the metrics of prom-client. */
 function* textsOf({ name, type, help }: Family, values: Iterable<LabelledValue>): Generator<string> {
   yield `\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
   for (const [labels, value] of values) yield `${name}{${labels}} ${value}\n`;
@@ -95,7 +95,7 @@ function labelsOf(labels: Readonly<Record<string, string>>): string {
     .join(',');
 }
 
-/** While a pod is replaced, two pods have one label: their counters are added. */
+/** Adds up counters by label: while a pod is replaced, two pods have the same label. */
 function sums(reports: Reports, of: (state: AgentState) => number): ReadonlyMap<string, number> {
   const byLabels = new Map<string, number>();
   for (const [, state] of reports.entries()) {

@@ -2,7 +2,7 @@ import type { Report } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { isOutdated, missedReports, type ReportAge } from '../api/check.ts';
 
-/** What the server knows of one agent. */
+/** The last report of one agent, and its counters. */
 export interface AgentState {
   /** With `last_updated`. */
   readonly report: Report;
@@ -19,7 +19,7 @@ interface Entry extends AgentState {
   readonly receivedAt: number;
   /** Part of `errorCount` since the last report. */
   readonly missed: number;
-  /** The agent has not reported to this process; its report is that of a store. */
+  /** The agent has not reported to this process; its report comes from a store. */
   readonly isRestored: boolean;
 }
 

@@ -12,7 +12,7 @@ const INVALID = 422;
 
 interface CrdStoreOptions {
   readonly client: Client;
-  /** Of the Agent objects. */
+  /** The namespace of the Agent objects. */
   readonly namespace: string;
 }
 

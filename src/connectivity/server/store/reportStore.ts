@@ -14,7 +14,7 @@ export interface StoreBackend {
   list(signal: AbortSignal): Promise<readonly AgentState[]>;
   /** Writes the first of these states, as many as fit into one write, and returns them. */
   put(states: readonly AgentState[], signal: AbortSignal): Promise<readonly AgentState[]>;
-  /** Deletes what is stored of these pods. Absent ones are no error. */
+  /** Deletes the stored data of these pods. An absent pod is not an error. */
   delete(pods: readonly string[], signal: AbortSignal): Promise<void>;
   /** True if the store was reached and does not take this write, so that repeating it is in vain. */
   isRefusal(error: unknown): boolean;
@@ -63,7 +63,7 @@ export class ReportStore {
     return this.#written.keys();
   }
 
-  /** An agent reported: writes it, if needed. */
+  /** Marks an agent that has reported as due, if a write is needed. */
   changed(state: AgentState): void {
     const { report } = state;
     const { clock, ttlMs } = this.#o;
@@ -73,7 +73,7 @@ export class ReportStore {
     this.#add(need, report.podname);
   }
 
-  /** An agent is gone: deletes what is stored of it. */
+  /** Deletes the stored data of an agent that no longer exists. */
   gone(pod: string): void {
     if (this.#written.has(pod)) this.#add('deletion', pod);
   }
@@ -129,7 +129,7 @@ export class ReportStore {
     }
   }
 
-  /** A report that comes during the write is due again. */
+  /** Writes agents that are due. An agent that reports during the write is due again. */
   async #put(signal: AbortSignal): Promise<void> {
     const { backend, clock } = this.#o;
     const taken = this.#take();
@@ -160,7 +160,7 @@ export class ReportStore {
   }
 
   /**
-   * What becomes of writes that failed:
+   * Decides when failed writes are tried again:
    *
    * | failure | result |
    * |---|---|

@@ -1,7 +1,7 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { AgentState } from '../reports/reports.ts';
 
-/** What was last written of an agent. */
+/** The last write of an agent. */
 export interface Written {
   /** `contentsOf` its report, or a hash of it. */
   readonly contents: string;
@@ -35,8 +35,8 @@ export function writeNeed(
 }
 
 /**
- * What of a report is written when it changes, as one text: all but times, durations, and what grows in every report; and
- * whether it came without a token.
+ * Returns the parts of a report whose change causes a write, as one text: all fields except times, durations and counters
+ * that grow in every report; and whether it came without a token.
  */
 export function contentsOf({ report, anonymous = false }: Pick<AgentState, 'report' | 'anonymous'>): string {
   const { report_interval, nodename, podname, nslookup, network_probes, ips } = report;
@@ -44,7 +44,7 @@ export function contentsOf({ report, anonymous = false }: Pick<AgentState, 'repo
   return JSON.stringify([report_interval, nodename, podname, sorted(nslookup), probes, ips, anonymous]);
 }
 
-/** DNS servers rotate the addresses of a name. */
+/** Sorts the addresses of each name, since DNS servers rotate them. */
 function sorted(addresses: Report['nslookup']): unknown {
   return Object.entries(addresses ?? {}).map(([name, list]) => [name, [...(list ?? [])].sort()]);
 }
@@ -63,8 +63,8 @@ const EARLY_REPORTS = 5;
  * | written, by the clock of now | reports |
  * |---|---|
  * | at no known time | 0 |
- * | in the past | those since then, at most those of the longest gap |
- * | in the future: the clock went back | those of the longest gap |
+ * | in the past | the most of the time since then, or of the longest gap if that is shorter |
+ * | in the future: the clock went back | the most of the longest gap |
  *
  * @param now wall clock, ms
  * @param longestGapMs see `longestGapMs`
@@ -89,8 +89,8 @@ export function longestGapMs(
 }
 
 /**
- * How long an agent must be kept so that it lives from one write to the next, seconds. Its next write is with the first
- * report after half a TTL, which may be late by an interval, and wait as long for its turn.
+ * Returns how long the store must keep an agent from one write to the next, seconds. The next write follows the first report
+ * after half a TTL. This report may be late by an interval, and its write may wait for as long.
  */
 export function keptSeconds({ report_interval }: Report, ttlMs: number): number {
   return Math.ceil(Math.max(ttlMs, ttlMs / 2 + 2 * report_interval * 1_000) / 1_000);

@@ -4,10 +4,10 @@ import type { UrlResults } from './failingAgents.ts';
 const LEAST_SHARE = 0.25;
 
 /**
- * The URLs that many agents request: that of the server, and those of `-probeurls`, which the server does not know. A
- * DaemonSet has the same for all of its agents. A URL that only a few agents report may be made up, a new one in each
- * report, and each would be a new series. There are few common ones however many are reported: an agent has 256 results at
- * most, and each common URL takes a quarter of the agents.
+ * Returns the URLs that many agents request: the server's URL, and the URLs of `-probeurls`, which the server does not know.
+ * All agents of a DaemonSet have the same `-probeurls`. A URL that only a few agents report may be made up, a new one in each
+ * report, and each would be a new series. The common URLs are few however many are reported: an agent has 256 results at
+ * most, and a quarter of the agents must report each common URL.
  *
  * @param agents results of each agent
  */

@@ -24,7 +24,7 @@ export interface AgentUrls {
  * | a connection, and no response (status 0) | failing |
  * | status of 400 or more | failing |
  * | another status | well |
- * | none, or one without the figures that decide | nothing: it is not known |
+ * | none, or one without a status | nothing: it is not known |
  * | of a URL that is not assigned to the agent | nothing: an agent can report any URL |
  *
  * @param agents with a current report

@@ -11,7 +11,7 @@ const [A, B] = ['https://a.test/', 'https://b.test/'] as const;
 let clock: FakeClock;
 let reports: Reports;
 let registry: Registry;
-/** What the checks assign to each agent. */
+/** The URLs that the checks assign to each agent. */
 let assigned: string[];
 let refusal: ApiError | undefined;
 

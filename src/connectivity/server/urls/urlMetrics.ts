@@ -4,7 +4,7 @@ import type { Informer } from '../../../runtime/cache/informer.ts';
 import type { Reports } from '../reports/reports.ts';
 import { failingAgents, type AgentUrls, type AssignedUrls } from './failingAgents.ts';
 
-/** What the metric is made of. */
+/** The sources of the metric. */
 export interface UrlMetricSource {
   readonly checks: Pick<Informer<ConnectivityCheck>, 'synced' | 'refusal'>;
   readonly reports: Pick<Reports, 'entries' | 'current'>;
@@ -29,7 +29,7 @@ export function registerUrlMetrics(registry: Registry, source: UrlMetricSource):
   };
 }
 
-/** None while the watch is refused: the checks may have changed since. */
+/** Yields the URL results of current reports. Yields none while the watch is refused: the checks may have changed since. */
 function* currentResults({ checks, reports, assignedTo }: UrlMetricSource): Generator<AgentUrls> {
   if (!checks.synced || checks.refusal !== undefined) return;
   for (const [pod] of reports.entries()) {

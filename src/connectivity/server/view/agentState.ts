@@ -14,7 +14,7 @@ const SLACK_MS = 5_000;
 /** An image takes minutes; a pod that waits for longer, without a stated problem, does not start. */
 const LONGEST_WAIT_MS = 600_000;
 
-/** How long an agent may run without a report, ms. */
+/** Returns how long an agent may run without a report, ms. */
 export function graceMs(intervalMs: number): number {
   return Math.max(2 * intervalMs, FIRST_REPORT_MS) + SLACK_MS;
 }

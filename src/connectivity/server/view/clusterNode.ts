@@ -2,7 +2,7 @@ import type { V1Node } from '@kubernetes/client-node';
 import { virtualMark } from '../../../nodes/virtualNodes.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 
-/** What the server keeps of a Node. Times are ms since 1970 by the clock of the API server. */
+/** The data that the server keeps of a Node. Times are ms since 1970 by the clock of the API server. */
 export interface ClusterNode extends KubeObject {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export function toClusterNode(whole: V1Node): ClusterNode {
   };
 }
 
-/** Agents run on Linux only, and need a host. A node without the label may run Linux. */
+/** Whether a node has agents. They run only on Linux, and not on virtual nodes. A node without the label counts as Linux. */
 export function hasAgents({ labels, isVirtual }: Pick<ClusterNode, 'labels' | 'isVirtual'>): boolean {
   return isVirtual !== true && (labels[OS_LABEL] ?? 'linux') === 'linux';
 }

@@ -11,9 +11,9 @@ import { exclusionOf } from './exclusion.ts';
 import { ownResults, ownTimes } from './ownProbes.ts';
 import type { Roster } from './roster.ts';
 
-/** What is known of the reports of a pod. */
+/** The last report of a pod. */
 export interface PodReport extends LastReport {
-  /** The node that the report names: of a report without a token it may be any. */
+  /** The node that the report names. A report without a token may name any node. */
   readonly node: string;
   /** Absent if the agent sends none, or the server was restarted. */
   readonly measurement?: CompactMeasurement | undefined;
@@ -22,7 +22,7 @@ export interface PodReport extends LastReport {
   readonly authenticated: boolean;
 }
 
-/** What a view is made of. */
+/** The input of a view. */
 export interface ViewInput {
   readonly roster: Roster;
   readonly reportOf: (pod: string) => PodReport | undefined;
@@ -63,7 +63,7 @@ function nodeView({ name, zone }: ClusterNode, excluded: NodeView['excluded']): 
 
 const NOTHING = { peers: [], targets: [], heard: [] };
 
-/** Without a pod there is no view: the DaemonSet may leave the node out. */
+/** Returns the view of an agent, or none without a pod: the DaemonSet may leave the node out. */
 function agentView(input: ViewInput, check: CheckSettings, at: { name: string; plane: Plane }): AgentView[] {
   const pod = input.roster.agentOf(at.name, at.plane);
   if (pod === undefined) return [];
@@ -72,7 +72,7 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const runsMs = now - pod.startedAt;
   const time = { ageMs: now - pod.createdAt, runsMs, upMs, graceMs: graceMs(check.intervalMs) };
   const state = agentState(pod, report, time);
-  // What was measured on another node would be said of this one.
+  // A measurement of another node does not count for this node.
   const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;
   const awaited = measurement === undefined ? [] : input.awaited(at.name, at.plane);
   const watches = input.watches(at.name, at.plane);
@@ -92,8 +92,8 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
 }
 
 /**
- * What the probes of the check measured, without the results towards pods that were replaced, or that are gone: they tell
- * of the pod, not of the network.
+ * Returns the results of the check's probes. Leaves out results towards pods that were replaced or deleted: such a failure
+ * is of the pod, not of the network.
  */
 function measured(
   { peers, targets, heard }: CompactMeasurement,

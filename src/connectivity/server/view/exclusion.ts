@@ -27,7 +27,7 @@ export interface Moment {
  * | was Leaving, Unreachable, NotReady or Cordoned within two intervals | Joining |
  * | else | none |
  *
- * The two intervals: the last reports of other agents may still tell of the time before.
+ * Why two intervals: the last reports of other agents may still have results of the time before.
  */
 export function exclusionOf(node: ClusterNode, { now, settlingMs, endedMs }: Moment): Exclusion | undefined {
   const shown = shownExclusion(node);

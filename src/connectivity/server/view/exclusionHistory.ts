@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { ClusterNode } from './clusterNode.ts';
 import { shownExclusion } from './exclusion.ts';
 
-/** A Node does not say when it was uncordoned. This remembers when the exclusion of each node ended. */
+/** Remembers when the exclusion of each node ended, since a Node does not say when it was uncordoned. */
 export class ExclusionHistory {
   readonly #clock: Clock;
   /** Monotonic, ms. */
@@ -13,7 +13,7 @@ export class ExclusionHistory {
     this.#clock = clock;
   }
 
-  /** Call it with each event of the Nodes. */
+  /** Remembers an exclusion that has ended. Call it with each event of the Nodes. */
   seen(event: InformerEvent<ClusterNode>): void {
     const { object } = event;
     if (event.type === 'delete') this.#endedAt.delete(object.name);
@@ -23,7 +23,7 @@ export class ExclusionHistory {
     }
   }
 
-  /** Time since then, ms; undefined if the node was not excluded since this process started. */
+  /** Returns the time since the exclusion ended, ms; undefined if none has ended since this process started. */
   endedMs(node: string): number | undefined {
     const at = this.#endedAt.get(node);
     return at === undefined ? undefined : this.#clock.monotonic() - at;

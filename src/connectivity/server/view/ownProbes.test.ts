@@ -4,7 +4,7 @@ import type { Measurement } from '../../protocol/measurement.ts';
 import { found, podOf, Scene } from '../evaluation/testing/scene.ts';
 import { ownTimes } from './ownProbes.ts';
 
-/** `all` asks for all probes, and `few` for none of them. The agents make those of both. */
+/** The check `all` asks for all probes, and `few` for none. The agents make the probes of both checks. */
 let scene: Scene;
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ async function reportTwice(working: Working): Promise<void> {
 it.each([
   ['services', { ...ALL_WORKS, services: false }, ['DNS cluster Failed', 'APIServer cluster Failed']],
   ['packet sizes', { ...ALL_WORKS, mtu: false }, ['MTU cluster Degraded']],
-])('a check has no finding of %s that another one asks for', async (_, working, findings) => {
+])('a check has no finding of %s that only another check asks for', async (_, working, findings) => {
   await reportTwice(working);
   const { all, few } = await scene.connectivity.evaluations();
   expect(found(all)).toEqual(findings);

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 
-/** A value that takes longer to make is kept for nine times as long, so that it takes a tenth of the time at most. */
+/** A value is kept for nine times as long as it takes to compute, so that the computation takes at most a tenth of the time. */
 const REST = 9;
 
-/** Turns also take the time of what is answered meanwhile, so the value would be old on a busy server. */
+/** The longest time a value in turns is kept, ms. Other requests prolong its computation, so it would become old on a busy server. */
 const LONGEST_REST_MS = 5_000;
 
-/** A value that is made at once when it is asked for, and kept for a while. */
+/** A value that is computed when it is requested, and then kept for a while. */
 export class Recent<T> {
   readonly #clock: Clock;
   readonly #keptMs: number;
@@ -31,8 +31,8 @@ export class Recent<T> {
 }
 
 /**
- * As Recent, but a value that takes several turns of the event loop, and is kept for 5 s at most. Who asks meanwhile gets the same
- * one.
+ * The same as Recent for a value whose computation takes several turns of the event loop. It is kept for at most 5 s. Requests
+ * during the computation get the same value.
  */
 export class RecentInTurns<T> {
   readonly #clock: Clock;
@@ -47,7 +47,7 @@ export class RecentInTurns<T> {
     this.#make = make;
   }
 
-  /** Rejects if the value could not be made; the next call tries again. */
+  /** Returns the value. Rejects if the computation fails; the next call tries again. */
   async get(): Promise<T> {
     if (this.#last !== undefined && this.#clock.monotonic() < this.#last.until) return this.#last.value;
     this.#making ??= this.#makeNow().finally(() => (this.#making = undefined));

@@ -4,11 +4,11 @@ import { settingsOf, type CheckSettings } from '../../assign/checkSettings.ts';
 import { preferred, type AgentPod } from '../pods/agentPod.ts';
 import { hasAgents, type ClusterNode } from './clusterNode.ts';
 
-/** What the caches have of the cluster. */
+/** The nodes, checks and agents in the caches. */
 export interface Roster {
   /** The nodes that have agents. */
   readonly nodes: readonly ClusterNode[];
-  /** By name, so that what an agent is to do does not depend on when a check was seen first. */
+  /** Sorted by name, so that assignments do not depend on when a check was first seen. */
   readonly checks: readonly CheckSettings[];
   /** One of each node and plane. */
   readonly agents: readonly AgentPod[];
@@ -19,8 +19,8 @@ export interface Roster {
 }
 
 /**
- * Puts together what the caches have, without pods whose ServiceAccount may not report, and without those on nodes that
- * have no agents: KWOK shows such pods as running, and they never report.
+ * Combines the objects of the caches. Leaves out pods whose ServiceAccount may not report, and pods on nodes that have no
+ * agents: KWOK shows such pods as running, and they never report.
  *
  * @param reports whether a pod has a current report with a token
  */

@@ -36,7 +36,7 @@ it.each<[why: string, AgentPod, SilenceInput, silent: number]>([
   ['it reported within two intervals of an hour', pod(), input(report(1.9 * HOUR_MS, HOUR_MS)), 0],
   ['it missed two intervals of an hour', pod(), input(report(2.1 * HOUR_MS, HOUR_MS)), 1],
   ['it never reported', pod(), input(), 1],
-  ['its report is that of a store', pod(), input(report(0, 5_000, true)), 1],
+  ['its report comes from a store', pod(), input(report(0, 5_000, true)), 1],
   ['its pod replaced another a minute ago', pod({ startedAt: NOW - 60_000 }), input(), 0],
   [
     'its container was started again ten minutes ago, at an interval of an hour',

@@ -2,7 +2,7 @@ import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 import { agentState, graceMs, type LastReport } from './agentState.ts';
 
-/** What is known beside the pods. */
+/** The input besides the pods. */
 export interface SilenceInput {
   /** Undefined if there is no report of the pod. */
   readonly reportOf: (pod: string) => LastReport | undefined;

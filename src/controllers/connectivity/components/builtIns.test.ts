@@ -18,7 +18,7 @@ function render(type: Type, settings: Partial<ComponentSpec> = {}, common?: Comm
   return builtIn.render({ name: 'x', type, ...settings }, common);
 }
 
-/** What the controller itself applies of a group with other options, also after it has read a CA. */
+/** Returns the objects of a group that the controller itself applies with other options, also after it has read a CA. */
 function own(type: Type, over: Partial<DeploymentOptions> = {}) {
   const group = type === 'ConnectivityServer' ? 'server' : 'agents';
   return allComponents({ ...OPTIONS, ...over }, { ca: 'the CA' })
@@ -42,7 +42,7 @@ describe('the components that stacks may have', () => {
         'DaemonSet op-connectivity/netchecker-agent-hostnet',
       ],
     ],
-  ])('are those of the controller without settings, the workloads last, without namespace and CA: %s', (type, ids) => {
+  ])('are the same as of the controller without settings, workloads last, no namespace and CA: %s', (type, ids) => {
     expect(render(type).map(idOf)).toEqual(ids);
     expect(render(type)).toEqual(own(type));
   });
@@ -66,7 +66,7 @@ describe('the components that stacks may have', () => {
       { connectivityAgents: { reportInterval: '30s', peerPort: 9082 } },
       { reportIntervalSeconds: 30, peerPort: 9082 },
     ],
-  ])('have the settings of the stack in place of those of the flags: %s %j', (type, settings, options) => {
+  ])('have the settings of the stack instead of the flags: %s %j', (type, settings, options) => {
     expect(render(type, settings)).toEqual(own(type, options));
   });
 
@@ -95,7 +95,7 @@ describe('the components that stacks may have', () => {
       {},
       { imagePullSecrets, agents: { ...OPTIONS.agents, priorityClassName } },
     ],
-  ])('have what is common to the stack in place of the flags: %s', (_, type, settings, options) => {
+  ])('have the common settings of the stack instead of the flags: %s', (_, type, settings, options) => {
     expect(render(type, settings, common)).toEqual(own(type, options));
   });
 
@@ -104,7 +104,7 @@ describe('the components that stacks may have', () => {
       expect(render(type, {}, {})).toEqual(own(type));
   });
 
-  it('have the settings of the flags but for a placement that is empty, and with them stay as they are', () => {
+  it('have the settings of the flags except an empty placement, and are the same if a stack states these settings', () => {
     const defaults: DeploymentOptions = { ...defaultConnectivityOptions('op'), enabled: true, image: 'ours:1' };
     const { resources } = defaults.server;
     expect(builtInsOf(defaults).map(({ settings }) => settings)).toEqual([

@@ -49,7 +49,7 @@ function withServer(
   };
 }
 
-/** They run on the nodes whose network they check, whatever is common to others. */
+/** Adds the settings of a stack's agents. Agents ignore the common placement: they run on the nodes whose network they check. */
 function withAgents(
   options: DeploymentOptions,
   { nodeSelector, reportInterval, peerPort, ...ofPod }: ConnectivityAgentsSpec = {},
@@ -69,14 +69,14 @@ function secondsOf(duration: string | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** The settings with which a server of a stack is as these options say, whatever the flags become. */
+/** Returns the settings that give a server of a stack these options, even if the flags change later. */
 function serverSettings(options: DeploymentOptions): ConnectivityServerSpec {
   const { server, serviceType, allowAnonymous } = options;
   const { resources } = server;
   return { ...placementIn(server), resources, reportInterval: reportIntervalOf(options), serviceType, allowAnonymous };
 }
 
-/** The same for the agents. */
+/** Returns the settings that give the agents of a stack these options, even if the flags change later. */
 function agentSettings(options: DeploymentOptions): ConnectivityAgentsSpec {
   const { agents, nodeSelector, peerPort } = options;
   const { resources } = agents;

@@ -114,7 +114,7 @@ describe('the connectivity check', () => {
     expect(client.writes.at(-1)).toBe('delete Namespace op-connectivity');
   });
 
-  it('is removed also if a stack has it, which nobody runs any more', async () => {
+  it('is removed also if it is of a stack, whose controller no longer runs', async () => {
     const owner = { apiVersion: 'traffic.example.com/v1alpha1', kind: 'TrafficStack', name: 'default', uid: 'u' };
     const ownerReferences = [{ ...owner, controller: true }];
     const objects = allComponents(OPTIONS).map(({ object }) => object);

@@ -17,13 +17,13 @@ import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/obje
 import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../../contract/labels.ts';
 
 /**
- * A group of objects that is deployed and removed as a whole. A TrafficStack may keep `server` and `agents` in place of this controller,
+ * A group of objects that is deployed and removed as a whole. A TrafficStack may keep `server` and `agents` instead of this controller,
  * but never the namespace of the agents, in which others may have pods, nor the CA of the server, which the operator reads from a file.
  */
 export type ComponentGroup = 'server' | 'agents' | 'agentsNamespace' | 'serverCa';
 export type Component = Member<ComponentGroup>;
 
-/** What of the objects depends on the cluster. */
+/** The parts of the objects that depend on the cluster. */
 export interface Circumstances {
   /** Owns the objects in the operator's namespace, so that they are deleted with it. */
   readonly owner?: V1OwnerReference | undefined;
@@ -36,13 +36,13 @@ type Deployed = KubeObject & { spec?: { template?: V1PodTemplateSpec } };
 
 const RESOURCES: readonly Resource[] = [NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS, SERVICES, DEPLOYMENTS, DAEMONSETS];
 
-/** All objects of the connectivity check, whether enabled or not. */
+/** Returns all objects of the connectivity check, whether enabled or not. */
 export function allComponents(options: ConnectivityOptions, circumstances?: Circumstances): Component[] {
   const ca = serverCa(options, circumstances?.ca ?? '');
   return [ca, ...operatedObjects(options)].map((object) => component(object as Deployed, options, circumstances));
 }
 
-/** The object set of the connectivity check. */
+/** Returns the object set of the connectivity check. */
 export function connectivitySet(
   options: ConnectivityOptions,
   circumstances?: Circumstances,
@@ -50,7 +50,7 @@ export function connectivitySet(
   return createObjectSet(OWNER, allComponents(options, circumstances));
 }
 
-/** The Deployment of the server. */
+/** Returns the Deployment of the server. */
 export function serverComponent(options: ConnectivityOptions): Component {
   return component(serverDeployment(options), options);
 }
@@ -72,14 +72,14 @@ function component(object: Deployed, options: ConnectivityOptions, circumstances
   };
 }
 
-/** Those of the server are in the namespace of the operator. */
+/** Returns the group of an object. The objects of the server are in the namespace of the operator. */
 function groupOf({ kind, metadata }: Deployed, { agentsNamespace }: ConnectivityOptions): ComponentGroup {
   if (kind === NAMESPACES.kind) return 'agentsNamespace';
   if (kind === CONFIG_MAPS.kind) return 'serverCa';
   return metadata?.namespace === agentsNamespace ? 'agents' : 'server';
 }
 
-/** The labels of the operator on the object and on its pods; the selectors stay those of the original. */
+/** Adds the labels of the operator to the object and its pods. The selectors are unchanged: the original has the same. */
 function withMarks(object: Deployed): Deployed {
   const metadata = { ...object.metadata, labels: { ...object.metadata?.labels, ...MARKS } };
   const template = object.spec?.template;
@@ -91,15 +91,15 @@ function withMarks(object: Deployed): Deployed {
 const MARKS = { 'app.kubernetes.io/part-of': PART_OF, [MANAGED_BY]: OPERATOR };
 
 /**
- * With TLS, the pods of agents cannot start before the CA of the server is there. The server waits for it, too: until then
- * agents that are deployed already could not follow it to HTTPS.
+ * Returns the ConfigMap with the CA, which workloads need with TLS. The pods of agents cannot start without it. The server
+ * also waits for it: otherwise it would change to HTTPS before the agents that already run can verify it.
  */
 function caOf({ kind }: Deployed, { agentsNamespace: namespace, tlsSecretName }: ConnectivityOptions): string[] {
   if ((kind !== DAEMONSETS.kind && kind !== DEPLOYMENTS.kind) || tlsSecretName === '') return [];
   return [idFor(CONFIG_MAPS, { namespace, name: SERVER_CA_NAME })];
 }
 
-/** Pods cannot be created before their account. */
+/** Returns the ServiceAccount that a workload needs: its pods cannot be created before. */
 function accountOf({ metadata, spec }: Deployed): string[] {
   const name = spec?.template?.spec?.serviceAccountName;
   if (name === undefined || metadata?.namespace === undefined) return [];

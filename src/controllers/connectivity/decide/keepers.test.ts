@@ -45,12 +45,12 @@ const rows: Row[] = [
   { why: 'a stack disables the agents: the server needs the CA', stacks: [stack([agents(OFF)])], off: AGENTS },
   { why: 'a stack disables both: nobody needs the CA', stacks: [stack([server(OFF), agents(OFF)])], off: ALL },
   {
-    why: 'it is not in the spec any more, and the stack has not removed all',
+    why: 'it is no longer in the spec, and the stack has not removed all',
     stacks: [stack([server()], [DAEMON_SET])],
     kept: ['server', 'agents'],
   },
   {
-    why: 'the server of somebody else in a stack, in another namespace',
+    why: 'the inventory of a stack has a foreign server in another namespace',
     stacks: [stack([], [{ kind: 'Deployment', namespace: 'shop', name: 'netchecker-server' }])],
   },
 ];
@@ -76,7 +76,7 @@ interface Done {
   readonly remove: readonly string[];
 }
 
-/** What is done in a cluster with all of it, or with nothing. */
+/** Returns the objects to apply and to remove in a cluster that has all objects, or none. */
 function plan(options: DeploymentOptions, stacks: readonly TrafficStack[], isThere: boolean) {
   const { owner, members } = connectivitySet(options);
   const keepers = keepersOf(KEPT_TYPES, stacks, members);
@@ -87,7 +87,7 @@ function plan(options: DeploymentOptions, stacks: readonly TrafficStack[], isThe
   return { apply: ids(apply), remove: ids(remove) };
 }
 
-describe('what the controller does beside a stack', () => {
+describe('what the controller does next to a stack', () => {
   const [NAMESPACE, CA] = ['Namespace op-connectivity', 'ConfigMap op-connectivity/netchecker-server-ca'];
   const SERVER = [
     'ServiceAccount op/netchecker-server',
@@ -111,7 +111,7 @@ describe('what the controller does beside a stack', () => {
       { apply: [NAMESPACE, CA], remove: [] },
     ],
     [
-      'the server is applied beside the agents of a stack',
+      'the server is applied if a stack has only the agents',
       PLAIN,
       [agents()],
       true,

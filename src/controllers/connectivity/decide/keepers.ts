@@ -10,8 +10,8 @@ export const KEPT_TYPES = {
 export type StackGroup = keyof typeof KEPT_TYPES;
 
 /**
- * The groups that are switched off. Without the flags that deploy the check, a stack cannot have it either. The namespace is there for as
- * long as somebody has the agents, and the CA, with TLS, for as long as somebody has one of both.
+ * Returns the groups that are switched off. Without the flags that deploy the check, a stack cannot have it either. The namespace exists
+ * as long as this controller or a stack has the agents. The CA exists, with TLS, as long as one of them has the server or the agents.
  */
 export function switchedOff(
   { enabled, tlsSecretName }: Pick<DeploymentOptions, 'enabled' | 'tlsSecretName'>,
@@ -26,5 +26,5 @@ export function switchedOff(
   return off;
 }
 
-/** What is unknown of the server or the agents leaves all of both as it is: they are deployed together. */
+/** Groups that are deployed together: if one of them cannot be read, all of them are unchanged. */
 export const PARTNERS: readonly (readonly ComponentGroup[])[] = [['server', 'agents', 'agentsNamespace']];

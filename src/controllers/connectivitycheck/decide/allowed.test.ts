@@ -15,7 +15,7 @@ function last(...views: ServerView[]) {
 }
 
 describe('the condition URLsAllowed', () => {
-  it('names URL, address and reason, and what to do; verdict and findings are those of the network', () => {
+  it('names URL, address and reason, and what to do; a refused URL changes no verdict and finding', () => {
     const { status, condition } = last(HEALTHY, refusing(REFUSED));
     expect(condition).toMatchObject({ status: 'False', reason: 'AddressRefused' });
     expect(condition?.message).toBe(

@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The condition URLsAllowed:
+ * Returns the condition URLsAllowed:
  *
  * | known | before | condition |
  * |---|---|---|
@@ -30,7 +30,7 @@ const WORDS: Readonly<Record<string, string>> = {
  * | nothing is deployed | present | Unknown, NotDeployed |
  * | else | | as before |
  *
- * @returns undefined if the condition stays as it is, or absent
+ * @returns undefined if the condition is unchanged, or stays absent
  */
 export function urlsAllowed(
   known: Known,

@@ -26,8 +26,8 @@ export function findingReason({ class: one, severity }: Pick<Finding, 'class' | 
 }
 
 /**
- * The conditions. All are Unknown with the reason Initializing until the server was asked. While this process had no
- * answer, those of an earlier evaluation stay, but for ServerReachable. URLsAllowed is absent until a URL is refused.
+ * Returns the conditions. All are Unknown with the reason Initializing until the server was asked. Until this process has an
+ * answer, only ServerReachable changes; the others are of an earlier evaluation. URLsAllowed is absent until a URL is refused.
  *
  * | condition       | True                      | False                                      | Unknown                   |
  * | --------------- | ------------------------- | ------------------------------------------ | ------------------------- |
@@ -71,10 +71,10 @@ function unknown(reason: string, message: string): State {
   return { status: 'Unknown', reason, message };
 }
 
-const INITIALIZING = unknown(Reason.Initializing, 'The connectivity server was not asked yet.');
+const INITIALIZING = unknown(Reason.Initializing, 'The connectivity server has not been contacted yet.');
 const NOT_EVALUATED = unknown(Reason.NotEvaluatedYet, 'The connectivity server has not evaluated this spec yet.');
 const OLD =
-  'The connectivity server answers, but does not evaluate this check; findings and counts are as it last knew them.';
+  'The connectivity server answers, but does not evaluate this check; findings and counts are from its last evaluation.';
 const NOT_DEPLOYED = unknown(
   Reason.NotDeployed,
   'The connectivity check is not deployed: the operator has neither --connectivity nor --connectivity-server-url.',
@@ -87,7 +87,7 @@ function serverState(known: Known): State {
     return { status: 'True', reason: Reason.ServerAnswers, message: 'The connectivity server answers.' };
   }
   const { reason, message } = known.unreachable;
-  return { status: 'False', reason, message: `The connectivity server does not answer: ${message}.` };
+  return { status: 'False', reason, message: `Connectivity server unusable: ${message}.` };
 }
 
 function agentsState(known: Known, { agents = 0, reportingAgents = 0, findings, isEvaluated }: Decided): State {
@@ -125,7 +125,7 @@ function healthyState(known: Known, { verdict, findings }: Decided, agents: Stat
 
 function readyState(known: Known, { verdict }: Decided, agents: State): State {
   if (known.kind === 'ServerDown') {
-    const message = 'The connectivity server does not answer; findings and counts are as it last knew them.';
+    const message = 'The connectivity server does not answer; findings and counts are from its last evaluation.';
     return { status: 'False', reason: known.unreachable.reason, message };
   }
   if (known.kind === 'NotDeployed' || (known.kind === 'NotEvaluated' && known.isOld)) {
@@ -135,7 +135,7 @@ function readyState(known: Known, { verdict }: Decided, agents: State): State {
   return agents.status === 'False' ? agents : notKnown(known, agents);
 }
 
-/** Why there is no verdict. */
+/** Returns the state that says why there is no verdict. */
 function notKnown(known: Known, agents: State): State {
   if (known.kind === 'ServerDown') return { ...agents, status: 'Unknown' };
   if (agents.status === 'True') return NOT_EVALUATED;

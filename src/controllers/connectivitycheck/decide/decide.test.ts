@@ -83,7 +83,7 @@ describe('agents', () => {
   });
 });
 
-it('the status has each count of the evaluation, also that of agents that report without a token', () => {
+it('the status has each count of the evaluation, also the number of agents that report without a token', () => {
   const counts = { nodes: 8, excludedNodes: 2, agents: 7, reportingAgents: 6 };
   const all = { ...counts, anonymousAgents: 5, observedPairs: 4, affectedPairs: 3 };
   const excluded = [{ node: 'node8', reason: 'Cordoned' as const }];

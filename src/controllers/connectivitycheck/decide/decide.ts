@@ -16,11 +16,11 @@ import { verdictOf } from './verdict.ts';
 /** Names in the summary, which is a column of `kubectl get`: characters. */
 const SUMMARY_NAME = 63;
 
-/** What follows of an observation. */
+/** The status and the Events that follow from an observation. */
 export interface Decision {
   /** The present state, for metrics. */
   readonly status: ConnectivityCheckStatus;
-  /** The status to write: that of the object, if only figures have changed and were written less than 60 s ago. */
+  /** The status to write: the object's own, if only numbers have changed and the last write was less than 60 s ago. */
   readonly write: ConnectivityCheckStatus;
   /** The way from the object's status to `write`. */
   readonly events: readonly PlannedEvent[];
@@ -65,7 +65,7 @@ function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus)
   };
 }
 
-/** A status that an operator with a server wrote: until this process has asked it, the status holds as it is. */
+/** Whether an operator with a server wrote the status. Such a status is unchanged until this process has contacted the server. */
 function isOfServer({ conditions = [] }: ConnectivityCheckStatus): boolean {
   return conditions.length > 0 && !conditions.some(({ reason }) => reason === ConnectivityReason.NotDeployed);
 }
@@ -82,7 +82,7 @@ type Figures = Pick<
   | 'excluded'
 >;
 
-/** Counts and names of the evaluation, or those that were last known. Absent if none ever were, or nothing is deployed. */
+/** Returns the counts and names of the evaluation, or of the status. Empty if there are none yet, or nothing is deployed. */
 function figuresOf(known: Known, before: ConnectivityCheckStatus): Figures {
   if (known.kind === 'NotDeployed') return {};
   if (known.kind === 'Evaluated') return { ...known.evaluation.counts, excluded: [...known.evaluation.excluded] };
@@ -92,7 +92,7 @@ function figuresOf(known: Known, before: ConnectivityCheckStatus): Figures {
   return { ...counts, excluded: before.excluded ?? [] };
 }
 
-/** The first finding, for a column of `kubectl get`. */
+/** Returns the first finding and the number of the others, for a column of `kubectl get`. */
 function summaryOf({ list, omitted }: Findings): { summary?: string } {
   const [first] = list;
   if (first === undefined) return {};

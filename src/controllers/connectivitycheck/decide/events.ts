@@ -5,18 +5,18 @@ import { findingReason } from './conditions.ts';
 import { isSameFault } from './findings/fault.ts';
 import { namesIn } from './subjects.ts';
 
-/** Events of one reconcile; the rest is summed up in one more. */
+/** The most events of one reconcile, before an event that counts the rest. */
 export const MOST_EVENTS = 10;
 
 /**
- * The events that report the way from one status to the next. Their notes have no figures, so that an event that repeats
- * is counted in the one that exists, and is none of its own.
+ * Returns the events that report the changes from one status to the next. Their notes have no measured values, so that
+ * Kubernetes counts a repeated event in the existing one.
  *
- * | finding                          | event                                                                |
- * | -------------------------------- | -------------------------------------------------------------------- |
- * | new, or its severity changed     | Warning, class and severity: `PodNetworkFailed`                      |
- * | gone, and none is left out       | Normal `FindingCleared`, with the reason if its node is not checked  |
- * | beyond ten events                | one `MoreFindings` with their number                                 |
+ * | finding                           | event                                                                |
+ * | --------------------------------- | -------------------------------------------------------------------- |
+ * | new, or its severity changed      | Warning, class and severity: `PodNetworkFailed`                      |
+ * | cleared, and the list is complete | Normal `FindingCleared`, with the reason if its node is not checked  |
+ * | beyond ten events                 | one `MoreFindings` with their number                                 |
  */
 export function eventsOf(before: ConnectivityCheckStatus, after: ConnectivityCheckStatus): PlannedEvent[] {
   const [was, is] = [before.findings ?? [], after.findings ?? []];
@@ -40,15 +40,18 @@ function appearance(finding: StatusFinding): PlannedEvent {
 }
 
 function clearing(finding: StatusFinding, after: ConnectivityCheckStatus): PlannedEvent {
-  const { class: one, subjects } = finding;
-  const note = `${one} ${subjects.join(', ')} ${goneBecause(finding, after)}`;
+  const note = clearedNote(finding, after);
   return { type: 'Normal', reason: ConnectivityReason.FindingCleared, note };
 }
 
-/** A node that is not checked any more is not known to work. */
-function goneBecause({ subjects }: StatusFinding, { conditions = [], excluded = [] }: ConnectivityCheckStatus): string {
-  if (conditions.some(({ reason }) => reason === ConnectivityReason.NotDeployed)) return 'is not checked any more';
+/** Returns the note of a cleared finding. It does not say that the problem ended if the subject is no longer checked. */
+function clearedNote(
+  { class: one, subjects }: StatusFinding,
+  { conditions = [], excluded = [] }: ConnectivityCheckStatus,
+): string {
+  const name = `${one} ${subjects.join(', ')}`;
+  if (conditions.some(({ reason }) => reason === ConnectivityReason.NotDeployed)) return `${name} is no longer checked`;
   const names = new Set(subjects.flatMap(namesIn));
   const left = excluded.filter(({ node }) => names.has(node)).map(({ node, reason }) => `${node}: ${reason}`);
-  return left.length === 0 ? 'is gone' : `is not checked any more; left out: ${left.join(', ')}`;
+  return left.length === 0 ? `Finding cleared: ${name}` : `${name} is no longer checked; left out: ${left.join(', ')}`;
 }

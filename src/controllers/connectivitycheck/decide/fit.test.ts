@@ -53,7 +53,7 @@ describe('the size of a status', () => {
     expect(status.outages?.filter(({ end }) => end === undefined)).toHaveLength(12);
   });
 
-  it('has room for 100 outages of nodes with long names beside five findings', () => {
+  it('has room for five findings and 100 outages of nodes with long names', () => {
     const name = (n: number): string => `gke-production-europe-west1-default-pool-0a1b2c3d-${n}`;
     const outages = Array.from({ length: 120 }, (_, n) => ({
       class: 'HostNetwork' as const,

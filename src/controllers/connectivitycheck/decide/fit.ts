@@ -19,8 +19,8 @@ interface Limits {
 }
 
 /**
- * From wide to narrow. The last leaves room for 100 outages beside five findings of one subject each, and for more than
- * 60 beside twelve findings of six links each.
+ * The limits from wide to narrow. The last leave room for 100 outages if there are five findings of one subject each, and for
+ * more than 60 if there are twelve findings of six links each.
  */
 const LEVELS: readonly Limits[] = [
   {
@@ -58,8 +58,8 @@ const LEVELS: readonly Limits[] = [
 ];
 
 /**
- * Shortens texts and lists as little as possible, until the status fits. Then leaves out the oldest outages. Without
- * need, a status stays as it is.
+ * Shortens texts and lists as little as possible, until the status fits. If that is not enough, it leaves out the oldest
+ * outages. A status that fits is unchanged.
  */
 export function fit(status: ConnectivityCheckStatus): ConnectivityCheckStatus {
   let fitted = status;
@@ -95,7 +95,7 @@ function within(status: ConnectivityCheckStatus, limits: Limits): ConnectivityCh
   };
 }
 
-/** The domain of all nodes. Without it, nodes of a cloud differ at their ends. */
+/** Returns the domain that all nodes share. Without it, names of a cloud's nodes differ at their ends, which `shortName` keeps. */
 function domainOf({ findings = [], excluded = [], outages = [] }: ConnectivityCheckStatus): string | undefined {
   const subjects = [...findings, ...outages].flatMap(({ subjects: own }) => own);
   return sharedDomain([...subjects.flatMap(namesIn), ...excluded.map(({ node }) => node)]);

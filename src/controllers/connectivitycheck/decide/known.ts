@@ -4,25 +4,26 @@ import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
 import type { Observation, ServerFailure, ServerSilence } from '../observe/observation.ts';
 import { lackLimitMs, silenceLimitMs } from './patience.ts';
 
-/** One failed ask may be chance. These make the server unreachable: this number in a row, or one this long ago, ms. */
+/** One failed request may be chance. The server is unreachable after this number in a row, or this time after one, ms. */
 const UNREACHABLE_AFTER_ASKS = 2;
 const UNREACHABLE_AFTER_MS = 5_000;
 
 /**
- * What a decision rests on. The first row that applies counts:
+ * The source of the findings and counts of a decision. The first row that applies counts:
  *
- * | server                                            | kind         | findings and counts                       |
- * | ------------------------------------------------- | ------------ | ----------------------------------------- |
- * | there is none to ask                              | NotDeployed  | none                                      |
- * | unreachable, and no answer for two intervals      | ServerDown   | those of the status, and a finding Server |
- * | answered, with this check                         | Evaluated    | those of the evaluation                   |
- * | answered, without this check for long             | NotEvaluated | those of the status, which are old        |
- * | answered, without this check                      | NotEvaluated | those of the status                       |
- * | unreachable, and this process had no answer       | Unanswered   | those of the status                       |
- * | not asked yet, or one failed ask after a start    | NotAsked     | those of the status                       |
+ * | server                                              | kind         | findings and counts from           |
+ * | --------------------------------------------------- | ------------ | ---------------------------------- |
+ * | there is none to ask                                | NotDeployed  | none                               |
+ * | unreachable, and no answer for two intervals        | ServerDown   | the status, and a finding Server   |
+ * | answered, with this check                           | Evaluated    | the evaluation                     |
+ * | answered, without this check for long               | NotEvaluated | the status; they are old           |
+ * | answered, without this check                        | NotEvaluated | the status                         |
+ * | unreachable, and this process had no answer         | Unanswered   | the status                         |
+ * | not asked yet, or one failed request after a start  | NotAsked     | the status                         |
  *
  * For long: longer than a server that has just started may take, which is 70 s or two intervals and 10 s.
- * Unreachable are two failed asks in a row, or one 5 s ago. `unreachable` has the reason before it is a finding, too.
+ * The server is unreachable if two requests in a row failed, or one failed 5 s ago. `unreachable` has the reason also before
+ * there is a finding Server.
  */
 export type Known = { readonly unreachable?: ServerFailure | undefined } & (
   | { readonly kind: 'NotDeployed' }
@@ -32,7 +33,7 @@ export type Known = { readonly unreachable?: ServerFailure | undefined } & (
   | { readonly kind: 'Evaluated'; readonly evaluation: Evaluation }
 );
 
-/** What is known now, by the table of `Known`. */
+/** Returns the row of the table of `Known` that applies. */
 export function knownOf({ server, check }: Observation): Known {
   const { isDeployed, failure, evaluation, hasAnswered, lackingMs = 0 } = server;
   if (!isDeployed) return { kind: 'NotDeployed' };
@@ -51,7 +52,7 @@ function isUnreachable({ asks, ageMs }: ServerSilence): boolean {
   return asks >= UNREACHABLE_AFTER_ASKS || ageMs >= UNREACHABLE_AFTER_MS;
 }
 
-/** A process that has just started does not make an old status new. */
+/** Whether the status already says that the findings are old. A restarted operator must not make them new. */
 function wasOld({ conditions = [] }: ConnectivityCheckStatus = {}): boolean {
   return conditions.some(
     ({ type, status, reason }) =>
@@ -59,7 +60,7 @@ function wasOld({ conditions = [] }: ConnectivityCheckStatus = {}): boolean {
   );
 }
 
-/** When time alone changes what is known, ms from now; undefined if only an answer does. */
+/** Returns in how many ms the result of `knownOf` changes without an answer; undefined if only an answer changes it. */
 export function nextChangeMs({ server: { failure, lackingMs }, check }: Observation, known: Known): number | undefined {
   const left = [
     ...(failure === undefined || known.kind === 'ServerDown'
@@ -70,7 +71,7 @@ export function nextChangeMs({ server: { failure, lackingMs }, check }: Observat
   return left.length === 0 ? undefined : Math.min(...left);
 }
 
-/** The generation of the spec that the findings belong to; undefined if there never was an evaluation. */
+/** Returns the generation of the spec that the findings belong to; undefined if there never was an evaluation. */
 export function evaluatedGeneration(known: Known, before: ConnectivityCheckStatus): number | undefined {
   if (known.kind === 'NotDeployed') return undefined;
   return known.kind === 'Evaluated' ? known.evaluation.generation : before.observedGeneration;

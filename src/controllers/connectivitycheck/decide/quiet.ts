@@ -1,12 +1,12 @@
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { isSameFault } from './findings/fault.ts';
 
-/** Figures that changed are written at most this often, ms. */
+/** The shortest time between two writes for changed figures alone, ms. */
 export const FIGURES_EVERY_MS = 60_000;
 
 /**
- * Whether a status differs in more than figures. Figures are counts, messages, evidence and the names of nodes that are
- * left out: measured values change all the time.
+ * Whether a status differs in more than figures, which change all the time. Figures are counts, messages, evidence and the
+ * names of nodes that are left out.
  */
 export function isNews(before: ConnectivityCheckStatus, after: ConnectivityCheckStatus): boolean {
   return (

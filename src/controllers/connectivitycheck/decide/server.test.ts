@@ -99,10 +99,10 @@ describe('a server that does not answer', () => {
       ['PodNetwork', '2026-01-01T00:00:00Z'],
     ]);
     expect(status).toMatchObject({ verdict: 'Failed', agents: 6, reportingAgents: 6 });
-    expect(events.map(({ note }) => note)).toEqual(['Server server is gone']);
+    expect(events.map(({ note }) => note)).toEqual(['Finding cleared: Server server']);
   });
 
-  it('is a finding beside that of the server itself that agents do not report, which stays as it was last known', () => {
+  it('is a finding in addition to the last known finding that agents do not report', () => {
     const reports = finding({ class: 'Server', subjects: ['reports'], message: '6 of 6 agents do not report' });
     const before = answered(evaluation([reports]));
     const decisions = story([before, silent(9), answered(), before]);
@@ -113,7 +113,7 @@ describe('a server that does not answer', () => {
     expect(decisions.map(({ events }) => events.map(({ note }) => note))).toEqual([
       ['Server reports is Failed; status.findings has what was measured'],
       ['Server server is Failed; status.findings has what was measured'],
-      ['Server server is gone'],
+      ['Finding cleared: Server server'],
       [],
     ]);
     expect(decisions.at(-1)?.status.outages?.map(({ subjects, end }) => [subjects.join(), end === undefined])).toEqual([
@@ -172,8 +172,8 @@ describe('a connectivity check that is switched off', () => {
     expect(decision.status).not.toHaveProperty('agents');
     expect(decision.status.outages?.map(({ end }) => end)).toEqual(['2026-01-01T00:00:10Z', '2026-01-01T00:00:10Z']);
     expect(decision.events.map(({ note }) => note)).toEqual([
-      'Server server is not checked any more',
-      'PodNetwork node2 is not checked any more',
+      'Server server is no longer checked',
+      'PodNetwork node2 is no longer checked',
     ]);
   });
 

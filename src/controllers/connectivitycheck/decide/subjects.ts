@@ -33,7 +33,7 @@ export function namesIn(subject: string): string[] {
   return arrow !== undefined && to !== undefined ? [from, to] : [subject];
 }
 
-/** What all names with a dot have from their first dot on. Undefined if they differ, or if there is none. */
+/** Returns the text from the first dot on that all names with a dot share. Undefined if it differs, or no name has a dot. */
 export function sharedDomain(names: readonly string[]): string | undefined {
   const domains = new Set(names.filter((name) => name.includes('.')).map((name) => name.slice(name.indexOf('.'))));
   return domains.size === 1 ? [...domains][0] : undefined;

@@ -1,22 +1,23 @@
 import type { ConnectivityVerdict } from '../../../api/connectivitycheck/terms.ts';
 import type { Severity } from '../../../api/connectivitycheck/finding.ts';
 
-/** What a verdict needs. */
+/** The input of a verdict. */
 export interface VerdictInput {
   /** There was an evaluation of this generation of the spec, and it is not old. */
   readonly isEvaluated: boolean;
   readonly findings: readonly { readonly severity: Severity }[];
-  /** Agents of the checked nodes, and those of them that report; undefined if not known. */
+  /** Number of agents of the checked nodes; undefined if not known. */
   readonly agents?: number | undefined;
+  /** Number of these agents that report; undefined if not known. */
   readonly reportingAgents?: number | undefined;
 }
 
 /**
- * The sum of a check. The first row that applies counts:
+ * Returns the verdict of a check. The first row that applies counts:
  *
  * | evaluated                           | reporting agents | findings     | verdict  |
  * | ----------------------------------- | ---------------- | ------------ | -------- |
- * | never, not any more, or no server   |                  |              | Unknown  |
+ * | never, no longer, or no server      |                  |              | Unknown  |
  * |                                     | none             |              | Unknown  |
  * |                                     |                  | a Failed one | Failed   |
  * |                                     |                  | others       | Degraded |

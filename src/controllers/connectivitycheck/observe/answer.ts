@@ -7,7 +7,7 @@ import type { TargetRefusal } from '../../../connectivity/protocol/measurement.t
 
 const count = z.int().min(0);
 
-/** A word of a list that a newer server may extend: one that is unknown here is shown as it is. */
+/** A word of a list that a newer server may extend. The operator shows an unknown word unchanged. */
 function word<T extends string>() {
   return z
     .string()
@@ -63,7 +63,7 @@ export function readEvaluations(body: string): { evaluations: Evaluations } | { 
   try {
     json = JSON.parse(body);
   } catch {
-    return { problem: 'the answer is no JSON' };
+    return { problem: 'the answer is not JSON' };
   }
   const parsed = evaluations.safeParse(json);
   if (parsed.success) return { evaluations: parsed.data };

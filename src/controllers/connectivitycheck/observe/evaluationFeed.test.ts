@@ -10,7 +10,7 @@ import { ServerError } from './serverClient.ts';
 const CHECKS = ['a', 'b'].map((name) => ({ name, intervalMs: 15_000 }));
 
 let clock: FakeClock;
-/** What the server answers; undefined: nothing. */
+/** The server's answer; undefined: it does not answer. */
 let answer: Evaluations | undefined;
 let isLeader: boolean;
 let changes: number;
@@ -81,7 +81,7 @@ describe('the feed', () => {
   it.each([
     ['with a server', {}],
     ['without one', { client: undefined }],
-  ])('tells that it does not lead any more, %s', async (_what, over) => {
+  ])('calls onChange when it no longer leads, %s', async (_what, over) => {
     const feed = start(over);
     await clock.advance(1_000);
     const before = changes;

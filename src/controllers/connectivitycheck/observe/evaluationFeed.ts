@@ -26,7 +26,7 @@ export interface EvaluationFeedOptions {
   readonly checks: () => readonly AskedCheck[];
   /** A standby does not ask. */
   readonly isLeader: () => boolean;
-  /** Called after each ask, when asking ends since there is no check, and when this replica does not lead any more. */
+  /** Called after each request, when requests end since there is no check, and when this replica no longer leads. */
   readonly onChange: () => void;
 }
 
@@ -45,7 +45,7 @@ export class EvaluationFeed {
     this.#options = options;
   }
 
-  /** What is known of the server, with the evaluation of the check `name`. */
+  /** Returns the state of the server, with the evaluation of the check `name`. */
   view(name: string): ServerView {
     const now = this.#options.clock.monotonic();
     const { evaluations = {}, at } = this.#answer ?? {};

@@ -20,7 +20,7 @@ export interface ServerSilence extends ServerFailure {
   readonly silentMs: number;
 }
 
-/** What is known of the connectivity server. */
+/** The state of the connectivity server, as this process knows it. */
 export interface ServerView {
   /** Whether there is a server to ask. */
   readonly isDeployed: boolean;

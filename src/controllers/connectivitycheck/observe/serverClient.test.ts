@@ -11,7 +11,7 @@ afterEach(() => {
   server.close();
 });
 
-/** What one ask resolves to, or the reason for which it rejects, of a server that answers so. */
+/** Asks a server that answers with `respond`. Returns the evaluations, or the error if the request fails. */
 async function askOf(respond: (response: ServerResponse) => unknown): Promise<unknown> {
   server = createServer((_request, response) => void respond(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -78,7 +78,7 @@ async function fetchBody(url: string, dispatcher: Agent, signal: AbortSignal): P
   const { statusCode, body } = await request(url, { dispatcher, signal, headers: { accept: 'application/json' } });
   if (statusCode !== 200) {
     body.on('error', () => undefined).destroy();
-    throw new ServerError(ConnectivityReason.ServerBadStatus, `it answered with status ${statusCode}`);
+    throw new ServerError(ConnectivityReason.ServerBadStatus, `HTTP ${statusCode}`);
   }
   const chunks: Buffer[] = [];
   let size = 0;
@@ -103,5 +103,5 @@ function tooLate(): ServerError {
 function failureOf(error: unknown): ServerError {
   if (error instanceof ServerError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  return new ServerError(ConnectivityReason.ServerUnreachable, `the request failed: ${code ?? message}`);
+  return new ServerError(ConnectivityReason.ServerUnreachable, `request failed: ${code ?? message}`);
 }

@@ -8,7 +8,7 @@ import type { ServerView } from '../observe/observation.ts';
 
 export const T0 = Date.parse('2026-01-01T00:00:00Z');
 
-/** A finding of the pod network of a node, unless stated otherwise. */
+/** Returns a finding of the pod network of a node, unless stated otherwise. */
 export function finding(over: Partial<Finding> = {}): Finding {
   return {
     class: 'PodNetwork',
@@ -20,7 +20,7 @@ export function finding(over: Partial<Finding> = {}): Finding {
   };
 }
 
-/** An evaluation of three nodes whose six agents report. */
+/** Returns an evaluation of three nodes whose six agents report. */
 export function evaluation(findings: readonly Finding[] = [], counts: Partial<Evaluation['counts']> = {}): Evaluation {
   const standard = { nodes: 3, excludedNodes: 0, agents: 6, reportingAgents: 6, anonymousAgents: 0 };
   return {
@@ -42,7 +42,7 @@ export const NOT_ASKED: ServerView = { isDeployed: true, hasAnswered: false };
 
 /** The server did not answer these asks in a row, for so long. `last` is the evaluation before. */
 export function silent(asks: number, silentMs = 60_000, last?: Evaluation): ServerView {
-  const failure = { reason: ConnectivityReason.ServerUnreachable, message: 'the request failed: ECONNREFUSED' };
+  const failure = { reason: ConnectivityReason.ServerUnreachable, message: 'request failed: ECONNREFUSED' };
   const silence = { ...failure, asks, silentMs, ageMs: Math.max(0, silentMs - 1_000) };
   return { ...NOT_ASKED, hasAnswered: last !== undefined, evaluation: last, failure: silence };
 }

@@ -1,6 +1,6 @@
 import type { V1TokenReviewStatus } from '@kubernetes/client-node';
 
-/** What the API server answers for a valid token of the pod `a` in the namespace `ns`. */
+/** The API server's answer for a valid token of the pod `a` in the namespace `ns`. */
 export const VALID: V1TokenReviewStatus = {
   authenticated: true,
   audiences: ['aud'],

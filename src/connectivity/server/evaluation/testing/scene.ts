@@ -36,7 +36,7 @@ export class FakeCache<T extends KubeObject> {
     return this.#objects;
   }
 
-  /** Listeners are told of all objects, also of those that have not changed. */
+  /** Replaces the objects. Listeners get an event for every object, also for an unchanged one. */
   set objects(objects: readonly T[]) {
     const before = this.#objects;
     this.#objects = objects;
@@ -155,7 +155,7 @@ export class Scene {
    * After an interval, each agent reports on the peers that it was assigned by the answer to its last report, one agent a
    * quarter of a second after the other, and on the datagrams that came since that report.
    *
-   * @param isCut whether the packets of one agent do not arrive at another one: both fail to reach each other
+   * @param isCut whether the packets of one agent do not arrive at another: both fail to reach each other
    */
   async round(isCut: (from: string, to: string) => boolean = () => false): Promise<void> {
     const gapMs = 250;

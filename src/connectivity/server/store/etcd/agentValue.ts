@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { reportSchema } from '../../../../api/agent/report.ts';
 import type { AgentState } from '../../reports/reports.ts';
 
-/** A value in etcd: the fields of the report, as the original stored them, and the counters beside them. */
+/** A value in etcd: the fields of the report, as the original stored them, and the counters. */
 const valueSchema = reportSchema.extend({
   report_count: z.int().nonnegative().default(0),
   error_count: z.int().nonnegative().default(0),
@@ -16,7 +16,7 @@ export function agentValue({ report, reportCount, errorCount, anonymous }: Agent
   return JSON.stringify({ ...report, report_count: reportCount, error_count: errorCount, ...mark });
 }
 
-/** Undefined if the text is not the value of the agent of that pod. */
+/** Reads the value of an agent. Undefined if the text is not a value of this pod's agent. */
 export function readAgentValue(pod: string, text: string): AgentState | undefined {
   let json: unknown;
   try {

@@ -87,7 +87,7 @@ export class EtcdClient {
     return { statusCode, text: await body.text() };
   }
 
-  /** New connections if a file changed. Files that are read during their replacement change nothing. */
+  /** Returns the connections, new ones if a file changed. Keeps the old ones if the new files cannot be used, as during their replacement. */
   async #connections(): Promise<Agent> {
     try {
       const tls = await this.#o.files.changed();

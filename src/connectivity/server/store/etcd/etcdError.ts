@@ -15,7 +15,7 @@ export class EtcdError extends Error {
   }
 }
 
-/** What is wrong with the certificate of an endpoint, by the code of Node.js; for codes of OpenSSL, see verify(1). */
+/** The codes of Node.js for an endpoint's certificate that is not trusted; for codes of OpenSSL, see verify(1). */
 const UNTRUSTED = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

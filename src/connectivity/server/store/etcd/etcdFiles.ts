@@ -74,7 +74,7 @@ export class EtcdFiles {
   }
 }
 
-/** The CAs of Node.js and of NODE_EXTRA_CA_CERTS, and those of the system, or of SSL_CERT_FILE. */
+/** Returns the CAs of Node.js and of NODE_EXTRA_CA_CERTS, and the CAs of the system or of SSL_CERT_FILE. */
 function systemCas(): string[] {
   return [...getCACertificates('default'), ...getCACertificates('system')];
 }

@@ -9,7 +9,7 @@ import { EtcdError } from './etcdError.ts';
 
 interface EtcdStoreOptions {
   readonly client: Pick<EtcdClient, 'call'>;
-  /** Of the keys: `netchecker`. */
+  /** The prefix of all keys: `netchecker`. */
   readonly tree: string;
   readonly ttlMs: number;
   readonly pingTimeoutMs: number;
@@ -36,9 +36,9 @@ const range = z.object({
  * Keeps reports and counters in etcd v3: `<tree>/agents/<pod>`, and "pong" in `<tree>/ping`.
  *
  * Each write takes up to 100 agents in one transaction, under a new lease that they share. So a lease is never renewed:
- * agents that report move to the next lease at least every half TTL, and those that do not, expire with the old one. A
- * lease for each agent would cost two requests for each write of each agent; one lease for all would keep agents that
- * went away. A write is two requests, so the pace is half that of single requests.
+ * agents that report move to the next lease at least every half TTL, and other agents expire with the old lease. A lease for
+ * each agent would cost two requests for each write of each agent; one lease for all would keep agents that no longer
+ * exist. A write is two requests, so writes are half as frequent as single requests.
  */
 export class EtcdStore implements StoreBackend {
   readonly mostAtOnce = MOST_KEYS;

@@ -20,7 +20,7 @@ describe('a fault', () => {
     ['another number of subjects', fault('a', 'b'), fault('a')],
     ['another name', fault('node1'), fault('node10')],
     ['another class', fault('a'), { class: 'MTU' as const, subjects: ['a'] }],
-  ])('is another one with %s', (_why, a, b) => {
+  ])('is another fault with %s', (_why, a, b) => {
     expect(isSameFault(a, b)).toBe(false);
   });
 

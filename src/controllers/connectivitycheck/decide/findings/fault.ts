@@ -1,6 +1,6 @@
 import type { FindingClass } from '../../../../api/connectivitycheck/finding.ts';
 
-/** What identifies a finding from one evaluation to the next, in the findings and in the outages of a status. */
+/** The identity of a finding from one evaluation to the next, in the findings and in the outages of a status. */
 export interface Fault {
   readonly class: FindingClass;
   readonly subjects: readonly string[];
@@ -23,7 +23,7 @@ export function isSameFault(a: Fault, b: Fault): boolean {
   return a.class === b.class && (a.id ?? faultId(a)) === (b.id ?? faultId(b));
 }
 
-/** A hash of 53 bits (cyrb53), which is no secret and needs no module of Node. */
+/** Returns a hash of 53 bits (cyrb53). It protects nothing, so it need not be cryptographic. */
 function hash53(text: string): number {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (let place = 0; place < text.length; place++) {

@@ -27,7 +27,7 @@ describe('a finding', () => {
     expect(outages?.[0]?.id).toBe(findings?.[0]?.id);
   });
 
-  it('keeps since while it stays, and causes no more events', () => {
+  it('keeps since while it lasts, and causes no further events', () => {
     const { status, events } = last([HEALTHY, FAULT, FAULT, FAULT]);
     expect(status.findings?.[0]?.since).toBe('2026-01-01T00:00:05Z');
     expect(events).toEqual([]);
@@ -47,7 +47,7 @@ describe('a finding', () => {
       outages: [{ start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:10Z' }],
     });
     expect(status).not.toHaveProperty('summary');
-    expect(events).toEqual([{ type: 'Normal', reason: 'FindingCleared', note: 'PodNetwork node2 is gone' }]);
+    expect(events).toEqual([{ type: 'Normal', reason: 'FindingCleared', note: 'Finding cleared: PodNetwork node2' }]);
   });
 
   it('has events without figures, so that repeated ones are counted in one', () => {
@@ -86,13 +86,13 @@ describe('a node that is left out', () => {
   const without = (reason: 'NotReady' | 'Cordoned', lasting?: ReturnType<typeof finding>[]) =>
     answered({ ...evaluation(), excluded: [{ node: 'node2', reason }], ...(lasting && { lasting }) });
 
-  it('is named by the event that its finding is not there any more, with the reason', () => {
+  it('is named by the event that clears its finding, with the reason', () => {
     const link = answered(evaluation([finding({ class: 'Link', subjects: ['node1 -> node2'] })]));
     expect(last([FAULT, without('NotReady')]).events.map(({ note }) => note)).toEqual([
-      'PodNetwork node2 is not checked any more; left out: node2: NotReady',
+      'PodNetwork node2 is no longer checked; left out: node2: NotReady',
     ]);
     expect(last([link, without('Cordoned')]).events.map(({ note }) => note)).toEqual([
-      'Link node1 -> node2 is not checked any more; left out: node2: Cordoned',
+      'Link node1 -> node2 is no longer checked; left out: node2: Cordoned',
     ]);
   });
 

@@ -7,20 +7,20 @@ import type { Known } from '../known.ts';
 import { findingsThatLast } from './lasting.ts';
 import { continuedOutage, type Findings } from './outages.ts';
 
-/** The finding that the server does not answer. The operator alone makes it; all others are made by the server. */
+/** Returns the finding that the server does not answer, the only finding that the operator makes and not the server. */
 export function serverFinding({ message }: ServerFailure): Finding {
   return {
     class: 'Server',
     subjects: [SERVER_SUBJECTS.answers],
     severity: 'Failed',
-    message: `The connectivity server does not answer: ${message}. The other findings are as it last knew them.`,
+    message: `Connectivity server unusable: ${message}. The other findings are from its last evaluation.`,
     evidence: { affectedPairs: 0, observedPairs: 0, pairs: [] },
   };
 }
 
 /**
- * The present findings by the table of `Known`. A finding is there since its outage began. A server that never answered
- * for the check is no finding: it is being deployed.
+ * Returns the present findings by the table of `Known`. `since` is the start of the outage. A server that has never answered
+ * for the check counts as being deployed, and causes no finding.
  *
  * @param now milliseconds since 1970
  */
@@ -60,7 +60,7 @@ function isServerFinding({ class: one, subjects }: Finding): boolean {
   return one === 'Server' && subjects.join() === SERVER_SUBJECTS.answers;
 }
 
-/** An outage still knows a finding that had no place in the list for a while, or that was gone for a moment. */
+/** Returns when a finding began. Its outage knows this also if the list had no room for it, or if it was absent for a moment. */
 function sinceOf(finding: Finding, { findings = [], outages = [] }: ConnectivityCheckStatus, now: number) {
   const listed = findings.find((other) => isSameFault(finding, other));
   return listed?.since ?? continuedOutage(finding, outages, now)?.start;

@@ -6,12 +6,12 @@ import { isSameFault } from './fault.ts';
 import { isIntermittent, type Sightings } from './sightings.ts';
 
 /**
- * The findings of an evaluation, and those of the status that last although the evaluation lacks them.
+ * Returns the findings of an evaluation, and the findings of the status that last although the evaluation lacks them.
  *
  * | evaluation    | status                                         | finding                                   |
  * | ------------- | ---------------------------------------------- | ----------------------------------------- |
  * | has it        | has it                                         | present                                   |
- * | has it        | lacks it; it is a Degraded part of one that lasts | none: the other one explains it        |
+ * | has it        | lacks it; it is a Degraded part of a finding that lasts | none: that finding explains it   |
  * | has it        | lacks it otherwise                             | present                                   |
  * | in `lasting`  | has it                                         | lasts: the kubelet of the node is silent  |
  * | lacks it      | has it, intermittent, and no node is left out  | lasts                                     |
@@ -47,7 +47,7 @@ const PARTS: Partial<Record<FindingClass, readonly FindingClass[]>> = {
   HostNetwork: ['Link'],
 };
 
-/** Whether a Degraded finding is of a smaller part of the network than another one. */
+/** Whether a finding is Degraded, and about a part of the network that `whole` is about. */
 function isPartOf(finding: Finding, whole: Finding): boolean {
   if (finding.severity !== 'Degraded' || PARTS[whole.class]?.includes(finding.class) !== true) return false;
   const names = namesOf(finding);

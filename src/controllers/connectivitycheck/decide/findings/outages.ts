@@ -17,19 +17,19 @@ export interface Findings {
   readonly omitted: number;
 }
 
-/** A Failed finding that is back within this time continues its outage, so that one that flaps does not fill the list: ms. */
+/** A Failed finding that comes back within this time continues its outage, so that a flapping one does not fill the list: ms. */
 export const CONTINUES_WITHIN_MS = 60_000;
 
 /**
- * The outages, newest first.
+ * Returns the outages, newest first.
  *
- * | finding                                                        | its outage                          |
- * | -------------------------------------------------------------- | ----------------------------------- |
- * | is there, and has an open outage                               | stays                               |
- * | is there, and its outage ended within 60 s; Degraded: 10 minutes | is open again, from its first start |
- * | is there otherwise                                             | begins now                          |
- * | is gone                                                        | ends now                            |
- * | is not listed, while the list leaves some out                  | stays open                          |
+ * | finding                                                              | its outage                          |
+ * | -------------------------------------------------------------------- | ----------------------------------- |
+ * | is present, and has an open outage                                   | continues                           |
+ * | is present, and its outage ended within 60 s; Degraded: 10 minutes   | is open again, from its first start |
+ * | is present otherwise                                                 | begins now                          |
+ * | is cleared                                                           | ends now                            |
+ * | is not listed, while the list leaves some out                        | stays open                          |
  *
  * @param now milliseconds since 1970
  */

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../../api/connectivitycheck/finding.ts';
 import { faultId, type Fault } from './fault.ts';
 
-/** A Degraded finding that is gone for less than this time comes back; for longer, and it is another one: ms. */
+/** A Degraded finding that comes back within this time is the same finding; after it, a new one: ms. */
 export const BACK_WITHIN_MS = 10 * 60_000;
 /** Once is chance: one of many reports had little loss. A fault that has ended is then cleared at once. */
 const RETURNS = 2;
