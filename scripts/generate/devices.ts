@@ -11,7 +11,7 @@ The percent of a node is the traffic that its devices send, divided by their cap
 of another device must not count in addition to it, and pod interfaces must not count. Each device has a rank. Only the
 devices of the best rank on a node count:
 
-1. Physical devices: Ethernet, bonds in place of their slaves, Wi-Fi, USB, and the NICs of cloud providers.
+1. Physical devices: Ethernet, bonds instead of their slaves, Wi-Fi, USB, and the NICs of cloud providers.
 2. A team without visible ports. If its ports are visible, they count and the team does not: no metric shows that a
    device is a port of a team.
 3. IP over InfiniBand, on a node without Ethernet.
@@ -148,7 +148,7 @@ stay on the host.
 | flags | \`node_network_flags\` | slaves of a bond; without a driver: bonds; and tunnels, because they need no ARP |
 | name | label \`device\` | SR-IOV functions, and the standby of a failover device; without a driver: bridges, teams, InfiniBand, and NICs without ARP (IBM Z, modems); and devices that the queries leave out |
 
-With the driver of a NIC, flags of a tunnel and links do not matter. A driver that is in no list of the operator may be that of
+With the driver of a NIC, flags of a tunnel and links do not matter. A driver that is in no list of the operator may belong to
 a tunnel: flags and link decide, as without a driver.
 
 The ethtool collector of node-exporter is off by default. Enable it with \`--collector.ethtool\`, and limit it to the
@@ -184,7 +184,7 @@ from 90 to 100, or it has none.
   \`ethtool -S\`, and not in the counters of the device. A node that forwards much in this way reads low.
 - Clouds throttle a virtual machine below the speed that its NIC reports: an EC2 or Azure NIC reports 10 to 100 Gbit/s whatever the size of the
   machine. State the capacity of the machine type ([trafficwatch.md](trafficwatch.md#the-capacity-of-a-node)).
-- A bond counts as one device, also with \`measure: Fullest\`: one full slave beside an idle one is 50 %.
+- A bond counts as one device, also with \`measure: Fullest\`: one full and one idle slave are 50 %.
 - A kernel of 32 bits counts to 4 GiB and begins again, every 34 s at 1 Gbit/s: the percent is too low or missing. Such nodes cannot be measured.
 - Virtual functions with arbitrary names, such as eth4, and the same driver as the physical function (mlx5_core): they
   count as NICs if they are up. Exclude them by name.
@@ -195,7 +195,7 @@ from 90 to 100, or it has none.
 - A team in mode activebackup: all its ports count. Use the capacity annotation.
 - IP over InfiniBand as the uplink, with an Ethernet NIC for management: only the NIC counts. Exclude the NIC by name.
 - A node that is a container, with a bridge under an arbitrary name, if the exporter reports no drivers: the bridge counts
-  in place of eth0. Enable the ethtool collector, or exclude the bridge by name.
+  instead of eth0. Enable the ethtool collector, or exclude the bridge by name.
 `;
 
 /** docs/devices.md: the rules, and the layouts that the unit tests measure. */

@@ -70,7 +70,7 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
     'With `--weights` it also serves these, which have the names of k8s-traffic-controller:',
     await metricTable(registry, WEIGHT_PREFIX),
     '## The connectivity server',
-    'The connectivity server serves these metrics at `/metrics` on its port: those of k8s-netchecker, whose times are milliseconds, and others. It also serves its own metrics about the API server, HTTP and the process, which have the names above.',
+    'The connectivity server serves these metrics at `/metrics` on its port. They include the metrics of k8s-netchecker, whose times are milliseconds. It also serves its own metrics about the API server, HTTP and the process, which have the names above.',
     await metricTable(connectivityRegistry(), ''),
     '## Connectivity agents',
     'Each agent of the connectivity check serves these at `/metrics` of its peer port. In the deployed Prometheus they have the labels `node` and `plane` (`Pod` or `Host`).',

@@ -9,7 +9,7 @@ export interface PrinterColumn {
   priority?: number;
 }
 
-/** The path of a condition's status or reason, for a column. */
+/** Returns the path of a condition's status or reason, for a column. */
 export function conditionPath(type: string, field: 'status' | 'reason' = 'status'): string {
   return `.status.conditions[?(@.type=="${type}")].${field}`;
 }
@@ -28,9 +28,14 @@ export interface CustomResource {
 }
 
 /**
- * The CRD of a kind, a V1CustomResourceDefinition. A schema with `x-deployment-spec: true` in its zod meta is replaced
- * by `deploymentSpec`, a structural schema, and one with `x-pod-template: PATH` by that of the field of the template in it, such as
- * `spec.tolerations.items` (true: the whole template). Both keep their description.
+ * Returns the CRD of a kind, a V1CustomResourceDefinition. Marks in the zod meta of a schema name the part of `deploymentSpec`,
+ * a structural schema, that replaces it; the description stays.
+ *
+ * | mark                      | replaced by                                                                   |
+ * |---------------------------|-------------------------------------------------------------------------------|
+ * | `x-deployment-spec: true` | `deploymentSpec`                                                              |
+ * | `x-pod-template: true`    | its pod template                                                              |
+ * | `x-pod-template: PATH`    | the field PATH of its pod template, such as `spec.tolerations.items`          |
  */
 export function customResourceDefinition(kind: CustomResource, deploymentSpec: object): object {
   const { resource, singular, shortNames, categories } = kind;

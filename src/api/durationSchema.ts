@@ -3,7 +3,7 @@ import { readDuration } from '../runtime/process/duration.ts';
 
 /** A duration in Go's notation with the units ms, s, m and h. Five digits keep the sum within Go's range. */
 const PATTERN = String.raw`^([0-9]{1,5}([.][0-9]{1,3})?(ms|s|m|h))+$`;
-/** The same without fractions and ms, which always gives whole seconds. */
+/** A duration without fractions and ms, so always in whole seconds. */
 const WHOLE_SECONDS = '^([0-9]{1,5}(s|m|h))+$';
 const MAX_LENGTH = 32;
 

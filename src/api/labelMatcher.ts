@@ -39,7 +39,7 @@ export function createLabelMatcher({ matchLabels = {}, matchExpressions = [] }: 
   return (labelOf) => requirements.every((matches) => matches(labelOf));
 }
 
-/** Whether these labels match. For many objects, create a matcher once. An inherited property is no label. */
+/** Whether these labels match. For many objects, create a matcher once. An inherited property does not count as a label. */
 export function matchesSelector(selector: SelectorLike, labels: Readonly<Record<string, string>> = {}): boolean {
   return createLabelMatcher(selector)((key) => (Object.hasOwn(labels, key) ? labels[key] : undefined));
 }

@@ -53,7 +53,7 @@ export interface DeniedSuffix {
  *
  * | selector    | checks                                                                                          |
  * |-------------|-------------------------------------------------------------------------------------------------|
- * | `Checked`   | those of a LabelSelector in apimachinery: the syntax of keys and values, and that values fit the operator; limits of the lists |
+ * | `Checked`   | the checks of apimachinery: the syntax of keys and values, and whether values fit the operator; limits of the lists |
  * | `Unchecked` | the shape only: a selector that another object has must pass, however long it is                |
  *
  * @param description of the field

@@ -27,9 +27,9 @@ const DEPLOYMENT: Readonly<Record<keyof V1DeploymentSpec, JsonSchema>> = {
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * The fields of a TrafficWatch that the API server drops, because the installed CRD is older than the operator and
- * lacks them. Returns paths such as `spec.label` and `status.nodes.*.verdict`. If a whole object is missing, only its
- * own path is returned, not those of its fields.
+ * Returns the fields of a TrafficWatch that the API server drops, because the installed CRD is older than the operator and
+ * lacks them: paths such as `spec.label` and `status.nodes.*.verdict`. If a whole object is missing, only its own path is
+ * returned, not the paths of its fields.
  *
  * @param published the schema that the API server publishes
  */

@@ -11,7 +11,7 @@ export const OBJECT_FIELDS = {
 /** Characters of a value of a label. */
 const LONGEST_NAME = 63;
 
-/** Rule of the API server for an object whose name is the value of a label on what is made of it. */
+/** Rule of the API server for an object whose name is a label value on the objects that the operator creates for it. */
 export const LABELLED_NAME_RULE = {
   rule: `size(self.metadata.name) <= ${LONGEST_NAME}`,
   message: `metadata.name must have ${LONGEST_NAME} characters at most: it is the value of a label`,

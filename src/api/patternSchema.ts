@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
-/** A text that matches a pattern which JavaScript and RE2 read alike, as zod checks it and as the API server does. */
+/** A pattern of a text. zod and the API server both check it, so JavaScript and RE2 must read it alike. */
 export interface TextPattern {
   readonly pattern: string;
-  /** What is allowed: `must be …`. */
+  /** Message of a text that does not match, `must be …`. */
   readonly message: string;
-  /** Characters. It bounds the cost of the rule that the API server evaluates. */
+  /** Most characters of the text. They bound the cost of the rule that the API server evaluates. */
   readonly longest: number;
 }
 
-/** Schema of a required field with such a text. */
+/** Returns the schema of a required field with such a text. */
 export function patternSchema(description: string, { pattern, message, longest }: TextPattern) {
   return z
     .string()

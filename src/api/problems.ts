@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 
-/** A problem of one field. `message` says what is allowed, or, with an empty path, is a whole sentence. */
+/** A problem of one field. `message` says what is allowed; with an empty path it is a whole sentence. */
 export interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;

@@ -35,7 +35,7 @@ const addresses = (description: string) =>
     .optional()
     .meta({ description });
 
-/** The result of one HTTP probe. The names are those of k8s-netchecker-agent. Times are whole milliseconds. */
+/** The result of one HTTP probe. k8s-netchecker-agent defined the names. Times are whole milliseconds. */
 export const probeSchema = z.object({
   URL: text(2_048).meta({ description: 'The URL that was requested.' }),
   ConnectionResult: integer('1 if the connection was established, else 0.'),
@@ -48,7 +48,7 @@ export const probeSchema = z.object({
   ServerProcessing: integer('From the request to the first byte of the response, ms.'),
 });
 
-/** What an agent measured: the spec of an Agent, and the body of its POST without `zero_extender`. */
+/** The measurements of an agent: the spec of an Agent, and the body of its POST without `zero_extender`. */
 export const reportSchema = z
   .object({
     report_interval: z
@@ -84,11 +84,11 @@ export const reportSchema = z
   })
   .meta({ description: 'The last report of the agent.' });
 
-/** What the server keeps of an agent beside its last report. */
+/** The counters that the server keeps of an agent, next to its last report. */
 export const agentStatusSchema = z
   .object({
     reportCount: int64('Reports of the agent since it was started.'),
-    errorCount: int64('Reports of the agent that did not come.'),
+    errorCount: int64('Reports of the agent that did not arrive.'),
   })
   .optional()
   .meta({ description: 'Counters of the server, kept over its restarts.' });

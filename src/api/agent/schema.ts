@@ -4,7 +4,7 @@ import { OBJECT_FIELDS } from '../objectFields.ts';
 import type { CustomResource } from '../crd.ts';
 import { agentStatusSchema, reportSchema, type Report } from './report.ts';
 
-/** The last report of one connectivity agent. Group, version and kind are those of k8s-netchecker-server. */
+/** The last report of one connectivity agent. k8s-netchecker-server defined its group, version and kind. */
 export interface Agent extends KubeObject {
   spec: Report;
   status?: z.infer<typeof agentStatusSchema>;

@@ -4,7 +4,7 @@ import type { LabelSelector } from '../labelSelector.ts';
 import type { Finding, FindingClass } from './finding.ts';
 import type { ConnectivityVerdict, Exclusion, Plane } from './terms.ts';
 
-/** What users ask for. Every field is optional. */
+/** The spec of a ConnectivityCheck: the fields that users write. Every field is optional. */
 export interface ConnectivityCheckSpec {
   /** Time between two reports of an agent, such as `15s`. */
   interval?: string | undefined;
@@ -26,18 +26,18 @@ export interface ConnectivityCheckSpec {
   thresholds?: { lossPercent?: number | undefined } | undefined;
 }
 
-/** A finding, with the time since when it is there, RFC 3339. */
+/** A finding, and the time when it appeared, RFC 3339. */
 export interface StatusFinding extends Finding {
   /** Identifies class and full subjects. */
   readonly id?: string | undefined;
   readonly since: string;
 }
 
-/** A time in which a finding was there, RFC 3339. `end` is absent while it is. */
+/** A time in which a finding existed, RFC 3339. `end` is absent while it exists. */
 export interface Outage {
   readonly class: FindingClass;
   readonly subjects: readonly string[];
-  /** That of its finding. */
+  /** The id of the finding. */
   readonly id?: string | undefined;
   readonly start: string;
   readonly end?: string | undefined;
@@ -59,7 +59,7 @@ export interface ConnectivityCheckStatus {
   findings?: StatusFinding[];
   omittedFindings?: number;
   excluded?: { node: string; reason: Exclusion }[];
-  /** The last 100, newest first. */
+  /** The last 100 outages, newest first. */
   outages?: Outage[];
 }
 

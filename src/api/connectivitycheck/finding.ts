@@ -1,7 +1,7 @@
 import type { Plane } from './terms.ts';
 
 /**
- * What is at fault.
+ * Classes of findings: each class says which part of the network is at fault.
  *
  * | class | subject | meaning |
  * |---|---|---|
@@ -46,16 +46,16 @@ export interface PairEvidence {
   readonly from: string;
   readonly to: string;
   readonly plane: Plane;
-  /** What was measured, for example `TCP timeout, UDP 0 of 20 echoed`. */
+  /** The measurements of the pair, for example `TCP timeout, UDP 0 of 20 echoed`. */
   readonly measured: string;
 }
 
-/** What a finding rests on. */
+/** The measurements that show a fault. */
 export interface Evidence {
-  /** Ordered pairs of nodes and planes that are affected, and that were observed towards or from the subject. */
+  /** Numbers of ordered pairs of nodes on one plane: affected pairs, and pairs observed towards or from the subject. */
   readonly affectedPairs: number;
   readonly observedPairs: number;
-  /** Up to three of them. */
+  /** Examples of affected pairs, at most three. */
   readonly pairs: readonly PairEvidence[];
   /** Share of datagrams that were lost in the affected pairs, percent, rounded. */
   readonly lossPercent?: number;
@@ -63,7 +63,7 @@ export interface Evidence {
   readonly largestPacketBytes?: number;
 }
 
-/** A fault, and what shows it. */
+/** A fault, and the measurements that show it. */
 export interface Finding {
   readonly class: FindingClass;
   /** Sorted. */

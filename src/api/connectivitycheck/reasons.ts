@@ -5,7 +5,7 @@
 
 /** Types of the conditions in `status.conditions` (metav1.Condition). */
 export const ConnectivityCondition = {
-  /** True when the check works: a current answer of the server for this spec gives a verdict. */
+  /** True when the check works: the server has answered for this spec, and the answer has a verdict. */
   Ready: 'Ready',
   /** True with the verdict Healthy, False with Degraded and Failed, Unknown with Unknown. */
   Healthy: 'Healthy',
@@ -23,7 +23,7 @@ export type ConnectivityCondition = (typeof ConnectivityCondition)[keyof typeof 
 
 /**
  * Reasons in conditions and events. In addition, class and severity of a finding together are a reason, such as
- * `PodNetworkFailed`: that of the event when the finding appears, and of Healthy for the first finding.
+ * `PodNetworkFailed`: the event of a new finding has it, and the condition Healthy has the reason of the first finding.
  */
 export const ConnectivityReason = {
   /** First visit: nothing is known yet. */
@@ -36,9 +36,9 @@ export const ConnectivityReason = {
   /** Ready: there is a verdict. */
   Checked: 'Checked',
   Healthy: 'Healthy',
-  /** The server answers, but has not evaluated this generation of the spec yet, or does not evaluate the check any more. */
+  /** The server answers, but has not evaluated this generation of the spec yet, or no longer evaluates the check. */
   NotEvaluatedYet: 'NotEvaluatedYet',
-  /** All conditions: the operator neither deploys the connectivity check nor was told the URL of a server. */
+  /** All conditions: the operator does not deploy the connectivity check, and no flag gives the URL of a server. */
   NotDeployed: 'NotDeployed',
 
   // ServerReachable; also Ready, Healthy and AgentsReporting while it is False
@@ -49,7 +49,7 @@ export const ConnectivityReason = {
   ServerDeadline: 'ServerDeadline',
   /** An HTTP status other than 200. */
   ServerBadStatus: 'ServerBadStatus',
-  /** The answer is no JSON, or has other fields than expected. */
+  /** The answer is not JSON, or its fields are not as expected. */
   ServerBadAnswer: 'ServerBadAnswer',
   ServerTooLarge: 'ServerTooLarge',
   /** The file with the CA certificates cannot be read. */
@@ -59,7 +59,7 @@ export const ConnectivityReason = {
   AllReporting: 'AllReporting',
   /** Some agents do not report. */
   AgentsMissing: 'AgentsMissing',
-  /** No agent reports, or there is none. */
+  /** No agent reports, or no agent exists. */
   NoAgentReports: 'NoAgentReports',
 
   // URLsAllowed

@@ -29,7 +29,7 @@ const planes = z
   .optional()
   .meta({
     description:
-      'The networks to check: Pod, the network of the pods; Host, that of the nodes themselves. Default: both.',
+      'The networks to check: Pod, the network of the pods; Host, the network of the nodes themselves. Default: both.',
     'x-kubernetes-list-type': 'set',
   });
 
@@ -42,7 +42,7 @@ function probe(description: string) {
 
 const probes = z
   .object({
-    dns: probe('Ask the DNS of the cluster, over UDP and TCP.'),
+    dns: probe('Query the DNS of the cluster, over UDP and TCP.'),
     apiServer: probe('Connect to the Service of the API server.'),
     mtu: probe('Search the largest packet that passes between two nodes.'),
     urls: z
@@ -55,7 +55,7 @@ const probes = z
       }),
   })
   .optional()
-  .meta({ description: 'What agents probe besides the agents of other nodes.' });
+  .meta({ description: 'Probes of the agents in addition to the agents of other nodes.' });
 
 const thresholds = z
   .object({
@@ -66,11 +66,11 @@ const thresholds = z
       .optional()
       .meta({
         format: 'int32',
-        description: `Lost datagrams between two nodes, in percent, from which on the pair is Degraded. Default: ${DEFAULT_LOSS_PERCENT}.`,
+        description: `Percentage of lost datagrams between two nodes, at or above which the pair is Degraded. Default: ${DEFAULT_LOSS_PERCENT}.`,
       }),
   })
   .optional()
-  .meta({ description: 'What a finding needs.' });
+  .meta({ description: 'Limits at which the check reports a finding.' });
 
 /** Schema of `spec`. */
 export const specSchema = z

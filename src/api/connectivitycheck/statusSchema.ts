@@ -33,7 +33,7 @@ const pair = z.object({
   from: word('Node that probes.'),
   to: word('Node that is probed.'),
   plane: word('Network that connects them.', PLANES),
-  measured: word('What was measured, for example "TCP timeout, UDP 0 of 20 echoed".'),
+  measured: word('Measurements of the pair, for example "TCP timeout, UDP 0 of 20 echoed".'),
 });
 
 const evidence = z
@@ -48,7 +48,7 @@ const evidence = z
     largestPacketBytes: int32('With class MTU: the largest packet that passes, in bytes.'),
   })
   .optional()
-  .meta({ description: 'What shows the fault.' });
+  .meta({ description: 'Measurements that show the fault.' });
 
 const finding = z
   .object({
@@ -58,9 +58,9 @@ const finding = z
     severity: word('Failed: nothing gets through. Degraded: some packets do.', SEVERITIES),
     message: word('One sentence with names and measured values.'),
     evidence,
-    since: time('Since when the finding is there.'),
+    since: time('When the finding appeared.'),
   })
-  .meta({ description: 'A fault, and what shows it.' });
+  .meta({ description: 'A fault, and the measurements that show it.' });
 
 const outage = z
   .object({
@@ -68,13 +68,13 @@ const outage = z
     subjects,
     id,
     start: time('When the finding appeared.'),
-    end: time('When it was gone. Absent while it is there.').optional(),
+    end: time('When the finding cleared. Absent while it exists.').optional(),
   })
-  .meta({ description: 'A time in which a finding was there.' });
+  .meta({ description: 'A time in which a finding existed.' });
 
 const excluded = z
   .object({ node: word('Name of the node.'), reason: word('Why the node is left out.', EXCLUSIONS) })
-  .meta({ description: 'A node of which no finding is made.' });
+  .meta({ description: 'A node that is left out of findings.' });
 
 function listOf<T extends z.ZodType>(entry: T, description: string) {
   return z.array(entry).optional().meta({ description, 'x-kubernetes-list-type': 'atomic' });
@@ -93,21 +93,21 @@ export const statusSchema = z
     ),
     nodes: int32('Number of nodes that the check selects.'),
     excludedNodes: int32(
-      'Nodes among them of which no finding is made, since they are not Ready, cordoned, or come or go.',
+      'Number of these nodes that are left out of findings, since they are not Ready, are cordoned, or are joining or leaving.',
     ),
     agents: int32(
-      'Agents of these nodes that report, or that should: those that do not are not counted on a node of which no finding is made.',
+      'Number of agents on these nodes that report, or should report. An agent that does not report is not counted on an excluded node.',
     ),
-    reportingAgents: int32('Agents among them with a current report.'),
+    reportingAgents: int32('Number of these agents with a current report.'),
     anonymousAgents: int32('Reporting agents that the server did not authenticate.'),
     observedPairs: int32('Ordered pairs of nodes on one plane in the last reports.'),
-    affectedPairs: int32('Pairs among them that failed or lost packets.'),
+    affectedPairs: int32('Number of these pairs that failed or lost packets.'),
     findings: listOf(finding, 'The present faults, Failed ones first, at most 12.'),
-    omittedFindings: int32('Number of findings beyond those.'),
-    excluded: listOf(excluded, 'Names of the nodes of which no finding is made, at most 10.'),
+    omittedFindings: int32('Number of findings that are not listed.'),
+    excluded: listOf(excluded, 'The nodes that are left out of findings, at most 10.'),
     outages: listOf(
       outage,
-      `The last ${MOST_OUTAGES} times in which a finding was there, newest first; fewer if the status would become too long. A finding that is back within a minute, or Degraded within ten minutes, continues its outage.`,
+      `The last ${MOST_OUTAGES} times in which a finding existed, newest first; fewer if the status would become too long. A finding that comes back within a minute, or Degraded within ten minutes, continues its outage.`,
     ),
   })
   .optional()

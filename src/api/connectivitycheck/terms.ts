@@ -1,14 +1,14 @@
-/** A network that connects nodes: that of the pods, or that of the nodes themselves (hostNetwork). */
+/** Networks that connect nodes: the network of the pods, and the network of the nodes themselves (hostNetwork). */
 export const PLANES = ['Pod', 'Host'] as const;
 export type Plane = (typeof PLANES)[number];
 
 /**
- * Why no finding is made of a node. NotReady: its kubelet says so. Unreachable: its kubelet is silent, so that the
- * condition Ready is Unknown; that may be the fault of its network.
+ * Reasons why a node is left out of findings. NotReady: its kubelet reports it. Unreachable: its kubelet is silent, so that
+ * the condition Ready is Unknown; the network of the node may be the cause.
  */
 export const EXCLUSIONS = ['NotReady', 'Unreachable', 'Cordoned', 'Joining', 'Leaving'] as const;
 export type Exclusion = (typeof EXCLUSIONS)[number];
 
-/** The sum of a check. Unknown: it was not possible to measure. */
+/** Verdicts of a check. Unknown: nothing could be measured. */
 export const CONNECTIVITY_VERDICTS = ['Healthy', 'Degraded', 'Failed', 'Unknown'] as const;
 export type ConnectivityVerdict = (typeof CONNECTIVITY_VERDICTS)[number];

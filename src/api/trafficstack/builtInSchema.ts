@@ -9,12 +9,12 @@ import type { NodeExporterSpec } from './trafficStack.ts';
 import { isObject, LABEL, LARGEST_PORT } from './workloadSchema.ts';
 
 const LONGEST_IMAGE = 512;
-/** Of the namespaceSelector. The API server multiplies the cost of its rules by the number of components that a stack may have. */
+/** Limits of the namespaceSelector. The API server multiplies the cost of its rules by the number of components that a stack may have. */
 const SELECTOR_LIMITS = { requirements: 5, values: 25 };
 
-/** In a report interval, a server and its agents agree. The bounds are those of the flag. */
+/** Schema of the report interval, on which a server and its agents agree. The flag of the operator has the same bounds. */
 const reportInterval = durationSchema(
-  'Time between two reports of an agent until a ConnectivityCheck sets it. Default: that of the operator.',
+  'Time between two reports of an agent until a ConnectivityCheck sets it. Default: the flag of the operator.',
   { least: '2s', most: '24h', examples: '"15s" or "1m"', inSeconds: true },
 );
 /** Enough for the default of the operator several times over. */
@@ -26,18 +26,20 @@ export const image = z
   .min(1)
   .max(LONGEST_IMAGE)
   .optional()
-  .meta({ description: 'Image. Default: that of the operator.' });
+  .meta({ description: 'Container image. Default: the flag of the operator.' });
 export const priorityClassName = z
   .string()
   .min(1)
   .optional()
-  .meta({ description: 'Priority of the pods. Default: that of common, or else of the operator.' });
+  .meta({
+    description: 'Priority class of the pods. Default: common.priorityClassName, else the flag of the operator.',
+  });
 export const resources = z
   .custom<NonNullable<NodeExporterSpec['resources']>>(isObject, 'must be an object')
   .optional()
   .meta({
     'x-pod-template': 'spec.containers.items.resources',
-    description: 'Requests and limits of the container. They replace those of the operator.',
+    description: 'Requests and limits of the container. They replace the flag of the operator.',
   });
 
 const port = (description: string) =>
@@ -46,7 +48,7 @@ const port = (description: string) =>
     .min(1)
     .max(LARGEST_PORT)
     .optional()
-    .meta({ format: 'int32', description: `${description}, free on every node. Default: that of the operator.` });
+    .meta({ format: 'int32', description: `${description}, free on every node. Default: the flag of the operator.` });
 
 /** The API server checks only the length: CEL cannot compile a pattern. */
 const ignoredDevices = z
@@ -57,7 +59,7 @@ const ignoredDevices = z
   .optional()
   .meta({
     description:
-      'Devices whose whole name matches are not read. A regular expression in the syntax of RE2. It replaces that of the operator.',
+      'Devices whose whole name matches are not read. A regular expression in the syntax of RE2. It replaces the flag of the operator.',
   });
 
 function isPattern(text: string): boolean {
@@ -75,25 +77,27 @@ export const nodeExporterSchema = z
     image,
     port: port('TCP port'),
     priorityClassName,
-    nodeSelector: labelsSchema('Labels of the nodes that it runs on. They replace those of the operator.'),
+    nodeSelector: labelsSchema('Labels of the nodes that it runs on. They replace the flag of the operator.'),
     affinity: nodeAffinitySchema(
-      'Affinity to the nodes that it runs on. It replaces that of the operator. Nodes without series that it leaves out are not measured.',
+      'Affinity to the nodes that it runs on. It replaces the flag of the operator. Nodes that it leaves out are measured only if another node-exporter reports them.',
     ),
     resources,
     ignoredDevices,
   })
   .optional()
-  .meta({ description: 'Settings of the type NodeExporter. What is absent is as the flags of the operator say.' });
+  .meta({
+    description: 'Settings of the type NodeExporter. Absent fields take the value of the flags of the operator.',
+  });
 
 /** Schema of `spec.components[].connectivityServer`. */
 export const connectivityServerSchema = z
   .object({
     priorityClassName,
     nodeSelector: labelsSchema(
-      'Labels of the nodes that the server may run on. They replace those of common, or of the operator.',
+      'Labels of the nodes that the server may run on. They replace common.nodeSelector and the flag of the operator.',
     ),
     tolerations: tolerationsSchema(
-      'Taints that the server tolerates. They replace those of common, or of the operator.',
+      'Taints that the server tolerates. They replace common.tolerations and the flag of the operator.',
     ),
     resources,
     reportInterval,
@@ -101,40 +105,40 @@ export const connectivityServerSchema = z
       .enum(SERVICE_TYPES)
       .optional()
       .meta({
-        description: `Type of its Service: ${SERVICE_TYPES.join(', ')}. Default: that of the operator.`,
+        description: `Type of its Service: ${SERVICE_TYPES.join(', ')}. Default: the flag of the operator.`,
       }),
     allowAnonymous: z.boolean().optional().meta({
       description:
-        'Whether reports without a token are accepted, such as those of the original agents. Default: as the operator.',
+        'Whether the server accepts reports without a token, which the original agents send. Default: the flag of the operator.',
     }),
   })
   .optional()
   .meta({
-    description: 'Settings of the type ConnectivityServer. What is absent is as the flags of the operator say.',
+    description: 'Settings of the type ConnectivityServer. Absent fields take the value of the flags of the operator.',
   });
 
 /** Schema of `spec.components[].connectivityAgents`. */
 export const connectivityAgentsSchema = z
   .object({
     priorityClassName,
-    nodeSelector: labelsSchema('Labels of the nodes that run agents. They replace those of the operator.'),
+    nodeSelector: labelsSchema('Labels of the nodes that run agents. They replace the flag of the operator.'),
     resources,
     reportInterval,
     peerPort: port('TCP and UDP port on which the agents answer each other'),
   })
   .optional()
   .meta({
-    description: 'Settings of the type ConnectivityAgents. What is absent is as the flags of the operator say.',
+    description: 'Settings of the type ConnectivityAgents. Absent fields take the value of the flags of the operator.',
   });
 
-/** Schema of `spec.components[].weights`: that of `spec` of a TrafficWeight. */
+/** Schema of `spec.components[].weights`: the schema of a TrafficWeight's `spec`, with a shorter namespaceSelector. */
 export const weightsSchema = weightSpecSchema
   .extend({ namespaceSelector: namespaceSelectorSchema(SELECTOR_LIMITS) })
   .optional()
-  .meta({ description: 'Of the type Weights: the spec of its TrafficWeight. Not used if mode is External.' });
+  .meta({ description: 'Settings of the type Weights: the spec of its TrafficWeight. Not used if mode is External.' });
 
 const namespaceOf = (what: string) =>
-  patternSchema(`Namespace of ${what}, which must exist. Default: that of the operator.`, LABEL).optional();
+  patternSchema(`Namespace of ${what}. It must exist. Default: the namespace of the operator.`, LABEL).optional();
 
 /** Schema of `spec.components[].dashboards`. */
 export const dashboardsSchema = z

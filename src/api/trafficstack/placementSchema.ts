@@ -46,7 +46,7 @@ export const commonSchema = z
     nodeSelector: labelsSchema(
       'Labels of the nodes that pods run on. A key in the template of a component takes precedence.',
     ),
-    tolerations: tolerationsSchema('Taints that pods tolerate, beside those of their template.'),
+    tolerations: tolerationsSchema('Taints that pods tolerate, in addition to the tolerations of their template.'),
     imagePullSecrets: z
       .array(z.object({ name: patternSchema('Name of a Secret.', OBJECT_NAME) }).meta({ description: 'A Secret.' }))
       .max(MOST_SECRETS)
@@ -57,7 +57,7 @@ export const commonSchema = z
         'x-kubernetes-list-type': 'atomic',
       }),
     priorityClassName: z.string().optional().meta({
-      description: 'Priority of the pods. A template with its own keeps it.',
+      description: 'Priority class of the pods. A template with its own keeps it.',
     }),
     logLevel: z
       .enum(LOG_LEVELS)
@@ -69,7 +69,7 @@ export const commonSchema = z
   .optional()
   .meta({
     description:
-      'What the pods of all components have that do not say it themselves. A NodeExporter and ConnectivityAgents have only imagePullSecrets and priorityClassName of it, a Prometheus and a ConnectivityServer all but logLevel.',
+      'Defaults for the pods of all components. A NodeExporter and ConnectivityAgents use only imagePullSecrets and priorityClassName; a Prometheus and a ConnectivityServer use all but logLevel.',
   });
 
 /** Schema of `spec.highAvailability`. */

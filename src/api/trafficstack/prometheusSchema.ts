@@ -14,7 +14,7 @@ const RETENTION = {
   message: 'must be a duration of Prometheus, 2h at least, such as "24h" or "15d"',
   longest: 32,
 };
-/** Characters, such as 2h: the pattern matches the empty text, too. */
+/** Characters, as in 2h. The pattern alone would also match an empty text. */
 const SHORTEST_RETENTION = 2;
 /** A block of samples covers two hours: with less, Prometheus would keep none. */
 const LEAST_RETENTION_MS = 7_200_000;
@@ -51,7 +51,10 @@ const size = z
 const storage = z
   .object({
     size,
-    storageClassName: patternSchema('StorageClass of that claim. Default: that of the cluster.', NAME).optional(),
+    storageClassName: patternSchema(
+      'StorageClass of that claim. Default: the default StorageClass of the cluster.',
+      NAME,
+    ).optional(),
     existingClaim: patternSchema(
       'Name of a PersistentVolumeClaim in the namespace of the operator, which neither creates nor deletes it.',
       NAME,
@@ -68,7 +71,7 @@ const storage = z
   .optional()
   .meta({
     description:
-      'Volume for the samples. It replaces that of the operator as a whole: {} is an emptyDir, which is deleted with the pod.',
+      'Volume for the samples. It replaces all storage flags of the operator: {} is an emptyDir, which is deleted with the pod.',
     'x-kubernetes-validations': [
       { rule: '!has(self.size) || !has(self.existingClaim)', message: ONE_VOLUME_MESSAGE },
       { rule: 'has(self.size) || !has(self.storageClassName)', message: CLASS_MESSAGE },
@@ -81,18 +84,18 @@ export const prometheusSchema = z
     image,
     priorityClassName,
     nodeSelector: labelsSchema(
-      'Labels of the nodes that Prometheus may run on. They replace those of common, or of the operator.',
+      'Labels of the nodes that Prometheus may run on. They replace common.nodeSelector and the flag of the operator.',
     ),
     tolerations: tolerationsSchema(
-      'Taints that Prometheus tolerates. They replace those of common, or of the operator.',
+      'Taints that Prometheus tolerates. They replace common.tolerations and the flag of the operator.',
     ),
     resources,
     scrapeInterval: durationSchema(
-      'Time between two scrapes of a target. Without --window, nodes are measured over four of them. Default: that of the operator.',
+      'Time between two scrapes of a target. Without --window, nodes are measured over four scrapes. Default: the flag of the operator.',
       SCRAPE_INTERVALS,
     ),
     retention: patternSchema(
-      'How long samples are kept: a duration of Prometheus, 2h at least, such as "24h" or "15d". Default: that of the operator.',
+      'How long samples are kept: a duration of Prometheus, 2h at least, such as "24h" or "15d". Default: the flag of the operator.',
       RETENTION,
     )
       .min(SHORTEST_RETENTION, RETENTION.message)
@@ -100,10 +103,10 @@ export const prometheusSchema = z
       .optional(),
     retentionSize: patternSchema(
       'Size limit of the samples on disk, such as "512MB" or "8GB"; the oldest are deleted first. Default: with storage, half of its ' +
-        'size, or 1GB without a size; else that of the operator.',
+        'size, or 1GB without a size; else the flag of the operator.',
       RETENTION_SIZE,
     ).optional(),
     storage,
   })
   .optional()
-  .meta({ description: 'Settings of the type Prometheus. What is absent is as the flags of the operator say.' });
+  .meta({ description: 'Settings of the type Prometheus. Absent fields take the value of the flags of the operator.' });

@@ -11,7 +11,7 @@ export const StackCondition = {
   Progressing: 'Progressing',
   /** True while pods of a component that was ready are not available, or a component has failed. */
   Degraded: 'Degraded',
-  /** True while only a change of the spec, or of objects of somebody else, can help. */
+  /** True while only a change of the spec, or of objects of another owner, can help. */
   Stalled: 'Stalled',
 } as const;
 export type StackCondition = (typeof StackCondition)[keyof typeof StackCondition];
@@ -26,29 +26,29 @@ export const StackReason = {
   NotDegraded: 'NotDegraded',
   /** The spec is invalid: nothing is written. */
   InvalidSpec: 'InvalidSpec',
-  /** Components depend on one another, or on one that does not exist: nothing is written. */
+  /** Dependencies are circular, or name a component that does not exist: nothing is written. */
   InvalidDependencies: 'InvalidDependencies',
-  /** Two components have one object, a file cannot be rendered, or no node is selected: nothing is written. */
+  /** Two components have the same object, a file cannot be rendered, or no node is selected: nothing is written. */
   InvalidComponents: 'InvalidComponents',
   /** The stack has objects in a namespace in which the operator may not write: nothing is written. */
   NamespaceNotAllowed: 'NamespaceNotAllowed',
-  /** An object with the name of one of the stack belongs to somebody else. */
+  /** An object that the stack wants to create exists and has another owner. */
   ForeignObject: 'ForeignObject',
   NotStalled: 'NotStalled',
-  /** What the stack is made of cannot be read: nothing is written. */
+  /** The operator cannot read the objects that the stack consists of: nothing is written. */
   NotRead: 'NotRead',
   /** Ready: the stack is being deleted, and has no objects left. */
   Terminating: 'Terminating',
 } as const;
 export type StackReason = (typeof StackReason)[keyof typeof StackReason];
 
-/** Reasons of Events besides those of conditions. */
+/** Reasons that only Events have. */
 export const StackEvent = {
-  /** Somebody has changed the stack `default`, which says something else than the flags. */
+  /** A user has changed the stack `default`, so that it differs from the flags. */
   FlagsIgnored: 'FlagsIgnored',
   /** Another field manager had changed a field that the stack sets. */
   DriftCorrected: 'DriftCorrected',
-  /** A component begins to wait: the note names the root cause, the gate, or what somebody else has to make. */
+  /** A component begins to wait: the note names the root cause, the gate, or the object that another owner has to create. */
   ComponentWaiting: 'ComponentWaiting',
   /** The objects of a component are created or changed: the note names the first one. */
   ComponentStarted: 'ComponentStarted',
@@ -56,53 +56,53 @@ export const StackEvent = {
   ComponentReady: 'ComponentReady',
   /** A component that was Failed or Degraded is Ready. */
   ComponentRecovered: 'ComponentRecovered',
-  /** The last ready revision of a component is being restored in place of one that has failed. */
+  /** A revision of a component has failed, and the operator is restoring the last ready one. */
   ComponentRollingBack: 'ComponentRollingBack',
-  /** The same, and the pods of that revision are available. */
+  /** The operator has restored the last ready revision, and its pods are available. */
   ComponentRolledBack: 'ComponentRolledBack',
 } as const;
 
-/** Reasons of the state of a component, besides those of its pods, such as ImagePullBackOff. */
+/** Reasons of the state of a component. Reasons of its pods, such as ImagePullBackOff, can take their place. */
 export const ComponentReason = {
   WaitingForDependencies: 'WaitingForDependencies',
-  /** An object of its name is of another component, which is being removed. */
+  /** An object of the same name belongs to another component, which is being removed. */
   WaitingForRemoval: 'WaitingForRemoval',
-  /** What it depends on is ready, and `upgrade.query` is not true: a change of it has not begun. */
+  /** Its dependencies are ready, but `upgrade.query` is not true: the operator has not begun to change it. */
   WaitingForGate: 'WaitingForGate',
-  /** What it depends on is ready, and a change of an earlier wave has not ended: a change of it has not begun. */
+  /** Its dependencies are ready, but an earlier wave has not ended: the operator has not begun to change it. */
   WaitingForWave: 'WaitingForWave',
-  /** The same, and the change of the earlier wave has failed. */
+  /** A change in an earlier wave has failed: the operator does not change this component. */
   UpgradeStopped: 'UpgradeStopped',
-  /** The workload that somebody else should make does not exist. */
+  /** The workload, which another owner creates, does not exist. */
   ExternalMissing: 'ExternalMissing',
-  /** What somebody else has made exists, and cannot do what the component is for. */
+  /** The object of another owner exists, but cannot serve as this component. */
   ExternalUnusable: 'ExternalUnusable',
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',
-  /** The Prometheus of somebody else that it uses has what it is asked for. */
+  /** The component uses a Prometheus of another owner, which has the series that the operator asks for. */
   Answering: 'Answering',
-  /** All its objects are as desired, and none of them has a status, such as a ConfigMap. */
+  /** All its objects are up to date, and none of them has a status (ConfigMaps have none). */
   AllApplied: 'AllApplied',
   PodsUnavailable: 'PodsUnavailable',
-  /** Somebody has deleted its workload, which exists until its pods have ended. */
+  /** Its workload was deleted, and exists until its pods have ended. */
   BeingDeleted: 'BeingDeleted',
-  /** Its pods are available, and `ready.expression` or `ready.query` is not true. */
+  /** Its pods are available, but `ready.expression` or `ready.query` is not true. */
   NotReadyYet: 'NotReadyYet',
   StatusMissing: 'StatusMissing',
   DeadlineExceeded: 'DeadlineExceeded',
-  /** It missed its deadline, and gets the objects of its last ready revision back. */
+  /** It missed its deadline, and the operator is restoring its last ready revision. */
   RollingBack: 'RollingBack',
-  /** The same, and the pods of that revision are available. */
+  /** The operator has restored the last ready revision, and its pods are available. */
   RolledBack: 'RolledBack',
-  /** It missed its deadline, and the revision to restore is gone: its objects are left as they are. */
+  /** It missed its deadline, and the revision to restore no longer exists: its objects are unchanged. */
   RevisionMissing: 'RevisionMissing',
   ForeignObject: 'ForeignObject',
   WriteFailed: 'WriteFailed',
   NotInSpec: 'NotInSpec',
-  /** The stack is being deleted, and the operator may not delete an object of it: Kubernetes does when the stack is gone. */
+  /** The operator may not delete an object of a stack that is being deleted: Kubernetes deletes it after the stack. */
   NamespaceNotAllowed: 'NamespaceNotAllowed',
-  /** It is not looked at yet; or the spec is invalid, or something cannot be read: the conditions of the stack say why. */
+  /** Not checked yet; or the spec is invalid, or something cannot be read: the conditions of the stack say why. */
   NotDecided: 'NotDecided',
 } as const;
 export type ComponentReason = (typeof ComponentReason)[keyof typeof ComponentReason];

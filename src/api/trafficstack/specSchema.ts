@@ -26,17 +26,18 @@ const text = (description: string) => z.string().min(1).max(LONGEST_EXPRESSION).
 const ready = z
   .object({
     expression: text(
-      'CEL that gives a bool, over the live objects workload and services, and self, components and common as in config files. Such as ' +
+      'CEL that returns true or false, over the live objects workload and services, and self, components and common as in config files. Such as ' +
         '"workload.status.readyReplicas >= 2".',
     ),
     query: text(
-      'PromQL, asked of the Prometheus of the operator. True if it gives at least one series and none is 0 or NaN.',
+      'PromQL, sent to the Prometheus of the operator. True if it returns at least one series and none is 0 or NaN.',
     ),
   })
   .refine(({ expression, query }) => expression !== undefined || query !== undefined, READY_MESSAGE)
   .optional()
   .meta({
-    description: 'What must be true, beside the readiness of all pods, before the component counts as ready.',
+    description:
+      'Conditions of readiness in addition to ready pods: the component counts as ready when all pods are ready and these are true.',
     'x-kubernetes-validations': [{ rule: 'has(self.expression) || has(self.query)', message: READY_MESSAGE }],
   });
 
@@ -44,32 +45,33 @@ const component = z
   .object({
     name: patternSchema('Name of the component, unique in the stack.', LABEL),
     type: z.enum(COMPONENT_TYPES).meta({
-      description: `What it is: ${COMPONENT_TYPES.join(', ')}. A stack may have several of the types Workload and Weights, and one of each other.`,
+      description: `Type of the component: ${COMPONENT_TYPES.join(', ')}. A stack may have several components of the types Workload and Weights, and one of each other type.`,
     }),
     mode: z
       .enum(COMPONENT_MODES)
       .optional()
       .meta({
         description:
-          'Managed: its objects are created and kept. External: somebody else has made the workload or TrafficWeight; it is waited for, and ' +
-          'never written. Auto: External if somebody else has made it, else Managed. Disabled: its objects are deleted. Default: Managed. ' +
-          'External and Auto are for the types Workload, NodeExporter, Prometheus and Weights.',
+          'Managed: the stack creates the objects and keeps them. External: another owner creates the workload or TrafficWeight; the stack ' +
+          'waits for it and never writes it. Auto: External if another owner has created it, else Managed. Disabled: the stack deletes the ' +
+          'objects. Default: Managed. The types Workload, NodeExporter, Prometheus and Weights may be External or Auto.',
       }),
     dependsOn: z.array(patternSchema('Name of a component.', LABEL)).max(MOST_DEPENDENCIES).optional().meta({
-      description: 'Components of the stack that must be ready before anything of this one is created or changed.',
+      description:
+        'Components of the stack that must be ready before the operator creates or changes an object of this component.',
       'x-kubernetes-list-type': 'set',
     }),
     deadline: durationSchema(
-      `How long it may take to be ready until it counts as failed. Default: "${DEFAULT_DEADLINE}".`,
+      `How long the component may take to become ready before it counts as failed. Default: "${DEFAULT_DEADLINE}".`,
     ),
     ready,
     highAvailability: z.boolean().optional().meta({
       description:
-        'False: spec.highAvailability is not for this component. Default: true. It is never for built-in types.',
+        'False: spec.highAvailability does not apply to this component. Default: true. It never applies to built-in types.',
     }),
     rollback: z.boolean().optional().meta({
       description:
-        'False: spec.upgrade.rollback is not for this component, as for data that cannot go back. Default: true. It is never for Weights.',
+        'False: spec.upgrade.rollback does not apply to this component, for example because its data cannot go back. Default: true. It never applies to Weights.',
     }),
     workload: workloadSchema.optional(),
     nodeExporter: nodeExporterSchema,
@@ -96,9 +98,9 @@ export const specSchema = z
       .meta({
         ...crdRules(COMPONENTS_RULES),
         description:
-          'The parts of the stack. They are brought up in the order of their dependencies, else in parallel.',
+          'The parts of the stack. The operator starts them in the order of their dependencies, else in parallel.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['name'],
       }),
   })
-  .meta({ description: 'Which components there are, and which of them need which.' });
+  .meta({ description: 'The components of the stack, and their dependencies.' });

@@ -11,36 +11,36 @@ const names = (description: string) =>
 
 const waitingOn = z
   .object({
-    component: text('The component at the root of the chain.'),
+    component: text('Component at the root of the chain of waiting components.'),
     what: text('Its object, such as "StatefulSet shop/db", or the field that keeps it from being changed.'),
-    observed: text('What was observed there.'),
-    since: time('Since when that is so.'),
+    observed: text('State of that object or field.'),
+    since: time('Since when it has this state.'),
   })
   .optional()
-  .meta({ description: 'What has to happen first, if the component waits.' });
+  .meta({ description: 'The root cause, if the component waits.' });
 
 const lastDecided = z
   .object({
     state: text('Its state.'),
-    reason: text('Why, in one CamelCase word.'),
-    message: text('The same for people.'),
+    reason: text('Reason of the state, one CamelCase word.'),
+    message: text('The reason as a sentence.'),
     since: time('Since when it was in that state.'),
-    replicas: int32('Pods that there should be.'),
+    replicas: int32('Number of requested pods.'),
   })
   .optional()
   .meta({
     description:
-      'What was decided last. Set while nothing is decided, since the spec is invalid or something cannot be read.',
+      'The last state. Set while the state is Unknown, because the spec is invalid or something cannot be read.',
   });
 
 const reference = z.object({ kind: text('Kind.'), namespace: text('Namespace.'), name: text('Name.') });
 
 const uses = reference
-  .extend({ url: text('Of a Prometheus: where the operator asks it.').optional() })
+  .extend({ url: text('URL of a Prometheus.').optional() })
   .optional()
   .meta({
     description:
-      'The workload or Service of somebody else that a built-in component uses. Of a node-exporter that no workload runs: the first Node that has it.',
+      'The workload or Service of another owner that a built-in component uses. If no workload runs the node-exporter: the first Node that has it.',
   });
 
 const component = z
@@ -49,34 +49,38 @@ const component = z
     type: text('Type of the component.'),
     // No enum: an older CRD would then reject a status with a word that is new.
     mode: z.string().optional().meta({
-      description: "External: its workload is somebody else's, and is not written. Absent: it is of the stack.",
+      description:
+        'External: another owner manages the workload, and the stack never writes it. Absent: the stack manages it.',
     }),
     uses,
     state: text(`One of ${COMPONENT_STATES.join(', ')}.`),
-    reason: text('Why, in one CamelCase word.'),
-    message: text('The same for people.'),
+    reason: text('Reason of the state, one CamelCase word.'),
+    message: text('The reason as a sentence.'),
     since: time('When the state last changed.'),
     blockedBy: names(
-      'The components that it waits for: that it depends on, of an earlier wave of an upgrade, or that are being removed.',
+      'The components that it waits for: its dependencies, components of an earlier wave of an upgrade, or components that are being removed.',
     ),
     waitingOn,
-    replicas: int32('Pods that there should be.'),
-    readyReplicas: int32('Pods of these that are available.'),
+    replicas: int32('Number of requested pods.'),
+    readyReplicas: int32('Number of these pods that are available.'),
     version: z
       .string()
       .optional()
-      .meta({ description: 'Image of the first container, as asked for; as it is if the mode is External.' }),
+      .meta({
+        description: 'Image of the first container: the requested image; with mode External, the image that runs.',
+      }),
     revision: z.string().optional().meta({
-      description: 'Another text after each change of its spec. That of the restored objects with rolledBackFrom.',
+      description: 'Hash of the settings of the component. With rolledBackFrom: the revision of the restored objects.',
     }),
     readyRevision: z.string().optional().meta({
-      description: 'The same, if it was ready with this revision and is Ready, Degraded or Unknown since.',
+      description:
+        'Equal to revision if the component was ready with it, and has been Ready, Degraded or Unknown since.',
     }),
     lastReadyRevision: z.string().optional().meta({
-      description: 'The revision with which it was ready last, while it is not ready with the present one.',
+      description: 'The revision with which the component was ready last, while it is not ready with the present one.',
     }),
     unreadyRevision: z.string().optional().meta({
-      description: 'The revision that was applied last, if it was never ready with it.',
+      description: 'The revision that was applied last, if the component was never ready with it.',
     }),
     rolledBackFrom: rolledBackFromSchema,
     lastDecided,
@@ -88,7 +92,7 @@ const inventoryEntry = z
     component: text('Name of the component.'),
     dependsOn: z
       .array(z.string())
-      .meta({ description: 'What it depended on when it was applied.', 'x-kubernetes-list-type': 'atomic' }),
+      .meta({ description: 'Its dependencies when it was applied.', 'x-kubernetes-list-type': 'atomic' }),
     objects: z
       .array(reference.meta({ description: 'An object.' }))
       .meta({ description: 'Its objects.', 'x-kubernetes-list-type': 'atomic' }),
@@ -99,7 +103,10 @@ const inventoryEntry = z
 export const statusSchema = z
   .object({
     observedGeneration: int64('The generation of the spec that the status refers to.'),
-    summary: z.string().optional().meta({ description: 'Ready components of all, such as "3/5".' }),
+    summary: z
+      .string()
+      .optional()
+      .meta({ description: 'Number of ready components and of all components, such as "3/5".' }),
     components: z
       .array(component)
       .optional()
@@ -113,11 +120,12 @@ export const statusSchema = z
       .array(inventoryEntry)
       .optional()
       .meta({
-        description: 'What was, or is about to be, created, so that it can be removed in order.',
+        description:
+          'The objects that exist or are about to be created. They are removed in reverse order of the dependencies.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['component'],
       }),
     conditions: conditionsSchema('Ready, Progressing, Degraded, Stalled.'),
   })
   .optional()
-  .meta({ description: 'How far the stack is.' });
+  .meta({ description: 'The state of the stack and of its components.' });

@@ -2,7 +2,7 @@
 export const WORKLOAD_KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
 
-/** What a component is. */
+/** Types of components. */
 export const COMPONENT_TYPES = [
   'Workload',
   'NodeExporter',
@@ -16,33 +16,33 @@ export const COMPONENT_TYPES = [
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 /** Types whose objects the operator renders itself. */
 export type BuiltInType = Exclude<ComponentType, 'Workload'>;
-/** Types of which a stack may have several, since users say what each of them is. */
+/** Types of which a stack may have several components, since users write the spec of each. */
 export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights'];
-/** Types that somebody else may have made. */
+/** Types whose objects another owner may create (modes External and Auto). */
 export const FOREIGN_TYPES: readonly ComponentType[] = ['Workload', 'NodeExporter', 'Prometheus', 'Weights'];
-/** Types of which a stack has one component at most. */
+/** Types of which a stack may have only one component. */
 export const SINGLE_TYPES = COMPONENT_TYPES.filter((type) => !USER_TYPES.includes(type));
 
 export const COMPONENT_MODES = [
-  /** The stack makes the objects, and keeps them. */
+  /** The stack creates the objects and keeps them. */
   'Managed',
-  /** Somebody else has made the workload or TrafficWeight: the stack waits for it, and writes nothing. */
+  /** Another owner creates the workload or TrafficWeight: the stack waits for it, and writes nothing. */
   'External',
-  /** External if somebody else has made it, else Managed. */
+  /** External if another owner has created it, else Managed. */
   'Auto',
   /** The objects do not exist. */
   'Disabled',
 ] as const;
 export type ComponentMode = (typeof COMPONENT_MODES)[number];
 
-/** Where a component stands. */
+/** States of a component. */
 export const COMPONENT_STATES = [
-  /** Its objects wait until all that it depends on is ready. */
+  /** The stack writes none of its objects until all its dependencies are ready. */
   'Waiting',
   /** Its objects are being applied, its pods are being started or replaced, or its weight is not in force yet. */
   'Progressing',
   'Ready',
-  /** It was ready, and is not any more. */
+  /** It was ready, and is no longer ready. */
   'Degraded',
   /** It was not ready within its deadline, or cannot be applied. */
   'Failed',
@@ -55,7 +55,7 @@ export type ComponentState = (typeof COMPONENT_STATES)[number];
 
 export const DEFAULT_DEADLINE = '10m';
 
-/** What happens to the claims of a StatefulSet when its component is removed. */
+/** Policies for the claims of a StatefulSet whose component is removed. */
 export const CLAIM_POLICIES = ['Retain', 'Delete'] as const;
 export type ClaimPolicy = (typeof CLAIM_POLICIES)[number];
 

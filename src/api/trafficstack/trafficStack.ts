@@ -19,7 +19,7 @@ import type {
   WorkloadKind,
 } from './terms.ts';
 
-/** What users ask for. */
+/** The spec of a TrafficStack: the fields that users write. */
 export interface TrafficStackSpec {
   common?: CommonSpec | undefined;
   highAvailability?: HighAvailabilitySpec | undefined;
@@ -27,29 +27,29 @@ export interface TrafficStackSpec {
   components: ComponentSpec[];
 }
 
-/** How components that exist are changed. */
+/** How the operator changes existing components. */
 export interface UpgradeSpec {
-  /** PromQL that must be true before a change begins. It must give at least one series, and none that is 0 or NaN. */
+  /** PromQL that must be true before a change begins: it returns at least one series, and none is 0 or NaN. */
   query?: string | undefined;
-  /** Whether a changed component that misses its deadline gets its last ready revision back. Default: false. */
+  /** Whether the operator restores the last ready revision of a changed component that misses its deadline. Default: false. */
   rollback?: boolean | undefined;
 }
 
-/** What the pods of all components have, unless their template says otherwise. */
+/** Defaults for the pods of all components. */
 export interface CommonSpec {
-  /** A key that the template of a component has, too, keeps the component's value. */
+  /** Labels of nodes. A key that the template of a component also has keeps the template's value. */
   nodeSelector?: Record<string, string> | undefined;
-  /** Beside those of the component. */
+  /** Added to the tolerations of the component. */
   tolerations?: V1Toleration[] | undefined;
   imagePullSecrets?: V1LocalObjectReference[] | undefined;
   priorityClassName?: string | undefined;
-  /** For configuration files: `${common.logLevel}`. */
+  /** For use in configuration files: `${common.logLevel}`. */
   logLevel?: LogLevel | undefined;
 }
 
 /** How the pods of Deployments and StatefulSets are spread. */
 export interface HighAvailabilitySpec {
-  /** Of a component that has no number of its own. Default: one for each node that `nodeSelector` selects. */
+  /** Pods of a component that has no replicas of its own. Default: one for each node that `nodeSelector` selects. */
   replicas?: number | undefined;
   /** Nodes that the pods run on. */
   nodeSelector?: Record<string, string> | undefined;
@@ -69,25 +69,25 @@ export interface ComponentSpec {
   /** A duration. Default: 10m. */
   deadline?: string | undefined;
   ready?: ReadySpec | undefined;
-  /** False: `highAvailability` of the stack is not for this component. Default: true. */
+  /** False: `highAvailability` of the stack does not apply to this component. Default: true. */
   highAvailability?: boolean | undefined;
-  /** False: `upgrade.rollback` of the stack is not for this component. Default: true. */
+  /** False: `upgrade.rollback` of the stack does not apply to this component. Default: true. */
   rollback?: boolean | undefined;
-  /** Of the type Workload, which needs it. */
+  /** Only for the type Workload, which requires it. */
   workload?: WorkloadSpec | undefined;
-  /** Of the type NodeExporter. */
+  /** Only for the type NodeExporter. */
   nodeExporter?: NodeExporterSpec | undefined;
-  /** Of the type Prometheus. */
+  /** Only for the type Prometheus. */
   prometheus?: PrometheusSpec | undefined;
-  /** Of the type ConnectivityServer. */
+  /** Only for the type ConnectivityServer. */
   connectivityServer?: ConnectivityServerSpec | undefined;
-  /** Of the type ConnectivityAgents. */
+  /** Only for the type ConnectivityAgents. */
   connectivityAgents?: ConnectivityAgentsSpec | undefined;
-  /** Of the type Weights: the spec of its TrafficWeight. Absent only if `mode` is External. */
+  /** Only for the type Weights: the spec of its TrafficWeight. May be absent only if `mode` is External. */
   weights?: TrafficWeightSpec | undefined;
-  /** Of the type Dashboards. */
+  /** Only for the type Dashboards. */
   dashboards?: DashboardsSpec | undefined;
-  /** Of the type Rules. */
+  /** Only for the type Rules. */
   rules?: RulesSpec | undefined;
 }
 
@@ -101,12 +101,12 @@ export function isWorkload(component: ComponentSpec): component is WorkloadCompo
   return component.workload !== undefined;
 }
 
-/** The components of a stack; none of one that an older CRD has accepted without. */
+/** Returns the components of a stack. An older CRD may have accepted a spec without components: it has none. */
 export function componentsIn({ spec }: TrafficStack): readonly ComponentSpec[] {
   return (spec as Partial<TrafficStackSpec> | undefined)?.components ?? [];
 }
 
-/** What is special about node-exporter. What is absent is as the flags of the operator say. */
+/** Settings of node-exporter. Absent fields take the value of the operator's flags. */
 export interface NodeExporterSpec {
   image?: string | undefined;
   /** TCP port on the nodes. */
@@ -116,86 +116,83 @@ export interface NodeExporterSpec {
   priorityClassName?: string | undefined;
   nodeSelector?: Record<string, string> | undefined;
   affinity?: Pick<V1Affinity, 'nodeAffinity'> | undefined;
-  /** They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
 }
 
-/** What is special about the Prometheus of the operator. What is absent is as the flags of the operator say. */
+/** Settings of the Prometheus of the operator. Absent fields take the value of the operator's flags. */
 export interface PrometheusSpec {
   image?: string | undefined;
   priorityClassName?: string | undefined;
   nodeSelector?: Record<string, string> | undefined;
   tolerations?: V1Toleration[] | undefined;
-  /** They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
   /** A duration in whole seconds. */
   scrapeInterval?: string | undefined;
   /** How long samples are kept: a duration of Prometheus. */
   retention?: string | undefined;
-  /** Of the blocks on disk: a size of Prometheus. Default with `storage`: half of its size, or 1GB without one. */
+  /** Most bytes of blocks on disk, as Prometheus writes sizes. Default with `storage`: half of its size, or 1GB without a size. */
   retentionSize?: string | undefined;
-  /** It replaces that of the flags as a whole. */
+  /** Replaces all storage flags. */
   storage?: PrometheusStorage | undefined;
 }
 
-/** The volume for samples. Without `size` and `existingClaim`: an emptyDir. */
+/** The volume for samples. Without `size` and `existingClaim` it is an emptyDir. */
 export interface PrometheusStorage {
-  /** Of a claim that the operator creates: a quantity. */
+  /** Size of a claim that the operator creates: a quantity. */
   size?: string | undefined;
-  /** Of that claim. Default: that of the cluster. */
+  /** StorageClass of that claim. Default: the default StorageClass of the cluster. */
   storageClassName?: string | undefined;
   /** Name of a claim in the namespace of the operator, which it never writes. */
   existingClaim?: string | undefined;
 }
 
-/** What is special about the server of the connectivity check. What is absent is as the flags of the operator say. */
+/** Settings of the server of the connectivity check. Absent fields take the value of the operator's flags. */
 export interface ConnectivityServerSpec {
   priorityClassName?: string | undefined;
   nodeSelector?: Record<string, string> | undefined;
   tolerations?: V1Toleration[] | undefined;
-  /** They replace those of the flags. */
   resources?: V1ResourceRequirements | undefined;
-  /** Until a ConnectivityCheck says another one. A duration in whole seconds. */
+  /** A duration in whole seconds. The interval of a ConnectivityCheck takes precedence. */
   reportInterval?: string | undefined;
   serviceType?: ServiceType | undefined;
   /** Whether reports without a token are accepted. */
   allowAnonymous?: boolean | undefined;
 }
 
-/** What is special about the agents of the connectivity check. What is absent is as the flags of the operator say. */
+/** Settings of the agents of the connectivity check. Absent fields take the value of the operator's flags. */
 export interface ConnectivityAgentsSpec {
   priorityClassName?: string | undefined;
   nodeSelector?: Record<string, string> | undefined;
-  /** Of each agent. They replace those of the flags. */
+  /** Requests and limits of each agent. */
   resources?: V1ResourceRequirements | undefined;
-  /** Until a ConnectivityCheck says another one. A duration in whole seconds. */
+  /** A duration in whole seconds. The interval of a ConnectivityCheck takes precedence. */
   reportInterval?: string | undefined;
   /** TCP and UDP port on the nodes. */
   peerPort?: number | undefined;
 }
 
-/** What is special about the ConfigMaps with dashboards of Grafana. */
+/** Settings of the ConfigMaps with dashboards of Grafana. */
 export interface DashboardsSpec {
-  /** Default: that of the operator. */
+  /** Default: the namespace of the operator. */
   namespace?: string | undefined;
-  /** By which Grafana selects them. Default: grafana_dashboard: "1". */
+  /** Labels by which Grafana selects the ConfigMaps. Default: grafana_dashboard: "1". */
   labels?: Record<string, string> | undefined;
   annotations?: Record<string, string> | undefined;
 }
 
-/** What is special about the PrometheusRule. */
+/** Settings of the PrometheusRule. */
 export interface RulesSpec {
-  /** Default: that of the operator. */
+  /** Default: the namespace of the operator. */
   namespace?: string | undefined;
-  /** By which a Prometheus of the Prometheus operator selects it. Default: none. */
+  /** Labels by which a Prometheus of the Prometheus operator selects the PrometheusRule. Default: none. */
   labels?: Record<string, string> | undefined;
 }
 
-/** What must be true before a component is ready, beside its pods. */
+/** Conditions of readiness, in addition to ready pods. */
 export interface ReadySpec {
-  /** CEL, over `workload`, `services`, `self`, `components` and `common`. It must give a bool. */
+  /** CEL, over `workload`, `services`, `self`, `components` and `common`. It must return true or false. */
   expression?: string | undefined;
-  /** PromQL. It must give at least one series, and none that is 0 or NaN. */
+  /** PromQL. True if it returns at least one series and none is 0 or NaN. */
   query?: string | undefined;
 }
 
@@ -211,9 +208,9 @@ export interface WorkloadSpec {
   podTemplate?: V1PodTemplateSpec | undefined;
   services?: StackService[] | undefined;
   config?: StackConfig[] | undefined;
-  /** Of a StatefulSet. */
+  /** Only for a StatefulSet. */
   volumeClaimTemplates?: V1PersistentVolumeClaimTemplate[] | undefined;
-  /** What happens to these claims when the component is removed. Default: Retain. */
+  /** Whether these claims are kept or deleted when the component is removed. Default: Retain. */
   volumeClaimPolicy?: ClaimPolicy | undefined;
 }
 
@@ -231,17 +228,17 @@ export interface StackConfig {
 export interface StackService {
   /** Default: the name of the workload. */
   name?: string | undefined;
-  /** Without an address of its own: its name has the addresses of the pods. Default: false. */
+  /** True: the Service has no address of its own, and its name resolves to the addresses of the pods. Default: false. */
   headless?: boolean | undefined;
   ports: { name?: string | undefined; port: number; targetPort?: number | undefined }[];
 }
 
 export interface TrafficStackStatus {
   observedGeneration?: number;
-  /** Such as `3/5`: ready components of all. */
+  /** Number of ready components and of all components, such as `3/5`. */
   summary?: string;
   components?: ComponentStatus[];
-  /** What was, or is about to be, created: it is removed in the reverse order of `dependsOn`. */
+  /** The objects that exist or are about to be created. They are removed in the reverse order of `dependsOn`. */
   inventory?: InventoryEntry[];
   conditions?: Condition[];
 }
@@ -250,9 +247,9 @@ export interface TrafficStackStatus {
 export interface ComponentStatus {
   name: string;
   type: ComponentType;
-  /** Set if its workload is somebody else's. */
+  /** Set if another owner manages its workload. */
   mode?: 'External';
-  /** The workload or Service of somebody else that a built-in component uses, or the first Node with a node-exporter that no workload runs. */
+  /** The workload or Service of another owner that a built-in component uses, or the first Node with a node-exporter that no workload runs. */
   uses?: UsedObject;
   state: ComponentState;
   /** CamelCase. */
@@ -260,28 +257,28 @@ export interface ComponentStatus {
   message: string;
   /** When `state` last changed; RFC 3339. */
   since: string;
-  /** The components that it waits for: that it depends on, of an earlier wave of an upgrade, or that are being removed. */
+  /** The components that it waits for: its dependencies, components of an earlier wave of an upgrade, or components that are being removed. */
   blockedBy?: string[];
   waitingOn?: WaitingOn;
   replicas?: number;
   readyReplicas?: number;
-  /** Image of the first container, as asked for; as it is if `mode` is External. */
+  /** Image of the first container: the requested image; with `mode` External, the image that runs. */
   version?: string;
-  /** Another text after each change of its spec. That of the restored objects with `rolledBackFrom`. */
+  /** Hash of the settings of the component. With `rolledBackFrom`, the revision of the restored objects. */
   revision?: string;
-  /** The same, if it was ready with this revision and is Ready, Degraded or Unknown since. */
+  /** Equal to `revision` if the component was ready with it, and has been Ready, Degraded or Unknown since. */
   readyRevision?: string;
-  /** The revision with which it was ready last, while it is not ready with the present one. */
+  /** The revision with which the component was ready last, while it is not ready with the present one. */
   lastReadyRevision?: string;
-  /** The revision that was applied last, if it was never ready with it. */
+  /** The revision that was applied last, if the component was never ready with it. */
   unreadyRevision?: string;
-  /** Set while the objects are those of the last ready revision in place of those of the spec. */
+  /** Set while the component runs with its last ready revision instead of the revision in the spec. */
   rolledBackFrom?: RolledBackFrom;
-  /** Set while nothing is decided: what was decided last. Its deadline, and what was ready or has failed, go on from there. */
+  /** The last state. Set while the spec is invalid or something cannot be read; afterwards the component continues from this state. */
   lastDecided?: LastDecided;
 }
 
-/** What was decided of a component before something kept all from being decided. */
+/** The last state of a component before the spec became invalid or something could not be read. */
 export type LastDecided = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'since' | 'replicas'>;
 
 /** A revision that missed its deadline. */
@@ -290,18 +287,18 @@ export interface RolledBackFrom {
   revision: string;
   /** Image of its first container. */
   version?: string;
-  /** What was observed at the deadline. */
+  /** State of the component at the deadline. */
   message: string;
 }
 
-/** The root of a chain of components that wait. */
+/** The object or field at the root of a chain of waiting components. */
 export interface WaitingOn {
   component: string;
-  /** Such as `StatefulSet shop/db`. */
+  /** The object, such as `StatefulSet shop/db`, or the field that holds a change back. */
   what: string;
-  /** What was observed there. */
+  /** State of that object or field. */
   observed: string;
-  /** Since when it is as it is; RFC 3339. */
+  /** Since when it has this state; RFC 3339. */
   since: string;
 }
 
@@ -318,9 +315,9 @@ export interface InventoryObject {
   name: string;
 }
 
-/** What somebody else has made, and a component uses. */
+/** An object of another owner that a component uses. */
 export interface UsedObject extends InventoryObject {
-  /** Of a Prometheus: where the operator asks it. */
+  /** URL of a Prometheus. */
   url?: string;
 }
 

@@ -12,27 +12,29 @@ export const upgradeSchema = z
       .optional()
       .meta({
         description:
-          'PromQL that must be true before a component that exists is changed, beside the readiness of what it depends on. Asked of the ' +
-          'Prometheus of the operator. True if it gives at least one series and none is 0 or NaN. Without an answer, changes wait.',
+          'PromQL that must be true before the operator changes an existing component whose dependencies are ready. Sent to the ' +
+          'Prometheus of the operator. True if it returns at least one series and none is 0 or NaN. Without an answer, changes wait.',
       }),
     rollback: z
       .boolean()
       .optional()
       .meta({
         description:
-          'Whether a changed component that misses its deadline gets the objects of its last ready revision back, until its spec ' +
+          'Whether the operator restores the last ready revision of a changed component that misses its deadline, until its spec ' +
           'changes. Default: false.',
       }),
   })
   .optional()
-  .meta({ description: 'How components that exist are changed.' });
+  .meta({ description: 'How the operator changes existing components.' });
 
 /** Schema of `status.components[].rolledBackFrom`. */
 export const rolledBackFromSchema = z
   .object({
     revision: z.string().meta({ description: 'The revision that missed its deadline. It is not applied again.' }),
     version: z.string().optional().meta({ description: 'Image of its first container.' }),
-    message: z.string().meta({ description: 'What was observed at the deadline.' }),
+    message: z.string().meta({ description: 'State of the component at the deadline.' }),
   })
   .optional()
-  .meta({ description: 'Set while the objects are those of the last ready revision in place of those of the spec.' });
+  .meta({
+    description: 'Set while the component runs with its last ready revision instead of the revision in the spec.',
+  });

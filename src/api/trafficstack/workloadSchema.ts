@@ -9,7 +9,7 @@ export const LABEL = {
   message: 'must be 1 to 63 lower-case letters, digits and "-", such as "database"',
   longest: 63,
 };
-/** IANA service name, as the API of Kubernetes wants the names of ports. */
+/** IANA service name, as the API of Kubernetes requires for the names of ports. */
 const PORT_NAME = {
   pattern: '^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$',
   message: 'must be 1 to 15 lower-case letters, digits and "-", such as "http"',
@@ -21,7 +21,7 @@ const CONFIG_NAME = {
   message: 'must be 1 to 50 lower-case letters, digits and "-", such as "etc"',
   longest: 50,
 };
-/** As Kubernetes has it for the path of a mount; "/" alone would hide the whole image. */
+/** The path of a mount, as Kubernetes allows it; "/" alone would hide the whole image. */
 const FOLDER = {
   pattern: '^/[^:]+$',
   message: 'must be an absolute path without ":", such as "/etc/app"',
@@ -45,9 +45,10 @@ const port = (description: string) => z.int().min(1).max(LARGEST_PORT).meta({ fo
 
 const service = z
   .object({
-    name: patternSchema('Name of the Service. Default: that of the workload.', LABEL).optional(),
+    name: patternSchema('Name of the Service. Default: the name of the workload.', LABEL).optional(),
     headless: z.boolean().optional().meta({
-      description: 'Whether its name has the addresses of the pods, and no address of its own. Default: false.',
+      description:
+        'True: the name of the Service resolves to the addresses of the pods, and the Service has no address of its own. Default: false.',
     }),
     ports: z
       .array(
@@ -55,7 +56,7 @@ const service = z
           .object({
             name: patternSchema('Name of the port. Needed if there are several.', PORT_NAME).optional(),
             port: port('Port of the Service.'),
-            targetPort: port('Port of the pods. Default: that of the Service.').optional(),
+            targetPort: port('Port of the pods. Default: the port of the Service.').optional(),
           })
           .meta({ description: 'A port.' }),
       )
@@ -81,8 +82,8 @@ const config = z
       .meta({
         maxProperties: MOST_FILES,
         description:
-          'Contents by the name of the file. ${…} is a CEL expression over self, components.NAME of those that the component ' +
-          'depends on ({addresses, port, ports, replicas, service, namespace, name}) and common; $${ is the text ${.',
+          'Contents by the name of the file. ${…} is a CEL expression over self, components.NAME for each dependency of the ' +
+          'component ({addresses, port, ports, replicas, service, namespace, name}) and common; $${ is the text ${.',
       }),
   })
   .meta({ description: 'A folder of rendered files. A changed file replaces the pods.' });
@@ -90,9 +91,11 @@ const config = z
 /** Schema of `spec.components[].workload`. */
 export const workloadSchema = z
   .object({
-    kind: z.enum(WORKLOAD_KINDS).meta({ description: `What runs the pods: ${WORKLOAD_KINDS.join(', ')}.` }),
+    kind: z
+      .enum(WORKLOAD_KINDS)
+      .meta({ description: `Kind of the object that runs the pods: ${WORKLOAD_KINDS.join(', ')}.` }),
     namespace: patternSchema('Namespace of the objects. It must exist.', LABEL),
-    name: patternSchema('Name of the workload. Default: that of the component.', LABEL).optional(),
+    name: patternSchema('Name of the workload. Default: the name of the component.', LABEL).optional(),
     replicas: z.int().min(0).max(MOST_REPLICAS).optional().meta({
       format: 'int32',
       description: 'Pods of a Deployment or StatefulSet. Default: as in spec.highAvailability, else 1.',
@@ -127,7 +130,7 @@ export const workloadSchema = z
       .meta({ description: 'Claims of each pod of a StatefulSet.', 'x-kubernetes-list-type': 'atomic' }),
     volumeClaimPolicy: z.enum(CLAIM_POLICIES).optional().meta({
       description:
-        'What happens to these claims when their StatefulSet is removed, also if it gets another name or kind: Retain (default) or Delete.',
+        'Whether the claims are kept or deleted when their StatefulSet is removed, also because its name or kind has changed: Retain (default) or Delete.',
     }),
   })
   .superRefine(({ kind, replicas, volumeClaimTemplates = [] }, context) => {

@@ -4,7 +4,7 @@ import { trafficWatchSchema } from './schema.ts';
 
 const DURATION = 'a duration from "1s" to "24h", such as "90s"';
 const COUNT = 'a number, or a share of the nodes';
-/** What a field is measured in, if it is a quantity, and its default. */
+/** Texts that the description of a field must contain: its unit and its default. */
 const EXPLAINED: readonly [field: string, ...texts: string[]][] = [
   ['maxBandwidthPercent', "in percent of a node's bandwidth"],
   ['recoverBandwidthPercent', 'in percent', 'Default: 80 % of maxBandwidthPercent'],

@@ -97,7 +97,7 @@ describe('labelKeyOf', () => {
     expect(labelKeyOf(watch({ label: 'checkout', status }))).toBe(key);
   });
 
-  it('is no legacy key that is too long for a node', () => {
+  it('is not a legacy key that is too long for a node', () => {
     const name = 'n'.repeat(234);
     expect(isLabelKey(labelKeyOf(watch({ name, status: { ready: true, nodes } })))).toBe(true);
     expect(labelKeyOf(watch({ name: 'n'.repeat(233), status: { nodes } }))).toBe(`${'n'.repeat(233)}${SUFFIX}`);

@@ -4,7 +4,7 @@ import { LABEL_KEY_SUFFIX, LABEL_PATTERN, MAX_LABEL_LENGTH } from './label.ts';
 
 /** The length of a prefix with a hash. A prefix without a hash is shorter, so the two cannot be equal. */
 const HASHED_LENGTH = 40;
-/** Characters of the hash, five bits each: with 80 bits, no one can find a label that gives the key of another namespace. */
+/** Characters of the hash, five bits each: with 80 bits, no one can find a label that results in the key of another namespace. */
 const LEAST_HASH_LENGTH = 16;
 
 /**

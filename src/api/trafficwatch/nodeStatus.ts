@@ -26,7 +26,7 @@ export const nodeStatusSchema = z
         description:
           'Where the capacity comes from: Spec, an entry of spec.capacity; Annotation, traffic.example.com/capacity of the ' +
           'Node; Label, the node label that --capacity-label names; ActiveSlaves, the link speeds in the series, with a ' +
-          'bond among the devices, whose speed is that of the slaves that can send; or Series, the link speeds.',
+          'bond among the devices, which counts with the speed of the slaves that can send; or Series, the link speeds.',
       }),
     time: int64('Time of the measurement in seconds since 1970-01-01 UTC.'),
     unfit: z.boolean().optional().meta({

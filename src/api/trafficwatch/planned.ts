@@ -3,10 +3,10 @@ import { int32 } from '../integerSchema.ts';
 
 const DEPLOYMENT_STEPS = ['Create', 'Apply', 'Wait', 'None'] as const;
 
-/** What Enforce would do to the Deployment. */
+/** The step that Enforce would take with the Deployment. */
 export type DeploymentStep = (typeof DEPLOYMENT_STEPS)[number];
 
-/** What Enforce would write. */
+/** The writes that Enforce would make. */
 export interface Planned {
   /** How many nodes would get another label value. */
   nodesToLabel: number;

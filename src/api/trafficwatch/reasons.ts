@@ -9,15 +9,15 @@ export const ConditionType = {
   Ready: 'Ready',
   /** True while a requested change is in progress; False when nothing is left to do. */
   Reconciling: 'Reconciling',
-  /** True when the operator cannot go on until somebody changes something; the message names the change. */
+  /** True when the operator cannot continue until a user changes something; the message names the change. */
   Stalled: 'Stalled',
   /** True when Prometheus answered the last pass. */
   PrometheusReachable: 'PrometheusReachable',
   /** True when the last answer had figures for every node that can be measured. */
   MetricsAvailable: 'MetricsAvailable',
   /**
-   * True while nodes above the threshold are not unfit, since the spec allows no more unfit nodes, and for
-   * breakerCooldown after that.
+   * True while more nodes are above the threshold than the spec allows to be unfit, and for breakerCooldown after
+   * that.
    */
   BreakerOpen: 'BreakerOpen',
   /** True when the workload of `spec.targetRef` is known. Absent without a targetRef. */
@@ -122,18 +122,18 @@ export const Reason = {
   // BreakerOpen
   /** More nodes are above the threshold than maxUnfit or minFit allows to be unfit. */
   TooManyUnfit: 'TooManyUnfit',
-  /** No more nodes are above the threshold than can be unfit, but not for breakerCooldown yet. */
+  /** The nodes above the threshold are within the limit again, but not for breakerCooldown yet. */
   CoolingDown: 'CoolingDown',
   /** No node is held back. */
   WithinLimit: 'WithinLimit',
 
   // TargetFound
   TargetResolved: 'TargetResolved',
-  /** There is no such object in the namespace of the TrafficWatch. */
+  /** The target does not exist in the namespace of the TrafficWatch. */
   TargetNotFound: 'TargetNotFound',
   /** The API server serves no such kind, or the kind has neither a known selector nor a scale subresource. */
   TargetKindUnknown: 'TargetKindUnknown',
-  /** The target selects no pods: it has no selector, one that cannot be read, or one of a single revision only. */
+  /** The target selects no pods: its selector is missing, cannot be read, or selects a single revision only. */
   TargetWithoutPods: 'TargetWithoutPods',
   /** The operator may not read the target, or the API server did not answer. */
   TargetUnreadable: 'TargetUnreadable',
@@ -143,7 +143,7 @@ export const Reason = {
   PolicyInstalled: 'PolicyInstalled',
   /** The API server does not serve MutatingAdmissionPolicy (admissionregistration.k8s.io/v1): Kubernetes before 1.36. */
   PolicyNotServed: 'PolicyNotServed',
-  /** No MutatingAdmissionPolicy of the operator, or no binding of it. */
+  /** The MutatingAdmissionPolicy of the operator, or its binding, is not installed. */
   PolicyMissing: 'PolicyMissing',
   /** The policy is older than the operator and does not know the placement AtCreation. */
   PolicyOutdated: 'PolicyOutdated',

@@ -45,7 +45,7 @@ export const VERSION = 'v1alpha1';
 
 const DEPLOYMENT_MESSAGE = 'must be a DeploymentSpec of apps/v1 with a selector and a template';
 
-/** The CRD contains the schema of apps/v1 here, in place of `x-deployment-spec`; this schema checks only the frame. */
+/** The CRD contains the schema of apps/v1 here, which replaces `x-deployment-spec`; this schema checks only the frame. */
 const deployment = z
   .custom<V1DeploymentSpec>(isObject, DEPLOYMENT_MESSAGE)
   .superRefine((value, context) => {

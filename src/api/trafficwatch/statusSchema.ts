@@ -62,7 +62,7 @@ export const statusSchema = z
     breakerCoolingSince: z.string().optional().meta({
       format: 'date-time',
       description:
-        'While BreakerOpen is True: since when no more nodes are above the threshold than can be unfit. The breaker closes after spec.breakerCooldown.',
+        'While BreakerOpen is True: since when the nodes above the threshold have been within the limit of unfit nodes. The breaker closes after spec.breakerCooldown.',
     }),
   })
   .optional()

@@ -49,7 +49,7 @@ describe('missingData', () => {
     },
   );
 
-  it('rejects another policy, and names those that exist', () => {
+  it('rejects an unknown policy, and names the allowed ones', () => {
     expect(problems({ missingData: { policy: 'unfit' } }).join()).toMatch(/policy is "unfit": .*Hold.*Unfit.*Fit/);
   });
 });

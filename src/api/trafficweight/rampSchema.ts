@@ -23,9 +23,9 @@ const gate = z
   .object({
     query: z.string().min(1).max(LONGEST_QUERY).meta({
       description:
-        'PromQL that gives one series. The Prometheus of the operator is asked. While it gives no number, the ramp waits.',
+        'PromQL that returns one series, sent to the Prometheus of the operator. While it returns no number, the ramp waits.',
     }),
-    condition: patternSchema('What the value must meet, such as "< 0.01".', CONDITION),
+    condition: patternSchema('Condition that the value must meet, such as "< 0.01".', CONDITION),
     failureLimit: z
       .int()
       .min(0)
@@ -34,11 +34,11 @@ const gate = z
       .meta({
         format: 'int32',
         description:
-          'How often the condition may fail during one change. After such a failure the ramp waits for the interval, and asks again. ' +
+          'How often the condition may fail during one change. After such a failure the ramp waits for the interval, and queries again. ' +
           'Default: 0, so that the first failure rolls back.',
       }),
   })
-  .meta({ description: 'Is asked before each step, and an interval after the last one.' });
+  .meta({ description: 'Is queried before each step, and an interval after the last step.' });
 
 /** Schema of `spec.ramp`. */
 export const rampSchema = z
@@ -57,7 +57,7 @@ export const rampSchema = z
       .meta({
         description:
           'What happens when the gate has failed. Gradual: back to the weight before in steps. Immediate: back at once. Hold: the weight ' +
-          `stays as it is. Another desired weight begins a new ramp. Default: ${DEFAULT_ROLLBACK}.`,
+          `is unchanged. Another desired weight begins a new ramp. Default: ${DEFAULT_ROLLBACK}.`,
       }),
     direction: z
       .enum(RAMP_DIRECTIONS)
@@ -91,8 +91,8 @@ export const rampStatusSchema = z
         message: z.string().optional().meta({ description: 'Why there is no value.' }),
       })
       .optional()
-      .meta({ description: 'What the gate said last. Absent before it was asked.' }),
-    message: z.string().meta({ description: 'What the ramp waits for, for people.' }),
+      .meta({ description: 'The last result of the gate. Absent before its first query.' }),
+    message: z.string().meta({ description: 'What the ramp waits for, as a sentence.' }),
   })
   .optional()
   .meta({ description: 'The change of the weight that is under way, or was rolled back. Absent without one.' });

@@ -19,7 +19,7 @@ export const WeightCondition = {
   Observed: 'Observed',
   /** False while a hosted zone cannot be read: what was read last holds, or nothing is detected. Only with spec.hostedZoneIDs. */
   ZonesRead: 'ZonesRead',
-  /** False when an Ingress cannot have its records: its annotation is invalid, or something is in the way. */
+  /** False when an Ingress cannot have its records: its annotation is invalid, or another record or owner prevents them. */
   IngressesAccepted: 'IngressesAccepted',
 } as const;
 export type WeightCondition = (typeof WeightCondition)[keyof typeof WeightCondition];
@@ -32,7 +32,7 @@ export const WeightReason = {
   Terminating: 'Terminating',
   /** The spec is invalid: an older CRD let it through. Nothing is written. */
   InvalidSpec: 'InvalidSpec',
-  /** What the records are made of cannot be read. Nothing is written. */
+  /** The operator cannot read the objects that the records are made from. Nothing is written. */
   NotRead: 'NotRead',
 
   // BackendRead; also Ready
@@ -50,8 +50,9 @@ export const WeightReason = {
   /** The gate has no data: the ramp waits. */
   GateWithoutData: 'GateWithoutData',
   RollingBack: 'RollingBack',
-  /** The gate failed: the weight before, or that of the last step, stays until another one is desired. */
+  /** The gate failed, and the weight is back at the weight before. It stays until another weight is desired. */
   RolledBack: 'RolledBack',
+  /** The gate failed with rollback Hold: the weight of the last step stays until another weight is desired. */
   Held: 'Held',
 
   // Acknowledged; also Ready
@@ -79,7 +80,7 @@ export const WeightReason = {
   InvalidAnnotation: 'InvalidAnnotation',
   /** Another Ingress has the host. */
   Conflict: 'Conflict',
-  /** A hosted zone has a record of the host that no weighted one goes beside. */
+  /** A hosted zone has a record of the host next to which Route 53 allows no weighted record. */
   RecordInTheWay: 'RecordInTheWay',
   /** A hosted zone has as many records of the host as Route 53 takes. */
   TooManyRecords: 'TooManyRecords',
@@ -87,7 +88,7 @@ export const WeightReason = {
   DifferentTTL: 'DifferentTTL',
   /** A DNSEndpoint with the name of the Ingress is not its own. */
   ForeignDNSEndpoint: 'ForeignDNSEndpoint',
-  /** Ingresses, HTTPRoutes or DNSEndpoints of a namespace take more memory than the operator gives to one. */
+  /** Ingresses, HTTPRoutes or DNSEndpoints of a namespace take more memory than the operator allows for one namespace. */
   NamespaceTooLarge: 'NamespaceTooLarge',
 } as const;
 export type WeightReason = (typeof WeightReason)[keyof typeof WeightReason];

@@ -97,7 +97,7 @@ const dynamodb = z
       .optional()
       .meta({
         description:
-          'Whether the cluster may go to 0 although no other one in the table has traffic. Route 53 takes weights that are all 0 for ' +
+          'Whether the cluster may go to 0 although no other cluster in the table has traffic. Route 53 treats weights that are all 0 as ' +
           'equal. Default: false.',
       }),
   })
@@ -115,11 +115,11 @@ const prometheus = z
       .max(LONGEST_QUERY)
       .meta({
         description:
-          'PromQL that gives one series, such as the free share of the uplinks of the cluster. The Prometheus of the operator is ' +
-          'asked every 20 s. While it gives no number, the last weight stays.',
+          'PromQL that returns one series, such as the free share of the uplinks of the cluster. The operator sends it to its ' +
+          'Prometheus every 20 s. While it returns no number, the last weight stays.',
       }),
     fullValue: patternSchema(
-      `The value that is a weight of 100; less is less in proportion. Default: "${DEFAULT_FULL_VALUE}", for a share from 0 to 1.`,
+      `The value that means a weight of 100; smaller values are scaled in proportion. Default: "${DEFAULT_FULL_VALUE}", for a share from 0 to 1.`,
       FULL_VALUE,
     ).optional(),
     minChange: z
@@ -129,7 +129,7 @@ const prometheus = z
       .optional()
       .meta({
         format: 'int32',
-        description: `A weight that differs by less from the last one is not taken: each change writes all records. Default: ${DEFAULT_MIN_CHANGE}.`,
+        description: `A weight that differs by less from the last weight is ignored, since each change writes all records. Default: ${DEFAULT_MIN_CHANGE}.`,
       }),
   })
   .meta({ description: 'The weight is measured: from 0 to 100.' });
@@ -167,7 +167,7 @@ const backend = z
     ],
   });
 
-/** Schema of `spec.namespaceSelector`. @param limits default: those of each selector */
+/** Returns the schema of `spec.namespaceSelector`. @param limits default: the limits of `labelSelectorSchema` */
 export function namespaceSelectorSchema(limits?: SelectorLimits) {
   return labelSelectorSchema(
     'Selects the namespaces whose Ingresses and HTTPRoutes have records, by their labels. Absent or empty: all namespaces.',
@@ -181,7 +181,7 @@ export const specSchema = z
   .object({
     clusterName: z.string().min(1).max(LONGEST_SET_IDENTIFIER).meta({
       description:
-        'Name of this cluster: the set identifier of its records. Each cluster needs another one, or they overwrite each other.',
+        'Name of this cluster: the set identifier of its records. Each cluster needs its own name, or the clusters overwrite each other.',
     }),
     bindingDomain: patternSchema(
       'Only hosts that are this domain, or within it, have records; with a dot before it, only those within it. Absent: all hosts.',

@@ -16,12 +16,12 @@ const explanation = z
     calculation: z
       .string()
       .optional()
-      .meta({ description: 'How the weight comes about, such as "cluster 75 x annotation 40 % x ready = 30".' }),
+      .meta({ description: 'How the weight is calculated, such as "cluster 75 x annotation 40 % x ready = 30".' }),
     // No enum: an older CRD would then reject a status with a word that is new.
-    reason: z.string().meta({ description: `What decided. One of ${HOST_REASONS.join(', ')}.` }),
-    message: z.string().optional().meta({ description: 'What is wrong, for people. Absent if nothing is.' }),
+    reason: z.string().meta({ description: `Reason of the weight. One of ${HOST_REASONS.join(', ')}.` }),
+    message: z.string().optional().meta({ description: 'The problem as a sentence. Absent without a problem.' }),
   })
-  .meta({ description: 'How the weight of one host came about.' });
+  .meta({ description: 'The weight of one host, and how it is calculated.' });
 
 /** Schema of `status`. */
 export const statusSchema = z
@@ -30,15 +30,18 @@ export const statusSchema = z
     desiredWeight: int32('Weight of the cluster that the backend asks for, from 0 to 255.'),
     currentWeight: int32('The last weight of the cluster that was in force: see spec.acknowledge.'),
     appliedWeight: int32(
-      'The weight of the cluster that the records were given last: that of a step of the ramp, or the desired one.',
+      'The last weight of the cluster that the operator wrote into the records: the weight of a step of the ramp, or the desired weight.',
     ),
     ramp: rampStatusSchema,
     lastStepTime: z
       .string()
       .optional()
-      .meta({ format: 'date-time', description: 'When the records were last given another weight of the cluster.' }),
+      .meta({
+        format: 'date-time',
+        description: 'When the operator last wrote another weight of the cluster into the records.',
+      }),
     ingresses: int32('Ingresses and HTTPRoutes with a host that has, or should have, records.'),
-    hosts: int32('Hosts of these.'),
+    hosts: int32('Hosts of these Ingresses and HTTPRoutes.'),
     dnsEndpoints: int32('DNSEndpoints of this object.'),
     conditions: conditionsSchema(
       'Ready, BackendRead, Acknowledged, Ramped, ZonesRead, Applied, Observed, IngressesAccepted.',
@@ -47,9 +50,9 @@ export const statusSchema = z
       .array(explanation)
       .optional()
       .meta({
-        description: `How the weights came about, for at most ${MOST_EXPLAINED} hosts: first those with a problem, then by name.`,
+        description: `How the weights are calculated, for at most ${MOST_EXPLAINED} hosts: first hosts with a problem, then by name.`,
         'x-kubernetes-list-type': 'atomic',
       }),
   })
   .optional()
-  .meta({ description: 'What was decided, and how far it is in force.' });
+  .meta({ description: 'The weights, and whether they are in force.' });

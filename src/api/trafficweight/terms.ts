@@ -34,14 +34,14 @@ export const REFUSED_REASONS = [
   'ForeignDNSEndpoint',
 ] as const satisfies HostReason[];
 
-/** The table with the weights, and its region: those of k8s-traffic-controller. */
+/** The table with the weights, and its region: the defaults of k8s-traffic-controller. */
 export const DEFAULT_TABLE = 'traffic-controller';
 export const DEFAULT_REGION = 'eu-west-1';
 
 /** The key of a ConfigMap with the weight. */
 export const DEFAULT_WEIGHT_KEY = 'weight';
 
-/** Of a weight that is measured: a share, and changes that are worth a write of all records. */
+/** Defaults of a measured weight: the query returns a share from 0 to 1, and smaller changes are not worth a write of all records. */
 export const DEFAULT_FULL_VALUE = '1';
 export const DEFAULT_MIN_CHANGE = 5;
 
@@ -50,7 +50,7 @@ export const MOST_WEIGHT = 255;
 /** Characters of a query to Prometheus. */
 export const LONGEST_QUERY = 4_096;
 
-/** What happens when the gate of a ramp has failed. */
+/** How the weight changes when the gate of a ramp has failed. */
 export const ROLLBACKS = ['Gradual', 'Immediate', 'Hold'] as const;
 export type Rollback = (typeof ROLLBACKS)[number];
 export const DEFAULT_ROLLBACK: Rollback = 'Immediate';
@@ -59,13 +59,13 @@ export const DEFAULT_ROLLBACK: Rollback = 'Immediate';
 export const RAMP_DIRECTIONS = ['Both', 'Up'] as const;
 export type RampDirection = (typeof RAMP_DIRECTIONS)[number];
 
-/** Where a change that is ramped stands. */
+/** Phases of a ramped change. */
 export const RAMP_PHASES = ['Progressing', 'RollingBack', 'RolledBack', 'Held'] as const;
 export type RampPhase = (typeof RAMP_PHASES)[number];
 
-/** What the gate of a ramp says. */
+/** Results of the gate of a ramp. */
 export const GATE_RESULTS = ['Passed', 'Failed', 'NoData'] as const;
 export type GateResultName = (typeof GATE_RESULTS)[number];
 
-/** The prefix of the annotation with an application's share: that of k8s-traffic-controller. */
+/** The prefix of the annotation with an application's share: the default of k8s-traffic-controller. */
 export const DEFAULT_ANNOTATION_PREFIX = 'dns.adevinta.com';

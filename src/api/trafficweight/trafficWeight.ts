@@ -11,7 +11,7 @@ import type {
   SourceKind,
 } from './terms.ts';
 
-/** What users ask for. */
+/** The spec of a TrafficWeight: the fields that users write. */
 export interface TrafficWeightSpec {
   /** Set identifier of the records. */
   clusterName: string;
@@ -69,13 +69,13 @@ export interface DynamoDbSpec {
 /** A weight that Prometheus measures. */
 export interface MeasuredSpec {
   query: string;
-  /** The value that is a weight of 100. Default: 1. */
+  /** The value that means a weight of 100. Default: 1. */
   fullValue?: string | undefined;
   /** Integer, 0 to 100. Default: 5. */
   minChange?: number | undefined;
 }
 
-/** How the weight of one host came about. */
+/** The weight of one host, and how it is calculated. */
 export interface HostExplanation {
   readonly host: string;
   /** `namespace/name` of the Ingress; absent for a host of an HTTPRoute. */
@@ -92,14 +92,14 @@ export interface HostExplanation {
 
 export interface TrafficWeightStatus {
   observedGeneration?: number;
-  /** Of the cluster, from the backend. */
+  /** The weight of the cluster that the backend asks for, 0 to 255. */
   desiredWeight?: number;
-  /** The last weight of the cluster that was acknowledged. */
+  /** The last weight of the cluster that was in force: see `spec.acknowledge`. */
   currentWeight?: number;
   ramp?: RampStatus;
-  /** The weight of the cluster that the records were given last. */
+  /** The last weight of the cluster that the operator wrote into the records. */
   appliedWeight?: number;
-  /** When that was another one before; RFC 3339. */
+  /** When `appliedWeight` last changed; RFC 3339. */
   lastStepTime?: string;
   ingresses?: number;
   hosts?: number;

@@ -67,10 +67,10 @@ describe('renderEffect', () => {
 
 it('says in sentences what the table says', () => {
   expect(renderConclusion(run).split('\n')).toEqual([
-    '- **full link, default scheduling**: up to 2 replicas were on the full node; p99 40 ms, 40.00 times that of the idle cluster.',
-    '- **full link, kept off by hand**: no replica was on the full node; p99 1.25 ms, 1.25 times that of the idle cluster.',
-    '- **full link, Preferred**: up to 1 replicas were on the full node; p99 1.25 ms, 1.25 times that of the idle cluster, 1.00 times that of pods kept off by hand.',
-    '- **full link, Required**: no replica was on the full node; p99 1.20 ms, 1.20 times that of the idle cluster, 0.96 times that of pods kept off by hand.',
+    '- **full link, default scheduling**: up to 2 replicas were on the full node; p99 40 ms, 40.00 times as long as on the idle cluster.',
+    '- **full link, kept off by hand**: no replica was on the full node; p99 1.25 ms, 1.25 times as long as on the idle cluster.',
+    '- **full link, Preferred**: up to 1 replicas were on the full node; p99 1.25 ms, 1.25 times as long as on the idle cluster, 1.00 times as long as with pods kept off by hand.',
+    '- **full link, Required**: no replica was on the full node; p99 1.20 ms, 1.20 times as long as on the idle cluster, 0.96 times as long as with pods kept off by hand.',
   ]);
 });
 

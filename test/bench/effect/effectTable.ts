@@ -56,8 +56,9 @@ export function renderConclusion(run: Pick<EffectRun, 'measurements' | 'fullNode
     if (ratio === undefined) return [];
     const most = Math.max(...onFullNode);
     const where = most === 0 ? 'no replica was on the full node' : `up to ${most} replicas were on the full node`;
-    const limit = ratioByHand === undefined ? '' : `, ${ratioByHand.toFixed(2)} times that of pods kept off by hand`;
-    return `- **${TITLES[scenario]}**: ${where}; p99 ${number(p99.median)} ms, ${ratio.toFixed(2)} times that of the idle cluster${limit}.`;
+    const limit =
+      ratioByHand === undefined ? '' : `, ${ratioByHand.toFixed(2)} times as long as with pods kept off by hand`;
+    return `- **${TITLES[scenario]}**: ${where}; p99 ${number(p99.median)} ms, ${ratio.toFixed(2)} times as long as on the idle cluster${limit}.`;
   });
   return sentences.join('\n');
 }

@@ -144,7 +144,7 @@ export const STACKS: readonly Break[] = [
     },
   },
   {
-    promise: 'The Services of one namespace do not keep the Prometheus of another one from being asked.',
+    promise: 'Services of one namespace do not keep the operator from querying a Prometheus in another namespace.',
     file: 'src/controllers/trafficstack/observe/standIn/server.ts',
     find: 'turns.sort((a, b) => a.turn - b.turn)',
     replace: 'turns',

@@ -24,7 +24,7 @@ export const TENANTS: readonly Break[] = [
     test: { project: 'unit', path: READINGS, name: 'ends before the deadline of the pass' },
   },
   {
-    promise: 'A reading for which a pass has no time has no figure, rather than those of some nodes.',
+    promise: 'A reading for which a pass has no time has no figure of any node, rather than figures of some nodes.',
     file: 'src/usage/pass/evaluation.ts',
     find: 'return isWhole ? { nodes, warnings } : HAD_NO_TIME;',
     replace: 'return { nodes, warnings };',

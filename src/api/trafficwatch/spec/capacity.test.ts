@@ -54,7 +54,7 @@ describe('capacitySchema', () => {
 });
 
 describe('capacityOf', () => {
-  it('is undefined without entries, and with invalid ones that another CRD let through', () => {
+  it('is undefined without entries, and with invalid entries that another CRD let through', () => {
     for (const capacity of [undefined, [], [{ value: 'fast' }], null, {}])
       expect(capacityOf({ capacity })).toBeUndefined();
     expect([capacityOf(undefined), capacityOf(null)]).toEqual([undefined, undefined]);

@@ -16,7 +16,7 @@ const LONGEST_WRITTEN_OUT = 300;
 /** Most instructions of a compiled pattern of that length: two for each optional character, as in `a{0,15}`, and some more. */
 const MOST_INSTRUCTIONS = 2 * LONGEST_WRITTEN_OUT + 20;
 
-/** What a pattern must be: the rest of a sentence that begins with its field and its value. */
+/** The rule of a pattern, as the end of a sentence that begins with its field and its value. */
 export const PATTERN_RULE =
   'must be a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), without lookaround and ' +
   `backreferences, of 1 to ${LONGEST_PATTERN} characters, that repeats nothing more than ${MOST_REPETITIONS} times (names ` +
@@ -26,7 +26,7 @@ export const PATTERN_RULE =
 /** The longest pattern that the schema of the API server accepts. */
 export { LONGEST_PATTERN };
 
-/** How many patterns are remembered as valid or not: those of all TrafficWatches that are decided, and some more. */
+/** Most patterns whose validity is cached: enough for the patterns of all TrafficWatches that are evaluated. */
 const MOST_REMEMBERED = 5_000;
 const remembered = new Map<string, boolean>();
 
@@ -57,22 +57,22 @@ function compiles(pattern: string): boolean {
   }
 }
 
-/** What counts as one: a quotation, flags, an escape, a class, a repetition with its counts, or any other character. */
+/** One part of a pattern: a quotation, flags, an escape, a class, a repetition with its counts, or any other character. */
 const PART =
   /\\Q[^]*?(?:\\E|$)|\\E|\(\?[a-zA-Z-]*\)|\\(?:[pPx]\{[^}]*\}|[pP]?[^])|\[\^?\]?(?:\[:[^\]]*:\]|\\[^]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/gu;
-/** What RE2 may take for nothing: a repetition after it is about what is before it. */
+/** Parts that RE2 may skip: a repetition after such a part repeats the part before it. */
 const MAY_BE_NOTHING = /^(?:\\[QE]|\(\?[a-zA-Z-]*\))/;
-/** With flags or an empty quotation between them, RE2 repeats again what is before it: `(?:ab)+(?s){15}`. */
+/** A second repetition is valid after flags or an empty quotation, and repeats the first: `(?:ab)+(?s){15}`. */
 const REPETITION = /^[*+?]$/;
 
 /**
- * The length of a pattern with its repetitions written out, where a class or an escape is one character, and the largest
- * number that it counts to. Of a pattern that is invalid, any numbers.
+ * Returns the length of a pattern with its repetitions written out, where a class or an escape is one character, and the
+ * largest number of repetitions. The numbers for an invalid pattern have no meaning.
  */
 function extentOf(pattern: string): { readonly writtenOut: number; readonly mostRepetitions: number } {
   /** The lengths of the open groups, the innermost one last. */
   const open = [0];
-  /** The length of what a repetition that comes next is about. */
+  /** The length of the part that a repetition after it would repeat. */
   let last = 0;
   let mostRepetitions = 0;
   const append = (length: number): void => void open.push((open.pop() ?? 0) + length);

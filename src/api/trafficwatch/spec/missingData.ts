@@ -13,12 +13,12 @@ export const missingDataSchema = z
       .optional()
       .meta({
         description:
-          'What a node without a figure counts as. Hold (the default): its label stays. Unfit, Fit: it counts as unfit ' +
-          'or fit after holdFor. A pass that fails, or has a figure of no node, changes nothing. A node that cannot be ' +
+          'How a node without a figure counts. Hold (the default): its label stays. Unfit, Fit: it counts as unfit ' +
+          'or fit after holdFor. A pass that fails, or has no figure of any node, changes nothing. A node that cannot be ' +
           'measured (not Linux, a virtual node, not Ready) keeps its label.',
       }),
     holdFor: durationSchema(
-      `How long a node has no figure before the policy Unfit or Fit applies. Default: ${DEFAULT_HOLD}.`,
+      `Time without a figure after which the policy Unfit or Fit applies. Default: ${DEFAULT_HOLD}.`,
     ),
   })
   .superRefine(({ policy = 'Hold', holdFor }, context) => {
@@ -27,7 +27,7 @@ export const missingDataSchema = z
   })
   .optional()
   .meta({
-    description: 'What happens to the label of a node without a figure.',
+    description: 'Policy for the label of a node without a figure.',
     'x-kubernetes-validations': [
       {
         rule: "!has(self.holdFor) || (has(self.policy) && self.policy != 'Hold')",
@@ -37,20 +37,20 @@ export const missingDataSchema = z
     ],
   });
 
-/** The part of a spec that says what a node without a figure counts as. */
+/** The part of a spec with the policy for nodes without a figure. */
 export interface MissingDataSpec {
   readonly missingData?:
     { readonly policy?: (typeof POLICIES)[number] | undefined; readonly holdFor?: string | undefined } | undefined;
 }
 
-/** What a node counts as after so many milliseconds without a figure. */
+/** The verdict `countsAs` of a node that has had no figure for `holdForMs` milliseconds. */
 export interface MissingData {
   readonly countsAs: 'Unfit' | 'Fit';
   readonly holdForMs: number;
 }
 
 /**
- * What a node without a figure counts as; undefined with the policy Hold.
+ * Returns the policy for nodes without a figure; undefined with the policy Hold.
  * @param spec may be absent: a CRD without a schema lets that through
  */
 export function missingDataOf(spec: MissingDataSpec | null | undefined): MissingData | undefined {

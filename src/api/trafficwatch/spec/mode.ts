@@ -17,7 +17,7 @@ export const modeSchema = z
       'this object and leaves its Deployment as it is.',
   });
 
-/** The mode of the spec; Enforce if it has none, or one that does not exist: another CRD may have let that through. */
+/** Returns the mode of the spec; Enforce if the mode is absent or unknown: another CRD may have let it through. */
 export function modeOf(spec: { readonly mode?: Mode | undefined } | null | undefined): Mode {
   return spec?.mode === 'Observe' ? 'Observe' : 'Enforce';
 }

@@ -30,7 +30,7 @@ export function minHoldOf(spec: { readonly minHold?: string | undefined } | null
   return spec?.minHold === undefined ? undefined : durationMs(spec.minHold);
 }
 
-/** The part of a spec that says how many passes must agree. */
+/** The part of a spec with the number of passes that must agree. */
 interface PassesSpec {
   readonly passes?: { readonly unfit?: number | undefined; readonly fit?: number | undefined } | undefined;
 }

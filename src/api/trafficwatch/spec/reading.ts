@@ -3,20 +3,20 @@ import { isPattern, LONGEST_PATTERN, PATTERN_RULE } from './devicePattern.ts';
 
 const MEASURES = ['Sum', 'Fullest'] as const;
 
-/** What the percent of a node with several devices is. */
+/** How the percent of a node with several devices is calculated. */
 export type Measure = (typeof MEASURES)[number];
 
-/** The schema has no default, as that of `directionSchema`. */
+/** The schema has no default, so that an object without the field stays unchanged. */
 export const measureSchema = z
   .enum(MEASURES)
   .optional()
   .meta({
     description:
-      'What the percent of a node with several devices is: Sum (the default), the sum of their rates in percent of the ' +
+      'How the percent of a node with several devices is calculated: Sum (the default), the sum of their rates in percent of the ' +
       'sum of their speeds, or Fullest, the percent of the fullest device.',
   });
 
-/** The measure of the spec; Sum if it has none, or one that does not exist. */
+/** Returns the measure of the spec; Sum if the measure is absent or unknown. */
 export function measureOf(spec: { readonly measure?: Measure | undefined } | null | undefined): Measure {
   return spec?.measure === 'Fullest' ? 'Fullest' : 'Sum';
 }
@@ -37,7 +37,7 @@ export const directionSchema = z
       'speed of a device as its capacity.',
   });
 
-/** The direction of the spec; Transmit if it has none, or one that does not exist: another CRD may have let that through. */
+/** Returns the direction of the spec; Transmit if the direction is absent or unknown: another CRD may have let it through. */
 export function directionOf(spec: { readonly direction?: Direction | undefined } | null | undefined): Direction {
   return DIRECTIONS.find((direction) => direction === spec?.direction) ?? 'Transmit';
 }
@@ -64,7 +64,7 @@ interface DevicesSpec {
     { readonly include?: string | undefined; readonly exclude?: string | undefined } | null | undefined;
 }
 
-/** The patterns of the spec, valid or not. What is no text is left out: another CRD may have let it through. */
+/** Returns the patterns of the spec, valid or not. A value that is not a text is left out: another CRD may have let it through. */
 export function devicesOf(spec: DevicesSpec | null | undefined): {
   readonly include?: string;
   readonly exclude?: string;
@@ -76,7 +76,7 @@ export function devicesOf(spec: DevicesSpec | null | undefined): {
   };
 }
 
-/** Whether the patterns of the spec are valid. What is not must never run: it may take all the time or memory. */
+/** Whether the patterns of the spec are valid. An invalid pattern must never run: it may take all the time or memory. */
 export function areDevicesValid(spec: DevicesSpec | null | undefined): boolean {
   return Object.values(devicesOf(spec)).every(isPattern);
 }

@@ -51,7 +51,7 @@ export const FUNCTION_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'DPU',
-    why: 'On the cores of a BlueField, the host and its functions have representors beside the port p0.',
+    why: 'On the cores of a BlueField, the host and its functions have representors next to the port p0.',
     devices: [
       nic('p0', 'mlx5_core'),
       nic('pf0hpf', 'mlx5e_rep'),

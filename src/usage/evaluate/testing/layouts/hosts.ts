@@ -33,7 +33,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
-    name: 'Bond without a speed, beside a NIC',
+    name: 'Bond without a speed, next to a NIC',
     why: 'The drivers of the slaves report no duplex, so the bond has no speed. The NIC is idle.',
     devices: [
       slave('eth0', 'virtio_net'),
@@ -47,8 +47,8 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
     source: 'https://github.com/torvalds/linux/blob/master/drivers/net/bonding/bond_main.c',
   },
   {
-    name: 'Bond, beside a NIC',
-    why: 'Both count. The capacity is the speed of the active slaves and that of the NIC.',
+    name: 'Bond, next to a NIC',
+    why: 'Both count. The capacity is the speed of the active slaves plus the speed of the NIC.',
     devices: [slave('eth0'), slave('eth1'), bond('bond0', { speed: 20, load: 2 * LOAD }), nic('eth2', 'igb'), ...CALI],
     counted: ['bond0', 'eth2'],
     capacity: '30Gbit',
@@ -113,7 +113,7 @@ export const HOST_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
-    name: 'Ethernet beside InfiniBand',
+    name: 'Ethernet next to InfiniBand',
     why: 'An idle InfiniBand link of 100 Gbit/s would hide a full NIC.',
     devices: [nic('eth0'), nic('ib0', 'mlx5_core[ib_ipoib]', { speed: 100, load: 0 }), ...CALI],
     counted: ['eth0'],

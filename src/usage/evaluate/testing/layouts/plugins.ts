@@ -47,7 +47,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Cilium, native routing with netkit',
-    why: 'Pods have netkit devices in place of veths.',
+    why: 'Pods have netkit devices instead of veths.',
     devices: [nic('enp1s0', 'mlx5_core'), ...CILIUM, ...pods(LXC, 'netkit')],
     counted: ['enp1s0'],
     source: 'https://docs.cilium.io/en/stable/operations/performance/tuning/',
@@ -115,7 +115,7 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   {
     ...TEN,
     name: 'Kube-OVN, exchangeLinkName',
-    why: 'The bridge has the name of the NIC, and the NIC that of the bridge. Only drivers tell them apart.',
+    why: 'The bridge and the NIC have exchanged their names. Only drivers distinguish them.',
     devices: [
       nic('eth0', 'openvswitch', { speed: undefined, load: 1 }),
       nic('br-provider'),
