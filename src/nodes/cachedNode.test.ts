@@ -89,7 +89,7 @@ describe('trimNode', () => {
     ]);
   });
 
-  it('reads the capacity of the annotation, then that of the label that is named', () => {
+  it('reads the capacity from the annotation, else from the named label', () => {
     const trim = trimNode('mine', { capacityLabel: 'mbits' });
     const labels = { mbits: '10000' };
     const label = { source: 'Label', key: 'mbits', text: '10000' };

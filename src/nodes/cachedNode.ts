@@ -41,7 +41,7 @@ export interface CachedNode extends KubeObject {
   notReadySince?: number;
 }
 
-/** Shared by nodes without such labels, which are most nodes of a cluster at first. */
+/** Shared by nodes without a label that ends in UNFIT_SUFFIX: most nodes of a new installation. */
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
 const NO_KEYS: readonly string[] = Object.freeze([]);
 /** How many sets of labels, and how many values, are kept for sharing: most nodes have one of a few sets. */
@@ -91,7 +91,7 @@ function ownersOf(
   return { ownedKeys, otherOwners: Object.fromEntries(otherOwners) };
 }
 
-/** The newest time of the entries of a field manager: the API server sets it whenever the manager changes a value. */
+/** Returns the newest time in the entries of a field manager: the API server sets it whenever the manager changes a value. */
 function writtenAtOf(node: KubeObject, fieldManager: string): number | undefined {
   let newest: number | undefined;
   for (const { manager, time } of node.metadata?.managedFields ?? []) {
@@ -111,7 +111,7 @@ function isOtherLabel(key: string): boolean {
   return key !== HOSTNAME_LABEL && !key.endsWith(UNFIT_SUFFIX);
 }
 
-/** The hostname label. Usually the name of the node: then both are one string. */
+/** Returns the hostname label. If it equals the name of the node, both share one string. */
 function hostnameOf(name: string, labels: Readonly<Record<string, string>>): Pick<CachedNode, 'hostname'> {
   const hostname = labels[HOSTNAME_LABEL];
   if (hostname === undefined) return {};
@@ -157,7 +157,7 @@ export function trimNode(
   };
 }
 
-/** True if two states of a Node differ in a field that the operator reads. A heartbeat makes no difference. */
+/** Returns whether two states of a Node differ in a field that the operator reads. A heartbeat changes no such field. */
 export function nodeChanged(a: CachedNode, b: CachedNode): boolean {
   const relevant = (n: CachedNode): string => JSON.stringify([n.labels, n.ownedKeys, n.capacity, n.addresses]);
   return relevant(a) !== relevant(b);
@@ -166,7 +166,7 @@ export function nodeChanged(a: CachedNode, b: CachedNode): boolean {
 /** The fields of a CachedNode that hold its labels. */
 export type Labelled = Pick<CachedNode, 'labels'> & Partial<Pick<CachedNode, 'otherLabels' | 'hostname'>>;
 
-/** The value of any label of a Node; undefined if the Node does not have the label. */
+/** Returns the value of any label of a Node; undefined if the Node does not have the label. */
 export function labelOf({ labels, otherLabels, hostname }: Labelled, key: string): string | undefined {
   if (key === HOSTNAME_LABEL) return hostname;
   if (key.endsWith(UNFIT_SUFFIX)) return labels[key];

@@ -38,7 +38,7 @@ export interface NodeResolver {
  * | none                                  | a host                               | the node of the host         |
  */
 export function createNodeResolver(nodes: ReadonlyMap<string, KnownNode>): NodeResolver {
-  // Filled on demand: series with the label `node`, such as those of the deployed Prometheus, need neither map.
+  // Filled on demand: series with the label `node`, which the deployed Prometheus adds, need neither map.
   let hosts: ReadonlyMap<string, string | typeof AMBIGUOUS> | undefined;
   const byHost = new Map<string, Resolution>();
   const lookUp = (host: string): Resolution => {

@@ -24,7 +24,7 @@ export const LEFT_OUT = reasonOf(
   'NotMeasurable',
   'node-exporter does not run there: its nodeSelector or affinity leaves the node out (nodeExporter.nodeSelector, nodeExporter.affinity)',
 );
-const NOT_READY = reasonOf('NodeNotReady', 'the Node is not Ready: it may be powered off; its label stays as it is');
+const NOT_READY = reasonOf('NodeNotReady', 'the Node is not Ready: it may be powered off; its label is unchanged');
 
 /** By mark, so that nodes share the objects. */
 const VIRTUAL = new Map<string, NotMeasurable>();

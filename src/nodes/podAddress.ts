@@ -4,17 +4,17 @@ import { canonicalHost, hostOf, type KnownNode } from './nodeNames.ts';
 /** An address in the network of the pods of a node. */
 export interface PodAddress {
   readonly address: string;
-  /** That of the Node that contains it. */
+  /** The range in spec.podCIDRs of the Node that contains the address. */
   readonly podCIDR: string;
 }
 
 /**
- * The address of a pod that the `instance` of a node's series has: then they are of the network of that pod, whatever their label `node`
- * says. Only an address that is proven to be of a pod counts:
+ * Returns the address of a pod if the `instance` of a node's series contains one: the series then describe the network of this
+ * pod, whatever their label `node` says. Undefined unless the address certainly belongs to a pod:
  *
  * | `instance`                                                | is the address of a pod |
  * |-----------------------------------------------------------|-------------------------|
- * | a name, such as that of the node after a relabelling      | no: the address is not known |
+ * | a name, for example of the node after a relabelling       | no: the address is not known |
  * | an address in status.addresses of the Node                | no |
  * | any other address within spec.podCIDRs of the Node        | yes: Kubernetes gives it to pods of this node alone |
  * | any other address: of a second NIC, behind NAT, of a pod of a network plugin with its own ranges | no: the operator cannot tell these apart |

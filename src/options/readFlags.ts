@@ -38,7 +38,7 @@ export function readFlags<T extends FlagTable>(
   return values;
 }
 
-/** The schema of the table, for the texts that were given. */
+/** Returns the schema that parses the given texts of the flags. */
 function schemaOf(flags: FlagTable): z.ZodType {
   return z.object(
     Object.fromEntries(

@@ -7,7 +7,7 @@ import { readDuration } from '../runtime/process/duration.ts';
 export interface ValueType<T> {
   /** Placeholder of the value in `--help`. */
   placeholder: string;
-  /** What is allowed: the end of the sentence "must be ...". */
+  /** The allowed values: the end of the sentence "must be ...". */
   allowed: string;
   schema: z.ZodType<T, string>;
   /** Redacts secrets of a text, valid or not, for messages. Absent if the text cannot contain secrets. */
@@ -29,7 +29,7 @@ export interface Header {
   value: string;
 }
 
-/** @param read returns undefined for an invalid text */
+/** Creates a type of values. @param read returns undefined for an invalid text */
 export function valueType<T>(
   placeholder: string,
   allowed: string,

@@ -91,7 +91,7 @@ describe('readAnswer', () => {
     expect((await read(JSON.stringify(nested))).all).toEqual(result);
   });
 
-  it('passes the series of a large answer as bytes, and those of a small one parsed', async () => {
+  it('passes the series of a large answer as bytes, and of a small answer parsed', async () => {
     const result = many([{ metric: { a: 'b' }, value: [1, '2'] }]);
     const bytes: unknown[] = [];
     const visit = (): void => expect.unreachable('all are passed as bytes');

@@ -8,7 +8,7 @@ export interface Answer {
   infos: readonly string[];
 }
 
-/** What a query gives: for each series one sample, or all samples of a range. */
+/** The type of the result of a query: one sample (vector) or the samples of a range (matrix) for each series. */
 export type ResultType = 'vector' | 'matrix';
 
 /** Removes secrets from a text. */
@@ -31,7 +31,7 @@ const LONGEST_REMARK = 300;
 const LONGEST_ERROR = 200;
 
 /**
- * The error message of Prometheus for a failed query, shortened. Undefined for any other body. Prometheus sends it with
+ * Returns the error message of Prometheus for a failed query, shortened. Undefined for any other body. Prometheus sends it with
  * status 400, 422 or 503 (https://prometheus.io/docs/prometheus/latest/querying/api/).
  */
 export function errorOf(body: unknown, conceal: Conceal): string | undefined {
@@ -41,7 +41,7 @@ export function errorOf(body: unknown, conceal: Conceal): string | undefined {
   return conceal(text).replaceAll(/\s+/g, ' ').slice(0, LONGEST_ERROR);
 }
 
-/** The series of an answer. Throws PrometheusError QueryFailed or BadAnswer if it is not of this type. */
+/** Returns the series of an answer. Throws PrometheusError QueryFailed, or BadAnswer if the answer is not of this type. */
 export function seriesOf(body: unknown, conceal: Conceal, type: ResultType): unknown[] {
   const failure = errorOf(body, conceal);
   if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
@@ -56,8 +56,8 @@ export function seriesOf(body: unknown, conceal: Conceal, type: ResultType): unk
 const PARTIAL = 'isPartial: a storage node did not answer, so series may be missing';
 
 /**
- * The warnings and infos of an answer: at most five of each, shortened. Where Prometheus and Thanos warn, vmselect answers without the series of a
- * storage node that is away, and says `"isPartial": true` only
+ * Returns the warnings and infos of an answer: at most five of each, shortened. Adds a warning for `"isPartial": true`: vmselect
+ * sends only this field, and no warning, when a storage node is unavailable and its series are missing
  * (https://docs.victoriametrics.com/victoriametrics/cluster-victoriametrics/#cluster-availability).
  */
 export function remarksOf(body: unknown, conceal: Conceal): Omit<Answer, 'series'> {

@@ -1,7 +1,7 @@
 import type { InstantQuery, PrometheusClient } from './prometheusClient.ts';
 
 /**
- * Asks for the value of each series that a query gives. What no sample can be read of counts as NaN.
+ * Asks for the value of each series that a query gives. A series without a readable sample counts as NaN.
  *
  * @throws Error with a message for users, also if the server warns that series may be missing
  */
@@ -22,12 +22,12 @@ type Asking = Pick<PrometheusClient, 'query'>;
 /** Milliseconds that the server has for a query. */
 const TIMEOUT_MS = 10_000;
 
-/** Asks this Prometheus. */
+/** Returns a function that asks this Prometheus for values. */
 export function askValuesOf(client: Asking): AskValues {
   return (expression, signal) => ask(client, { expression, signal }, valueOf);
 }
 
-/** Asks this Prometheus. */
+/** Returns a function that asks this Prometheus for labels. */
 export function askLabelsOf(client: Asking): AskLabels {
   return (expression, signal) => ask(client, { expression, signal }, labelsOf);
 }
@@ -40,7 +40,7 @@ async function ask<T>(
   const found: T[] = [];
   const visit = (series: unknown): void => void found.push(read(series));
   const { warnings } = await client.query({ ...query, visitor: { visit }, timeoutMs: TIMEOUT_MS });
-  // The answer may lack series, such as those of one store of Thanos.
+  // The answer may lack series, for example all series of one Thanos store.
   if (warnings[0] !== undefined) throw new Error(`Prometheus warns: ${warnings[0]}`);
   return found;
 }

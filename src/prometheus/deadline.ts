@@ -8,7 +8,7 @@ export interface Deadline {
   timeoutMs: number;
 }
 
-/** Abort reason when the work has ended. It cancels queries that still run because another one failed. */
+/** Abort reason when the work has ended. If one query failed, it cancels the queries that still run. */
 const ENDED = new PrometheusError('Deadline', 'the answer is no longer needed');
 
 /**

@@ -14,7 +14,7 @@ import { PrometheusError } from './prometheusError.ts';
 export interface InstantQuery {
   /** PromQL expression. */
   expression: string;
-  /** What the expression gives. Default: vector. */
+  /** The type of the result. Default: vector. */
   type?: ResultType;
   /** Receives the series of the answer. */
   visitor: SeriesVisitor;

@@ -20,7 +20,7 @@ beforeEach(() => {
   client = routedClient(clientOf('own'), () => url, clientOf);
 });
 
-it('asks the other one for as long as there is one, over the same connections', async () => {
+it('asks the other Prometheus while it has a URL, over the same connections', async () => {
   await ask();
   url = 'a';
   await ask();
@@ -39,7 +39,7 @@ it('closes both', async () => {
   expect(log).toEqual(['asked a', 'closed a', 'closed own']);
 });
 
-it('rejects a query for a URL that is none', async () => {
+it('rejects a query for an invalid URL', async () => {
   client = routedClient(clientOf('own'), () => 'none');
   await expect(ask()).rejects.toThrow('the URL of Prometheus is invalid');
 });

@@ -1,9 +1,9 @@
 import { createPrometheusClient, type PrometheusClient } from './prometheusClient.ts';
 
 /**
- * A client that asks another Prometheus for as long as there is one.
+ * Creates a client that asks the Prometheus at `url`, without credentials, and `standard` while there is none.
  *
- * @param url returns where the other one is; undefined while there is none. It is asked without credentials
+ * @param url returns the URL of the other Prometheus; undefined while there is none
  */
 export function routedClient(
   standard: PrometheusClient,
@@ -22,7 +22,7 @@ export function routedClient(
     return other.client;
   };
   return {
-    // In a promise, so that a URL that is none is rejected like any other failure.
+    // Async, so that an invalid URL rejects the promise, as any other failure does.
     query: async (query) => present().query(query),
     close() {
       other?.client.close();

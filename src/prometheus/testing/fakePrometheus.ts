@@ -14,11 +14,11 @@ export interface FakeDevice {
   received?: string;
   total?: string;
   speed?: string;
-  /** What lateQuery has of it: the time of its newest sample, 1 for a single sample, or a number below 0 for a fall. */
+  /** The result of lateQuery: the time of the newest sample, 1 for a single sample, or a number below 0 for a fall. */
   newest?: string;
-  /** The samples of its counter, as texts, if it is asked for them: one each 5 s until the time of the server. */
+  /** The samples of its counter, as texts: one every 5 s until the time of the server. */
   samples?: readonly string[];
-  /** Time of its newest sample, as a text, if it is asked for it. Default: the time of the server. */
+  /** Time of its newest sample, as a text. Default: the time of the server. */
   sampled?: string;
   /** True if its samples have ended within the rate window. */
   ended?: true;
@@ -67,7 +67,7 @@ export class FakePrometheus implements PrometheusClient {
   closed = false;
   readonly asked: { kind: Kind; expression: string }[] = [];
 
-  /** How many queries of a kind were asked; of facts, those of one metric. */
+  /** Returns how many queries of a kind were asked. Counts queries of facts by one of their metrics. */
   count(kind: Kind): number {
     const isOne = ({ expression }: { expression: string }): boolean =>
       kind !== 'facts' || expression.includes('node_network_transmit_bytes_total');
@@ -139,7 +139,7 @@ export class FakePrometheus implements PrometheusClient {
     );
   }
 
-  /** The search for uplinks has several patterns: uses the first that matches a device of the node. */
+  /** Returns the devices that the query asks for. A search for uplinks has several patterns: the first that matches a device of the node counts. */
   #asked(expression: string): FakeDevice[] {
     const patterns = [...expression.matchAll(/device(=~|!~)("(?:[^"\\]|\\.)*")/g)].map(([, op, quoted = '""']) => {
       const pattern = new RegExp(`^(?:${JSON.parse(quoted) as string})$`);

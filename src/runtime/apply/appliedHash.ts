@@ -6,11 +6,11 @@ import { isObject } from './mergePatch.ts';
  * Annotation with a hash of the last applied object, so that the removal of a desired field is detected as a change.
  */
 export const APPLIED_HASH_ANNOTATION = 'traffic.example.com/applied-hash';
-/** In place of the hash in an object that this operator has created, and not applied yet. */
+/** Value of the annotation in an object that this operator has created, but not applied yet. */
 export const NOT_APPLIED_YET = 'not-applied-yet';
 
 /**
- * Hash of a desired object. It does not depend on the order of keys, and changes if a field is added, changed or
+ * Returns the hash of a desired object. It does not depend on the order of keys, and changes if a field is added, changed or
  * removed. Ignores the annotation that contains the hash.
  *
  * @returns 32 hexadecimal digits
@@ -28,7 +28,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** The object with these annotations in place of its own. */
+/** Returns the object with these annotations instead of its own. */
 export function withAnnotations<T extends KubeObject>(object: T, annotations: Record<string, string> | undefined): T {
   const metadata: object = object.metadata ?? {};
   return { ...object, metadata: { ...metadata, annotations } };

@@ -21,7 +21,7 @@ export interface ApplierOptions {
   /** A separate one for each controller: the API server removes the fields that it no longer applies. */
   fieldManager: string;
   logger: Logger;
-  /** Level of the line for each write; default: info. A controller that writes thousands at once tells them in one line. */
+  /** Level of the line for each write; default: info. For a controller that logs thousands of writes in one line. */
   logLevel?: 'debug' | 'info';
   clock?: Clock;
 }
@@ -32,7 +32,7 @@ export interface ApplyCall<T> {
   /**
    * Called right before an apply that corrects what others have changed: the live object has the hash of the desired one.
    *
-   * @param paths of the values that differ, as `differences` says them
+   * @param paths paths of the values that differ, in the form of `differences`
    */
   onDrift?: (paths: readonly string[]) => Promise<void>;
   /**
@@ -42,9 +42,9 @@ export interface ApplyCall<T> {
    */
   takesNothingOver?: boolean;
   /**
-   * With `takesNothingOver`: creates an absent object with an apply without force in place of POST, so that all its fields are applied
-   * fields. An object that another client created first is not changed: the apply conflicts with its fields. Only one with the same
-   * values is taken over.
+   * With `takesNothingOver`: creates an absent object with an apply without force instead of POST, so that all its fields are applied
+   * fields. If another client created the object first, the apply conflicts with its fields and changes nothing, unless all values
+   * are equal: then it takes the object over.
    */
   createsByApply?: boolean;
   signal?: AbortSignal;
@@ -148,7 +148,7 @@ export class Applier {
     try {
       if (live === undefined && call.createsByApply === true)
         return await this.#client.apply(resource, stamped, options);
-      // Create without the hash: if the apply does not follow, the next reconcile detects that, and that the object is ours.
+      // Create with NOT_APPLIED_YET: if the apply does not follow, the next reconcile detects this, and that the object is ours.
       const created = () => this.#client.create(resource, stamp(desired, NOT_APPLIED_YET), options);
       const found = live ?? (await created());
       return await this.#send(resource, withUid(stamped, found), found, call);

@@ -40,7 +40,7 @@ export function hasField(entry: V1ManagedFieldsEntry, path: FieldPath): boolean 
   return find(setOf(entry), path) !== undefined;
 }
 
-/** Who has written the content of an object, sorted: any field but metadata and status. Who has written metadata, if nobody has. */
+/** Returns the managers of the content of an object, sorted: any field except metadata and status. Without any, the managers of metadata. */
 export function managersOf(fields: ManagedFields): string[] {
   const main = fields.filter(isMain);
   const ofContent = main.filter((entry) => Object.keys(setOf(entry)).some((step) => !NO_CONTENT.has(step)));
@@ -49,9 +49,9 @@ export function managersOf(fields: ManagedFields): string[] {
 }
 
 /**
- * The managers that have a field or a part of it, sorted. A status has others.
+ * Returns the managers of a field or a part of it, sorted. Ignores managers of the status.
  *
- * @param path as `differences` says it: `.spec.template.spec.containers[web].image`
+ * @param path in the form of `differences`: `.spec.template.spec.containers[web].image`
  */
 export function heldBy(fields: ManagedFields, path: string): string[] {
   const found = fields.filter((entry) => entry.subresource !== 'status' && !isEmpty(setOf(entry)));

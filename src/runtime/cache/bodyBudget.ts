@@ -4,7 +4,7 @@ import type { InformerEvent } from './store.ts';
 
 const WITHOUT_BODY = Symbol('without body');
 
-/** Whether a cache dropped the body of an object: only what identifies it is left. Read it from the API server if it matters. */
+/** Returns whether a cache dropped the body of an object: only its identity is left. Read the body from the API server. */
 export function isWithoutBody(object: KubeObject | undefined): boolean {
   return object !== undefined && WITHOUT_BODY in object;
 }
@@ -15,9 +15,9 @@ const BYTES_PER_NAMESPACE = 8 * 1024 * 1024;
 export const SMALL_PAGE = 20;
 
 /**
- * An informer of objects that users can make many and large: with small pages, and no more bodies than the budget has room for.
+ * Creates an informer of objects that users can make many and large: it reads small pages, and keeps bodies within the budget.
  *
- * @param bounds.budget that of several informers; default: one of its own
+ * @param bounds.budget a budget that several informers share; default: a separate budget
  * @param bounds.costOf bytes that an object takes besides its text, such as in indexes
  */
 export function createBoundedInformer<T extends KubeObject>(
@@ -36,11 +36,11 @@ export function createBoundedInformer<T extends KubeObject>(
 }
 
 /**
- * Limits how much the objects of one namespace take of a cache. A label makes an object part of it, and every user may write
- * labels: without a limit, the objects of one user would take all the memory. The bodies of the objects that come when the
- * budget of their namespace is spent are dropped.
+ * Limits the memory that the objects of one namespace take in caches. A label makes an object part of a cache, and every user may
+ * write labels: without a limit, the objects of one user could take all the memory. Drops the body of an object that exceeds the
+ * budget of its namespace.
  *
- * One is for all caches whose objects count together: see createBoundedInformer.
+ * Several caches can share a budget: see createBoundedInformer.
  */
 export class BodyBudget {
   readonly #most: number;
@@ -54,10 +54,10 @@ export class BodyBudget {
   }
 
   /**
-   * The object, or what `identity` leaves of it if the budget of its namespace is spent.
+   * Returns the object, or `identity` of it if it exceeds the budget of its namespace.
    *
-   * @param identity keeps only parts of a bounded size
-   * @param cost bytes that it takes elsewhere, such as in indexes
+   * @param identity returns only parts of a bounded size
+   * @param cost bytes that the object takes elsewhere, such as in indexes
    */
   keep<T extends KubeObject>(object: T, identity: (object: T) => T, cost = 0): T {
     const bytes = JSON.stringify(object).length + cost;
@@ -91,7 +91,7 @@ function idOf(object: KubeObject): string {
   return `${object.kind ?? ''}/${keyOf(object)}`;
 }
 
-/** What identifies an object, of a bounded size. @param labels keys of the labels that stay */
+/** Returns the identity of an object, in a bounded size. @param labels keys of the labels to keep */
 export function identityOf<T extends KubeObject>(
   { apiVersion, kind, metadata = {} }: T,
   labels: readonly string[] = [],

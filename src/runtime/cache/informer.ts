@@ -78,12 +78,12 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
   return new StoreInformer(options);
 }
 
-/** Whether the cache is filled and current: one whose watch was refused may have changed since. */
+/** Returns whether the cache is filled and current: if its watch is refused, it may be stale. */
 export function isKnown({ synced, refusal }: Pick<Informer<KubeObject>, 'synced' | 'refusal'>): boolean {
   return synced && refusal === undefined;
 }
 
-/** A transform that drops managedFields, often half of an object. */
+/** A transform that drops managedFields, which are often half of an object. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   if (object.metadata !== undefined) delete object.metadata.managedFields;
   return object;

@@ -14,7 +14,7 @@ let api: FakeApi;
 let transport: FakeWatches;
 let pool: InformerPool;
 let clock: FakeClock;
-/** The holders that were told of a change, since the last look. */
+/** The holders for which onChange was called, since `told` was last emptied. */
 let told: string[];
 
 beforeEach(() => {
@@ -59,7 +59,7 @@ it('two holders of one object share a watch, which ends with the last of them', 
   expect([pool.size, pool.find(named('a').selection)]).toEqual([1, undefined]);
 });
 
-it('what is held on is not watched anew', async () => {
+it('a selection that stays held is not watched again', async () => {
   pool.hold('one', [named('a')]);
   await areTold('one');
   const { length } = api.calls;
@@ -69,7 +69,7 @@ it('what is held on is not watched anew', async () => {
   expect(api.calls.slice(length)).toMatchObject([{ verb: 'watch', options: { fieldSelector: 'metadata.name=b' } }]);
 });
 
-it('a holder is told when the first objects are there, also if there are none', async () => {
+it('a holder gets a call after the first list, also if it is empty', async () => {
   pool.hold('one', [named('a')]);
   await areTold('one');
   expect(pool.find(named('a').selection)?.synced).toBe(true);
@@ -82,7 +82,7 @@ it('and when they are refused', async () => {
   expect(pool.find(named('a').selection)).toMatchObject({ synced: false, refusal: { status: 403 } });
 });
 
-it('only changes from or to what concerns a holder are told', async () => {
+it('a holder gets calls only for changes from or to objects that concern it', async () => {
   pool.hold('one', [all((live) => valueOf(live) === 'mine')]);
   await areTold('one');
   const change = async (value: string) => {

@@ -1,13 +1,13 @@
 import { resourceName, type KubeObject } from '../client/resource.ts';
 import { isKnown, type Informer, type InformerEvent, type InformerOptions } from './informer.ts';
 
-/** The objects of an informer. Equal selections share one, so their transforms must be equal, too. */
+/** The objects of an informer. Equal selections share an informer, so their transforms must also be equal. */
 export type PooledSelection = Pick<
   InformerOptions<KubeObject>,
   'resource' | 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform'
 >;
 
-/** What a holder wants to see. */
+/** A selection of objects that a holder watches. */
 export interface Wish {
   readonly selection: PooledSelection;
   /** Whether a change from or to this object concerns the holder. Default: any. */
@@ -17,8 +17,8 @@ export interface Wish {
 export interface InformerPoolOptions {
   readonly create: (selection: PooledSelection) => Informer<KubeObject>;
   /**
-   * Called for a holder of an informer when that has its first objects, or is refused, and at each change that concerns the holder. So what
-   * the holder has read otherwise until then counts no more.
+   * Called for a holder of an informer when the first list has ended or was refused, and at each change that concerns the holder. The
+   * holder must then discard its earlier direct reads.
    */
   readonly onChange: (holder: string) => void;
 }
@@ -31,8 +31,8 @@ interface Pooled {
 }
 
 /**
- * Informers that run while somebody wants what they have, such as single objects by their names. They begin when they are first wanted, are
- * shared by all who want the same, and end when nobody does any more.
+ * Runs informers while holders need them, for example for single objects by name. An informer starts with its first holder, is shared by
+ * all holders of the same selection, and stops with its last holder.
  */
 export class InformerPool {
   readonly #options: InformerPoolOptions;
@@ -48,18 +48,18 @@ export class InformerPool {
     return this.#pooled.size;
   }
 
-  /** The informer of a selection that somebody holds. */
+  /** Returns the informer of a selection; undefined if it has no holder. */
   find(selection: PooledSelection): Informer<KubeObject> | undefined {
     return this.#pooled.get(keyOf(selection))?.informer;
   }
 
-  /** The objects of a selection; undefined if nobody holds it, or if its watch is not current. */
+  /** Returns the objects of a selection; undefined if it has no holder, or if its watch is not current. */
   current(selection: PooledSelection): Informer<KubeObject>['lister'] | undefined {
     const informer = this.find(selection);
     return informer !== undefined && isKnown(informer) ? informer.lister : undefined;
   }
 
-  /** All that a holder wants now, in place of what it wanted before. Without a wish, it holds nothing any more. */
+  /** Replaces the wishes of a holder. Without wishes, it releases all its informers. */
   hold(holder: string, wishes: readonly Wish[]): void {
     if (this.#isClosed) return;
     const wanted = Map.groupBy(wishes, ({ selection }) => keyOf(selection));
@@ -74,12 +74,12 @@ export class InformerPool {
     }
   }
 
-  /** Nobody holds anything any more. */
+  /** Releases all informers of all holders. */
   clear(): void {
     for (const key of this.#pooled.keys()) this.#stop(key);
   }
 
-  /** Ends all informers, and starts none any more. Never rejects. */
+  /** Stops all informers. Later calls of `hold` have no effect. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const ended = [...this.#pooled.values()].map((each) => each.ended);
@@ -105,7 +105,7 @@ export class InformerPool {
     this.#pooled.delete(key);
   }
 
-  /** An object that was deleted before the first list is in no event. */
+  /** Calls `onChange` after the first list: no event reports an object that was deleted before it. */
   async #tellFirst({ informer, stop, holders }: Pooled): Promise<void> {
     await informer.whenSyncedOrRefused(stop.signal);
     if (stop.signal.aborted) return;

@@ -5,15 +5,15 @@ import type { Logger } from '../process/logger.ts';
 interface MissingCrdOptions {
   readonly resource: Resource;
   readonly logger: Logger;
-  /** Who waits for it: 'the operator'. */
+  /** The program that waits for the CRD: 'the operator'. */
   readonly waiting: string;
-  /** What to do. */
+  /** How to install the CRD, for the log message. */
   readonly advice: string;
 }
 
 /**
- * For `onRefusal` of an informer: logs once that the API server does not serve the resource, and once that it does again. The
- * reflector asks again after 1 s, then after pauses that double up to 30 s.
+ * Returns a function for `onRefusal` of an informer: logs once when the API server does not serve the resource, and once when it does
+ * again. The reflector tries again after 1 s, then after pauses that double up to 30 s.
  */
 export function logMissingCrd({ resource, logger, waiting, advice }: MissingCrdOptions) {
   const crd = resourceName(resource);

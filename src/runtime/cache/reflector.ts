@@ -183,7 +183,7 @@ export class Reflector<T extends KubeObject> {
 }
 
 /**
- * The Retry-After of a busy server (429) counts. That of a 503 does not: while kube-apiserver starts, it returns 503
+ * Returns the Retry-After of a busy server (429). Ignores the Retry-After of a 503: while kube-apiserver starts, it returns 503
  * for some paths, always with 5 s (notfoundhandler of k8s.io/apiserver), which is later than the watch could be live
  * again.
  */

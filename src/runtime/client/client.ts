@@ -17,11 +17,11 @@ export interface ListOptions extends CallOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Reads one page of at most so many objects, and no more. Default: all objects. */
+  /** Reads only one page, with at most this many objects. Default: all objects. */
   limit?: number;
-  /** Objects of a page, of which only what `transform` leaves stays in memory with the next page. Default: many. */
+  /** Objects of a page. With small pages, few objects are in memory before `transform` drops their parts. Default: PAGE_SIZE. */
   pageSize?: number;
-  /** What is kept of an object. Default: all. */
+  /** Returns the parts of an object to keep. Default: the whole object. */
   transform?: (object: KubeObject) => KubeObject;
 }
 
@@ -95,6 +95,7 @@ interface ListAnswer<T> {
   metadata?: { continue?: string };
 }
 
+/** Creates a client that sends its requests over the transport. */
 export function createClient(transport: Transport): Client {
   const send = <R>(request: TransportRequest, options: CallOptions = {}): Promise<R> =>
     transport.request<R>({ ...request, signal: options.signal, guard: options.guard });
@@ -191,8 +192,8 @@ async function write<R>(guard: () => void, send: () => Promise<R>): Promise<R> {
 }
 
 /**
- * Signals that are aborted with that of the caller, and when leadership ends. One for all calls of a caller: a reconcile may write
- * thousands of objects, and each composite signal costs Node.js weak references.
+ * Creates signals that are aborted with the signal of the caller, and when leadership ends. All calls with one signal share its
+ * composite signal: a reconcile may write thousands of objects, and each composite signal costs Node.js weak references.
  */
 class LeaderSignals {
   readonly #leadership: WriteGate;

@@ -112,7 +112,7 @@ export class WaitingError extends Error {
 
 /** Writes failed, and the status of the object reports them: try again with backoff. */
 export class IncompleteError extends Error {
-  /** CamelCase, that of the first failure. */
+  /** The reason of the first failure, CamelCase. */
   readonly reason: string;
 
   constructor(failures: readonly { readonly reason: string; readonly message: string }[]) {

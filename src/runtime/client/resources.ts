@@ -44,7 +44,7 @@ export const POD_DISRUPTION_BUDGETS: Resource<V1PodDisruptionBudget> = namespace
   'PodDisruptionBudget',
   'poddisruptionbudgets',
 );
-/** Of the Prometheus operator: its CRD may be missing. */
+/** A kind of the Prometheus operator, whose CRD may be missing. */
 export const PROMETHEUS_RULES: Resource = namespaced('monitoring.coreos.com', 'PrometheusRule', 'prometheusrules');
 export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'discovery.k8s.io',
@@ -54,7 +54,7 @@ export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
 export const INGRESSES: Resource<V1Ingress> = namespaced('networking.k8s.io', 'Ingress', 'ingresses');
 export const JOBS: Resource<V1Job> = namespaced('batch', 'Job', 'jobs');
 export const LEASES: Resource<V1Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
-/** With the part of its spec that is read here: the package has no type of it. */
+/** The fields that are read here. The package @kubernetes/client-node has no type for this kind. */
 export interface MutatingAdmissionPolicy extends KubeObject {
   spec?: { paramKind?: { apiVersion?: string; kind?: string }; variables?: { name: string; expression: string }[] };
 }

@@ -78,7 +78,7 @@ export class Controller {
   }
 
   /**
-   * Reconciles until `signal` is aborted. Then accepts no more keys, and finishes those that wait. At the end of the
+   * Reconciles until `signal` is aborted. Then ignores new keys, and finishes the waiting keys. At the end of the
    * drain time, aborts the signals of the running reconciles and resolves without waiting for them. Never rejects.
    */
   async run(signal: AbortSignal): Promise<void> {

@@ -162,7 +162,7 @@ export class EventRecorder {
     this.#options.logger[level]({ err: error, reason }, 'event not written');
   }
 
-  /** @returns false if the event does not exist any more: the API server keeps events for an hour by default */
+  /** @returns false if the event no longer exists: the API server keeps events for an hour by default */
   async #raiseCount(occurrence: Occurrence, ref: ObjectRef): Promise<boolean> {
     const patch = { series: seriesOf(occurrence) };
     try {

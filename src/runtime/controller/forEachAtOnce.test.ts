@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { forEachAtOnce } from './forEachAtOnce.ts';
 
 describe('forEachAtOnce', () => {
-  it('calls for each item, in order, and no more at a time than allowed', async () => {
+  it('calls for each item, in order, and never more at a time than allowed', async () => {
     const begun: number[] = [];
     let [running, most] = [0, 0];
     await forEachAtOnce([1, 2, 3, 4, 5], 2, async (item) => {

@@ -1,17 +1,17 @@
 import { othersTurn } from '../process/eventLoop/othersTurn.ts';
 
-/** Long enough that changing turns costs little, and short beside the second after which a probe fails. */
+/** Longest time without yielding. Yielding this seldom costs little, and a probe fails only after 1 s. */
 const LONGEST_MS = 2;
 
-/** Lets probes, scrapes and watches be answered during a long computation. All parts of it share one object. */
+/** Yields to the event loop during a long computation, for probes, scrapes and watches. All parts of a computation share one object. */
 export class Turns {
   #began = performance.now();
   #next: Promise<void> | undefined;
 
-  /** Resolves at once, or after the turns of others if this one has lasted for 2 ms. */
+  /** Resolves at once; if this turn has lasted for 2 ms, after a turn of the event loop. */
   async give(): Promise<void> {
     if (performance.now() - this.#began < LONGEST_MS) return;
-    // All wait for the same turns: each with turns of its own would begin another 2 ms in them.
+    // All parts wait for the same turn of the event loop. With separate turns, each part would compute for 2 ms in the turn of another.
     this.#next ??= othersTurn().then(() => {
       this.#next = undefined;
       this.#began = performance.now();
@@ -19,7 +19,7 @@ export class Turns {
     await this.#next;
   }
 
-  /** Takes the steps of a computation, with a turn between two of them where it is due. Resolves to its result. */
+  /** Runs the steps of a computation, and yields between two steps when the turn has lasted for 2 ms. Resolves to its result. */
   async run<T>(steps: Iterator<unknown, T>): Promise<T> {
     for (;;) {
       const { done, value } = steps.next();

@@ -29,7 +29,7 @@ describe('with several workers and any sequence of operations', () => {
   });
 });
 
-/** Three workers that process their key until they are told to finish. */
+/** Three workers that process their key until a step finishes it. */
 class World {
   readonly clock = new FakeClock();
   readonly queue = new WorkQueue({ clock: this.clock });

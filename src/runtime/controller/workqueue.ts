@@ -126,8 +126,8 @@ export class WorkQueue {
   }
 
   /**
-   * Waits for a key and takes it. Resolves to undefined when `signal` is aborted, or when the queue shuts down and no
-   * key waits any more.
+   * Waits for a key and takes it. Resolves to undefined when `signal` is aborted, or when the queue shuts down and has
+   * no waiting key left.
    */
   get(signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted) {
@@ -151,8 +151,8 @@ export class WorkQueue {
   }
 
   /**
-   * Accepts no more keys and drops the delayed ones. get() still returns the waiting keys. Resolves when all of them
-   * are done.
+   * Ignores new keys and drops the delayed keys. get() still returns the waiting keys. Resolves when all of them are
+   * done.
    */
   shutDown(): Promise<void> {
     this.#shuttingDown = true;

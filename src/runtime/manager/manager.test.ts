@@ -55,7 +55,7 @@ describe('Manager', () => {
 
   it.each([
     ['fails', () => Promise.reject(new Error('broken')), 'work: broken'],
-    ['ends by itself', () => Promise.resolve(), 'work: ended, though nobody told it to'],
+    ['ends by itself', () => Promise.resolve(), 'work: ended before it was stopped'],
   ])('stops everything when a part %s, and says which', async (_why, run, message) => {
     const { log, running } = start([{ stage: 'server' }, { stage: 'work', run }]);
     await expect(running).rejects.toThrow(message);

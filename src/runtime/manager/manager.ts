@@ -27,8 +27,8 @@ export function optionalCachePart<T extends KubeObject>(informer: Informer<T>): 
 }
 
 /**
- * A part for a cache that nothing needs at present. A rejection (403) does not make the program less ready: rights that
- * were granted for an older version lack those of a feature that is not switched on.
+ * A part for a cache that nothing needs at present. The program is ready even if the API server rejects it (403): rights that were
+ * granted for an older version lack the rights of new features.
  */
 export function unneededCachePart<T extends KubeObject>(informer: Informer<T>): Part {
   const part = optionalCachePart(informer);
@@ -133,7 +133,7 @@ export class Manager implements HealthChecks {
     try {
       await part.run(signal);
       if (!signal.aborted) {
-        throw new Error('ended, though nobody told it to');
+        throw new Error('ended before it was stopped');
       }
       this.#logger.debug({ part: part.name }, 'stopped');
     } catch (error) {

@@ -53,7 +53,7 @@ describe('createMetrics', () => {
     expect(text).toMatch(/^process_cpu_seconds_total \d/m);
   });
 
-  it('says that it does not lead until it is told', async () => {
+  it('says that it does not lead until it leads', async () => {
     expect(await shown(() => undefined)).toContain('traffic_operator_leader 0\n');
   });
 

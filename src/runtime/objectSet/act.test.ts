@@ -19,7 +19,7 @@ const MEMBERS: readonly Member<Group>[] = [
   account('x/account', { group: 'red' }),
   configMap('x/near', { group: 'red', dependsOn: ['ServiceAccount x/account'] }),
   configMap('y/far', { group: 'blue', dependsOn: ['ConfigMap x/near'] }),
-  configMap('x/beside', { group: 'red' }),
+  configMap('x/free', { group: 'red' }),
 ];
 const SET = createObjectSet(OWNER, MEMBERS);
 
@@ -70,12 +70,12 @@ describe('carryOut', () => {
     const client = refusing(new FakeApi(), /^apply ServiceAccount x.account$/);
     const { failed } = await reconcile(client);
     expect(Object.keys(failed)).toEqual(['ServiceAccount x/account']);
-    expect(client.writes).toEqual(['apply Namespace x', 'apply ConfigMap x/beside']);
+    expect(client.writes).toEqual(['apply Namespace x', 'apply ConfigMap x/free']);
   });
 
   it('returns every failure', async () => {
-    const client = refusing(new FakeApi(), /^apply .*(account|beside)/);
-    expect(Object.keys((await reconcile(client)).failed)).toEqual(['ServiceAccount x/account', 'ConfigMap x/beside']);
+    const client = refusing(new FakeApi(), /^apply .*(account|free)/);
+    expect(Object.keys((await reconcile(client)).failed)).toEqual(['ServiceAccount x/account', 'ConfigMap x/free']);
   });
 
   it('removes in the reverse order', async () => {
@@ -88,7 +88,7 @@ describe('carryOut', () => {
     const client = refusing(new FakeApi(...THERE), /^delete ConfigMap x.near$/);
     const { failed } = await reconcile(client, 'all');
     expect(Object.keys(failed)).toEqual(['ConfigMap x/near']);
-    expect(client.writes).toEqual(['delete ConfigMap x/beside', 'delete ConfigMap y/far']);
+    expect(client.writes).toEqual(['delete ConfigMap x/free', 'delete ConfigMap y/far']);
   });
 
   it('deletes the very object that was observed, not one that took its name since', async () => {
@@ -98,7 +98,7 @@ describe('carryOut', () => {
     });
     const client = new FakeApi(...THERE.map(withUid('new')));
     const { failed } = await reconcile(client, 'all', ({ object }) => withUid('old')(object));
-    expect(failed).toMatchObject({ 'ConfigMap x/beside': expect.stringContaining('Conflict') as string });
+    expect(failed).toMatchObject({ 'ConfigMap x/free': expect.stringContaining('Conflict') as string });
     expect(client.objects.size).toBe(MEMBERS.length);
   });
 

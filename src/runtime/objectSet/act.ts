@@ -12,15 +12,15 @@ export interface Failure {
   readonly error: unknown;
 }
 
-/** What writes. */
+/** The means to write objects. */
 export interface Tools {
   readonly applier: Applier;
   readonly client: Client;
 }
 
 /**
- * Writes what the plan says. After a failed apply, the objects that depend on the failed one are left out; after a failed
- * delete, the objects that it depends on stay. Everything else is written.
+ * Applies and deletes the objects of the plan. After a failed apply, skips the objects that depend on the failed object; after a failed
+ * delete, skips the objects that it depends on. Writes everything else.
  *
  * @throws NotLeaderError
  */
@@ -36,7 +36,7 @@ export async function carryOut(plan: Plan, { applier, client }: Tools): Promise<
 }
 
 /**
- * Deletes the very object that was observed: an object that took its name since then has another uid, and stays.
+ * Deletes the observed object only: an object that has taken its name since then has another uid, and stays.
  *
  * @throws ApiError, TransportError, NotLeaderError
  */
@@ -53,7 +53,7 @@ export async function remove(
   });
 }
 
-/** @param needs whether the first cannot be written because the second was not */
+/** Runs the writes in order. @param needs returns whether a skipped step prevents a step */
 async function inTurn(
   steps: readonly Observed[],
   write: (each: Observed) => Promise<void>,

@@ -20,17 +20,17 @@ export function idOf({ resource, object }: Member): string {
   return `${resource.kind} ${keyOf(object)}`;
 }
 
-/** The id that a member of this kind and name has. */
+/** Returns the id of a member of this kind and name. */
 export function idFor({ kind }: Pick<Resource, 'kind'>, ref: ObjectRef): string {
   return `${kind} ${keyOf({ metadata: ref })}`;
 }
 
-/** Whether the member is a Namespace. */
+/** Returns whether the member is a Namespace. */
 export function isNamespace({ resource }: Member): boolean {
   return resource.kind === 'Namespace' && resource.group === '';
 }
 
-/** Whether the member is in this Namespace. */
+/** Returns whether the member is in this Namespace. */
 export function isIn({ object }: Member, namespace: Member): boolean {
   return isNamespace(namespace) && object.metadata?.namespace === namespace.object.metadata?.name;
 }

@@ -9,9 +9,9 @@ import type { OrderedMember } from './order.ts';
 import { planSet } from './plan.ts';
 import type { Observation, Observed, SwitchedOff } from './plan.ts';
 
-/** Where an observation comes from. */
+/** The sources of an observation. */
 export interface Sources<G extends string> {
-  /** The object that the cluster has under the member's name. */
+  /** Returns the present object with the name of the member. */
   readonly live: (member: Member<G>) => KubeObject | undefined | Promise<KubeObject | undefined>;
   /** Groups for which `live` may be wrong. */
   readonly unknown: ReadonlySet<G | undefined>;
@@ -20,9 +20,9 @@ export interface Sources<G extends string> {
 }
 
 /**
- * Reads everything that a decision about the set needs.
+ * Reads the inputs of `planSet`.
  *
- * @param off what is switched off
+ * @param off the groups that are switched off
  * @throws ApiError, TransportError
  */
 export async function observeSet<G extends string>(
@@ -40,7 +40,7 @@ export async function observeSet<G extends string>(
 }
 
 /**
- * Reads a member from the API server; undefined where there is none.
+ * Reads the present object with the name of a member from the API server; undefined if it does not exist.
  *
  * @throws ApiError, TransportError
  */

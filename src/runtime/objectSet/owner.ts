@@ -1,19 +1,19 @@
 import { APPLIED_HASH_ANNOTATION } from '../apply/appliedHash.ts';
 import type { KubeObject } from '../client/resource.ts';
 
-/** What marks the objects of a set. */
+/** The labels that mark the objects of a set. */
 export interface Owner {
   /** Labels that every object of the set has. */
   readonly labels: Readonly<Record<string, string>>;
   /**
-   * Keys of `labels` that tell sets of this operator apart: an object with another value there belongs to another set,
-   * whatever else it has.
+   * Keys of `labels` that distinguish sets of this operator: an object with another value under such a key belongs to another
+   * set.
    */
   readonly distinguishing?: readonly string[];
 }
 
 /**
- * Whether this operator made the object for the set:
+ * Returns whether this operator made the object for the set:
  *
  * | the object                                                          | ours |
  * | ------------------------------------------------------------------- | ---- |
@@ -23,7 +23,7 @@ export interface Owner {
  * | lacks labels, but has the annotation of our apply (drift)           | yes  |
  * | anything else                                                       | no   |
  *
- * @param desired the object as the set has it
+ * @param desired the desired object of the set
  */
 export function isOwnedBy(
   { labels: marks, distinguishing = [] }: Owner,
@@ -37,7 +37,7 @@ export function isOwnedBy(
   return isMarked(live, marks) || annotations[APPLIED_HASH_ANNOTATION] !== undefined;
 }
 
-/** Whether the object has all of these labels. */
+/** Returns whether the object has all of these labels. */
 export function isMarked(object: KubeObject, marks: Owner['labels']): boolean {
   return Object.entries(marks).every(([key, value]) => object.metadata?.labels?.[key] === value);
 }

@@ -36,7 +36,7 @@ const nothing: Live = () => undefined;
 
 interface Row {
   readonly why: string;
-  /** What the cluster has that is not ours and as usual. */
+  /** The objects in the cluster that differ from `usual`, by id. */
   readonly but?: Record<string, Live>;
   readonly usual?: Live;
   readonly off?: readonly Group[] | 'all';
@@ -52,7 +52,7 @@ const rows: readonly Row[] = [
   { why: 'nothing is there: everything is made', usual: nothing, apply: ALL },
   { why: 'what is ours is compared again', apply: ALL },
   {
-    why: 'a foreign object is left alone and named; what depends on it goes on',
+    why: 'a foreign object is not touched, but named; objects that depend on it are applied',
     but: { [ACCOUNT]: foreign },
     apply: [NAMESPACE, RED, BLUE, ALONE],
     problems: [`ForeignObject ${ACCOUNT}`],
@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
     problems: [`NamespaceKept ${NAMESPACE}`],
   },
   {
-    why: 'what is not known is left as it is, with its group and all that depends on it',
+    why: 'unknown objects are unchanged, with their group and all that depends on it',
     unknown: ['red'],
     apply: [ALONE],
   },

@@ -8,35 +8,35 @@ import type { Owner } from './owner.ts';
 import { foreignProblem, keptProblem } from './problem.ts';
 import type { Problem } from '../process/problem.ts';
 
-/** A member, and the object that the cluster has under its name. */
+/** A member, and the present object of its name in the cluster. */
 export interface Observed<M extends Member = OrderedMember> {
   readonly member: M;
   readonly live: KubeObject | undefined;
 }
 
-/** The groups that are switched off, or all of the set. */
+/** The groups that are switched off; 'all' for the whole set. */
 export type SwitchedOff<G extends string> = ReadonlySet<G> | 'all';
 
-/** Everything that a decision about a set may look at. */
+/** The inputs of `planSet`. */
 export interface Observation<G extends string = string> {
   readonly owner: ObjectSet<G>['owner'];
   /** In the order of the set. */
   readonly observed: readonly Observed<OrderedMember<G>>[];
   readonly off: SwitchedOff<G>;
-  /** Groups of which not every live object is known, for lack of a right to watch it. */
+  /** Groups with a live object that is not known, because the operator may not watch it. */
   readonly unknown: ReadonlySet<G | undefined>;
   /** 'namespace/name' of objects that are not ours; read only in Namespaces that may have to go. */
   readonly strangers: readonly string[];
 }
 
-/** What is to be done about a set. */
+/** The plan for a set. */
 export interface Plan {
-  /** In the order of the set. Most are as they should be: the Applier compares first. */
+  /** Members to apply, in the order of the set. The Applier writes only if they differ. */
   readonly apply: readonly Observed[];
-  /** In the reverse order. */
+  /** Members to delete, in the reverse order of the set. */
   readonly remove: readonly Observed[];
   readonly problems: readonly Problem[];
-  /** An object is being deleted, and cannot be made again before it is gone. */
+  /** True while an object is being deleted: it cannot be created again before that ends. */
   readonly waiting: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Plan {
  * | ------ | ---------------------------------------------- | -------------------------------------- |
  * | on     | nothing, or ours                               | apply                                  |
  * | on     | ours, being deleted                            | wait, with all that depends on it      |
- * | on     | foreign                                        | leave alone and name it                |
+ * | on     | foreign                                        | do not touch it, and name it           |
  * | off    | ours                                           | remove                                 |
  * | off    | ours, being deleted                            | nothing                                |
  * | off    | ours, a Namespace that holds something foreign | keep and name it                       |
@@ -56,11 +56,11 @@ export interface Plan {
  * | on     | an object that it depends on is not known      | nothing                                |
  * | off    | an object that depends on it is not known      | nothing                                |
  *
- * A member is on when its group is, or when a member that is on depends on it. A foreign object is as good as ours for
- * what depends on it: an administrator may have made a Namespace beforehand.
+ * A member is on when its group is on, or when a member that is on depends on it. Members may depend on a foreign object: an
+ * administrator may have created a Namespace beforehand.
  *
  * A Namespace holds something foreign when a stranger, or a foreign object under the name of a member, is in it:
- * everything in it would be deleted with it.
+ * everything in the Namespace would be deleted with it.
  */
 export function planSet<G extends string>(observation: Observation<G>): Plan {
   const members = observation.observed.map(({ member }) => member);
@@ -116,7 +116,7 @@ function planUnwanted({
   return { remove: removable.filter((each) => !kept.includes(each)).reverse(), kept };
 }
 
-/** Whether somebody else made the live object. */
+/** Returns whether the live object was not made by this operator for the set. */
 export function isForeign(owner: Owner, { member, live }: Observed<Member>): boolean {
   return live !== undefined && !isOwnedBy(owner, live, member.object);
 }
@@ -129,7 +129,7 @@ function isLeaving({ live }: Observed<Member>): boolean {
   return live?.metadata?.deletionTimestamp !== undefined;
 }
 
-/** Whether a group is switched off. */
+/** Returns whether a group is switched off. */
 export function isOff<G extends string>(off: SwitchedOff<G>, group: G | undefined): boolean {
   return off === 'all' || (group !== undefined && off.has(group));
 }
@@ -152,14 +152,14 @@ function idsOf(members: readonly Member[]): ReadonlySet<string> {
   return new Set(members.map(idOf));
 }
 
-/** These ids and all that depends on them, directly or not. */
+/** Returns these ids and the ids of all members that depend on them, directly or not. */
 function withDependants(members: readonly OrderedMember[], ids: Iterable<string>): ReadonlySet<string> {
   const found = new Set(ids);
   for (const member of members) if (member.dependsOn.some((id) => found.has(id))) found.add(idOf(member));
   return found;
 }
 
-/** These ids and all that they depend on, directly or not. */
+/** Returns these ids and the ids of all members that they depend on, directly or not. */
 function withDependencies(members: readonly OrderedMember[], ids: Iterable<string>): ReadonlySet<string> {
   const found = new Set(ids);
   for (const member of members.toReversed()) {

@@ -114,20 +114,20 @@ describe('watchMembers', () => {
 });
 
 describe('unknownGroups', () => {
-  it('are all groups until the caches are filled, also that of members without one', async () => {
+  it('are all groups until the caches are filled, also undefined for members without a group', async () => {
     const caches = start();
     expect(caches.unknownGroups()).toEqual(new Set<Group | undefined>([undefined, 'red', 'blue']));
     await vi.waitFor(() => expect(caches.unknownGroups()).toEqual(new Set()));
   });
 
-  it('are those with a member that may not be watched, though the others of the group are known', async () => {
+  it('contain the group of a member that may not be watched, though its other members are known', async () => {
     refuse();
     const caches = await started();
     expect(caches.informers.map(({ synced }) => synced)).toEqual([true, false, true, true]);
     expect(caches.unknownGroups()).toEqual(new Set(['red']));
   });
 
-  it('are also those of which a filled cache may have changed since its watch was refused, until it is allowed', async () => {
+  it('contain the group of a filled cache whose watch is refused, until it is allowed', async () => {
     await put('x/near', {});
     const caches = await started();
     refuse();
@@ -145,7 +145,7 @@ describe('refusals', () => {
     refuse('User "x" cannot watch resource "configmaps"');
     const caches = await started();
     const message =
-      'User "x" cannot watch resource "configmaps"; what depends on it stays as it is until that is allowed';
+      'User "x" cannot watch resource "configmaps"; allow it: until then, objects that depend on it are unchanged';
     expect(caches.refusals()).toEqual([{ reason: 'Forbidden', object: 'ConfigMap x/near', message }]);
   });
 
@@ -153,7 +153,7 @@ describe('refusals', () => {
     expect((await started()).refusals()).toEqual([]);
   });
 
-  it('are told when they come and go', async () => {
+  it('call onRefusal when they come and go', async () => {
     const told = vi.fn();
     refuse();
     const caches = start(told);

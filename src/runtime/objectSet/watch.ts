@@ -8,29 +8,29 @@ import { isOff, type SwitchedOff } from './plan.ts';
 import { refusalProblem } from './problem.ts';
 import type { Problem } from '../process/problem.ts';
 
-/** Caches of the objects of a set. */
+/** The caches of the objects of a set. */
 export interface MemberCaches<G extends string> {
   /** In the order of the members. */
   readonly informers: readonly Informer<KubeObject>[];
-  /** The object that the cluster has under the member's name, whoever made it; undefined for a member that is not watched. */
+  /** Returns the object with the name of the member, also a foreign one; undefined if it does not exist or is not watched. */
   live(member: Member): KubeObject | undefined;
-  /** Groups of which not every object is known. */
+  /** Returns the groups with an object that is not known. */
   unknownGroups(): ReadonlySet<G | undefined>;
-  /** The objects that the API server does not let us watch, in its own words, but for those that are switched off. */
+  /** Returns a problem for each object that may not be watched, with the message of the API server, except for groups in `off`. */
   refusals(off?: SwitchedOff<G>): Problem[];
-  /** The group of the member that an informer is of. */
+  /** Returns the group of the member of an informer. */
   groupOf(informer: Informer<KubeObject>): G | undefined;
 }
 
-/** What all informers of a set share. */
+/** The options that all informers of a set share. */
 export type WatchOptions = Pick<
   InformerOptions<KubeObject>,
   'transport' | 'logger' | 'metrics' | 'clock' | 'onRefusal'
 >;
 
 /**
- * Makes an informer for each member by its name, so that RBAC can be by name too and a foreign object is seen as well.
- * Managed fields are not kept.
+ * Creates an informer for each member by its name, so that RBAC can limit the names, and foreign objects are also found. Drops
+ * managed fields.
  */
 export function watchMembers<G extends string>(members: readonly Member<G>[], options: WatchOptions): MemberCaches<G> {
   const watched = members.map((member) => ({
@@ -52,9 +52,9 @@ export function watchMembers<G extends string>(members: readonly Member<G>[], op
 }
 
 /**
- * The problem that an informer is refused; none where it is not.
+ * Returns the problem that the watch of an informer is refused; none if it is allowed.
  *
- * @param object what the informer watches
+ * @param object id of the watched object, for the problem
  */
 export function refusalOf(object: string, { refusal }: Pick<Informer<KubeObject>, 'refusal'>): Problem[] {
   return refusal === undefined ? [] : [refusalProblem(object, refusal.detail)];

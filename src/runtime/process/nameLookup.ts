@@ -1,24 +1,24 @@
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import type { Clock } from './clock.ts';
 
-/** As the option `lookup` of Node.js' connections. */
+/** The type of the option `lookup` of Node.js' connections. */
 export type LookupFunction = (
   host: string,
   options: LookupOptions,
   done: (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void,
 ) => void;
 
-/** All addresses of a host. @throws an Error with a code, such as ENOTFOUND or EAI_AGAIN */
+/** Resolves to all addresses of a host. @throws an Error with a code, such as ENOTFOUND or EAI_AGAIN */
 export type Ask = (host: string) => Promise<LookupAddress[]>;
 
-/** The name server says that there is no such name; other errors are those of a name server that does not answer. */
+/** Code of the error if the name does not exist. With other codes, the name server did not answer or failed. */
 const NO_SUCH_NAME = 'ENOTFOUND';
 
 /**
- * Looks names up by the system, as Node.js does, with a limit of time and with the addresses that were last known.
+ * Looks up names by the resolver of the system, as Node.js does, with a time limit and with the last known addresses.
  *
  * getaddrinfo(3) cannot be cancelled. With a silent name server it takes 10 s for each search domain, and Node.js runs
- * two of them at a time; so a lookup of a name that is under way is shared.
+ * two lookups at a time; so calls for one name share the lookup in progress.
  */
 export class NameLookup {
   readonly #clock: Clock;
@@ -46,13 +46,13 @@ export class NameLookup {
   }
 
   /**
-   * The addresses of a connection that is to be opened:
+   * Returns a lookup for connections:
    *
    * | the name server | addresses |
    * |---|---|
-   * | answers within `waitMs` | those |
-   * | says that there is no such name | an error |
-   * | is silent, or fails | those that were last known; an error if there are none |
+   * | answers within `waitMs` | the addresses of the answer |
+   * | answers that the name does not exist | an error |
+   * | is silent, or fails | the last known addresses; an error if there are none |
    */
   lastKnown(waitMs: number): LookupFunction {
     return lookupBy(async (host) => {
@@ -66,7 +66,7 @@ export class NameLookup {
     });
   }
 
-  /** Only what the name server answers, for as long as the caller waits: for probes that measure it. */
+  /** Returns a lookup without time limit and last known addresses: for probes that measure the name server. */
   fresh(): LookupFunction {
     return lookupBy((host) => this.#shared(host));
   }

@@ -11,7 +11,7 @@ interface RenewalOptions {
   /** For the log, such as 'metrics certificate'. */
   readonly name: string;
   readonly server: Pick<HttpsServer, 'renew'>;
-  /** What the server uses now. */
+  /** The certificate that the server uses at first. */
   readonly first: Certificate;
   readonly source: CertificateSource;
   readonly logger: Logger;

@@ -19,7 +19,7 @@ export interface HealthChecks {
 
 /**
  * Serves /healthz and /readyz: 200, or 503 with one line per failing check. With `?verbose` the response also lists the
- * passing checks. The format is that of the Kubernetes components.
+ * passing checks. The format is the same as in Kubernetes components.
  */
 export function createHealthServer(
   options: Omit<HttpServerOptions, 'name' | 'handler'>,

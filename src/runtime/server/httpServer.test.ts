@@ -182,7 +182,7 @@ describe.each(['plain', 'http/1.1'] as const)('a server of HTTP/1.1 (%s)', (prot
     await start(protocol);
     const parts = function* (): Generator<string> {
       yield 'some';
-      throw new Error('no more');
+      throw new Error('no further part');
     };
     handler = () => ({ status: 200, text: '', parts: parts() });
     expect((await ask(GOOD + CLOSE)).endsWith('\r\n0\r\n\r\n')).toBe(false);

@@ -23,7 +23,7 @@ export interface SecureOptions {
   certPath: string;
   /** Whether HTTP/2 is enabled. */
   http2: boolean;
-  /** Client for authorization requests. Not limited to the leader, because a standby is scraped, too. */
+  /** Client for authorization requests. Not limited to the leader, because Prometheus also scrapes a standby. */
   client: Client;
 }
 

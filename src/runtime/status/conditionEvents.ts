@@ -7,24 +7,26 @@ export interface PlannedEvent {
   readonly note: string;
 }
 
-/** When a change of one type of condition is an event. */
+/** Which changes of one type of condition are events. */
 export interface ConditionRule {
-  /** The status in which the condition is as it should be. */
+  /** The status of the healthy condition. */
   readonly healthy: 'True' | 'False';
-  /** Its first healthy state is an event, too. Otherwise only one that follows an unhealthy state is. */
+  /** True if the first healthy state is also an event. Otherwise only a healthy state after an unhealthy state is an event. */
   readonly firstHealthy?: boolean;
   /**
-   * What makes an event while the status stays unhealthy: another reason, which is the default; nothing, where reasons
-   * come and go within one outage; or another message as well, where it is decided for another generation, since a spec
-   * that was written anew may be wrong in another place.
+   * The changes that are events while the status stays unhealthy:
+   * - reason (default): a different reason
+   * - nothing: none, because reasons come and go within one outage
+   * - messageOfGeneration: a different reason, or a different message for a new generation, because the new spec may be wrong in
+   *   another place
    */
   readonly whileUnhealthy?: 'reason' | 'nothing' | 'messageOfGeneration';
 }
 
 export interface ConditionRules {
-  /** By condition type. Other types are no events. */
+  /** By condition type. Changes of other types are not events. */
   readonly types: Readonly<Record<string, ConditionRule>>;
-  /** Reasons of plain progress, which are no events. */
+  /** Reasons of plain progress, which are not events. */
   readonly silent?: ReadonlySet<string>;
 }
 
@@ -36,8 +38,8 @@ export const STANDARD_TYPES = {
 } as const satisfies ConditionRules['types'];
 
 /**
- * The events that report the way from the conditions that an object has to the new ones. An event has the reason of its
- * condition; it is a Warning when the condition is not as it should be.
+ * Returns the events for the changes between the present conditions of an object and the new conditions. An event has the reason of
+ * its condition; it is a Warning when the condition is unhealthy.
  *
  * | condition before -> after            | event                                   |
  * | ------------------------------------ | --------------------------------------- |
@@ -45,7 +47,7 @@ export const STANDARD_TYPES = {
  * | healthy -> unhealthy, none -> unhealthy | Warning                              |
  * | unhealthy -> unhealthy               | Warning, by the rule's `whileUnhealthy` |
  * | unhealthy -> healthy                 | Normal                                  |
- * | healthy -> healthy, none -> healthy  | Normal, where the rule has `firstHealthy` and the reason is another |
+ * | healthy -> healthy, none -> healthy  | Normal, if the rule has `firstHealthy` and the reason differs |
  */
 export function conditionEvents(
   before: readonly Condition[] | undefined,
@@ -70,7 +72,7 @@ function isNews(was: Condition | undefined, now: Condition, rule: ConditionRule)
   return !isHealthy || firstHealthy || (was !== undefined && was.status !== 'Unknown');
 }
 
-/** Whether an unhealthy state that goes on is another one. */
+/** Returns whether a change within an unhealthy state is an event. */
 function goesOn(was: Condition, now: Condition, { whileUnhealthy = 'reason' }: ConditionRule): boolean {
   if (whileUnhealthy === 'nothing') return false;
   if (was.reason !== now.reason) return true;

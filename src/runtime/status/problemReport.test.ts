@@ -24,12 +24,12 @@ function report(): { report: ProblemReport; events: unknown[]; lines: string[]; 
 }
 
 describe('ProblemReport', () => {
-  it('says once that a problem is there, and once that it is over', () => {
+  it('logs once when a problem begins, and once when it is resolved', () => {
     const { report: it, events, lines, counts } = report();
     it.update('components', [FOREIGN]);
     it.update('components', [{ ...FOREIGN, message: 'is still not ours' }]);
     it.update('components', []);
-    expect(lines).toEqual(['measurement problem', 'measurement problem is over']);
+    expect(lines).toEqual(['measurement problem', 'measurement problem resolved']);
     expect(counts).toEqual([1, 1, 0]);
     const about = {
       apiVersion: 'apps/v1',
@@ -47,7 +47,7 @@ describe('ProblemReport', () => {
     expect(lines).toEqual(['measurement problem']);
   });
 
-  it('tells what is still wrong once more when it is asked to, and then no more', () => {
+  it('reports problems that persist once more when it is asked to', () => {
     const { report: it, events, lines } = report();
     it.update('components', [FOREIGN]);
     it.tellAgain();
@@ -57,12 +57,12 @@ describe('ProblemReport', () => {
     expect(events).toHaveLength(2);
   });
 
-  it('does not tell once more what is over', () => {
+  it('does not report a resolved problem once more', () => {
     const { report: it, lines } = report();
     it.update('components', [FOREIGN]);
     it.tellAgain();
     it.update('components', []);
-    expect(lines).toEqual(['measurement problem', 'measurement problem is over']);
+    expect(lines).toEqual(['measurement problem', 'measurement problem resolved']);
   });
 
   it('writes no event where there is no Deployment that it could be about', () => {

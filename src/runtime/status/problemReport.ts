@@ -4,52 +4,52 @@ import type { Logger } from '../process/logger.ts';
 import type { Problem } from '../process/problem.ts';
 
 export interface ProblemReportOptions {
-  /** Begins the log messages: 'measurement' for 'measurement problem'. */
+  /** The start of the log messages: 'measurement' for 'measurement problem'. */
   readonly name: string;
-  /** What the controller does, CamelCase: the action of the events. */
+  /** The action of the events, CamelCase. */
   readonly action: string;
-  /** The operator's own. */
+  /** The namespace of the operator. */
   readonly namespace: string;
   readonly logger: Logger;
   readonly recorder?: Pick<EventRecorder, 'event'>;
-  /** How many problems there are now. */
+  /** Called with the present number of problems after each update. */
   readonly onChange?: (count: number) => void;
 }
 
 /**
- * The report of a controller that has no object with conditions: what is wrong now. A problem is logged when it begins
- * and when it ends, and is an event when it begins.
+ * Reports the problems of a controller that has no object with conditions. Logs a problem when it begins and when it ends, and
+ * records an event when it begins.
  */
 export class ProblemReport {
   readonly #options: ProblemReportOptions;
   readonly #problems = new Map<string, readonly Problem[]>();
-  /** Whose problems are told once more. */
+  /** The sources whose problems are reported again at their next update. */
   #untold = new Set<string>();
-  /** The operator's own Deployment, which the events are about; without one there are none. */
+  /** The Deployment of the operator, which the events are about. Without it, no events are recorded. */
   about: V1OwnerReference | undefined;
 
   constructor(options: ProblemReportOptions) {
     this.#options = options;
   }
 
-  /** All problems. */
+  /** The present problems. */
   get current(): readonly Problem[] {
     return [...this.#problems.values()].flat();
   }
 
-  /** Tells all that is still wrong once more: what a standby said was in its log alone, as it may not write events. */
+  /** Reports problems that persist again at the next update. Call it after a standby became the leader: a standby may not write events. */
   tellAgain(): void {
     this.#untold = new Set(this.#problems.keys());
   }
 
-  /** Replaces what `source` knew of. Problems are the same when reason and object are, whatever the message. */
+  /** Replaces the problems of a source. Problems are the same if their reason and object are the same. */
   update(source: string, problems: readonly Problem[]): void {
     const before = this.#problems.get(source) ?? [];
     this.#problems.set(source, problems);
     const told = this.#untold.delete(source) ? [] : before;
     for (const problem of without(problems, told)) this.#begins(problem);
     for (const { reason, object } of without(before, problems)) {
-      this.#options.logger.info({ reason, object }, `${this.#options.name} problem is over`);
+      this.#options.logger.info({ reason, object }, `${this.#options.name} problem resolved`);
     }
     this.#options.onChange?.(this.current.length);
   }

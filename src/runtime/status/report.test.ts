@@ -113,7 +113,7 @@ describe('the report of a second controller', () => {
     expect(world.cache.get('shop/web')?.status).toBeUndefined();
   });
 
-  it('waits a second when somebody else wrote the object meanwhile, which is no failure and no event', async () => {
+  it('waits a second if another client wrote the object meanwhile, which is not a failure and not an event', async () => {
     let asked = 0;
     refuseOn(world.api, ({ verb }) => (verb === 'patch' && ++asked === 1 ? OVERTAKEN : undefined));
     controller.queue.add('shop/web');

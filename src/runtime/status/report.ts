@@ -4,26 +4,26 @@ import type { PlannedEvent } from './conditionEvents.ts';
 import type { StatusOf, WithStatus } from './keptStatuses.ts';
 import type { StatusWriter } from './statusWriter.ts';
 
-/** What a reconcile reports with. */
+/** The means to report the result of a reconcile. */
 export interface Reporters<T extends WithStatus> {
   readonly statuses: Pick<StatusWriter<T>, 'write'>;
   readonly events: Pick<EventRecorder, 'event'>;
 }
 
-/** How a reconcile went. */
+/** The result of a reconcile. */
 export interface Report<T extends WithStatus> {
   /** With apiVersion and kind, which the events name. */
   readonly about: T;
   readonly status: StatusOf<T>;
-  /** The way from the status before to this one. */
+  /** The changes from the previous status to this one. */
   readonly events: readonly PlannedEvent[];
 }
 
 /**
- * Ends a reconcile: writes the status, and records the events when the status has changed. A status that could not be
- * written is reported by none: the next reconcile plans the same events again.
+ * Ends a reconcile: writes the status, and records the events if the status has changed. Records no events for a status that could
+ * not be written: the next reconcile plans the same events again.
  *
- * @throws WaitingError when somebody else wrote the object meanwhile; ApiError, TransportError
+ * @throws WaitingError if another client wrote the object meanwhile; ApiError, TransportError
  */
 export async function report<T extends WithStatus>(
   { statuses, events }: Reporters<T>,

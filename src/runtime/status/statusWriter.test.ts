@@ -41,7 +41,7 @@ describe('StatusWriter', () => {
     expect(world.cache.get('shop/web')?.status).toBeUndefined();
   });
 
-  it('compares with what somebody else wrote meanwhile', async () => {
+  it('compares with the status that another client wrote meanwhile', async () => {
     const { world, statuses } = scene();
     world.cache.set({ ...aGadget({ resourceVersion: '2' }), status: { size: 5 } });
     expect(await statuses.write(aGadget(), { size: 5 })).toBe(false);
@@ -57,7 +57,7 @@ describe('StatusWriter', () => {
     expect(await statuses.write(aGadget(), { size: 1 })).toBe(false);
   });
 
-  it('writes nothing on an object of the same name that was made anew', async () => {
+  it('writes nothing to an object that was deleted and created again', async () => {
     const { world, statuses } = scene();
     world.cache.set(aGadget({ uid: 'another', resourceVersion: '9' }));
     expect(await statuses.write(aGadget(), { size: 1 })).toBe(false);
@@ -86,7 +86,7 @@ describe('a status of which the API server drops a field', () => {
     expect(world.stored()?.status).toEqual({ conditions: [] });
   });
 
-  it('is written whole with the next change, once the API server drops nothing any more', async () => {
+  it('is written whole with the next change, once the API server no longer drops fields', async () => {
     const { world, statuses } = dropping();
     await statuses.write(aGadget(), { size: 1, conditions: [] });
     world.api.prune = (gadget) => gadget;
@@ -103,7 +103,7 @@ describe('a status of which the API server drops a field', () => {
     expect(world.patches()).toHaveLength(1);
   });
 
-  it('is read as it is when somebody else wrote it, of another object, and when it was forgotten', async () => {
+  it('is read as stored after a write by another client, for another object, and when it was forgotten', async () => {
     const { world, statuses } = dropping();
     await statuses.write(aGadget(), { size: 1, conditions: [] });
     const stored = world.stored()!;

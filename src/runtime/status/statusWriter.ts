@@ -14,7 +14,7 @@ export interface StatusWriterOptions<T extends WithStatus> {
   readonly objects: Pick<Overlay<T>, 'get' | 'wrote'>;
 }
 
-/** Writes the status of one kind's objects: what differs, by a merge patch of the status subresource. */
+/** Writes the status of objects of one kind: only differences, by a merge patch of the status subresource. */
 export class StatusWriter<T extends WithStatus> {
   readonly #options: StatusWriterOptions<T>;
   readonly #kept = new KeptStatuses<T>();
@@ -23,20 +23,20 @@ export class StatusWriter<T extends WithStatus> {
     this.#options = options;
   }
 
-  /** The object as it is now, with the status that was last written; undefined where there is none. */
+  /** Returns the present object, with the status that was last written; undefined if it does not exist. */
   newest(key: string): T | undefined {
     const object = this.#options.objects.get(key);
     return object && this.#kept.asMeant(object);
   }
 
   /**
-   * Compares the status with the one that the object has now, which this reconcile or another writer may have changed
-   * since it was read, and patches the difference. What the API server dropped earlier is sent again, but only when
-   * something else differs, too: its CRD may be newer by now.
+   * Compares the status with the present status of the object, which this reconcile or another writer may have changed since it was
+   * read, and patches the difference. If there is a difference, also sends again the fields that the API server dropped earlier: its
+   * CRD may be newer by now.
    *
    * @param about the object that the status was decided for
-   * @returns whether something was written: not where nothing differs, or where the object is gone or was made anew
-   * @throws WaitingError when somebody else wrote the object meanwhile; ApiError, TransportError
+   * @returns whether something was written: false without a difference, and if the object was deleted or created again
+   * @throws WaitingError if another client wrote the object meanwhile; ApiError, TransportError
    */
   async write(about: T, status: StatusOf<T>, options: CallOptions = {}): Promise<boolean> {
     const key = keyOf(about);
@@ -56,12 +56,12 @@ export class StatusWriter<T extends WithStatus> {
     return true;
   }
 
-  /** The object of this key is gone. */
+  /** Call when the object of this key was deleted. */
   forget(key: string): void {
     this.#kept.forget(key);
   }
 
-  /** @returns the object as it is then; undefined when there is none any more */
+  /** @returns the object in the response; undefined if it no longer exists */
   async #patch(key: string, status: unknown, options: CallOptions): Promise<T | undefined> {
     const { client, resource, fieldManager } = this.#options;
     try {

@@ -2,10 +2,10 @@ import { ApiError, isConflict, isForbidden, NotLeaderError, TransportError, Wait
 import type { Resource } from '../client/resource.ts';
 import type { Failure } from './failure.ts';
 
-/** How soon an object that somebody else wrote meanwhile is reconciled again: ms. */
+/** Delay before an object that another client wrote meanwhile is reconciled again: ms. */
 export const OVERTAKEN_RETRY_MS = 1_000;
 
-/** The reasons that a kind's conditions have for a failed write. */
+/** The reasons of a kind's conditions for a failed write. */
 export interface FailureReasons {
   /** 403: RBAC, quota or an admission webhook. */
   readonly forbidden: string;
@@ -13,15 +13,16 @@ export interface FailureReasons {
   readonly refused: string;
   /** No answer. */
   readonly unreachable: string;
-  /** A defect of the operator's own. */
+  /** A defect of the operator. */
   readonly failed: string;
 }
 
 /**
- * Somebody wrote the reconciled object between our read and our write: 409 Conflict. That is no failure, and nothing is
- * reported. The next reconcile reads what they wrote.
+ * Throws if another client wrote the reconciled object between the read and the write of this process: 409 Conflict. That is not a
+ * failure and not reported: the next reconcile reads the new state.
+ *
  * @param resource the kind of the reconciled object
- * @throws WaitingError when that is what the error says; returns otherwise
+ * @throws WaitingError for such a conflict; returns otherwise
  */
 export function rethrowOvertaken(error: unknown, resource: Resource): void {
   if (!(error instanceof ApiError) || !isConflict(error) || error.reason !== 'Conflict') return;
@@ -30,11 +31,11 @@ export function rethrowOvertaken(error: unknown, resource: Resource): void {
   throw new WaitingError(error.reason, message, OVERTAKEN_RETRY_MS, { cause: error });
 }
 
-/** From an error to the failure that a condition reports. */
+/** Returns the failure that a condition reports for an error. */
 export type FailureOf = (what: string, error: unknown) => Failure;
 
 /**
- * Makes the function that turns the error of a write into a Failure:
+ * Creates the function that turns the error of a write into a Failure:
  *
  * | error                              | failure                                               |
  * | ---------------------------------- | ----------------------------------------------------- |
@@ -47,7 +48,7 @@ export type FailureOf = (what: string, error: unknown) => Failure;
  *
  * No other part of a response or error gets into a condition.
  *
- * @param resource the kind of the reconciled object, which may be another than the one that was written
+ * @param resource the kind of the reconciled object, which may differ from the kind of the written object
  */
 export function createFailureOf(resource: Resource, reasons: FailureReasons): FailureOf {
   return (what, error) => {

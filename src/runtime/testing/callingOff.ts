@@ -5,8 +5,8 @@ import { kubeConfigFor } from './kubeConfig.ts';
 import { startLocalServer } from './localServer.ts';
 
 /**
- * Calls writes off at every moment near that of their being sent, and then makes one that succeeds. A program of its own,
- * since what it looks for stops the whole process.
+ * Cancels writes at various moments around their sending, and then makes a write that must succeed. Runs as a separate program,
+ * because the failure that it looks for stops the whole process.
  */
 const authority = createAuthority('test');
 const server = await startLocalServer((_, reply) => reply.json(200, {}), { tls: authority.issue('localhost') });

@@ -1,7 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import type { Handler, Reply, SeenRequest } from './localServer.ts';
 
-/** What a test may make the collection do. */
+/** The behaviour that a test can set. */
 export interface Behaviour {
   /** Answers watch-lists with this status instead. */
   refuseWatchList?: number;
@@ -37,7 +37,7 @@ export class NodeCollection {
     return [...this.#nodes.keys()];
   }
 
-  /** What there is: name -> version. */
+  /** The resource version of each node, by name. */
   get versions(): Record<string, string | undefined> {
     return Object.fromEntries([...this.#nodes].map(([name, { metadata }]) => [name, metadata?.resourceVersion]));
   }

@@ -8,7 +8,7 @@ import type { KubeConfigParts } from './kubeConfig.ts';
 import { startLocalServer } from './localServer.ts';
 import type { Handler, LocalServer, LocalServerOptions } from './localServer.ts';
 
-/** What a test of the transport plays in: servers, transports to them, and their end. */
+/** Servers for a test of the transport, transports to them, and their clean-up. */
 export interface Scene {
   /** Signed the certificate of every server, and is trusted by every transport. */
   authority: Authority;

@@ -1,42 +1,43 @@
 import type { Failure } from '../../runtime/status/failure.ts';
 
-/** What a backend knows of the cluster. Weights are integers from 0 to 255. */
+/** The weights of the cluster in a backend: integers from 0 to 255. */
 export interface BackendWeights {
-  /** What the cluster should have. */
+  /** The weight that the cluster should have. */
   readonly desired: number;
-  /** What the backend was last told to be in force; undefined if it has no valid value. */
+  /** The weight that the backend records as active; undefined if it records no valid weight. */
   readonly current: number | undefined;
 }
 
-/** What decides, besides the backend, what is read. */
+/** The state and settings of the cluster that a read depends on. */
 export interface ReadOptions {
-  /** The weight that the cluster had last: an integer from 0 to 255; undefined if there is none. */
+  /** The last weight of the cluster: an integer from 0 to 255; undefined if it is not known. */
   readonly known: number | undefined;
-  /** What a backend that has nothing begins with if no weight is known: an integer from 0 to 255. */
+  /** The weight for an empty backend if `known` is undefined: an integer from 0 to 255. */
   readonly initialWeight: number;
-  /** Whether the cluster may go to 0 although no other one has traffic. */
+  /** Whether the cluster may go to 0 although no other cluster has traffic. */
   readonly allowAllZero: boolean;
 }
 
-/** Where the weight of a cluster comes from. */
+/** A source of the weight of a cluster. */
 export interface WeightBackend {
-  /** @throws BackendError */
+  /** Reads the weights of the cluster. @throws BackendError */
   read(options: ReadOptions, signal: AbortSignal): Promise<BackendWeights>;
   /**
-   * Tells that a weight is in force, unless another one is desired by now. Resolves to whether it was told. Absent if the
-   * backend is not to be told.
+   * Records in the backend that a weight is active, unless the backend asks for a different weight by now. Absent if the
+   * backend records no active weight.
    *
+   * @returns whether the weight was recorded
    * @throws BackendError
    */
   acknowledge?(weight: number, signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
-/** A backend cannot be used, or what it has is invalid. */
+/** The backend cannot be used, or its weight is invalid. */
 export class BackendError extends Error implements Failure {
   /** CamelCase. */
   readonly reason: 'BackendUnavailable' | 'InvalidWeight' | 'AllZero';
-  /** The weight to go on with if none is known; undefined if there is none. */
+  /** The weight to continue with if no weight is known; undefined if the backend has none. */
   readonly held: number | undefined;
 
   constructor(
@@ -51,12 +52,12 @@ export class BackendError extends Error implements Failure {
   }
 }
 
-/** The message for users of what somebody has thrown. */
+/** Returns the message of a thrown value, for users. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown error';
 }
 
-/** Tells of an error with a message for users that the backend is unavailable. @throws BackendError */
+/** Throws BackendError BackendUnavailable with the message of the error. */
 export function throwUnavailable(error: unknown): never {
   throw new BackendError('BackendUnavailable', messageOf(error), { cause: error });
 }

@@ -2,15 +2,15 @@ import { cut } from '../../runtime/status/cut.ts';
 import { clusterWeightIn } from '../records/weight.ts';
 import { BackendError, throwUnavailable, type BackendWeights, type WeightBackend } from './backend.ts';
 
-/** Where the weight is. */
+/** The place of the weight. */
 export interface ConfigMapOptions {
-  /** In the namespace of the operator. */
+  /** Name of the ConfigMap, in the namespace of the operator. */
   readonly name: string;
   readonly key: string;
 }
 
 /**
- * Reads a ConfigMap. Resolves to its data; undefined if there is none of that name.
+ * Reads a ConfigMap. Resolves to its data; undefined if no ConfigMap has the name.
  *
  * @throws Error with a message for users
  */
@@ -22,7 +22,7 @@ export type ReadConfigMap = (
 /** Characters of a value that a message repeats. */
 const LONGEST_QUOTE = 40;
 
-/** The weight of a cluster that is the value of a key in a ConfigMap, such as one that a pipeline writes. */
+/** Reads the weight of a cluster from a key of a ConfigMap, which a pipeline may write. */
 export class ConfigMapBackend implements WeightBackend {
   readonly #options: ConfigMapOptions;
   readonly #read: ReadConfigMap;

@@ -15,42 +15,42 @@ import { clusterWeightIn } from '../records/weight.ts';
 import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
 import { hasTraffic, mayGoToZero, ownRow, type ClusterRow, type ClusterRows } from './zeroGuard.ts';
 
-/** Where the row of a cluster is. */
+/** The place of the row of a cluster. */
 export interface DynamoDbOptions {
   readonly tableName: string;
   readonly region: string;
-  /** In place of the one of the region. */
+  /** URL of DynamoDB. Default: the endpoint of the region. */
   readonly endpointUrl?: string | undefined;
   /** Key of the row. */
   readonly clusterName: string;
 }
 
-/** Attributes of a row, as k8s-traffic-controller has them: a key that is a text, and two numbers. */
+/** Attributes of a row, the same as in k8s-traffic-controller: a key (text) and two weights (numbers). */
 const KEY = 'ClusterName';
 const DESIRED = 'DesiredWeight';
 const CURRENT = 'CurrentWeight';
-/** Not of the original: true from before a cluster goes to 0 until a weight above 0 is in force. */
+/** k8s-traffic-controller does not have it. True from before the cluster goes to 0 until a weight above 0 is active. */
 const MARK = 'NoTraffic';
 const ZERO = { ':zero': { N: '0' } };
 
 /** Attempts of the SDK at one call, with a backoff between them. The next poll follows after 20 s. */
 const ATTEMPTS = 3;
-/** Milliseconds. DynamoDB answers within some; the next poll should not wait for a connection that is dead. */
+/** Milliseconds. DynamoDB answers within a few; the next poll should not wait for a dead connection. */
 const CONNECT_MS = 2_000;
 const ANSWER_MS = 4_000;
-/** The first ends at the head of an answer, the second when nothing comes for so long, also in its body. */
+/** requestTimeout covers the time until the head of the answer; socketTimeout any silence, also within the body. */
 const ANSWER = { requestTimeout: ANSWER_MS, throwOnRequestTimeout: true, socketTimeout: ANSWER_MS };
 
 /**
- * The table of k8s-traffic-controller in DynamoDB. Credentials are those that the AWS SDK finds: environment, web identity
- * (IRSA), pod identity, or the instance.
+ * The table of k8s-traffic-controller in DynamoDB. The AWS SDK finds the credentials: environment, web identity (IRSA),
+ * pod identity, or the instance.
  *
  * | the row               | what happens                                                             |
  * |-----------------------|--------------------------------------------------------------------------|
- * | absent                | created with `DesiredWeight` alone, unless somebody else was first       |
+ * | absent                | created with `DesiredWeight` only, unless another client created it first |
  * | there                 | read consistently                                                        |
- * | 0 is desired, and a weight above 0 was in force | `NoTraffic` is set, if another cluster has traffic: see zeroGuard.ts |
- * | a weight is in force  | `CurrentWeight` is set, if `DesiredWeight` is still that weight          |
+ * | the cluster goes from a weight above 0 to 0 | `NoTraffic` is set, if another cluster has traffic: see zeroGuard.ts |
+ * | a weight is active    | `CurrentWeight` is set, if `DesiredWeight` is still that weight          |
  */
 export class DynamoDbBackend implements WeightBackend {
   readonly #options: DynamoDbOptions;
@@ -72,11 +72,11 @@ export class DynamoDbBackend implements WeightBackend {
     const item = (await this.#get(signal)) ?? (await this.#create(known ?? initialWeight, signal));
     const { weights, has, mustAsk } = ownRow(this.#rowIn(item), known);
     if (!mustAsk || (await this.#mayGoToZero(options, signal))) return weights;
-    // Another weight may be desired by now.
+    // DesiredWeight may have changed since the first read.
     const again = await this.#get(signal);
     if (again !== undefined && weightIn(again, DESIRED) !== 0) return ownRow(this.#rowIn(again), known).weights;
     const problem = `no other cluster of the table ${this.#options.tableName} has ${CURRENT} above 0 and no ${MARK}`;
-    const what = 'all would be at 0, so this one stays: give another one a weight first, or set allowAllZero';
+    const what = 'all clusters would be at 0. Give another cluster a weight first, or set allowAllZero';
     throw new BackendError('AllZero', `${problem}; ${what}`, { held: has });
   }
 
@@ -137,7 +137,7 @@ export class DynamoDbBackend implements WeightBackend {
     return names.filter((name) => name !== this.#options.clusterName);
   }
 
-  /** A page of the table; undefined without the right to it. */
+  /** Reads a page of the table. Resolves to undefined without permission to scan. */
   async #scan(
     start: Record<string, AttributeValue> | undefined,
     signal: AbortSignal,
@@ -197,7 +197,7 @@ export class DynamoDbBackend implements WeightBackend {
     return `DynamoDB (table ${tableName}, region ${region})`;
   }
 
-  /** Resolves to false if the condition of a write does not hold: somebody else was first, and the next read tells. */
+  /** Writes. Resolves to false if the condition does not hold: another client wrote first, and the next read shows its row. */
   async #ifConditionHolds(
     signal: AbortSignal,
     send: (options: { abortSignal: AbortSignal }) => Promise<unknown>,
@@ -211,7 +211,7 @@ export class DynamoDbBackend implements WeightBackend {
     }
   }
 
-  /** Only the name of an error is told: messages of AWS may have the ID of an access key. */
+  /** Puts only the name of an AWS error into messages: its text may contain the ID of an access key. */
   async #call<T>(signal: AbortSignal, send: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
     try {
       return await send({ abortSignal: signal });

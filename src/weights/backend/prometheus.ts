@@ -8,13 +8,13 @@ import {
 } from './backend.ts';
 import { singleValue } from './singleValue.ts';
 
-/** How a measured value becomes a weight. */
+/** The conversion of a measured value to a weight. */
 export interface MeasuredOptions {
   /** PromQL that gives one series. */
   readonly query: string;
-  /** The value that is a weight of 100; above 0. */
+  /** The value for the weight 100; above 0. */
   readonly fullValue: number;
-  /** A weight that differs by less from the last one is not taken: 0 to 100. */
+  /** The smallest change of the weight that is applied: 0 to 100. */
   readonly minChange: number;
 }
 
@@ -25,7 +25,7 @@ export interface MeasuredOptions {
  */
 export type AskPrometheus = (query: string, signal: AbortSignal) => Promise<readonly number[]>;
 
-/** The weights of a cluster with nothing free, and with all of it. */
+/** The weights of a cluster without free capacity, and with all of it free. */
 const LEAST = 0;
 const MOST = 100;
 /** Characters of a query that a message repeats. */
@@ -37,8 +37,8 @@ const LONGEST_QUOTE = 120;
  * | the query gives                  | weight                                                              |
  * |----------------------------------|---------------------------------------------------------------------|
  * | one number                       | 100 x number / fullValue, rounded, from 0 to 100                    |
- * | one that is near the last weight | the last one: each change writes all records. 0 and 100 are reached, and 0 is left, in any case |
- * | no series, several, NaN or Inf   | an error, so that the last one stays: missing data is no number     |
+ * | a weight within `minChange` of the last weight | the last weight, since each change writes all records. Changes to or from 0, and to 100, are always applied |
+ * | no series, several, NaN or Inf   | an error, so that the last weight stays: missing data never becomes a number |
  */
 export class PrometheusBackend implements WeightBackend {
   readonly #options: MeasuredOptions;

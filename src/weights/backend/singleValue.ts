@@ -1,4 +1,4 @@
-/** The only finite number among the values of a query, or what it gives instead: missing data is no number. */
+/** Returns the value of a query that gives one finite number; else a text for messages that says what the query gives. */
 export function singleValue(values: readonly number[]): { readonly value: number } | { readonly instead: string } {
   const [value, ...others] = values;
   if (value === undefined) return { instead: 'no series' };

@@ -7,7 +7,7 @@ interface Row {
   desired: number;
   current: number;
   isMarked: boolean;
-  /** Of its records. */
+  /** The weight of the records. */
   applied: number;
 }
 
@@ -58,7 +58,7 @@ class World {
     return allZero;
   }
 
-  /** Nobody changes anything any more, until all have followed their rows. Resolves to the rows with traffic that are marked. */
+  /** Lets every operator follow its row, without further changes. Resolves to the marked rows whose desired weight is above 0. */
   async settle(): Promise<Row[]> {
     for (let step = 0; step < 40 * this.rows.length; step += 1) {
       this.#waiting.splice(this.#random(this.#waiting.length), 1)[0]?.();
@@ -82,8 +82,8 @@ class World {
   }
 
   /**
-   * What an operator does, without end: reads, goes to 0 if it may, applies, acknowledges. Or it is killed at any of these steps, and a
-   * new one begins. That of `weights` does not know then what the cluster had.
+   * Acts as an operator, without end: reads, goes to 0 if it may, applies, acknowledges. It may be killed at any of these steps;
+   * its successor does not know the last weight of the cluster.
    */
   async #follow(row: Row): Promise<never> {
     const allowAllZero = this.#random(100) < this.#forced;

@@ -1,38 +1,39 @@
 import type { BackendWeights } from './backend.ts';
 
-/** The row of a cluster, as it was read. */
+/** The row of a cluster in the table. */
 export interface ClusterRow {
   readonly desired: number;
-  /** Undefined until a weight is in force. */
+  /** Undefined until a weight is active. */
   readonly current: number | undefined;
-  /** Whether the cluster goes to 0, or is there. */
+  /** Whether the cluster goes to 0, or is at 0. */
   readonly isMarked: boolean;
 }
 
-/** What the own row means. */
+/** The weights of this cluster by its row. */
 export interface OwnRow {
   readonly weights: BackendWeights;
-  /** The weight that the cluster has, as far as it is known; else 0. */
+  /** The weight that the cluster has; 0 if it is not known. */
   readonly has: number;
-  /** Whether the desired weight may be followed only if `mayGoToZero`. */
+  /** Whether the desired weight may be applied only if `mayGoToZero` resolves to true. */
   readonly mustAsk: boolean;
 }
 
-/** Whether a cluster has traffic for certain, so that another one may go to 0. */
+/** Returns whether a cluster certainly has traffic, so that a different cluster may go to 0. */
 export function hasTraffic({ current = 0, isMarked }: Omit<ClusterRow, 'desired'>): boolean {
   return !isMarked && current > 0;
 }
 
 /**
- * What the own row means. A cluster must ask before it goes from a weight above 0 to 0. Without a known weight, the row tells what it has:
+ * Returns the weights of this cluster by its row. A cluster must ask before it goes from a weight above 0 to 0. If `known` is
+ * undefined, the row shows the weight that the cluster has:
  *
- * | the row                       | it has                       | current weight that is told |
- * |-------------------------------|------------------------------|-----------------------------|
- * | is not marked                 | the current weight, or 0     | that of the row             |
- * | is marked, and 0 is desired   | 0: its way to 0 was allowed  | that of the row             |
- * | is marked, and more is desired | 0                           | none: the next acknowledgement removes the mark, and a current weight would make it needless |
+ * | the row                          | `has`                       | `weights.current`  |
+ * |----------------------------------|-----------------------------|--------------------|
+ * | is not marked                    | the current weight, or 0    | the current weight |
+ * | is marked, and 0 is desired      | 0: the change to 0 was allowed | the current weight |
+ * | is marked, and more is desired   | 0                           | undefined, so that the desired weight is acknowledged, which removes the mark |
  *
- * @param known the weight that the records were given last; undefined if nobody knows, as after a start of `weights`
+ * @param known the last weight of the records; undefined if it is not known, as after a restart of `weights`
  */
 export function ownRow(row: ClusterRow, known: number | undefined): OwnRow {
   const { desired, current, isMarked } = row;
@@ -41,22 +42,22 @@ export function ownRow(row: ClusterRow, known: number | undefined): OwnRow {
   return { weights: { desired, current: told }, has, mustAsk: desired === 0 && has > 0 };
 }
 
-/** The rows of all clusters, as far as the way to 0 needs them. */
+/** The operations on the rows of all clusters that a change to 0 needs. */
 export interface ClusterRows {
-  /** Names of other clusters that have traffic; undefined if their rows may not be read. */
+  /** Resolves to the names of other clusters that have traffic; undefined without permission to read their rows. */
   withTraffic(signal: AbortSignal): Promise<readonly string[] | undefined>;
   /**
-   * Marks the own row in one atomic step, if 0 is still desired there and `other` still has traffic. Resolves to whether it was
-   * marked.
+   * Marks the own row in one atomic step, if its desired weight is still 0 and `other` still has traffic. Resolves to whether
+   * the row was marked.
    *
-   * @param other undefined: whatever the others have
+   * @param other undefined: do not check another cluster
    */
   markWithoutTraffic(other: string | undefined, signal: AbortSignal): Promise<boolean>;
 }
 
 /**
- * Whether a cluster may go to 0. Route 53 treats weights that are all 0 as equal, so that the last cluster would not lose its
- * traffic, and the others would get some again.
+ * Marks the own row if the cluster may go to 0, and resolves to whether it may. Route 53 treats weights that are all 0 as
+ * equal: the last cluster would keep traffic, and the others would get some again.
  *
  * | the other clusters                     | allowAllZero | may go to 0 |
  * |----------------------------------------|--------------|-------------|
@@ -65,8 +66,8 @@ export interface ClusterRows {
  * | none has traffic                       | yes          | yes         |
  * | their rows may not be read             | any          | yes: unknown |
  *
- * The mark is set before the records change, and removed when a weight above 0 is in force. So a cluster without a mark has
- * records above 0, and of two clusters that go to 0 at the same time, the second finds the first one marked.
+ * The mark is set before the records change, and removed when a weight above 0 is active. So an unmarked cluster with a
+ * current weight above 0 has traffic, and if two clusters go to 0 at the same time, the second finds the first marked.
  */
 export async function mayGoToZero(rows: ClusterRows, allowAllZero: boolean, signal: AbortSignal): Promise<boolean> {
   if (allowAllZero) return rows.markWithoutTraffic(undefined, signal);

@@ -13,15 +13,15 @@ export interface RouteListener extends Pick<Listener, 'name' | 'hostname' | 'por
   readonly allowed: AllowedNamespaces;
 }
 
-/** Of a Gateway what the records of its routes need. */
+/** The parts of a Gateway that the records of its routes need. */
 export interface RouteGateway {
   readonly className: string | undefined;
-  /** Those that serve HTTP and take HTTPRoutes. */
+  /** The listeners that serve HTTP and take HTTPRoutes. */
   readonly listeners: readonly RouteListener[];
   readonly addresses: readonly LoadBalancerAddress[];
 }
 
-/** Which listeners of a Gateway a route asks for: all if it names none. */
+/** The listeners of a Gateway that a route asks for: all listeners if both fields are undefined. */
 export interface ListenerReference {
   readonly sectionName: string | undefined;
   readonly port: number | undefined;
@@ -34,7 +34,7 @@ export interface RouteNamespace {
   readonly matches: (selector: NamespaceSelector) => boolean;
 }
 
-/** Reads a Gateway. */
+/** Returns the parts of a Gateway that the records of its routes need. */
 export function gatewayOf({ metadata, spec, status }: Gateway): RouteGateway {
   return {
     className: spec?.gatewayClassName,
@@ -52,7 +52,7 @@ export function gatewayOf({ metadata, spec, status }: Gateway): RouteGateway {
   };
 }
 
-/** A value of `from` that is not known takes no route: it may be narrower than it looks. A missing selector matches nothing. */
+/** An unknown value of `from` takes no route, since its meaning may be narrow. A missing selector matches nothing. */
 function allowedNamespaces(
   { from = 'Same', selector }: { from?: string; selector?: NamespaceSelector } = {},
   namespace: string,
@@ -63,7 +63,7 @@ function allowedNamespaces(
 }
 
 /**
- * The listeners that take a route: RouteNamespaces, and sectionName and port of ParentReference, in
+ * Returns the listeners that take a route: see RouteNamespaces, and sectionName and port of ParentReference, in
  * https://gateway-api.sigs.k8s.io/reference/spec/.
  */
 export function listenersFor(
@@ -85,7 +85,7 @@ function isAllowed(allowed: AllowedNamespaces, { name, matches }: RouteNamespace
 }
 
 /**
- * The host names that a route and a listener have in common: the narrower one of each two that overlap. See `hostnames` of
+ * Returns the host names that a route and a listener have in common: the narrower name of each pair that overlaps. See `hostnames` of
  * https://gateway-api.sigs.k8s.io/reference/spec/#httproutespec.
  *
  * @param listener undefined or empty: any
@@ -100,7 +100,7 @@ export function commonHosts(hostnames: readonly string[], listener: string | und
   });
 }
 
-/** Whether each name of `inner` is one of `outer`. `*.` stands for one label or more. */
+/** Returns whether `outer` covers each name of `inner`. `*.` stands for one label or more. */
 function covers(outer: string, inner: string): boolean {
   return outer === inner || (outer.startsWith('*.') && inner.replace(/^[*]/, '').endsWith(outer.slice(1)));
 }

@@ -2,8 +2,8 @@ import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 
 /**
- * What is read of the Gateway API. The types are those of gateway.networking.k8s.io/v1
- * (https://gateway-api.sigs.k8s.io/reference/spec/): client-node has none.
+ * API group of the Gateway API. The types below hold the fields of gateway.networking.k8s.io/v1 that are read here
+ * (https://gateway-api.sigs.k8s.io/reference/spec/), because client-node has no types for it.
  */
 const GROUP = 'gateway.networking.k8s.io';
 
@@ -50,7 +50,7 @@ export interface Listener {
   allowedRoutes?: {
     /** Default of `from`: Same. `selector` is read with Selector only. */
     namespaces?: { from?: string; selector?: NamespaceSelector };
-    /** None, or an empty list: those of the protocol. */
+    /** Absent or empty: the kinds that the protocol allows. */
     kinds?: { group?: string; kind: string }[];
   };
 }
@@ -67,12 +67,12 @@ export const GATEWAYS: Resource<Gateway> = {
   ...{ group: GROUP, version: 'v1', kind: 'Gateway', plural: 'gateways', namespaced: true },
 };
 
-/** Whether a kind of routes that a listener names is the HTTPRoute. */
+/** Returns whether a kind of routes that a listener names is HTTPRoute. */
 export function isHttpRoute({ group = GROUP, kind }: { readonly group?: string; readonly kind: string }): boolean {
   return group === GROUP && kind === HTTP_ROUTES.kind;
 }
 
-/** Whether a reference is to a Gateway: that is its default. */
+/** Returns whether a reference is to a Gateway, which is the default. */
 export function isToGateway({ group = GROUP, kind = GATEWAYS.kind }: ParentReference): boolean {
   return group === GROUP && kind === GATEWAYS.kind;
 }

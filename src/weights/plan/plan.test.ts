@@ -97,9 +97,9 @@ describe('the DNSEndpoints of a cluster', () => {
     ['of this owner', endpointOf('web', undefined, 'main'), undefined],
     ['of another owner, which does not have the Ingress', endpointOf('web', undefined, 'other'), undefined],
     [
-      'of somebody else',
+      'that the Ingress does not control',
       endpointOf('web', 'uid-of-another'),
-      'DNSEndpoint shop/web is not controlled by this Ingress, and is left alone',
+      'DNSEndpoint shop/web is not controlled by this Ingress; not touched',
     ],
   ])('with one that is there, %s', (_, live, foreign) => {
     const decided = plan([ingress('web')], [live]);
@@ -109,11 +109,11 @@ describe('the DNSEndpoints of a cluster', () => {
   });
 
   it.each([
-    ['is not selected any more', 'unselected', endpointOf('left', undefined, 'main'), ['left']],
+    ['is no longer selected', 'unselected', endpointOf('left', undefined, 'main'), ['left']],
     ['is unknown: a cache may be late', undefined, endpointOf('left', undefined, 'main'), []],
     ['is not selected, and the label was removed', 'unselected', endpointOf('left'), []],
     [
-      'is not selected, and the label has become that of another',
+      'is not selected, and the label names a different owner',
       'unselected',
       endpointOf('left', undefined, 'other'),
       [],
@@ -130,7 +130,7 @@ describe('the DNSEndpoints of a cluster', () => {
   it('are left alone if another owner has the Ingress', () => {
     for (const live of [[], [endpointOf('web', undefined, 'other')]]) {
       const decided = plan([ingress('web')], live, { otherOwnerOf: () => 'other' });
-      expect(decided.sources[0]?.foreign).toBe('DNSEndpoint shop/web is of other, and is left alone');
+      expect(decided.sources[0]?.foreign).toBe('DNSEndpoint shop/web belongs to other; not touched');
       expect([applied(decided), removed(decided)]).toEqual([[], []]);
     }
   });
@@ -177,10 +177,10 @@ describe('the DNSEndpoints of a cluster', () => {
     expect([applied(decided), removed(decided)]).toEqual([[], []]);
   });
 
-  it("are not of an older Ingress whose DNSEndpoint is somebody else's", () => {
+  it('are not of an older Ingress that does not control its DNSEndpoint', () => {
     const decided = plan([ingress('b', 'app.example.org'), ingress('a', 'app.example.org')], [endpointOf('a', 'x')]);
     expect(applied(decided)).toEqual(['b']);
-    expect(decided.sources[0]?.foreign).toContain('is left alone');
+    expect(decided.sources[0]?.foreign).toContain('not touched');
   });
 
   it('stay where they are if an older Ingress gets their host', () => {
@@ -198,7 +198,7 @@ describe('the DNSEndpoints of a cluster', () => {
     ]);
   });
 
-  it('keep the last address if the load balancer has none any more', () => {
+  it('keep the last address if the load balancer no longer has one', () => {
     const decided = plan([ingress('web', undefined, [])], [endpointOf('web', undefined, 'main')]);
     expect(decided.sources).toMatchObject([
       { hasLostAddress: true, desired: { spec: { endpoints: [{ targets: ['old.example.net'] }] } } },
@@ -230,7 +230,7 @@ describe('a host whose record a zone would not take', () => {
     expect([applied(decided), removed(decided)]).toEqual([['web'], []]);
   });
 
-  it('gets none, and takes that of the host before with it', () => {
+  it('gets no record, and the record of its former host is removed', () => {
     const records = [{ dnsName: 'old.example.org', recordType: 'CNAME', targets: [] }];
     const old = { ...endpointOf('web'), spec: { endpoints: records } };
     const decided = plan([ingress('web')], [old], { zones: full });

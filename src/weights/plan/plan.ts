@@ -6,7 +6,7 @@ import { shareRecord, withSharedHosts } from '../records/sharedHosts.ts';
 import type { KnownZones } from '../zone/published.ts';
 import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
-/** Reasons of a host that gets no record, and whose record, if there is one, is another host's. */
+/** Reasons with which a host gets no record from its source. */
 const WITHOUT_RECORD: ReadonlySet<WeightReason> = new Set([
   'Conflict',
   'SharedHost',
@@ -15,7 +15,7 @@ const WITHOUT_RECORD: ReadonlySet<WeightReason> = new Set([
   'TooManyRecords',
 ]);
 
-/** Label of a DNSEndpoint: whose settings its records have. */
+/** Label of a DNSEndpoint with the name of its owner: its records have the settings of this owner. */
 export const OWNER_LABEL = 'traffic.example.com/trafficweight';
 
 /** A source whose records another owner decides. */
@@ -24,55 +24,55 @@ export interface Rival {
   readonly settings: WeightSettings;
 }
 
-/** What is known when the records of a cluster are decided. Keys are `namespace/name`. */
+/** The inputs of `planRecords`. Keys are `namespace/name`. */
 export interface Scene {
   /** The value of OWNER_LABEL of these records. */
   readonly owner: string;
   readonly settings: WeightSettings;
-  /** Those that are selected. */
+  /** The selected sources. */
   readonly sources: readonly Source[];
-  /** Those that are known, and which no owner selects. */
+  /** Known sources that no owner selects. */
   readonly unselected: readonly Source[];
-  /** Those of which it is not known yet whether they are selected. */
+  /** Known sources that may be selected: that is not known yet. */
   readonly undecided: readonly Source[];
-  /** Another owner that has a source; undefined if this one has it. */
+  /** Returns the other owner that has a source; undefined if this owner has it. */
   readonly otherOwnerOf: (source: Source) => string | undefined;
   /** Sources of other owners whose records have the same set identifier. */
   readonly rivals: readonly Rival[];
   readonly endpointOf: (key: string) => DnsEndpoint | undefined;
-  /** DNSEndpoints with OWNER_LABEL of this owner, also those that had it until a moment ago. */
+  /** DNSEndpoints with the OWNER_LABEL of this owner, also those that had it until recently. */
   readonly owned: readonly DnsEndpoint[];
   /** Whether an owner of this name exists. */
   readonly isOwner: (name: string) => boolean;
   /** Whether a Service has a ready endpoint. */
   readonly isReady: (key: string) => boolean;
-  /** Where the records are published. */
+  /** The zones in which the records are published. */
   readonly zones: KnownZones;
-  /** `held` of the plan before; empty for the first plan. */
+  /** `held` of the previous plan; empty for the first plan. */
   readonly heldBefore: ReadonlyMap<string, string>;
 }
 
-/** What is decided about one source. */
+/** The plan for one source. */
 export interface PlannedSource {
   readonly source: Source;
   /** Its hosts within the domain. */
   readonly hosts: readonly HostWeight[];
-  /** To be applied; undefined if it has no record, or is in the way of another one. */
+  /** The DNSEndpoint to apply; undefined if the source gets no record, or `foreign` is set. */
   readonly desired: DnsEndpoint | undefined;
-  /** Its DNSEndpoint, or the one that is in the way. */
+  /** The present DNSEndpoint of its name, also a foreign one. */
   readonly live: DnsEndpoint | undefined;
-  /** Why a DNSEndpoint of its name is left alone, for users. */
+  /** Why the operator does not touch the DNSEndpoint of its name, for users. */
   readonly foreign?: string;
-  /** The load balancer has no address: the last one stays. */
+  /** True if the load balancer has no address: the records keep the last one. */
   readonly hasLostAddress: boolean;
 }
 
 export interface RecordsPlan {
   /** The sources with a host within the domain, by the key of their DNSEndpoint. */
   readonly sources: readonly PlannedSource[];
-  /** DNSEndpoints of this owner whose source nobody selects any more, or whose hosts all are with other sources. */
+  /** DNSEndpoints to remove: no owner selects their source, or all their hosts get no record from it. */
   readonly removed: readonly DnsEndpoint[];
-  /** The namespace that has each host. */
+  /** The namespace whose source has each host, by host. */
   readonly held: ReadonlyMap<string, string>;
 }
 
@@ -82,17 +82,17 @@ export interface RecordsPlan {
  * | DNSEndpoint with the name of the source     | what happens                                  |
  * |---------------------------------------------|-----------------------------------------------|
  * | none                                        | created                                       |
- * | controlled by the source                    | applied: also one of k8s-traffic-controller   |
- * | of a source that another owner has          | left alone, and named                         |
- * | anything else                               | left alone, and named                         |
+ * | controlled by the source                    | applied, also if k8s-traffic-controller made it |
+ * | its source belongs to another owner         | not touched, and named in `foreign`           |
+ * | anything else                               | not touched, and named in `foreign`           |
  *
- * A source whose load balancer has lost its address keeps the last one: a controller that restarts must not take hosts off
- * the DNS.
+ * A source whose load balancer has lost its address keeps the last address: the restart of an Ingress controller must not
+ * take hosts off the DNS.
  *
  * Routes of one namespace share the record of a host. An object of another namespace never changes its weight: see holders().
  *
- * A DNSEndpoint is removed only if its source is known. The garbage collector of Kubernetes removes those of sources that
- * are deleted; one that is unknown may be missing from a cache that is late.
+ * A DNSEndpoint is removed only if its source is known: a late cache may lack an existing source. If the source is deleted,
+ * the garbage collector of Kubernetes removes the DNSEndpoint.
  */
 export function planRecords(scene: Scene): RecordsPlan {
   const { settings, endpointOf, otherOwnerOf } = scene;
@@ -120,13 +120,13 @@ function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
   });
 }
 
-/** Also one that k8s-traffic-controller made, which has no label: two records of one host would compete. */
+/** Also removes a DNSEndpoint of k8s-traffic-controller, which has no label: two records of one host would compete. */
 function withoutHosts({ hosts, desired, live, foreign }: PlannedSource): DnsEndpoint[] {
   const isStale = hosts.every(({ reason }) => WITHOUT_RECORD.has(reason));
   return foreign === undefined && desired === undefined && live !== undefined && isStale ? [live] : [];
 }
 
-/** DNSEndpoints that stay although nobody decides about them, such as those of an owner that is gone: they have their hosts. */
+/** Returns claims for DNSEndpoints that no owner plans now, for example because their owner was deleted: they keep their hosts. */
 function leftovers({ unselected, undecided, settings, endpointOf, isOwner }: Scene): Claim[] {
   const claims = (sources: readonly Source[], stays: (endpoint: DnsEndpoint) => boolean): Claim[] =>
     sources.flatMap((source) => {
@@ -139,30 +139,30 @@ function leftovers({ unselected, undecided, settings, endpointOf, isOwner }: Sce
   return [...claims(undecided, () => true), ...claims(unselected, hasNoOwner)];
 }
 
-/** A source as its DNSEndpoint publishes it under this set identifier, whatever it asks for by now. */
+/** Returns the source with the hosts and targets that its DNSEndpoint publishes under this set identifier. */
 function publishedBy(endpoint: DnsEndpoint, source: Source, { clusterName }: WeightSettings): Source {
   const records = endpoint.spec?.endpoints?.filter(({ setIdentifier }) => setIdentifier === clusterName);
   const hosts = hostsIn(records).map((host) => ({ host, services: [], leadsNowhere: false }));
   return { ...source, annotations: {}, targets: targetsIn(endpoint), hosts };
 }
 
-/** The owner whose label a DNSEndpoint has, if any. */
+/** Returns the OWNER_LABEL of a DNSEndpoint; undefined without the label. */
 export function ownerOf({ metadata }: DnsEndpoint): string | undefined {
   return metadata?.labels?.[OWNER_LABEL];
 }
 
-/** The DNSEndpoint of a source's name, if the source controls it. */
+/** Returns the DNSEndpoint with the name of a source, if the source controls it. */
 export function ownEndpointOf(source: Source, endpointOf: Scene['endpointOf']): DnsEndpoint | undefined {
   const live = endpointOf(endpointKeyOf(source));
   return live !== undefined && isOf(live, source) ? live : undefined;
 }
 
-/** A source, with its last address if it has none, and the DNSEndpoint of its name. `endpoint` is that one, if it is the source's. */
+/** A claim whose source has its last address if it has lost it. `endpoint` is `live`, unless `live` is foreign. */
 interface PlanClaim extends Claim, Pick<PlannedSource, 'live' | 'hasLostAddress'> {
   readonly foreign: string | undefined;
 }
 
-/** @param other another owner that has the source */
+/** Returns the claim of a source. @param other the other owner that has the source */
 function claimOf({ source, settings }: Rival, endpointOf: Scene['endpointOf'], other?: string): PlanClaim {
   const live = endpointOf(endpointKeyOf(source));
   const own = ownEndpointOf(source, endpointOf);
@@ -203,15 +203,15 @@ function foreignness(
   { isForeign, other }: { readonly isForeign: boolean; readonly other: string | undefined },
 ): string | undefined {
   const name = `DNSEndpoint ${endpointKeyOf(source)}`;
-  if (isForeign) return `${name} is not controlled by this ${source.kind}, and is left alone`;
-  return other === undefined ? undefined : `${name} is of ${other}, and is left alone`;
+  if (isForeign) return `${name} is not controlled by this ${source.kind}; not touched`;
+  return other === undefined ? undefined : `${name} belongs to ${other}; not touched`;
 }
 
 function byKey(a: Source, b: Source): number {
   return endpointKeyOf(a) < endpointKeyOf(b) ? -1 : 1;
 }
 
-/** Whether external-dns has read the DNSEndpoint as it is. */
+/** Returns whether external-dns has read the present generation of the DNSEndpoint. */
 export function isObserved({ metadata, status }: DnsEndpoint): boolean {
   return status?.observedGeneration !== undefined && status.observedGeneration >= (metadata?.generation ?? 0);
 }

@@ -1,6 +1,6 @@
 import { singleValue } from '../backend/singleValue.ts';
 
-/** What a gate says. */
+/** The result of a gate. */
 export type GateResult =
   | { readonly result: 'Passed' | 'Failed'; readonly value: number }
   /** @property message why there is no number */
@@ -16,7 +16,7 @@ const COMPARISONS: Readonly<Record<string, (value: number, limit: number) => boo
 };
 
 /**
- * Whether the values of a query meet a condition. Only one finite number is an answer.
+ * Returns whether the values of a query meet a condition. The result is NoData unless the query gives one finite number.
  *
  * @param condition a comparison with a number, such as `< 0.01`
  */
@@ -34,7 +34,7 @@ export function judge(values: readonly number[], condition: string): GateResult 
 /** Significant digits of a value in a message. */
 const DIGITS_SHOWN = 4;
 
-/** The value of a failed gate for people: rounded, unless that value would pass. */
+/** Returns the value of a failed gate for messages: rounded, unless the rounded value would pass. */
 export function valueText(value: number, condition: string): string {
   const rounded = Number(value.toPrecision(DIGITS_SHOWN));
   return String(judge([rounded], condition).result === 'Failed' ? rounded : value);

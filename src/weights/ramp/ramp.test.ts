@@ -57,7 +57,7 @@ describe('a ramp', () => {
     expect([ramped.weight, ramped.state]).toEqual([50, undefined]);
   });
 
-  it('that follows another one begins no sooner than the interval after it', () => {
+  it('begins no sooner than the interval after the previous change', () => {
     const ramped = new Ramped({ isGated: false });
     ramped.desired = 10;
     ramped.reconcile();

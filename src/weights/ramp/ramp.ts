@@ -1,16 +1,16 @@
 import type { GateResult } from './gate.ts';
 
-/** What happens when the gate of a ramp fails: back in steps, back at once, or nothing more. */
+/** The reaction to a failed gate: step back to `from`, go back to `from` at once, or stay at this step. */
 export type Rollback = 'Gradual' | 'Immediate' | 'Hold';
 
-/** Which changes of a weight are ramped. The others are applied at once. */
+/** The changes of a weight that are ramped. The other changes are applied at once. */
 export type Direction = 'Both' | 'Up';
 
-/** How a change of the weight proceeds. */
+/** The settings of a ramp. */
 export interface RampSettings {
   /** Integer, 1 to 255. */
   readonly step: number;
-  /** From a step that is in force to the next one, ms. */
+  /** The time from the moment when a step is active to the next step, ms. */
   readonly intervalMs: number;
   readonly isGated: boolean;
   /** How often the gate may fail during one change. */
@@ -21,69 +21,69 @@ export interface RampSettings {
 
 export type RampPhase = 'Progressing' | 'RollingBack' | 'RolledBack' | 'Held';
 
-/** A change that is under way, or that its gate has ended. Weights are integers from 0 to 255. */
+/** A change that is in progress, or that its gate has ended. Weights are integers from 0 to 255. */
 export interface RampState {
-  /** The last weight that was reached before. */
+  /** The weight before the change. */
   readonly from: number;
   /** The desired weight. */
   readonly target: number;
-  /** Of this step: the weight of the records. */
+  /** The weight of the records in this step. */
   readonly weight: number;
   readonly phase: RampPhase;
   /** How often the gate has failed. */
   readonly failures: number;
-  /** When the next step is due, ms since 1970. Undefined until the weight of this one is in force, and after the last. */
+  /** When the next step is due, ms since 1970. Undefined until the weight of this step is active, and after the last step. */
   readonly nextStepAt?: number | undefined;
-  /** What the gate said last. Undefined without a gate, or before it was asked. */
+  /** The last result of the gate. Undefined without a gate, or before its first query. */
   readonly gate?: GateResult | undefined;
 }
 
-/** What decides about the next step. */
+/** The inputs of `nextStep`. */
 export interface RampScene {
   /** Undefined: changes are applied at once. */
   readonly settings: RampSettings | undefined;
   /** The weight that the backend asks for. */
   readonly desired: number;
-  /** The weight that the records were given last; undefined if none is known. Then there is no change to ramp. */
+  /** The last weight of the records; undefined if it is not known. Then there is no change to ramp. */
   readonly last: number | undefined;
-  /** Undefined if no change is under way. */
+  /** Undefined if no change is in progress. */
   readonly state: RampState | undefined;
-  /** Whether the weight `last` is in force, if no change is under way. */
+  /** Whether the last weight of the records is active. */
   readonly isInForce: boolean;
-  /** When the records were last given another weight, ms since 1970; undefined if that is not known. */
+  /** When the weight of the records last changed, ms since 1970; undefined if that is not known. */
   readonly lastStepAt?: number | undefined;
   /** ms since 1970. */
   readonly now: number;
 }
 
-/** What the records get now. */
+/** The next step: the weight that the records get now. */
 export interface RampStep {
   readonly weight: number;
-  /** Undefined: no change is under way. */
+  /** Undefined: no change is in progress. */
   readonly state?: RampState | undefined;
 }
 
-/** The gate has to be asked before it can be said what the records get. */
+/** The result of `nextStep` if it needs the result of the gate. */
 export const ASK_GATE = 'AskGate';
 
 /**
- * Decides the next step of a ramp. It is a function of the stored state, so a restart goes on where it was.
+ * Decides the next step of a ramp. It depends on stored state only, so a ramp continues after a restart.
  *
  * | the ramp                                      | weight of the records                                       |
  * |-----------------------------------------------|-------------------------------------------------------------|
  * | no settings, or no weight is known yet        | the desired one                                             |
  * | the desired weight is lower, direction Up     | the desired one                                             |
- * | a step is not in force yet, or not for the interval | that of this step; a step back only has to be old enough |
+ * | the step has not been active for the interval | unchanged; a step back waits for the interval only          |
  * | due, and the gate passes, or there is none    | the next step towards the desired weight                    |
- * | due, and the gate has no data                 | that of this step; the gate is asked again                  |
- * | due, and the gate fails within `failureLimit` | that of this step; the gate is asked again after the interval |
- * | due, and the gate fails once more             | by `rollback`: a step back, `from`, or that of this step    |
- * | rolled back, or held                          | as it is, until another weight is desired                   |
+ * | due, and the gate has no data                 | unchanged; the gate is asked again                          |
+ * | due, and the gate fails within `failureLimit` | unchanged; the gate is asked again after the interval       |
+ * | due, and the gate fails once more             | by `rollback`: a step back, `from`, or unchanged            |
+ * | rolled back, or held                          | unchanged, until the desired weight changes                 |
  *
- * A change with a gate ends when the gate has passed an interval after the last step. A desired weight that changes on the
- * way begins a new change from the step that is reached; a rollback still goes to the weight before the first one.
+ * A change with a gate ends when the gate passes an interval after the last step. If the desired weight changes before that, a
+ * new change begins at the present step; its rollback still goes to the weight before the first change.
  *
- * @param gate what the gate says now; undefined if it was not asked
+ * @param gate the present result of the gate; undefined if it was not asked
  */
 export function nextStep(scene: RampScene, gate: GateResult): RampStep;
 export function nextStep(scene: RampScene, gate?: undefined): RampStep | typeof ASK_GATE;
@@ -99,11 +99,11 @@ export function nextStep(scene: RampScene, gate?: GateResult): RampStep | typeof
   return gate === undefined ? ASK_GATE : judged(state, gate, settings, scene.now);
 }
 
-/** The change that is under way; undefined if there is none, or none that is ramped. */
+/** Returns the change that is in progress; undefined without a ramped change. */
 function changeOf({ settings, desired, last, state, isInForce, lastStepAt, now }: RampScene): RampState | undefined {
   if (settings === undefined || last === undefined) return undefined;
   const isSame = state?.target === desired;
-  // Also one that is held up: a cluster that is drained must not wait for a gate.
+  // Also ends a change that waits for its gate: draining a cluster must not wait for a gate.
   if (settings.direction === 'Up' && desired < last) return undefined;
   if (!isSame && desired === last) return undefined;
   const begun: RampState = { from: last, target: desired, weight: last, phase: 'Progressing', failures: 0 };
@@ -115,8 +115,8 @@ function changeOf({ settings, desired, last, state, isInForce, lastStepAt, now }
 }
 
 /**
- * Decides when the step after the one that was just written is due: an interval after it is in force. A step back does not wait
- * for that: a record that cannot be written must not keep the others from going back.
+ * Sets the time of the next step: an interval after the written step is active. A step back does not wait until it is active:
+ * a record that cannot be written must not keep the others from going back.
  *
  * @param now ms since 1970
  */
@@ -159,7 +159,7 @@ function rolledBack(state: RampState, settings: RampSettings): RampStep {
   }
 }
 
-/** A step to `end`. The next one is due an interval after it is in force. */
+/** Returns a step towards `end`. The next step is due an interval after this step is active. */
 function towards(state: RampState, end: number, { step, isGated }: RampSettings): RampStep {
   const rest = { ...state, nextStepAt: undefined };
   const { weight, target } = state;
@@ -169,7 +169,7 @@ function towards(state: RampState, end: number, { step, isGated }: RampSettings)
   return next.weight === end && !isJudgedOnceMore ? reached(next, end) : stay(next);
 }
 
-/** The end of a change: at the desired weight nothing is left of it. */
+/** Returns the last step of a change. At the desired weight, no state remains. */
 function reached(state: RampState, end: number): RampStep {
   return end === state.target ? { weight: end } : stay({ ...state, phase: 'RolledBack' });
 }

@@ -1,4 +1,4 @@
-/** What the age of an object is compared by. */
+/** The fields by which objects are compared for their age. */
 export interface Aged {
   /** RFC 3339. */
   readonly createdAt: string;
@@ -6,12 +6,12 @@ export interface Aged {
   readonly name: string;
 }
 
-/** Compares for a sort: the older one first, then by name. */
+/** Compares for a sort: the older object first, then by name. */
 export function byAge(a: Aged, b: Aged): number {
   return compare(a.createdAt, b.createdAt) || compare(a.name, b.name);
 }
 
-/** The time of metadata.creationTimestamp: the type says Date, the API server's JSON has a text. */
+/** Returns metadata.creationTimestamp as text. Its type says Date, but the JSON of the API server has a text. */
 export function createdAt(time: Date | string | undefined): string {
   return time instanceof Date ? time.toISOString() : (time ?? '');
 }

@@ -27,7 +27,7 @@ it('is none without records', () => {
 
 it.each([
   ['of the source', { kind: 'Ingress', uid: 'u1', controller: true }, true],
-  ['of a source that was deleted, and made anew', { kind: 'Ingress', uid: 'u0', controller: true }, false],
+  ['of a source that was deleted and created again', { kind: 'Ingress', uid: 'u0', controller: true }, false],
   ['of another controller', { kind: 'Service', uid: 'u1', controller: true }, false],
   ['that only refers to the source', { kind: 'Ingress', uid: 'u1' }, false],
 ])('tells a DNSEndpoint %s', (_, owner, wanted) => {

@@ -4,12 +4,12 @@ import { DNS_ENDPOINTS, KEPT_ANNOTATION, keptText, type DnsEndpoint } from './en
 import type { SourceRecords } from './records.ts';
 import { endpointNameOf, SOURCE_KINDS, type Source } from './source.ts';
 
-/** Hosts of a source whose records fit into one DNSEndpoint: each takes about 200 bytes of the 1.5 MiB that etcd takes. */
+/** The most hosts of a DNSEndpoint: each takes about 200 bytes, and etcd stores objects of up to 1.5 MiB. */
 export const MOST_HOSTS = 4_000;
 
 /**
- * The DNSEndpoint of a source: in its namespace, and deleted with it, as the original's. Undefined if it has
- * no record: an empty one would look like a mistake.
+ * Returns the DNSEndpoint of a source: in its namespace, and deleted with it, as in k8s-traffic-controller. Undefined if the
+ * source has no record, since an empty DNSEndpoint would look like a mistake.
  */
 export function dnsEndpointOf(source: Source, { endpoints, kept }: SourceRecords): DnsEndpoint | undefined {
   if (endpoints.length === 0) return undefined;
@@ -27,15 +27,15 @@ export function dnsEndpointOf(source: Source, { endpoints, kept }: SourceRecords
 }
 
 /**
- * Whether a DNSEndpoint is the source's: its controller is this very source. Another one of the same name is somebody
- * else's, and is left alone.
+ * Returns whether the source controls the DNSEndpoint, by kind and uid. The operator does not touch a DNSEndpoint that has only
+ * the name of the source.
  */
 export function isOf(endpoint: DnsEndpoint, { kind, uid }: Pick<Source, 'kind' | 'uid'>): boolean {
   const controller = controllerOf(endpoint);
   return controller?.kind === kind && controller.uid === uid;
 }
 
-/** The uid of the source that a DNSEndpoint is of, also of one that is gone; undefined if it is of none. */
+/** Returns the uid of the source that controls a DNSEndpoint, also of a deleted source; undefined without such a controller. */
 export function sourceUidOf(endpoint: DnsEndpoint): string | undefined {
   const controller = controllerOf(endpoint);
   return SOURCE_KINDS.some((kind) => kind === controller?.kind) ? controller?.uid : undefined;

@@ -29,14 +29,14 @@ export const DNS_ENDPOINTS: Resource<DnsEndpoint> = {
   namespaced: true,
 };
 
-/** On a DNSEndpoint: what holds while the annotation of its source is invalid, a KeptShare as text. */
+/** Annotation of a DNSEndpoint: the KeptShare, as text, that applies while the annotation of its source is invalid. */
 export const KEPT_ANNOTATION = 'traffic.example.com/last-valid-weight';
-/** TTL of a record without one, seconds: that of external-dns' AWS provider. */
+/** TTL of a record without a TTL, seconds: the default of external-dns' AWS provider. */
 export const DEFAULT_TTL = 300;
 const WEIGHT = 'aws/weight';
 const HEALTH_CHECK = 'aws/health-check-id';
 
-/** What all record sets of a cluster have. */
+/** Settings of all record sets of a cluster. */
 export interface RecordSettings {
   /** Distinguishes the record sets of the clusters. */
   readonly clusterName: string;
@@ -45,12 +45,12 @@ export interface RecordSettings {
   readonly recordTtl?: number | undefined;
 }
 
-/** Where records of one type lead to, and their TTL in seconds; undefined for that of external-dns. */
+/** The targets of records of one type, and their TTL in seconds; undefined for the default of external-dns. */
 export interface TargetsWithTtl extends Targets {
   readonly ttl: number | undefined;
 }
 
-/** The record sets of one host. @param weight integer, 0 to 255 */
+/** Returns the record sets of one host. @param weight integer, 0 to 255 */
 export function endpointsOf(
   { host }: Pick<SourceHost, 'host'>,
   weight: number,
@@ -69,12 +69,12 @@ export function endpointsOf(
   }));
 }
 
-/** The hosts of records, as DNS compares them, distinct. */
+/** Returns the distinct hosts of records, see `normal`. */
 export function hostsIn(records: readonly Endpoint[] = []): string[] {
   return [...new Set(records.map(({ dnsName }) => normal(dnsName)))];
 }
 
-/** The longest TTL of records, seconds; 0 without records. */
+/** Returns the longest TTL of records, seconds; 0 without records. */
 export function longestTtl(endpoints: Iterable<DnsEndpoint | undefined>): number {
   let longest = 0;
   for (const endpoint of endpoints) {
@@ -83,13 +83,13 @@ export function longestTtl(endpoints: Iterable<DnsEndpoint | undefined>): number
   return longest;
 }
 
-/** The weight of a host's records; undefined if it has none, or one that is no integer from 0 to 255. */
+/** Returns the weight of a host's records; undefined without a weight that is an integer from 0 to 255. */
 export function weightIn({ spec }: DnsEndpoint, host: string): number | undefined {
   const record = spec?.endpoints?.find(({ dnsName }) => normal(dnsName) === host);
   return record && readWeight(weightText(record));
 }
 
-/** Where the records of a DNSEndpoint lead to, as they are: all of its hosts have the same. */
+/** Returns the targets of the records of a DNSEndpoint: all its hosts have the same. */
 export function targetsIn({ spec }: DnsEndpoint): Targets[] {
   const [first] = spec?.endpoints ?? [];
   return (spec?.endpoints ?? [])
@@ -100,8 +100,8 @@ export function targetsIn({ spec }: DnsEndpoint): Targets[] {
 }
 
 /**
- * What the annotation of a source last meant. `Weight` is the weight of a record that was there before anything was kept,
- * such as one of k8s-traffic-controller: its share is unknown.
+ * The last valid value of the annotation of a source. `Weight` is the weight of a record without KEPT_ANNOTATION, for example
+ * from k8s-traffic-controller: its share is unknown.
  */
 export type KeptShare =
   | { readonly kind: 'None' }
@@ -111,13 +111,13 @@ export type KeptShare =
 const NONE = 'none';
 const PERCENT = '%';
 
-/** The text of KEPT_ANNOTATION: `none`, `25%`, or a weight such as `38`. */
+/** Returns the text of KEPT_ANNOTATION: `none`, `25%`, or a weight such as `38`. */
 export function keptText(kept: KeptShare): string {
   if (kept.kind === 'None') return NONE;
   return kept.kind === 'Percent' ? `${kept.percent}${PERCENT}` : String(kept.weight);
 }
 
-/** What a DNSEndpoint keeps: of its annotation, else the highest weight of its records. Undefined if there is neither. */
+/** Reads KEPT_ANNOTATION; without a valid one, returns the highest weight of the records. Undefined without both. */
 export function keptIn(endpoint: DnsEndpoint | undefined): KeptShare | undefined {
   const text = endpoint?.metadata?.annotations?.[KEPT_ANNOTATION];
   if (text === NONE) return { kind: 'None' };
@@ -129,7 +129,7 @@ export function keptIn(endpoint: DnsEndpoint | undefined): KeptShare | undefined
   return weights.length === 0 ? undefined : { kind: 'Weight', weight: Math.max(...weights) };
 }
 
-/** The weight of a record; undefined if it is no integer from 0 to 255: external-dns turns such a weight into 0. */
+/** Returns the weight of a record; undefined unless it is an integer from 0 to 255: external-dns turns other texts into 0. */
 function readWeight(text: string | undefined): number | undefined {
   return text !== undefined && /^[0-9]{1,3}$/.test(text) && Number(text) <= MOST_WEIGHT ? Number(text) : undefined;
 }

@@ -45,7 +45,7 @@ it.each([
   ],
   ['the oldest if both have it', [claim('a', {}, [HOST]), claim('b', { createdAt: NEW }, [HOST])], 'shop/a'],
   [
-    'the oldest if the other one has another host',
+    'the oldest if the newer one has a different host',
     [claim('a'), claim('b', { createdAt: NEW }, ['b.example.org'])],
     'shop/a',
   ],

@@ -4,25 +4,25 @@ import { hostsIn, type DnsEndpoint } from './endpoint.ts';
 import { askedBy, type WeightSettings } from './records.ts';
 import { endpointKeyOf, type Source } from './source.ts';
 
-/** A source that asks for the records of its hosts. */
+/** A source that claims the records of its hosts. */
 export interface Claim {
   readonly source: Source;
   readonly settings: WeightSettings;
-  /** Its DNSEndpoint as it is; undefined if there is none. */
+  /** The present DNSEndpoint of the source; undefined without one. */
   readonly endpoint: DnsEndpoint | undefined;
 }
 
 /**
- * Which source has the records of each host within the domain, by host. Only a source that can have records takes part:
- * it has an address, and its annotation is valid or was.
+ * Returns the source that has the records of each host within the domain, by host. Only a source that can have records takes
+ * part: it has an address, and its annotation is or was valid.
  *
- * | of two such sources      | which has the host                     |
- * |--------------------------|----------------------------------------|
- * | one has it already       | that one: no change of another Ingress takes its traffic |
- * | neither, and one is of the namespace that had it | that one: a team that replaces its Ingress keeps the host |
- * | both have it, or neither | the older one, then the first by name  |
+ * | of two such sources                | the host belongs to                    |
+ * |------------------------------------|----------------------------------------|
+ * | one has records of the host        | this source: no change of another Ingress takes its traffic |
+ * | neither has, and one is in the last namespace of the host | this source: a team that replaces its Ingress keeps the host |
+ * | else                               | the older source, then the first by name |
  *
- * @param before the namespace that had each host last
+ * @param before the last namespace of each host
  */
 export function holders(
   claims: readonly Claim[],

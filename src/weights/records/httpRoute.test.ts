@@ -61,7 +61,7 @@ describe('addresses', () => {
     expect(sourceOf({}, { 'shop/public': gateway(undefined, value, type) }).targets).toEqual(targets);
   });
 
-  it('are those of all Gateways that have accepted the route, and of no other', () => {
+  it('come from all Gateways that have accepted the route, and from no other', () => {
     const gateways = {
       'shop/public': gateway(),
       'infra/b': gateway(undefined, '192.0.2.2'),
@@ -95,7 +95,7 @@ describe('hosts that a route and a listener have in common', () => {
     expect(hostsOf(sourceOf({ hostnames }, { 'shop/public': gateway([listener]) }))).toEqual(hosts);
   });
 
-  it('are those of the listener that the route names', () => {
+  it('come from the listener that the route names', () => {
     const listeners = [
       { name: 'one', port: 80, protocol: 'HTTP', hostname: 'one.example.org' },
       { name: 'two', port: 443, protocol: 'HTTPS', hostname: 'two.example.org' },
@@ -111,7 +111,7 @@ describe('hosts that a route and a listener have in common', () => {
   });
 });
 
-it('hosts are not those of a listener that serves something else, or other namespaces', () => {
+it('hosts do not come from a listener that serves something else, or other namespaces', () => {
   const elsewhere: Gateway = {
     ...gateway([{ name: 'http', port: 80, protocol: 'HTTP' }]),
     metadata: { namespace: 'infra' },
@@ -125,7 +125,7 @@ it('hosts are not those of a listener that serves something else, or other names
   expect(hostsOf(sourceOf({ hostnames: [] }, { 'shop/public': gateway(listeners) }))).toEqual(['web.example.org']);
 });
 
-it('a parent that the route does not have any more does not count', () => {
+it('a parent that the route no longer has does not count', () => {
   const route = routeOf({
     metadata: { namespace: 'shop', name: 'web' },
     spec: { hostnames: ['web.example.org'], parentRefs: [{ name: 'public', sectionName: 'https' }] },

@@ -18,17 +18,17 @@ export interface AcceptedParent extends ListenerReference {
   readonly gateway: string;
 }
 
-/** Of an HTTPRoute what its records need, without its Gateways. */
+/** The parts of an HTTPRoute that its records need, without its Gateways. */
 export interface Route {
   readonly source: Omit<Source, 'hosts' | 'targets'>;
-  /** Of the route; none: those of the listeners. */
+  /** Host names of the route. Empty: the host names of the listeners count. */
   readonly hostnames: readonly string[];
   readonly services: readonly string[];
   readonly leadsNowhere: boolean;
   readonly parents: readonly AcceptedParent[];
-  /** Whether a Gateway has said anything about it. */
+  /** Whether the status names a Gateway. */
   readonly hasStatus: boolean;
-  /** `namespace/name` of all Gateways that it asks for. */
+  /** `namespace/name` of all Gateways in spec.parentRefs. */
   readonly gateways: readonly string[];
 }
 
@@ -84,9 +84,9 @@ export interface RouteSource {
 }
 
 /**
- * An HTTPRoute as a source, by the Gateways that have accepted it. Its hosts are those that the route and a listener have in
- * common; the addresses are those of all these Gateways. That a Gateway has accepted a route is not enough: whoever may write the
- * status of a route can claim that, so its listeners must also take the route.
+ * Returns an HTTPRoute as a source. Its hosts are the host names that the route and a listener of an accepting Gateway have in
+ * common; its targets are the addresses of all these Gateways. The listeners must also take the route: the status alone proves
+ * nothing, because whoever may write it can claim that a Gateway has accepted the route.
  *
  * @param gateways by `namespace/name`; undefined for one that is not known, or does not count
  * @param matches whether the labels of the route's namespace match; false while they are not known
@@ -117,14 +117,14 @@ export function sourceOfRoute(
 }
 
 /**
- * Whether the hosts and addresses of a route are known. While they are not, its records stay as they are: a Gateway that is made anew
- * must not take its hosts off the DNS.
+ * Returns whether the hosts and addresses of a route are known. Until then its records are unchanged: a Gateway that is deleted
+ * and created again must not take its hosts off the DNS.
  *
  * | the route                                                | known |
  * |----------------------------------------------------------|-------|
  * | has no status yet                                        | no    |
  * | was accepted by a Gateway that is missing                | no    |
- * | was accepted by none, and a Gateway of it is missing     | no    |
+ * | was accepted by none, and one of its Gateways is missing | no    |
  * | else                                                     | yes   |
  */
 export function isKnown({ hasStatus, parents, gateways }: Route, has: (gateway: string) => boolean): boolean {
@@ -135,8 +135,8 @@ export function isKnown({ hasStatus, parents, gateways }: Route, has: (gateway: 
 type ParentStatus = NonNullable<NonNullable<HttpRoute['status']>['parents']>[number];
 
 /**
- * Those of the parents that the route asks for which have accepted it. The status may still have parents that the route no longer
- * has. If several controllers write about one parent, each must have accepted the route.
+ * Returns the parents that have accepted the route. Skips parents in the status that the route no longer asks for. If several
+ * controllers write about one parent, each must have accepted the route.
  */
 function acceptedBy(
   parents: readonly ParentStatus[],
@@ -153,7 +153,7 @@ function acceptedBy(
     .map(({ each }) => each);
 }
 
-/** Whether a parent resolves the backends of a route. @param crosses whether one is of another namespace */
+/** Returns a check whether a parent resolves the backends of a route. @param crosses whether a backend is in another namespace */
 function resolves(crosses: boolean): (parent: ParentStatus) => boolean {
   return ({ conditions }) => {
     const status = findCondition(conditions, 'ResolvedRefs')?.status;
@@ -170,7 +170,7 @@ function parentOf({ namespace, name, sectionName, port }: ParentReference, own: 
 }
 
 function serviceOf({ group = '', kind = 'Service', namespace, name }: BackendReference, own: string): string[] {
-  // The API takes any name. One with a slash would be read as the Service of another namespace.
+  // The API accepts any name. A name with a slash would be read as a Service in another namespace.
   if (group !== '' || kind !== 'Service' || name.includes('/')) return [];
   return [namespace === undefined || namespace === own ? name : `${namespace}/${name}`];
 }

@@ -165,7 +165,7 @@ describe('the weight of each host', () => {
     ['a record that had no annotation', existing('7', 'none'), 80, "the cluster's weight stays"],
     ['a record that was not ready meanwhile', existing('0', '30'), 30, 'the weight 30 stays'],
     ['a record whose kept value is garbage', existing('30', 'much'), 30, 'the weight 30 stays'],
-  ])('with an invalid annotation and %s stays as it is', (_, endpoint, weight, problem) => {
+  ])('with an invalid annotation and %s: the last valid value or weight applies', (_, endpoint, weight, problem) => {
     const { hosts, endpoints } = decided({ annotation: 'NaN' }, { endpoint });
     const why = `annotation ${ANNOTATION}: "NaN": must be a number from 0 to 100, such as "25"; more counts as 100`;
     expect(hosts).toEqual([

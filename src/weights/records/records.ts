@@ -12,9 +12,9 @@ import { publishedOf, type KnownZones, type Published, type PublishProblem } fro
 import type { Source, SourceHost } from './source.ts';
 import { readShare, weightOf, type WeightFactors } from './weight.ts';
 
-/** Which hosts get records, and how they are weighted. */
+/** Settings of the hosts that get records, and of their weights. */
 export interface WeightSettings extends RecordSettings {
-  /** Hosts outside of it are ignored. Empty: none is. */
+  /** Hosts outside of this domain are ignored. Empty: no host is ignored. */
   readonly bindingDomain: string;
   /** Prefix of the annotation with a share of the weight. */
   readonly annotationPrefix: string;
@@ -26,24 +26,24 @@ export interface WeightSettings extends RecordSettings {
 export interface Holder {
   /** For users. */
   readonly name: string;
-  /** Whether they are those of this source, too: see sharedHosts.ts. */
+  /** Whether its records also serve this source: see sharedHosts.ts. */
   readonly isShared: boolean;
   readonly isSameNamespace: boolean;
 }
 
-/** What decides about the records of one source, besides its own fields. */
+/** The inputs of `recordsOf` besides the source and the settings. */
 export interface Surroundings {
-  /** The source's DNSEndpoint as it is; undefined if there is none, or it is not ours. */
+  /** The present DNSEndpoint of the source; undefined if it does not exist, or is foreign. */
   readonly endpoint: DnsEndpoint | undefined;
-  /** Whether a Service in the source's namespace has a ready endpoint. */
+  /** Returns whether a Service in the source's namespace has a ready endpoint. */
   readonly isReady: (service: string) => boolean;
-  /** Who has the records of a host; undefined if this source has them. */
+  /** Returns the other source that has the records of a host; undefined if this source has them. */
   readonly holderOf: (host: string) => Holder | undefined;
-  /** Where the records are published. */
+  /** The zones in which the records are published. */
   readonly zones: KnownZones;
 }
 
-/** Why a host has the weight that it has. */
+/** The reason for the weight of a host. */
 export type WeightReason =
   | 'ClusterWeight'
   | 'Annotation'
@@ -54,13 +54,13 @@ export type WeightReason =
   | 'OtherNamespace'
   | PublishProblem['reason'];
 
-/** What is decided about one host. */
+/** The weight of one host. */
 export interface HostWeight {
   readonly host: string;
-  /** Undefined: it has no record. */
+  /** Integer, 0 to 255; undefined if the host has no record. */
   readonly weight: number | undefined;
   readonly reason: WeightReason;
-  /** What the weight is made of; absent without a record. */
+  /** The factors of the weight; absent without a record. */
   readonly factors?: WeightFactors;
   /** For users; absent if nothing is wrong. */
   readonly problem?: string;
@@ -69,24 +69,24 @@ export interface HostWeight {
 /** The records of one source. `endpoints` is empty if it has none. */
 export interface SourceRecords {
   readonly endpoints: readonly Endpoint[];
-  /** To be kept with the DNSEndpoint; undefined if the annotation never was valid. */
+  /** To be stored in the DNSEndpoint; undefined if the annotation was never valid. */
   readonly kept: KeptShare | undefined;
   readonly hosts: readonly HostWeight[];
 }
 
 /**
- * The record sets of a source, one for each of its hosts within the domain and each kind of address.
+ * Returns the record sets of a source, one for each of its hosts within the domain and each kind of address.
  *
  * | host | record |
  * |---|---|
  * | annotation invalid, no valid value known, and no record | none |
- * | another source has it | none; for a route with the same addresses that is no conflict, and in another namespace it has no part in the weight |
- * | no zone would take it, or one is not read yet | none; one that was written before stays, and follows the weight |
- * | a Service of it has no ready endpoint, or a rule of it leads nowhere | weight 0 |
- * | annotation invalid | as with the last valid value; if none is known, the weight that the records had, at most the cluster's |
- * | otherwise | the cluster's weight and the annotation decide, see weightOf |
+ * | another source has it | none. A route with the same addresses has no conflict; in another namespace, it does not count for the weight |
+ * | no zone would take it, or a zone is not read yet | none; a record that was written before stays, and follows the weight |
+ * | one of its Services has no ready endpoint, or one of its rules leads nowhere | weight 0 |
+ * | annotation invalid | as with the last valid value; if none is known, the weight of the present records, at most the cluster's |
+ * | otherwise | by the cluster's weight and the annotation, see weightOf |
  *
- * Which types of records there are, and with which TTL, see publishedOf.
+ * publishedOf decides the types of the records and their TTLs.
  */
 export function recordsOf(source: Source, settings: WeightSettings, around: Surroundings): SourceRecords {
   const asked = askedBy(source, settings, around.endpoint);
@@ -109,15 +109,15 @@ const NOWHERE = 'a rule has no backend, or a backend does not resolve';
 /** Services that a message names: an Ingress may have hundreds. */
 const MOST_NAMED = 3;
 
-/** What an annotation asks for. */
+/** The share of the weight that an annotation asks for. */
 export interface Asked {
-  /** Undefined: it is invalid, and always was. */
+  /** The present or last valid share; undefined if the annotation was never valid. */
   readonly share: KeptShare | undefined;
-  /** What is wrong with the annotation. */
+  /** The problem of the annotation, for users; undefined if it is valid. */
   readonly problem: string | undefined;
 }
 
-/** What the annotation of a source asks for. @param endpoint the source's DNSEndpoint as it is */
+/** Reads the annotation of a source. @param endpoint the present DNSEndpoint of the source */
 export function askedBy({ annotations }: Source, { annotationPrefix }: WeightSettings, endpoint?: DnsEndpoint): Asked {
   const annotation = `${annotationPrefix}/traffic-weight`;
   const text = annotations[annotation];
@@ -128,7 +128,7 @@ export function askedBy({ annotations }: Source, { annotationPrefix }: WeightSet
   return { share, problem: `annotation ${annotation}: ${read.problem}; ${holding(share)}` };
 }
 
-/** What holds while the annotation is invalid. */
+/** Returns the weight that applies while the annotation is invalid, for users. */
 function holding(share: KeptShare | undefined): string {
   if (share === undefined) return 'there is no record until it is valid';
   if (share.kind === 'None') return "the cluster's weight stays";
@@ -158,7 +158,7 @@ function decideHost(
   return { ...weighted, reason: unpublished?.reason ?? decisive, ...problem };
 }
 
-/** Why a host that another source has gets no record here. */
+/** Returns the reason why a host of another source gets no record here. */
 function heldBy({ name, isShared, isSameNamespace }: Holder, host: string): Pick<HostWeight, 'reason' | 'problem'> {
   if (!isShared) return { reason: 'Conflict', problem: `${name} has the records of ${host}` };
   if (isSameNamespace) return { reason: 'SharedHost' };

@@ -1,11 +1,11 @@
 import { HTTP_ROUTE, type Source, type SourceHost } from './source.ts';
 
 /**
- * Routes of one namespace often share a host: one redirects to HTTPS, or each has a path. If they have the same addresses, it is one
- * record, and what answers for the host is what all of them lead to. A route of another namespace has no part in that: its owner
- * could take the host off the DNS with a rule without backends. Ingresses are unchanged.
+ * Merges the hosts that several routes of one namespace share: one redirects to HTTPS, or each has a path. If the routes have the
+ * same addresses, the host gets one record, for the Services of all these routes. Routes of another namespace are not merged: their
+ * owner could take the host off the DNS with a rule without backends. Ingresses are unchanged.
  *
- * @param sources those that are selected
+ * @param sources the selected sources
  */
 export function withSharedHosts(sources: readonly Source[]): Source[] {
   const routes = sources.filter(({ kind }) => kind === HTTP_ROUTE);
@@ -27,7 +27,7 @@ export function withSharedHosts(sources: readonly Source[]): Source[] {
   );
 }
 
-/** Whether the record that one source has of a host leads to where the other one is: both are routes with the same addresses. */
+/** Returns whether two sources can share the record of a host: both are routes with the same addresses. */
 export function shareRecord(a: Source, b: Source): boolean {
   return a.kind === HTTP_ROUTE && b.kind === HTTP_ROUTE && JSON.stringify(a.targets) === JSON.stringify(b.targets);
 }

@@ -3,13 +3,13 @@ import { createdAt } from './age.ts';
 import { normal } from './domain.ts';
 import { targetsOf, type Targets } from './targets.ts';
 
-/** A host of a source, and what answers for it. */
+/** A host of a source, with the Services that answer for it. */
 export interface SourceHost {
   /** As DNS compares it; may begin with `*.`. */
   readonly host: string;
-  /** Services, sorted and distinct: the name of one in the namespace of the source, else `namespace/name`. */
+  /** Services, sorted and distinct: by name in the namespace of the source, else as `namespace/name`. */
   readonly services: readonly string[];
-  /** Some traffic of the host goes to no Service: such as a rule without paths and without a default backend. */
+  /** True if some traffic of the host goes to no Service, for example by a rule without paths and without a default backend. */
   readonly leadsNowhere: boolean;
 }
 
@@ -19,7 +19,7 @@ export const HTTP_ROUTE = 'HTTPRoute';
 export const SOURCE_KINDS = [INGRESS, HTTP_ROUTE] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
-/** An object that sends traffic of hosts to a load balancer: what a DNSEndpoint is made of. */
+/** An Ingress or HTTPRoute: an object that sends the traffic of hosts to a load balancer, and gets a DNSEndpoint. */
 export interface Source {
   readonly kind: SourceKind;
   readonly apiVersion: string;
@@ -33,33 +33,33 @@ export interface Source {
   readonly targets: readonly Targets[];
 }
 
-/** What identifies a source. */
+/** The fields that identify a source. */
 export type SourceRef = Pick<Source, 'kind' | 'namespace' | 'name'>;
 
 /**
- * The name of the DNSEndpoint of a source. That of an Ingress has its name, as in k8s-traffic-controller; an HTTPRoute may have
- * the name of the Ingress that it replaces, and must not meet its DNSEndpoint.
+ * Returns the name of the DNSEndpoint of a source. For an Ingress, both have the same name, as in k8s-traffic-controller. An
+ * HTTPRoute may have the name of the Ingress that it replaces, so its DNSEndpoint needs a different name.
  */
 export function endpointNameOf({ kind, name }: Pick<Source, 'kind' | 'name'>): string {
   return kind === INGRESS ? name : `${name}.httproute`;
 }
 
-/** The key of the DNSEndpoint of a source: `namespace/name`. */
+/** Returns the key of the DNSEndpoint of a source: `namespace/name`. */
 export function endpointKeyOf(source: SourceRef): string {
   return `${source.namespace}/${endpointNameOf(source)}`;
 }
 
-/** How messages name a source. */
+/** Returns the name of a source for messages. */
 export function nameOfSource({ kind, namespace, name }: SourceRef): string {
   return kind === INGRESS ? `${namespace}/${name}` : `${kind} ${namespace}/${name}`;
 }
 
-/** A Service of a source as `namespace/name`. @param service as in SourceHost */
+/** Returns the key of a Service of a source: `namespace/name`. @param service as in SourceHost */
 export function serviceKey(namespace: string, service: string): string {
   return service.includes('/') ? service : `${namespace}/${service}`;
 }
 
-/** An Ingress as a source. Rules without a host are for any host, so they have no record. */
+/** Returns an Ingress as a source. Rules without a host are for any host, so they get no record. */
 export function sourceOfIngress({ metadata, spec, status }: V1Ingress): Source {
   const hosts = new Map<string, { services: Set<string>; leadsNowhere: boolean }>();
   for (const { host, http } of spec?.rules ?? []) {

@@ -7,16 +7,16 @@ export interface LoadBalancerAddress {
 /** The value of a record set. */
 export interface Targets {
   readonly recordType: 'CNAME' | 'A' | 'AAAA';
-  /** Sorted and distinct, so that their order in the status changes nothing. One with CNAME. */
+  /** Sorted and distinct, so that their order in the status changes nothing. A CNAME has one target. */
   readonly targets: readonly string[];
 }
 
 /**
- * The record sets that lead to a load balancer.
+ * Returns the record sets that lead to a load balancer.
  *
  * | addresses | record sets |
  * |---|---|
- * | a host name | CNAME to the first one, as in the original; addresses beside it are left out, since a CNAME stands alone |
+ * | a host name | CNAME to the first host name, as in k8s-traffic-controller; IP addresses are ignored, since a CNAME allows no other record |
  * | IPv4, IPv6 | A, AAAA with all of them |
  * | none yet | none |
  */

@@ -59,7 +59,7 @@ describe('the weight of a host', () => {
         [{ recordType: 'CNAME', targets: ['lb.example.net'], ttl: undefined }],
         { clusterName: 'cluster-a', healthCheckId: 'abc' },
       );
-      // Route 53 does not answer with a weight of 0 beside one above 0, nor with a record whose health check fails.
+      // Route 53 does not answer with a weight of 0 while another weight is above 0, nor with a record whose health check fails.
       expect(product === 0 || healthCheck === 'DOWN').toBe(true);
       expect(record?.providerSpecific).toEqual([
         { name: 'aws/weight', value: String(product) },

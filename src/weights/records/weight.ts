@@ -2,11 +2,11 @@ import { cut } from '../../runtime/status/cut.ts';
 
 /** The highest weight of a Route 53 record: ResourceRecordSet.Weight of its API reference. */
 export const MOST_WEIGHT = 255;
-/** Of 100 on, a cluster's weight counts as 100 % of what an annotation asks for. */
+/** From 100 on, the weight of a cluster counts as 100 % for a share. */
 const WHOLE = 100;
 /**
- * Decimal places that a product may have: two of the percent and nine of a share. Beyond them is the error of floating
- * point, which would be rounded up.
+ * Decimal places of a product: two from the percent and nine from a share. Further places are floating-point errors, which
+ * would be rounded up.
  */
 const EXACT_PLACES = 12;
 
@@ -42,13 +42,13 @@ export function readClusterWeight(value: number): Read<number> {
 /** Number() alone would take an empty text for 0. */
 const DIGITS = /^[0-9]{1,3}$/;
 
-/** The weight of a cluster as a backend has it in a text; undefined if that is no integer from 0 to 255. */
+/** Returns the weight of a cluster in the text of a backend; undefined if the text is not an integer from 0 to 255. */
 export function clusterWeightIn(text: string | undefined): number | undefined {
   const read = text !== undefined && DIGITS.test(text) ? readClusterWeight(Number(text)) : undefined;
   return read !== undefined && 'value' in read ? read.value : undefined;
 }
 
-/** What the weight of one host is made of. */
+/** The factors of the weight of one host. */
 export interface WeightFactors {
   /** Integer, 0 to 255. */
   readonly clusterWeight: number;
@@ -59,7 +59,7 @@ export interface WeightFactors {
 }
 
 /**
- * The weight of a host's record: an integer from 0 to 255.
+ * Returns the weight of a host's record: an integer from 0 to 255.
  *
  * | ready | annotation | weight |
  * |---|---|---|
@@ -67,7 +67,7 @@ export interface WeightFactors {
  * | yes | none | the cluster's weight |
  * | yes | share | ceil(min(cluster, 100) / 100 x share) |
  *
- * The rule is that of adevinta/k8s-traffic-controller, calculateIngressWeight.
+ * adevinta/k8s-traffic-controller has the same rule in calculateIngressWeight.
  */
 export function weightOf({ clusterWeight, share, isReady }: WeightFactors): number {
   if (!isReady) return 0;
@@ -76,7 +76,11 @@ export function weightOf({ clusterWeight, share, isReady }: WeightFactors): numb
   return Math.ceil(Number(exact.toFixed(EXACT_PLACES)));
 }
 
-/** How a weight comes about, such as `cluster 75 x annotation 40 % x ready = 30`. @param step what the cluster's weight is, if it is a step */
+/**
+ * Returns the calculation of a weight, such as `cluster 75 x annotation 40 % x ready = 30`.
+ *
+ * @param step text after the cluster's weight, such as ` (ramp to 50)`
+ */
 export function calculationOf(factors: WeightFactors, step = ''): string {
   const { clusterWeight, share, isReady } = factors;
   const most = share !== undefined && clusterWeight > WHOLE ? ` (at most ${WHOLE})` : '';

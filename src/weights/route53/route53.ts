@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-route-53';
 import type { PageStart, ZonePage, ZoneReader } from '../zone/zoneReader.ts';
 
-/** Of the partition `aws`, whose Route 53 has one endpoint for all of its regions. */
+/** A region of the partition `aws`. Its Route 53 has one endpoint for all regions. */
 const DEFAULT_REGION = 'us-east-1';
 /** Attempts of the SDK at one request, with a backoff between them. */
 const ATTEMPTS = 3;
@@ -17,13 +17,13 @@ const ANSWER_MS = 10_000;
 const ANSWER = { requestTimeout: ANSWER_MS, throwOnRequestTimeout: true, socketTimeout: ANSWER_MS };
 
 /**
- * Hosted zones of Route 53. Credentials are those that the AWS SDK finds; the right is route53:ListResourceRecordSets. The zones
- * are in the partition of the variable AWS_REGION, which EKS sets: another one in China.
+ * Reads hosted zones of Route 53. The AWS SDK finds the credentials; they need the permission route53:ListResourceRecordSets. The
+ * variable AWS_REGION, which EKS sets, selects the partition of the zones: China has its own.
  */
 export class Route53 implements ZoneReader {
   readonly #client: Route53Client;
 
-  /** @param endpointUrl in place of the one of the partition */
+  /** @param endpointUrl URL of Route 53; undefined: the endpoint of the partition */
   constructor(endpointUrl: string | undefined) {
     const { AWS_REGION = '' } = process.env;
     this.#client = new Route53Client({
@@ -43,7 +43,7 @@ export class Route53 implements ZoneReader {
     this.#client.destroy();
   }
 
-  /** Only the name of an error is told: messages of AWS may have the ID of an access key. */
+  /** Puts only the name of an AWS error into messages: its text may contain the ID of an access key. */
   async #list(
     request: ListResourceRecordSetsRequest,
     signal: AbortSignal,

@@ -65,7 +65,7 @@ it.each([
   const sources = [
     planned('gets', ['b'], []),
     planned('loses', ['a'], ['a', 'b']),
-    // It would lose a host to the one above, so what it is to get is missing, too.
+    // Its host b was to move to `gets`, so this write is skipped, and its new host e is missing.
     planned('both', ['e'], ['b']),
     planned('last', ['f'], ['f', 'e']),
     planned('other', ['c'], ['c', 'd']),
@@ -101,9 +101,9 @@ it('lets others run while it compares many DNSEndpoints', async () => {
 const CONFLICT = { status: 409, reason: 'Conflict', method: 'DELETE', path: '/x' };
 
 it.each([
-  ['created one meanwhile', new WaitingError('AlreadyExists', 'created by somebody else', 1)],
+  ['created one meanwhile', new WaitingError('AlreadyExists', 'created by another client', 1)],
   ['changed one meanwhile', new ApiError(CONFLICT)],
-])('decides again if somebody else %s, which is no failure', async (_, error) => {
+])('plans again if another client %s, which is not a failure', async (_, error) => {
   const apply = (name: string): Promise<void> => (name === 'a' ? Promise.reject(error) : Promise.resolve());
   const sources = ['a', 'b'].map((name) => planned(name, [name]));
   await expect(writeRecords({ sources, removed: [] }, writers(apply))).rejects.toBeInstanceOf(WaitingError);
@@ -112,7 +112,7 @@ it.each([
   expect(await writeRecords({ sources, removed: [] }, writers(both))).toEqual(new Map([['shop/b', other]]));
 });
 
-it('takes over no DNSEndpoint that somebody else makes meanwhile, and removes only the one that was seen', async () => {
+it('takes over no DNSEndpoint that another client creates meanwhile, and removes only the version of the plan', async () => {
   const calls: unknown[] = [];
   const { client, applier, endpoints, logger } = writers(() => Promise.resolve());
   const telling: RecordWriters = {

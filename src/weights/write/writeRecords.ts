@@ -11,7 +11,7 @@ import { OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { endpointKeyOf } from '../records/source.ts';
 import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
 
-/** Writes in parallel: fewer than the calls of the transport, so that a status does not wait behind thousands of records. */
+/** Most writes in parallel: fewer than the transport allows, so that the write of a status does not wait for thousands of records. */
 const WRITES_AT_ONCE = 12;
 
 export interface RecordWriters {
@@ -23,16 +23,16 @@ export interface RecordWriters {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** DNSEndpoints that a line of the log names. */
+/** Most DNSEndpoints that a log line names. */
 const MOST_NAMED = 5;
 
 /**
- * Applies and removes the DNSEndpoints of a plan, in parallel. Writes only what differs. A write that fails does not stop the
- * others. One line of the log tells what was written. A host that goes from one DNSEndpoint to another is first added; it is
- * taken away only if it was. An exchange of hosts between two DNSEndpoints is not ordered.
+ * Applies and removes the DNSEndpoints of a plan, in parallel. Writes only differences. A failed write does not stop the other
+ * writes. Logs the written DNSEndpoints in one line. A host that moves between DNSEndpoints is first added to the new one, and
+ * removed from the old one only if that succeeded. An exchange of hosts between two DNSEndpoints is not ordered.
  *
  * @returns the errors by `namespace/name`
- * @throws WaitingError if nothing failed, but somebody else wrote a DNSEndpoint meanwhile: it is decided again;
+ * @throws WaitingError if nothing failed, but another client wrote a DNSEndpoint since it was read: plan again;
  *   NotLeaderError; the reason of `signal` if it was aborted
  */
 export async function writeRecords(
@@ -63,14 +63,15 @@ export async function writeRecords(
 
 interface Write {
   readonly key: string;
-  /** Hosts that the DNSEndpoint gets, and those that it has and is to lose. */
+  /** Hosts that the DNSEndpoint gets. */
   readonly gains: readonly string[];
+  /** Hosts that the DNSEndpoint loses. */
   readonly loses: readonly string[];
   /** @returns false if no write was necessary */
   readonly write: () => Promise<boolean>;
 }
 
-/** First those that take nothing away, then those that also add. */
+/** Orders writes into phases: first without lost hosts, then with both, last without gained hosts. */
 function inOrder(writes: readonly Write[]): Write[][] {
   const [losing, first] = [
     writes.filter(({ loses }) => loses.length > 0),
@@ -85,18 +86,19 @@ function logWritten({ written, failures }: Outcome, logger: RecordWriters['logge
   logger.info({ written: written.length, failed: failures.size, endpoints }, 'DNSEndpoints written');
 }
 
-/** The hosts that the first one has, and the other one has not. */
+/** Returns the hosts of `endpoint` that `other` does not have. */
 function difference(endpoint: DnsEndpoint | undefined, other: DnsEndpoint | undefined): string[] {
   const known = new Set(hostsIn(other?.spec?.endpoints));
   return hostsIn(endpoint?.spec?.endpoints).filter((host) => !known.has(host));
 }
 
-/** What came of the writes: the keys that were written, errors by key, and the keys that somebody else wrote. */
+/** The outcome of the writes, by key of the DNSEndpoint. */
 interface Outcome {
   readonly written: string[];
   readonly failures: Map<string, unknown>;
+  /** DNSEndpoints that another client wrote since they were read. */
   readonly overtaken: Set<string>;
-  /** Hosts that these writes would have added. */
+  /** Hosts that failed writes would have added. */
   readonly missing: Set<string>;
 }
 
@@ -107,7 +109,7 @@ async function writeAll(
 ): Promise<void> {
   const turns = new Turns();
   await forEachAtOnce(writes, WRITES_AT_ONCE, async ({ key, gains, loses, write }) => {
-    // Most are as they should be: then no call to the API server ends the turn.
+    // Most DNSEndpoints need no write, so that no call to the API server yields to the event loop.
     await turns.give();
     signal?.throwIfAborted();
     try {
@@ -127,14 +129,14 @@ async function applyOne(
   { applier, endpoints, signal }: RecordWriters,
 ): Promise<boolean> {
   if (desired === undefined) return false;
-  // A DNSEndpoint of that name that somebody else has made meanwhile is left alone.
+  // Takes over no DNSEndpoint that another client has created since the plan.
   const call = { takesNothingOver: true, createsByApply: true, ...(signal && { signal }) };
   const { written, object } = await applier.apply(DNS_ENDPOINTS, desired, live, call);
   if (written) endpoints.wrote(object);
   return written;
 }
 
-/** Only as it was seen: one that was recreated, or changed, is decided again. */
+/** Deletes the DNSEndpoint only in the version of the plan: if it was changed or created again, the next plan decides. */
 async function removeOne(endpoint: DnsEndpoint, { client, signal }: RecordWriters): Promise<boolean> {
   const { uid, resourceVersion } = endpoint.metadata ?? {};
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };

@@ -16,7 +16,7 @@ const written = (recordTTL: number, ...types: string[]): DnsEndpoint => {
   const endpoints = types.map((recordType) => ({ dnsName: 'Web.example.org', recordType, targets: ['x'], recordTTL }));
   return { spec: { endpoints } };
 };
-/** What is published, such as `A 60`, and the reason if not all is as it is asked for. */
+/** Returns the published records, such as `A 60`, and the reason if they differ from the requested records. */
 function published(zones: KnownZones, targets: readonly Targets[], endpoint?: DnsEndpoint): string[] {
   const settings = { clusterName: 'a', recordTtl: 60 };
   const { targets: left, problem } = publishedOf({ host: HOST, targets, settings }, endpoint, zones);
@@ -35,7 +35,7 @@ describe('a record', () => {
       ['A 60', 'RecordInTheWay'],
     ],
     [
-      'of a new type is left out beside one that was written',
+      'of a new type is left out next to one that was written',
       known([simple('AAAA')]),
       [A, AAAA],
       written(60, 'A'),
@@ -78,7 +78,7 @@ describe('a record', () => {
     const settings = { clusterName: 'a' };
     const { problem } = publishedOf({ host: HOST, targets: [A], settings }, undefined, known([weighted('A', 60)]));
     expect(problem?.problem).toBe(
-      'the other clusters have the A record of web.example.org with a TTL of 60 s, and all need the same: 60 s is taken in place of 300 s',
+      'the other clusters have the A record of web.example.org with a TTL of 60 s, and all need the same: uses 60 s instead of 300 s',
     );
   });
 });

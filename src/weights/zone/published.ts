@@ -12,53 +12,53 @@ import type { Targets } from '../records/targets.ts';
 
 /** The hosted zones in which records are published. */
 export interface KnownZones {
-  /** Those that were read, now or earlier. */
+  /** The zones that were read, now or earlier. */
   readonly zones: readonly Zone[];
-  /** IDs of those whose first read has not ended. */
+  /** IDs of the zones whose first read has not ended. */
   readonly pending: readonly string[];
-  /** Whether all of them were read. */
+  /** Whether all zones were read. */
   readonly isComplete: boolean;
 }
 
 export const NO_ZONES: KnownZones = { zones: [], pending: [], isComplete: true };
 
-/** Why records of a host are not as they are asked for. */
+/** The reason why records of a host differ from the requested records. */
 export interface PublishProblem {
   readonly reason: Refusal['reason'] | 'ZoneNotRead' | 'DifferentTTL';
   readonly problem: string;
 }
 
-/** What the zones leave of the records of a host. */
+/** The records of a host that can be published in the zones. */
 export interface Published {
   readonly targets: readonly TargetsWithTtl[];
-  /** Absent if all is as it is asked for. */
+  /** Absent if all records are published as requested. */
   readonly problem?: PublishProblem;
 }
 
-/** A record that is asked for. */
+/** A requested record. */
 interface Asked {
   readonly host: string;
   readonly targets: Targets;
   readonly settings: RecordSettings;
-  /** The record as it was written before; undefined if it was not. */
+  /** The record that was written before; undefined if it is new. */
   readonly written: Endpoint | undefined;
 }
 
 /**
- * The records of a host that Route 53 takes. Each type of record is judged alone.
+ * Returns the records of a host that Route 53 accepts. Decides for each type of record alone.
  *
  * | the record                                          | it is written   | its TTL                        |
  * |-----------------------------------------------------|-----------------|--------------------------------|
  * | was written before                                  | yes             | as below                       |
  * | would be refused                                    | no              |                                |
  * | is new, and a zone is being read for the first time | no, ZoneNotRead |                                |
- * | other clusters have it with one other TTL           | yes             | theirs, DifferentTTL           |
- * | others have it with several TTLs, in several zones  | yes             | as asked for, DifferentTTL     |
- * | not all zones were read                             | yes             | as it was written, else as asked for |
- * | anything else                                       | yes             | as asked for                   |
+ * | all other clusters have the same other TTL          | yes             | the TTL of the others, DifferentTTL |
+ * | other clusters have several TTLs, in several zones  | yes             | as requested, DifferentTTL     |
+ * | not all zones were read                             | yes             | as written before, else as requested |
+ * | anything else                                       | yes             | as requested                   |
  *
- * Nothing that a zone shows takes a record away. With another TTL than that of the others, Route 53 would refuse every change of the
- * weight, also that to 0.
+ * A published record is never removed because of what a zone contains. If its TTL differed from the TTL of the other clusters,
+ * Route 53 would refuse every change of its weight, also to 0.
  */
 export function publishedOf(
   { host, targets, settings }: { host: string; targets: readonly Targets[]; settings: RecordSettings },
@@ -102,6 +102,6 @@ function ttlOf(
   const of = `the ${targets.recordType} record of ${host}`;
   const have = `the other clusters have ${of} with a TTL of ${otherTtls.join(' s and ')} s, and all need the same`;
   const isOne = otherTtls.length === 1;
-  const problem = `${have}: ${isOne ? `${other} s is taken in place of ${asked} s` : `${asked} s stays`}`;
+  const problem = `${have}: ${isOne ? `uses ${other} s instead of ${asked} s` : `keeps ${asked} s`}`;
   return { ttl: isOne ? other : recordTtl, problem: { reason: 'DifferentTTL', problem } };
 }

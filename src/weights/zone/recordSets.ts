@@ -1,23 +1,23 @@
 import { isWithin, normal } from '../records/domain.ts';
 
 /**
- * Types of the record sets that are compared. A CNAME takes no other record beside it, such as TXT or MX, either; but external-dns
- * publishes a CNAME to a load balancer of AWS as an alias, which does.
+ * Types of the record sets that are compared. DNS allows no record of any type, such as TXT or MX, next to a CNAME, but those types
+ * are not compared: external-dns publishes a CNAME to a load balancer of AWS as an alias, which allows them.
  */
 const ADDRESS_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME']);
 
-/** A record set of a zone: the part that decides whether Route 53 takes another one of its name. */
+/** A record set of a zone: the fields that decide whether Route 53 accepts a further record set of its name. */
 export interface RecordSet {
   readonly type: string;
-  /** Absent: a simple record, which has no other one beside it. */
+  /** Absent for a simple record, which is the only record set of its name and type. */
   readonly setIdentifier?: string;
   /** Whether it has a weight. False with another routing policy, and for a simple record. */
   readonly isWeighted: boolean;
-  /** Seconds. Absent for an alias, which has that of its target. */
+  /** Seconds. Absent for an alias, which has the TTL of its target. */
   readonly ttl?: number;
 }
 
-/** What a hosted zone has. Names are in lower case, without the dot at their end. */
+/** A hosted zone. Names are in lower case, without the dot at their end. */
 export interface Zone {
   readonly id: string;
   /** The domain of the zone; empty if its SOA record is not known. */
@@ -35,7 +35,7 @@ export interface StatedSet {
   readonly TTL?: number | undefined;
 }
 
-/** The zone with these record sets. One that is stated twice counts once: a zone that changes between two pages may repeat it. */
+/** Returns the zone with these record sets. A repeated record set counts once: a zone that changes between two pages may repeat it. */
 export function zoneOf(id: string, stated: readonly StatedSet[]): Zone {
   const distinct = new Map(
     stated.map((set) => [JSON.stringify([set.Name, set.Type, set.SetIdentifier ?? null]), set] as const),
@@ -53,8 +53,8 @@ export function zoneOf(id: string, stated: readonly StatedSet[]): Zone {
 }
 
 /**
- * The zones that publish a host: those with the longest domain that it is within, as external-dns chooses them. A public and a
- * private zone of one domain are two.
+ * Returns the zones that publish a host: the zones with the longest domain that contains it, as in external-dns. A public and a
+ * private zone of one domain are two zones.
  */
 export function zonesOfHost(zones: readonly Zone[], host: string): Zone[] {
   const around = zones.filter(({ domain }) => isWithin(host, domain));
@@ -72,7 +72,7 @@ function setOf({ Type = '', SetIdentifier, Weight, TTL }: StatedSet): RecordSet 
 }
 
 /**
- * The host of a name as Route 53 states it: with octal escapes, such as `\052.example.org.` for a wildcard
+ * Returns the host of a name of Route 53, which has octal escapes, such as `\052.example.org.` for a wildcard
  * (DomainNameFormat.html of its developer guide).
  */
 function hostOf(name: string): string {

@@ -15,10 +15,10 @@ describe('nothing is in the way', () => {
   it.each<[string, StatedSet[], string]>([
     ['of a zone without records', [], 'A'],
     ['of other names', [set({ Name: 'other.example.org.', SetIdentifier: undefined })], 'A'],
-    ['beside weighted records of other clusters', [set(), set({ SetIdentifier: 'c' })], 'A'],
+    ['next to weighted records of other clusters', [set(), set({ SetIdentifier: 'c' })], 'A'],
     ['where the cluster has its own', [set({ SetIdentifier: 'a' }), set()], 'A'],
-    ['beside a simple record of another type', [simple('AAAA')], 'A'],
-    ['of a CNAME beside weighted aliases of other clusters', [set()], 'CNAME'],
+    ['next to a simple record of another type', [simple('AAAA')], 'A'],
+    ['of a CNAME next to weighted aliases of other clusters', [set()], 'CNAME'],
     ['as one of 100', many(99), 'A'],
     ['where more than 100 were granted, of which one is its own', [...many(100), set({ SetIdentifier: 'a' })], 'A'],
   ])('%s', (_, sets, type) => {
@@ -27,31 +27,31 @@ describe('nothing is in the way', () => {
 });
 
 describe('a record in the way', () => {
-  const beside = 'and no weighted one goes beside it';
+  const noWeighted = 'and Route 53 allows no weighted record next to it';
   it.each<[string, StatedSet[], string, string]>([
     [
       'is simple',
       [simple('A')],
       'A',
-      `the zone Z1 has the A record web.example.org without a weight, ${beside}: remove it, or give it a set identifier and a weight`,
+      `the zone Z1 has the A record web.example.org without a weight, ${noWeighted}: remove it, or give it a set identifier and a weight`,
     ],
     [
       'is a CNAME',
       [set({ Type: 'CNAME' })],
       'A',
-      'the zone Z1 has the CNAME record web.example.org, and no A record goes beside it',
+      'the zone Z1 has the CNAME record web.example.org, and Route 53 allows no A record next to it',
     ],
     [
-      'is a simple one beside a CNAME',
+      'is a simple one next to a CNAME',
       [simple('AAAA')],
       'CNAME',
-      'the zone Z1 has the AAAA record web.example.org, and no CNAME record goes beside it',
+      'the zone Z1 has the AAAA record web.example.org, and Route 53 allows no CNAME record next to it',
     ],
     [
       'has another routing policy',
       [set({ SetIdentifier: 'eu', Weight: undefined })],
       'A',
-      `in the zone Z1, the A record of web.example.org with the set identifier "eu" has another routing policy, ${beside}`,
+      `in the zone Z1, the A record of web.example.org with the set identifier "eu" has another routing policy, ${noWeighted}`,
     ],
   ])('%s', (_, sets, type, problem) => {
     expect(verdict([zone(...sets)], type).refusal).toEqual({ reason: 'RecordInTheWay', problem });
@@ -72,7 +72,7 @@ describe('a zone with 100 records of other clusters', () => {
 });
 
 describe('the TTLs of the other clusters', () => {
-  it('are those of the type, distinct, without those of aliases and 0', () => {
+  it('are the distinct TTLs of the type, without aliases and 0', () => {
     const own = set({ SetIdentifier: 'a', TTL: 30 });
     const others = [set({ TTL: 300 }), set({ SetIdentifier: 'c', TTL: 300 }), set({ SetIdentifier: 'd', TTL: 0 })];
     const alias = set({ SetIdentifier: 'e' });
@@ -80,7 +80,7 @@ describe('the TTLs of the other clusters', () => {
     expect(verdict([zone(...sets)])).toEqual({ otherTtls: [300] });
   });
 
-  it('are told beside a refusal, of all zones of the host', () => {
+  it('come from all zones of the host, also with a refusal', () => {
     const zones = [zone(set({ TTL: 300 })), zoneOf('Z2', [simple('A'), set({ TTL: 60 })])];
     expect(verdict(zones)).toMatchObject({ refusal: { reason: 'RecordInTheWay' }, otherTtls: [300, 60] });
   });

@@ -3,7 +3,7 @@ import { zonesOfHost, type RecordSet, type Zone } from './recordSets.ts';
 /** DNSLimitations.html of Route 53's developer guide: weighted record sets of one name and type. */
 const MOST_WEIGHTED = 100;
 
-/** A record that one host asks for. */
+/** A record that a source asks for. */
 export interface AskedRecord {
   /** A DNS name in lower case, without the dot at its end. */
   readonly host: string;
@@ -12,23 +12,23 @@ export interface AskedRecord {
   readonly clusterName: string;
 }
 
-/** Why Route 53 would not take a record. */
+/** The reason why Route 53 would not accept a record. */
 export interface Refusal {
   readonly reason: 'RecordInTheWay' | 'TooManyRecords';
   /** For users. */
   readonly problem: string;
 }
 
-/** What the zones say of a record. */
+/** The result for a record by the contents of its zones. */
 export interface ZoneVerdict {
-  /** Absent if Route 53 would take it. */
+  /** Absent if Route 53 would accept the record. */
   readonly refusal?: Refusal;
   /** The TTLs of the other clusters' weighted records of its name and type: seconds, distinct. */
   readonly otherTtls: readonly number[];
 }
 
 /**
- * Whether Route 53 would take a record, by what the zones of its host have.
+ * Returns whether Route 53 would accept a record, by the contents of the zones of its host.
  *
  * | the zone has, of this name                          | verdict          |
  * |-----------------------------------------------------|------------------|
@@ -38,7 +38,7 @@ export interface ZoneVerdict {
  * | 100 weighted records of the type, none of this cluster | TooManyRecords |
  *
  * Route 53 answers each of these with InvalidChangeBatch, such as "a non-weighted set exists with the same name and type", and
- * another TTL with "weighted sets must contain the same TTL". external-dns logs that, and nobody else is told.
+ * another TTL with "weighted sets must contain the same TTL". external-dns only logs these errors.
  */
 export function verdictOf(zones: readonly Zone[], asked: AskedRecord): ZoneVerdict {
   const found = zonesOfHost(zones, asked.host).map(({ id, sets }) => {
@@ -49,35 +49,39 @@ export function verdictOf(zones: readonly Zone[], asked: AskedRecord): ZoneVerdi
   const ttls = found.flatMap(({ others }) =>
     others.flatMap(({ type, isWeighted, ttl }) => (isWeighted && type === asked.type ? (ttl ?? []) : [])),
   );
-  // external-dns takes a TTL of 0 for none.
+  // external-dns reads a TTL of 0 as no TTL.
   return { ...(refusal !== undefined && { refusal }), otherTtls: [...new Set(ttls)].filter((ttl) => ttl > 0) };
 }
 
-/** What a zone has of the host. */
+/** The record sets of the host in one zone. */
 interface InZone {
   readonly id: string;
   readonly all: readonly RecordSet[];
-  /** Those of other clusters, and simple ones. */
+  /** Record sets of other clusters, and simple records. */
   readonly others: readonly RecordSet[];
 }
 
 function refusalIn({ id, all, others }: InZone, { host, type }: AskedRecord): Refusal | undefined {
-  // A weighted one of another type may stay beside a CNAME, which external-dns may publish as an alias.
+  // A weighted record of another type is allowed next to a CNAME, which external-dns may publish as an alias.
   const unlike = others.find(
     (set) => set.type !== type && (set.type === 'CNAME' || (type === 'CNAME' && isSimple(set))),
   );
   if (unlike !== undefined) {
-    return inTheWay(`the zone ${id} has the ${unlike.type} record ${host}, and no ${type} record goes beside it`);
+    return inTheWay(
+      `the zone ${id} has the ${unlike.type} record ${host}, and Route 53 allows no ${type} record next to it`,
+    );
   }
   const same = others.filter((set) => set.type === type);
   if (same.some(isSimple)) {
-    const problem = `the zone ${id} has the ${type} record ${host} without a weight, and no weighted one goes beside it`;
+    const problem = `the zone ${id} has the ${type} record ${host} without a weight, and Route 53 allows no weighted record next to it`;
     return inTheWay(`${problem}: remove it, or give it a set identifier and a weight`);
   }
   const unweighted = same.find(({ isWeighted }) => !isWeighted);
   if (unweighted !== undefined) {
     const of = `the ${type} record of ${host} with the set identifier "${unweighted.setIdentifier}"`;
-    return inTheWay(`in the zone ${id}, ${of} has another routing policy, and no weighted one goes beside it`);
+    return inTheWay(
+      `in the zone ${id}, ${of} has another routing policy, and Route 53 allows no weighted record next to it`,
+    );
   }
   const hasOwn = all.some((set) => set.type === type && !others.includes(set));
   if (hasOwn || same.length < MOST_WEIGHTED) return undefined;

@@ -1,18 +1,20 @@
 import type { StatedSet } from './recordSets.ts';
 
-/** Where a page of a zone begins; opaque. */
+/** The start of a page of a zone; opaque. */
 export type PageStart = Readonly<Record<string, string | undefined>>;
 
 /** Some record sets of a zone. */
 export interface ZonePage {
   readonly sets: readonly StatedSet[];
-  /** Where the next page begins; undefined if this was the last one. */
+  /** The start of the next page; undefined after the last page. */
   readonly next: PageStart | undefined;
 }
 
 /** Reads hosted zones, with one request for each page. */
 export interface ZoneReader {
   /**
+   * Reads one page.
+   *
    * @param from undefined for the first page
    * @throws Error with a message for users
    */

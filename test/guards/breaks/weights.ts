@@ -21,7 +21,11 @@ export const WEIGHTS: readonly Break[] = [
     file: 'src/weights/plan/plan.ts',
     find: '{ isForeign: live !== own, other }',
     replace: '{ isForeign: false, other }',
-    test: { project: 'unit', path: 'src/weights/plan/plan.test.ts', name: 'with one that is there, of somebody else' },
+    test: {
+      project: 'unit',
+      path: 'src/weights/plan/plan.test.ts',
+      name: 'with one that is there, that the Ingress does not control',
+    },
   },
   {
     promise: 'A host has no second record while a DNSEndpoint without an owner still has one.',

@@ -96,8 +96,8 @@ describe('a cluster that goes to 0', () => {
   const ALL_ZERO = {
     reason: 'AllZero',
     message:
-      'no other cluster of the table clusters has CurrentWeight above 0 and no NoTraffic; all would be at 0, so this one stays: ' +
-      'give another one a weight first, or set allowAllZero',
+      'no other cluster of the table clusters has CurrentWeight above 0 and no NoTraffic; all clusters would be at 0. ' +
+      'Give another cluster a weight first, or set allowAllZero',
   };
   let clusters: WeightTable;
   const read = (name: string, over: Partial<ReadOptions> = {}) =>

@@ -72,7 +72,7 @@ it('records that Route 53 would refuse are named and not written, and all others
   expect(await explained('*.example.org')).toMatchObject({
     reason: 'RecordInTheWay',
     message:
-      `the zone ${zone.id} has the CNAME record *.example.org without a weight, and no weighted one goes beside it: remove it, ` +
+      `the zone ${zone.id} has the CNAME record *.example.org without a weight, and Route 53 allows no weighted record next to it: remove it, ` +
       'or give it a set identifier and a weight',
   });
   for (const name of ['taken', 'many-others', 'wildcard']) expect(await ingresses.endpoint(name)).toBeUndefined();
@@ -89,7 +89,7 @@ it('records of another TTL get that of the other clusters, so that weights go on
     expect([await ttlOf('lagging'), await ttlOf('fine')]).toEqual([[300], [300]]);
     expect(await explained('lagging.example.org')).toMatchObject({
       ...{ weight: 75, reason: 'DifferentTTL' },
-      message: expect.stringContaining('300 s is taken in place of 60 s') as string,
+      message: expect.stringContaining('uses 300 s instead of 60 s') as string,
     });
   }, WAIT);
   await sync();

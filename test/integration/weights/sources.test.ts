@@ -131,7 +131,7 @@ describe('two TrafficWeights of one cluster', () => {
     const before = await owned('web');
     expect(before).toMatchObject({ owner: 'main' });
     await create('second', { static: { weight: 10 } });
-    await refusedBy('second', 'default/web: DNSEndpoint default/web is of main, and is left alone');
+    await refusedBy('second', 'default/web: DNSEndpoint default/web belongs to main; not touched');
     expect(await owned('web')).toEqual(before);
   });
 

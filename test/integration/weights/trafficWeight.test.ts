@@ -191,9 +191,7 @@ describe('a TrafficWeight', () => {
     await vi.waitFor(async () => {
       const accepted = await condition('IngressesAccepted');
       expect(accepted).toMatchObject({ status: 'False', reason: 'ForeignDNSEndpoint' });
-      expect(accepted?.message).toContain(
-        'DNSEndpoint default/foreign is not controlled by this Ingress, and is left alone',
-      );
+      expect(accepted?.message).toContain('DNSEndpoint default/foreign is not controlled by this Ingress; not touched');
     }, WAIT);
     expect((await ingresses.endpoint('foreign'))?.spec).toEqual(foreign);
     await ingresses.delete('foreign');

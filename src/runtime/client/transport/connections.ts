@@ -59,7 +59,7 @@ export class Connections {
     return this.#dialling === undefined ? 0 : this.#options.clock.monotonic() - this.#dialling.since;
   }
 
-  /** Closes all connections and opens no more. */
+  /** Closes all connections. Later dials fail. */
   close(error: Error): void {
     this.#closed = true;
     this.destroy(error);

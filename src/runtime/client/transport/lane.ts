@@ -175,7 +175,7 @@ export class Lane {
   }
 }
 
-/** One connection for watches, and one more for each hundred of them. The first stays; another one is closed when its watches have ended. */
+/** Connections for watches: one for each hundred watches. The first stays open; each further connection is closed when its watches have ended. */
 export class WatchLanes {
   readonly #create: () => Lane;
   #lanes: readonly [Lane, ...Lane[]];
@@ -189,7 +189,7 @@ export class WatchLanes {
     return this.#lanes;
   }
 
-  /** One with room for a watch. */
+  /** Returns a lane with room for a watch. */
   next(): Lane {
     const free = this.#lanes.find((lane) => !lane.isFull);
     if (free === undefined) this.#lanes = [...this.#lanes, this.#create()];
@@ -203,7 +203,7 @@ export class WatchLanes {
     const idle = others.filter((lane) => lane !== next && lane.isIdle);
     if (idle.length === 0) return;
     this.#lanes = [first, ...others.filter((lane) => !idle.includes(lane))];
-    for (const lane of idle) lane.close(new Error('not needed any more')).catch(() => undefined);
+    for (const lane of idle) lane.close(new Error('no longer needed')).catch(() => undefined);
   }
 }
 

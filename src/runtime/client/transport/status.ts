@@ -29,17 +29,15 @@ export interface Refusal {
  * 500 (https://github.com/kubernetes/kubernetes/issues/139253). A retry would fail again.
  */
 const DOES_NOT_FIT_SCHEMA = ['failed to create typed patch object ', 'failed to convert new object '];
-/**
- * etcd's message for an object above --max-request-bytes, 1.5 MiB by default; the API server sends it as a 500, too.
- */
+/** etcd's message for an object above --max-request-bytes, 1.5 MiB by default. The API server also sends it as a 500. */
 const TOO_LARGE_FOR_ETCD = 'etcdserver: request is too large';
 
-/** The error for a response of 300 and above. `body` is used only if it is a Status. */
+/** Returns the error for a response of 300 and above. Ignores `body` unless it is a Status. */
 export function apiErrorOf(refusal: Refusal, body: string): ApiError {
   return errorOfStatus(refusal, parseStatus(body));
 }
 
-/** The error for a Status, for example from an ERROR event of a watch. */
+/** Returns the error for a Status, for example from an ERROR event of a watch. */
 export function errorOfStatus({ request, status, retryAfter, now }: Refusal, answer: Status): ApiError {
   const seconds = answer.details?.retryAfterSeconds;
   const retryAfterMs = parseRetryAfter(retryAfter, now) ?? (seconds ? seconds * 1000 : undefined);
@@ -56,7 +54,7 @@ export function errorOfStatus({ request, status, retryAfter, now }: Refusal, ans
   });
 }
 
-/** The actual status code of a 500 that a retry would get again. */
+/** Returns the actual status code of a 500 that a retry would get again. */
 function finalRefusal(message: string): { status: number; reason: string } | undefined {
   if (DOES_NOT_FIT_SCHEMA.some((words) => message.startsWith(words))) return { status: 400, reason: 'BadRequest' };
   if (message.includes(TOO_LARGE_FOR_ETCD)) return { status: 413, reason: 'RequestEntityTooLarge' };

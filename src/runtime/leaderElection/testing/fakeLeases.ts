@@ -9,16 +9,16 @@ const SLOW_MS = 2_000;
 /** One Lease as an API server keeps it: with resource versions, conflicts, and clients that may be cut off. */
 export class FakeLeases {
   lease: Lease | undefined;
-  /** The namespace of the Lease: in one that is not active nothing can be made. */
+  /** The state of the namespace of the Lease. Objects can be created only in an active namespace. */
   namespace: 'active' | 'terminating' | 'gone' = 'active';
   /** Every write that was let through, with the client that sent it. */
   readonly writes: { client: string; spec: LeaseSpec }[] = [];
   readonly requests: TransportRequest[] = [];
-  /** What happens to the requests of a client: answered unless told. */
+  /** The state of the network of a client. A client without an entry gets answers. */
   readonly network = new Map<string, 'refused' | 'hangs' | 'slow' | 'answer lost'>();
   #version = 0;
 
-  /** The way of one client to this server. What is answered is answered at once; what hangs, as long as the lane lets it. */
+  /** Returns the transport of one client to this server. It answers at once, unless `network` has an entry for the client. */
   transport(client: string, clock: Clock): Transport {
     return {
       request: <R>(request: TransportRequest) => this.#request(client, clock, request) as Promise<R>,
@@ -28,7 +28,7 @@ export class FakeLeases {
     };
   }
 
-  /** A write by somebody else altogether. */
+  /** Writes the Lease as a client outside of the test. */
   replace(spec: LeaseSpec): void {
     this.lease = { metadata: { name: 'lock', resourceVersion: `${++this.#version}` }, spec };
   }

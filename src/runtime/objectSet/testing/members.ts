@@ -9,7 +9,7 @@ export type Group = 'red' | 'blue';
 /** The owner of made-up sets. */
 export const OWNER: Owner = { labels: { owner: 'tests' } };
 
-/** What may be said of a made-up member. */
+/** Optional fields of a made-up member. */
 interface Declared {
   readonly group?: Group;
   readonly dependsOn?: readonly string[];

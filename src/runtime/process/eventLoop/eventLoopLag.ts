@@ -21,7 +21,7 @@ const SEEN: Readonly<Record<string, { help: string; of: (seen: LooksHistogram) =
 const REPLACED = [...Object.keys(SEEN), 'stddev'];
 
 /**
- * Registers metrics of the event loop's lag, in place of prom-client's metrics of the same names. Node.js' histogram
+ * Registers metrics of the event loop's lag instead of prom-client's metrics of the same names. Node.js' histogram
  * contains the times between two samples; these metrics subtract the sampling interval.
  *
  * @param seen reset at each scrape

@@ -22,7 +22,7 @@ export interface HttpRequest extends HttpTarget {
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
-  /** What follows `text`, if it is long: the client has received one part when the next is made. */
+  /** Further parts of a long body, after `text`. The server makes a part when the client has received the previous one. */
   readonly parts?: Iterable<string>;
   /** Additional headers. The default content-type is plain text. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ const STATUS: Partial<Record<FailureReason, string>> = {
 };
 
 /**
- * Sets the limits of HTTP/1.1 as properties of a server; https and http2 servers read them, too. Call it before the
+ * Sets the limits of HTTP/1.1 as properties of a server, which https and http2 servers also read. Call it before the
  * server listens.
  */
 export function limitHttp1(server: Server, limits: HttpLimits): void {
@@ -28,7 +28,7 @@ export function limitHttp1(server: Server, limits: HttpLimits): void {
 
 /**
  * Keeps idle HTTP/1.1 connections for a shorter time while many are open: each takes memory. Node.js reads the time with each
- * response, and tells it in the header Keep-Alive.
+ * response, and sends it in the header Keep-Alive.
  */
 export function shortenInCrowd(server: Server, { crowd, keepAliveMs, crowdedKeepAliveMs }: HttpLimits): void {
   let open = 0;
@@ -61,7 +61,7 @@ export function refuseBadClients(server: Server, answering: Answering, failures:
     if (answering.isUnderWay(connection)) failures.count('timeout');
     connection.destroy();
   });
-  // Node.js also closes such a connection, but without counting. HTTP/2 passes a response in place of the socket.
+  // Node.js also closes such a connection, but without counting. HTTP/2 passes a response instead of the socket.
   server.on('connect', ({ socket }: IncomingMessage) => {
     failures.count('refused');
     socket.destroy();

@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import type { Failures } from './failures.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** Error codes of RFC 9113, section 7. The constants of node:http2 would load all of it, where nobody uses HTTP/2, too. */
+/** Error codes of RFC 9113, section 7. The constants of node:http2 would load the whole module, even if HTTP/2 is not used. */
 export const HTTP2_CODES = { noError: 0x0, cancel: 0x8 } as const;
 
 /** Memory limit of one session, in MB: responses that its client does not read. */
@@ -30,7 +30,7 @@ export function limitSessions(server: Server, limits: HttpLimits, failures: Fail
 
 /**
  * A session has headersMs to start its first stream and keepAliveMs to start the next. A stream has requestMs. Arriving
- * bytes do not extend these limits, unlike those of `session.setTimeout`: a client may send a header byte by byte.
+ * bytes do not extend these limits, as they would with `session.setTimeout`: a client may send a header byte by byte.
  */
 function limitSession(session: Http2Session, limits: HttpLimits, failures: Failures): void {
   const end = (): void => {

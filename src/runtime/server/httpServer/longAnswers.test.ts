@@ -118,7 +118,7 @@ describe('a server with a limit of long answers', () => {
     await vi.waitFor(() => expect(counted()).toEqual(['busy']));
   });
 
-  it('counts those that ended or whose client went away no more', async () => {
+  it('no longer counts answers that ended or whose client went away', async () => {
     await start();
     for (let round = 0; round < 3; round += 1) {
       const readers = [1, 2].map(() => readSlowly('/parts', '127.0.0.2'));

@@ -5,7 +5,7 @@ import type { HttpLimits } from './limits.ts';
 /** A text above this length, in UTF-16 code units, is long: the socket of a slow reader does not take it at once. */
 const LONG_TEXT = 64 * 1024;
 
-/** Of an answer that is refused. */
+/** The answer instead of a refused long answer. */
 export const TOO_MANY_LONG: HttpAnswer = {
   status: 503,
   text: 'too many long answers are being sent\n',
@@ -13,7 +13,7 @@ export const TOO_MANY_LONG: HttpAnswer = {
 };
 
 interface Answered {
-  /** Of the request. */
+  /** Path of the request. */
   readonly path: string;
   readonly answer: HttpAnswer;
   readonly request: Incoming;
@@ -24,18 +24,18 @@ interface Answered {
  * Bounds the memory that slow readers of long answers occupy. An answer is long if it comes in parts or has more than
  * LONG_TEXT characters.
  *
- * | long answers of the same path that are being sent | a further one |
+ * | long answers of the same path that are being sent | a further long answer |
  * |---|---|
  * | `longAnswers` | is refused |
  * | half of it, rounded up, to the same address | is refused, so that one client cannot block the others |
  * | fewer | is sent, for `longAnswerMs` at most; then its connection is closed |
  *
- * Each path has its own number: readers of one path do not block another, such as the scrapes of Prometheus.
+ * Each path has its own limit, so that readers of one path do not block others, such as the scrapes of Prometheus.
  */
 export class LongAnswers {
   readonly #limits: HttpLimits;
   readonly #failures: Failures;
-  /** The addresses of the readers by path; only paths with answers that are being sent. */
+  /** The addresses of the readers, by path. A path without readers has no entry. */
   readonly #readers = new Map<string, string[]>();
 
   constructor(limits: HttpLimits, failures: Failures) {
@@ -43,7 +43,7 @@ export class LongAnswers {
     this.#failures = failures;
   }
 
-  /** Whether an answer may be sent. It counts until `ended` is aborted. */
+  /** Returns whether an answer may be sent. A long answer counts until `ended` is aborted. */
   admits({ path, answer, request, response }: Answered, ended: AbortSignal): boolean {
     if (!isLong(answer) || ended.aborted) return true;
     const { longAnswers, longAnswerMs } = this.#limits;

@@ -12,8 +12,8 @@ function aDeployment(at: object): V1Deployment {
 }
 
 /**
- * What tests rely on of an API server: the same cases for the fake one and for a real one, so that the fake one cannot
- * be more lenient unnoticed.
+ * Defines tests of the API server's behaviour that other tests rely on. They run against the fake and against a real API server, so
+ * that a fake that is more lenient fails.
  */
 export function apiContract(clientOf: () => Client): void {
   let count = 0;
@@ -24,7 +24,7 @@ export function apiContract(clientOf: () => Client): void {
     clientOf().apply(CONFIG_MAPS, configMap(at, data), options);
 
   describe('server-side apply', () => {
-    it('creates, and removes what is named no more and belongs to nobody else', async () => {
+    it('creates, and removes fields that it no longer applies and no other manager owns', async () => {
       const at = ref();
       await apply(at, { a: '1', b: '2' }, ours);
       await apply(at, { b: '2', c: '3' }, theirs);
@@ -34,7 +34,7 @@ export function apiContract(clientOf: () => Client): void {
       expect((await get(at)).data).toEqual({ a: '1', c: '3' });
     });
 
-    it('refuses another value for a field that somebody else owns, until it is forced', async () => {
+    it('refuses another value for a field that another manager owns, until it is forced', async () => {
       const at = ref();
       await apply(at, { a: '1' }, theirs);
       const refused = apply(at, { a: '2' }, ours);
@@ -124,7 +124,7 @@ export function apiContract(clientOf: () => Client): void {
     const patch = (at: ReturnType<typeof ref>, ...operations: readonly JsonPatchOperation[]) =>
       clientOf().jsonPatch(CONFIG_MAPS, at, operations, ours);
 
-    it('changes the field owners that it tests, and keeps those of others', async () => {
+    it('changes the field owners that it tests, and keeps the other field owners', async () => {
       const at = ref();
       await clientOf().create(CONFIG_MAPS, configMap(at, { a: '1' }), ours);
       const { metadata } = await clientOf().mergePatch(CONFIG_MAPS, at, { data: { b: '2' } }, theirs);
@@ -145,7 +145,7 @@ export function apiContract(clientOf: () => Client): void {
     });
 
     it.each([
-      ['a value that is another one', { op: 'test', path: '/data/a', value: '2' }],
+      ['a value that differs', { op: 'test', path: '/data/a', value: '2' }],
       ['a field that is not there', { op: 'remove', path: '/data/x' }],
     ] as const)('is refused as a whole for %s', async (_, operation) => {
       const at = ref();

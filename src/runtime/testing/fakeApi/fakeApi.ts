@@ -41,7 +41,7 @@ const STATUS = 'status';
 export class FakeApi implements Client {
   /** Every call so far, refused ones too. */
   readonly calls: Call[] = [];
-  /** What there is, by 'Kind namespace/name'. A test may put objects here, past versions and watches. */
+  /** The stored objects, by 'Kind namespace/name'. A test may put objects here, without versions and watch events. */
   readonly objects = new Map<string, KubeObject>();
   /** Called before each answer: what it throws or rejects with is the answer, and what it returns is awaited. */
   intercept: (call: Call) => Promise<unknown> | undefined = () => undefined;

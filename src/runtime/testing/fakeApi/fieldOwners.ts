@@ -17,11 +17,11 @@ export interface Writer {
   readonly subresource?: string | undefined;
 }
 
-/** What identifies an object, or is the server's alone, has no owner. */
+/** Fields without an owner: they identify an object. In metadata, only the fields in OWNED_METADATA have owners. */
 const UNOWNED = ['apiVersion', 'kind'];
 const OWNED_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
 
-/** The fields of an object that somebody can own. */
+/** Returns the fields of an object that a manager can own. */
 export function fieldsOf(object: object): Path[] {
   const { metadata, ...rest } = object as Json;
   const own = Object.entries(rest).filter(([key]) => !UNOWNED.includes(key));
@@ -86,7 +86,7 @@ export function entryOf({ manager, operation, apiVersion, subresource }: Writer,
   return { manager, operation, apiVersion, fieldsType: 'FieldsV1', fieldsV1, ...part } satisfies V1ManagedFieldsEntry;
 }
 
-/** An entry without fields that now belong to somebody else; undefined when nothing is left. */
+/** Returns an entry without fields that now belong to another manager; undefined if no field is left. */
 export function giveUp(entry: V1ManagedFieldsEntry, paths: readonly Path[]): V1ManagedFieldsEntry | undefined {
   const fields = paths.reduce<unknown>((set, path) => pruned(set, fieldPath(path)), entry.fieldsV1);
   return isObject(fields) && Object.keys(fields).length > 0 ? { ...entry, fieldsV1: fields } : undefined;

@@ -30,7 +30,7 @@ export function aGadget(metadata: KubeObject['metadata'] = {}): Gadget {
 /** Gadgets as an API server has them, and as an informer that is behind it. */
 export interface GadgetWorld {
   readonly api: FakeApi;
-  /** What the informer has; changes only when the test says so. */
+  /** The objects of the informer. They change only when the test sets them. */
   readonly cache: Store<Gadget>;
   readonly objects: Overlay<Gadget>;
   /** The gadget shop/web as the API server has it. */

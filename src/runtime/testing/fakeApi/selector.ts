@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../client/resource.ts';
 
-/** What of a list's options chooses objects. */
+/** The options of a list that select objects. */
 interface Selection {
   readonly namespace?: string;
   readonly labelSelector?: string;

@@ -7,7 +7,7 @@ import type { Call } from './call.ts';
 import type { FakeApi } from './fakeApi.ts';
 import { matches } from './selector.ts';
 
-/** What informers watch a fake API server with. */
+/** A transport by which informers watch a fake API server. */
 export interface FakeWatches extends Transport {
   /** Watches that are open now. */
   readonly open: number;

@@ -50,7 +50,7 @@ function ownersAtApply(current: KubeObject, { apiVersion }: Writer): V1ManagedFi
   return [entryOf({ manager: 'before-first-apply', operation: 'Update', apiVersion }, fieldsOf(current))];
 }
 
-/** The owner references of others stay beside those that are applied. */
+/** Returns the desired object, with the owner references of other managers besides its own. */
 function withOtherReferences(desired: KubeObject, { metadata }: KubeObject): KubeObject {
   const wanted = desired.metadata?.ownerReferences;
   if (wanted === undefined) return desired;

@@ -1,4 +1,4 @@
-/** Of a cluster: its weight, the annotation, and the weight in Route 53. */
+/** One cluster: its weight, the annotation, and the weight in Route 53. */
 export type Side = readonly [cluster: number, annotation: string | undefined, weight: number];
 
 /**
