@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { helmTemplate, manifestsIn, type Manifest } from '../../scripts/chart/helm.ts';
 import { securityContextConstraintsCrd } from '../harness/openshift.ts';
 import { binary } from '../lab/binaries.ts';
-import { CHART, type Cluster, HELMS, run, startCluster } from './cluster.ts';
+import { CHART, type Cluster, type Helm, HELMS, type Outcome, run, startCluster } from './cluster.ts';
 import { olderReleases, typesOfServer, writeSchemas } from './schemas.ts';
 import { VALUE_SETS } from './valueSets.ts';
 
@@ -39,6 +39,9 @@ beforeAll(async () => {
   for (const plural of ['servicemonitors', 'prometheusrules'])
     await cluster.kubectl(['create', '-f', join(TESTDATA, `monitoring.coreos.com_${plural}.yaml`)]);
   await cluster.kubectl(['create', '-f-'], await securityContextConstraintsCrd());
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const restricted = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'restricted', labels } };
+  expect(await cluster.kubectl(['create', '-f-'], restricted)).toEqual(DONE);
   const get = async (path: string): Promise<string> => (await cluster.kubectl(['get', '--raw', path])).text;
   // A CRD's types are published some time after it was created.
   const custom = await vi.waitFor(async () => {
@@ -54,12 +57,22 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const render = (helm: string, name: string, release?: string) =>
-  run(helm, [
+const rendered = new Map<string, Promise<Outcome>>();
+
+/** What a helm makes of a set of values, once for each. @param release without what that Kubernetes does not serve */
+function render(helm: Helm, name: string, release = NEWEST): Promise<Outcome> {
+  const key = [helm, name, release].join();
+  const outcome = rendered.get(key) ?? renderOnce(helm, name, release);
+  rendered.set(key, outcome);
+  return outcome;
+}
+
+const renderOnce = async (helm: Helm, name: string, release: string): Promise<Outcome> =>
+  run(await binary(helm), [
     ...['template', 'traffic-operator', CHART, '-n', 'traffic-operator-system', '--values', fileOf(name)],
-    // What a release does not serve is left out for it.
-    ...(release === undefined || release === NEWEST ? [] : ['--kube-version', release]),
+    ...(release === NEWEST ? [] : ['--kube-version', release]),
   ]);
+
 const kubeconform = async (release: string, input: string | object) =>
   run(await binary('kubeconform'), ['-strict', '-summary', '-schema-location', schemas[release]!], input);
 
@@ -72,7 +85,7 @@ describe.each(Object.keys(VALUE_SETS))('the chart with %s', (name) => {
   it('is the same by helm 3 and by helm 4', async () => {
     const objects = await Promise.all(
       HELMS.map(async (helm) => {
-        const outcome = await render(await binary(helm), name);
+        const outcome = await render(helm, name);
         expect(outcome).toEqual(DONE);
         return manifestsIn(outcome.text)
           .map((object) => JSON.stringify(object))
@@ -83,17 +96,11 @@ describe.each(Object.keys(VALUE_SETS))('the chart with %s', (name) => {
   });
 
   it.each(RELEASES)('makes objects that Kubernetes %s knows, field by field (kubeconform)', async (release) => {
-    const { text } = await render(await binary('helm'), name, release);
+    const { text } = await render('helm', name, release);
     expect(await kubeconform(release, text)).toEqual(NO_PROBLEM);
   });
 
   it('makes pods that may run where Pod Security is restricted', async () => {
-    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-    await cluster.kubectl(['apply', '-f-'], {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: 'restricted', labels },
-    });
     for (const object of helmTemplate('--values', fileOf(name), '--set', 'priorityClassName=')) {
       const { template } = (object.spec ?? {}) as { template?: Manifest };
       if (template === undefined) continue;

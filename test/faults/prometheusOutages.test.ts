@@ -17,6 +17,8 @@ const PACE = ['--interval=4s', '--window=12s'];
 const OUTAGES_SECONDS = [10, 11, 14, 30];
 /** After each outage: long enough for the window to be full again, and for what is counted beside the passes. */
 const REST_MS = 20_000;
+/** On a busy machine scrapes may be late, which is another gap: then the outage is repeated, this often at most. */
+const REPETITIONS = 2;
 
 let f: Fixture;
 let prometheus: RunningPrometheus;
@@ -55,19 +57,48 @@ async function isAvailable(): Promise<void> {
   await vi.waitFor(() => expect(told.at(-1)).toBe('True AllMeasured'), WAIT);
 }
 
-it.each(OUTAGES_SECONDS)('an outage of %i s makes MetricsAvailable False once, and True once', async (seconds) => {
+interface Sample {
+  readonly values: readonly (readonly [seconds: number, value: string])[];
+}
+
+/** Whether each exporter was scraped every 3 s, and answered within a second, since a time of performance.now(). */
+async function scrapedOnTime(since: number): Promise<boolean> {
+  const seconds = Math.ceil((performance.now() - since) / 1000);
+  const answer = await fetch(`${prometheus.url}/api/v1/query?query=scrape_duration_seconds[${seconds}s]`);
+  const { data } = (await answer.json()) as { data: { result: Sample[] } };
+  const isOnTime = ({ values }: Sample): boolean =>
+    values.every(([at, took], n) => at - (values[n - 1]?.[0] ?? at) < 1.5 * SCRAPE_SECONDS && Number(took) < 1);
+  return data.result.length === NODES.length && data.result.every(isOnTime);
+}
+
+/** What MetricsAvailable said from the beginning of an outage on, and whether scrapes were on time after it. */
+async function outage(seconds: number): Promise<{ after: readonly string[]; isOnTime: boolean }> {
   told.splice(0, told.length, 'True AllMeasured');
-  const versions = await f.nodeVersions();
   process.kill(prometheus.pid, 'SIGSTOP');
   await sleep(seconds * 1000);
   // The passes of a busy machine may come to it later: an outage that none has met would prove nothing.
   await vi.waitFor(() => expect(told.at(-1)).toMatch(/^False /), WAIT);
   process.kill(prometheus.pid, 'SIGCONT');
+  const back = performance.now();
   await isAvailable();
   await sleep(REST_MS);
   const after = told.slice(1);
-  measured(`outage of ${seconds} s: ${after.join(', ')}`);
+  const isOnTime = await scrapedOnTime(back);
+  measured(`outage of ${seconds} s: ${after.join(', ')}${isOnTime ? '' : '; scrapes were late'}`);
+  return { after, isOnTime };
+}
+
+const isOneOutage = (after: readonly string[]): boolean =>
+  after.filter((said) => said.startsWith('True')).length === 1 && !after.includes('False WindowTooShort');
+
+it.each(OUTAGES_SECONDS)('an outage of %i s makes MetricsAvailable False once, and True once', async (seconds) => {
+  const versions = await f.nodeVersions();
+  let { after, isOnTime } = await outage(seconds);
+  for (let n = 0; n < REPETITIONS && !isOneOutage(after) && !isOnTime; n += 1) {
+    await isAvailable();
+    ({ after, isOnTime } = await outage(seconds));
+  }
   expect(after.filter((said) => said.startsWith('True'))).toEqual(['True AllMeasured']);
-  expect(told).not.toContain('False WindowTooShort');
+  expect(after).not.toContain('False WindowTooShort');
   expect(await f.nodeVersions()).toEqual(versions);
 });

@@ -43,9 +43,13 @@ export interface BadLinks {
   stop(): Promise<void>;
 }
 
-/** @param intervalMs between two passes; the traffic of a node changes every fifth pass */
-export async function startBadLinks(intervalMs: number): Promise<BadLinks> {
-  const f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
+/**
+ * @param intervalMs between two passes; the traffic of a node changes every fifth pass
+ * @param windowSeconds of the rates, with a scrape each second
+ */
+export async function startBadLinks(intervalMs: number, windowSeconds = 5): Promise<BadLinks> {
+  // Only the links are to cause errors: scrapes each second may be late or fail on a busy machine.
+  const f = await startFixture({ nodes: ['n1', 'n2', 'n3'], withTimes: true });
   f.exporter.setPercent('n2', 60);
   const toxiproxy = await startToxiproxy();
   const api = await toxiproxy.link('api', new URL(f.controlPlane.url).host);
@@ -53,7 +57,7 @@ export async function startBadLinks(intervalMs: number): Promise<BadLinks> {
   const kubeconfig = await createUser(f.controlPlane.directory, `https://${api}`, 'far', ['system:masters']);
   await spoil(toxiproxy, 0);
   const over = { kubeconfig, prometheusUrl: `http://${prometheus}` };
-  await f.startOperator([`--interval=${intervalMs / 1000}s`], over);
+  await f.startOperator([`--interval=${intervalMs / 1000}s`, `--window=${windowSeconds}s`], over);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
   const hasDecided = async (): Promise<boolean> => (await f.labels(KEY)).n3 === 'false' && (await isHealthy(f)).healthy;
   await until('all is decided over slow links', hasDecided, { timeout: 120_000 });

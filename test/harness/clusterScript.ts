@@ -5,6 +5,7 @@ import { expect, vi } from 'vitest';
 import { binary } from '../lab/binaries.ts';
 import type { ControlPlane } from './controlPlane.ts';
 import { field, kubeconfigOf, kubectl } from './kubectl.ts';
+import { operatorMain } from './operatorMain.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLEANUP = 'traffic-operator-cleanup';
@@ -30,7 +31,7 @@ export async function carryOutCleanup(plane: ControlPlane): Promise<void> {
   await vi.waitFor(async () => expect(await field(plane, job, '.metadata.name')).toBe(CLEANUP), WAIT);
   const args = JSON.parse(await field(plane, job, '.spec.template.spec.containers[0].args')) as string[];
   const kubeconfig = await kubeconfigOf(plane, CLEANUP, CLEANUP);
-  await run(process.execPath, [`${ROOT}src/main.ts`, ...args, `--kubeconfig=${kubeconfig}`], { timeout: 180_000 });
+  await run(process.execPath, [operatorMain(), ...args, `--kubeconfig=${kubeconfig}`], { timeout: 180_000 });
   const at = new Date().toISOString();
   const condition = (type: string): object => ({ type, status: 'True', lastTransitionTime: at });
   const conditions = [condition('SuccessCriteriaMet'), condition('Complete')];

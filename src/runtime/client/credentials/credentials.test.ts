@@ -238,7 +238,7 @@ it('an exec plugin that prints a bare token fails the call, and no message conta
   );
 
   const error: unknown = await transportWith(config)
-    .request(NODES)
+    .request({ ...NODES, retry: false })
     .catch((thrown: unknown) => thrown);
 
   expect(inspect(error, { depth: 9 })).toContain('the output of the credential plugin is not JSON');
