@@ -33,7 +33,7 @@ export const trafficWatch = z
       .max(100_000)
       .default(Number(TRAFFIC_WATCH_FLAGS.mostReadings.default))
       .describe(
-        'The same for all TrafficWatches of the cluster. Each takes 250 bytes of memory for each node. With more nodes, only as many are evaluated as fit into a quarter of the heap.',
+        'The same for all TrafficWatches of the cluster: each namespace gets those it needs up to an equal share, and what others leave. Each takes 250 bytes of memory for each node. With more nodes, only as many are evaluated as fit into a quarter of the heap.',
       ),
     deployments: z
       .strictObject({

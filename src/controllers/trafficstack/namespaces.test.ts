@@ -74,6 +74,17 @@ describe('a stack with an object in a namespace that is not allowed', () => {
     await cluster.reconcile();
     expect(stalled()).toMatchObject({ status: 'False' });
   });
+
+  it('leaves an object that another owner has made there since, with the same labels and annotations', async () => {
+    await made([db, web('other')]);
+    for (const [id, { metadata }] of cluster.objects) if (id.includes(' other/')) delete metadata?.ownerReferences;
+    cluster.allowed = SHOP;
+    cluster.change([db]);
+    await cluster.reconcile();
+    expect(stalled()).toMatchObject({ status: 'False' });
+    expect(cluster.status.components?.map(({ name }) => name)).toEqual(['db']);
+    expect(workloads()).toContain('Deployment other/web');
+  });
 });
 
 describe('the deletion of such a stack', () => {

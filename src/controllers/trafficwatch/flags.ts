@@ -24,7 +24,7 @@ export const TRAFFIC_WATCH_FLAGS = {
   mostReadings: withDefault(
     wholeNumber(4, 100_000),
     '400',
-    'Evaluate at most so many readings for the TrafficWatches of the cluster. Each takes 250 bytes of memory for each node. With more nodes, only as many are evaluated as fit into a quarter of the heap.',
+    'Evaluate at most so many readings for the TrafficWatches of the cluster: each namespace gets those it needs up to an equal share, and what others leave. Each takes 250 bytes of memory for each node. With more nodes, only as many are evaluated as fit into a quarter of the heap.',
   ),
   deployments: withDefault(
     boolean,

@@ -35,7 +35,7 @@ export interface FakeDevice {
 const ETHERNET = String(0x1003);
 
 interface Series {
-  metric: { __name__?: string | undefined; node?: string; instance?: string; driver?: string };
+  metric: { __name__?: string | undefined; node?: string; instance?: string; device?: string; driver?: string };
   value?: [number, string];
   values?: [number, string][];
 }
@@ -78,9 +78,10 @@ export class FakePrometheus implements PrometheusClient {
     const kind = kindOf(query.expression);
     this.asked.push({ kind, expression: query.expression });
     await this.before(query, kind);
-    const all = this.#series(kind, query.expression).filter(
+    const asked = this.#series(kind, query.expression).filter(
       ({ metric }) => isAskedFor(metric, query.expression) && this.keeps(metric.__name__ ?? ''),
     );
+    const all = kind === 'facts' ? highestOfEach(asked) : asked;
     const breaksOffAfter = kind === 'rates' ? this.breaksOffAfter : undefined;
     for (const { metric, ...samples } of all.slice(0, breaksOffAfter)) {
       show({ metric: { ...metric, __name__: undefined }, ...samples }, query.visitor);
@@ -116,11 +117,13 @@ export class FakePrometheus implements PrometheusClient {
         driver,
         ...labels
       }) => {
-        if (ended && (kind === 'facts' || expression.includes(' and (timestamp('))) return [];
+        const isLive = expression.includes(' and (timestamp(');
+        if (ended && (kind === 'facts' || isLive)) return [];
+        if (isLive && (Number(newest) > 1 || (newest === '1' && kind !== 'facts'))) return [];
         const one = (name: string, value: string | undefined, more = {}): Series[] =>
           value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
         if (kind === 'fallen') return one('', peak);
-        if (kind === 'late') return one('', newest);
+        if (kind === 'late') return newest === '1' && this.#hasMoreSamples(labels) ? [] : one('', newest);
         if (kind === 'newest') return one('', sampled ?? String(this.timeSeconds));
         if (kind === 'raw') return samples ? [this.#all(labels, samples)] : [];
         if (kind === 'rates') return one('', rate);
@@ -152,6 +155,13 @@ export class FakePrometheus implements PrometheusClient {
     });
   }
 
+  /** True if another series of the device of the instance has several samples. */
+  #hasMoreSamples({ node, instance, device }: Pick<FakeDevice, 'node' | 'instance' | 'device'>): boolean {
+    const isOther = (each: FakeDevice): boolean =>
+      each.node === node && each.instance === instance && each.device === device && each.newest !== '1';
+    return this.devices.some(isOther);
+  }
+
   #all(metric: Series['metric'], samples: readonly string[]): Series {
     const timeOf = (index: number): number => this.timeSeconds - 5 * (samples.length - 1 - index);
     return { metric, values: samples.map((text, index) => [timeOf(index), text]) };
@@ -160,6 +170,20 @@ export class FakePrometheus implements PrometheusClient {
   #one(metric: Series['metric'], value: string): Series {
     return { metric, value: [this.timeSeconds, value] };
   }
+}
+
+/** As `max by (node, instance, device, driver)`. Keeps values that are no number. */
+function highestOfEach(all: readonly Series[]): Series[] {
+  const highest = new Map<string, Series>();
+  for (const { metric, ...samples } of all) {
+    const { __name__, node, instance, device, driver } = metric;
+    const by = { __name__, node, instance, device, driver };
+    const key = JSON.stringify(by);
+    const before = highest.get(key);
+    if (Number(before?.value?.[1]) >= Number(samples.value?.[1])) continue;
+    highest.set(key, { metric: JSON.parse(key) as Series['metric'], ...samples });
+  }
+  return [...highest.values()];
 }
 
 /** Visits a series like one of a large answer, which is not parsed. */

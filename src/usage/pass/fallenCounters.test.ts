@@ -151,7 +151,7 @@ describe('a counter that fell from one pass to the next, of which the server doe
   });
 
   it('is no fall of more nodes than one query can name', async () => {
-    const nodes = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`n${n}`, {}]));
+    const nodes = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`n${n}.${'x'.repeat(60)}`, {}]));
     const all = (total: string) =>
       Object.keys(nodes).map((node) => device(node, 'eth0', { samples: ['3e11', '3.001e11'], total }));
     scene.prometheus.devices = all('300100000000');
@@ -159,6 +159,10 @@ describe('a counter that fell from one pass to the next, of which the server doe
     scene.prometheus.devices = all('300000000000');
     const { nodes: found } = await scene.next(nodes);
     expect([...found.values()].filter(({ percent }) => percent !== 5)).toEqual([]);
+    const lengths = scene.prometheus.asked.flatMap(({ kind, expression }) =>
+      kind === 'raw' ? [expression.length] : [],
+    );
+    expect(lengths.filter((length) => length > 16 * 1024 || length < 6 * 1024)).toEqual([]);
   });
 
   it('needs no second question if the server tells', async () => {

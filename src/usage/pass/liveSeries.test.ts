@@ -72,6 +72,41 @@ describe('a node with two series of a device', () => {
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'AmbiguousSeries' });
   });
 
+  it.each([
+    ['under one instance', { pod: 'ne-2' }],
+    ['under another instance', { pod: 'ne-2', instance: '10.0.0.9:9100' }],
+  ])(
+    'is measured by the one that gets samples, also while the other one is shown without samples for five minutes: %s',
+    async (_what, now) => {
+      const shown = { pod: 'ne-1', newest: '1699999900', rate: undefined, speed: '1000', total: '999' } as const;
+      scene.readings = new Map([[readingKey(MAX), MAX]]);
+      scene.prometheus.devices = [
+        device('a', 'eth0', shown),
+        device('a', 'eth0', { ...now, received: '7' }),
+        device('b', 'eth0', { received: '5' }),
+      ];
+      const { nodes, readings } = await scene.next({ a: {}, b: {} });
+      expect(nodes.get('a')).toMatchObject({ percent: 5, transmitBytesTotal: 70, capacityBytesPerSecond: 100 });
+      expect(readings?.get(readingKey(MAX))?.nodes.get('a')).toMatchObject({ percent: 7 });
+      expect(nodes.get('b')).toMatchObject({ percent: 5 });
+    },
+  );
+
+  it('has no figure if the facts of the one that gets samples are not read', async () => {
+    const shown = { instance: '10.0.0.9:9100', newest: '1699999900', rate: undefined } as const;
+    scene.prometheus.devices = [device('a', 'eth0', shown), device('a', 'eth0')];
+    scene.prometheus.before = ({ expression }, kind) => {
+      if (kind === 'facts' && expression.includes(' and (timestamp(')) throw new PrometheusError('QueryFailed', 'no');
+    };
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'AmbiguousSeries' });
+  });
+
+  it('has no figure if samples of one of its devices have stopped, and no other series of it gets any', async () => {
+    const shown = { newest: '1699999900', speed: '1000' } as const;
+    scene.prometheus.devices = [device('a', 'eth0', shown), device('a', 'eth1')];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+  });
+
   it('costs no query while there is none', async () => {
     scene.prometheus.devices = [device('a', 'eth0')];
     await scene.next({ a: {} });

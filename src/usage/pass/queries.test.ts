@@ -112,6 +112,15 @@ describe('queries', () => {
     expect(live).toBe(`${byNode} or ${byHost}`);
   });
 
+  it('asks for facts of given nodes only of series that still get samples', () => {
+    const live = factQuery({ ...QUERY, replicaLabels: ['replica'] }, 'node_network_speed_bytes', {
+      kind: 'live',
+      nodes: { names: ['a'] },
+    });
+    const speed = 'node_network_speed_bytes{device!~"lo|cni.*|.+\\\\.[0-9]+",node=~"a"}';
+    expect(live).toBe(`max by (node, instance, device, driver) (${speed} and (timestamp(${speed}) >= time() - 15))`);
+  });
+
   it('asks for given veths by name', () => {
     expect(ratesQuery(QUERY, { kind: 'named', nodes: NODES, devices: ['veth1', 'veth.2'] })).toContain(
       'device=~"veth1|veth\\\\.2"',

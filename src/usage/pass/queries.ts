@@ -226,8 +226,11 @@ function ofReplicas(query: UsageQuery, values: string): string {
 export function factQuery(query: UsageQuery, metric: FactMetric, scope: Scope = COUNTED): string {
   return inScope(query, scope, (matchers) => {
     const series = metric + matchers;
-    const newest = hasReplicas(query) && metric === SPEED ? ofNewestReplica(query, series) : series;
-    return `max by (node, instance, device, driver) (${newest})`;
+    const counting = (): string => {
+      if (scope.kind === 'live') return `${series} and (${newest(series, 0)} >= ${oldestOf(query, 0)})`;
+      return hasReplicas(query) && metric === SPEED ? ofNewestReplica(query, series) : series;
+    };
+    return `max by (node, instance, device, driver) (${counting()})`;
   });
 }
 
@@ -334,6 +337,11 @@ function nameOf(label: string): string {
 export function quotePromQL(value: string): string {
   // The escapes of JSON.stringify are valid in Go, except lone surrogates (\ud800). toWellFormed() replaces those.
   return JSON.stringify(value.toWellFormed());
+}
+
+/** Bytes that a value of a label takes in a pattern of several, with its separator. */
+export function quotedLength(value: string): number {
+  return Buffer.byteLength(quotePromQL(quoteMeta(value))) - 1;
 }
 
 function quoteMeta(text: string): string {

@@ -79,6 +79,20 @@ describe('counters that get samples and stand still', () => {
     expect(await pass(60, [{}], { a: {} })).toMatchObject(MEASURED);
   });
 
+  it('of more nodes than one query can name are asked about as far as it goes: VictoriaMetrics takes 16 KiB', async () => {
+    const many = Array.from({ length: 200 }, (_, n) => `n${n}.${'x'.repeat(60)}`);
+    const of = { a: {}, ...Object.fromEntries(many.map((name) => [name, {}])) };
+    const usagesAt = async (seconds: number) => {
+      scene.prometheus.timeSeconds = BEGIN + seconds;
+      scene.prometheus.devices = [...many.map((name) => device(name, 'eth0')), device('a', 'eth0')];
+      return [...(await scene.next(of)).nodes.values()].filter(({ reason }) => reason === 'StaleSamples').length;
+    };
+    expect(await usagesAt(0)).toBe(0);
+    expect(await usagesAt(60)).toBeGreaterThan(80);
+    const [asked] = scene.prometheus.asked.filter(({ kind }) => kind === 'newest');
+    expect(asked?.expression.length).toBeLessThan(16 * 1024);
+  });
+
   it('cost no query while they move', async () => {
     await pass(0, [{}]);
     await pass(60, [{ total: '71' }]);

@@ -133,10 +133,10 @@ export class UsageCollector {
     const late = await this.#late.withHidden(told, facts, readers);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const silence = this.#silence(nodes);
-    const repeated = silence.silenceTells && { repeated: await this.#repeatedIn(facts, rates, readers) };
-    const all = { ...this.#answers(facts.nodes, rates, received, late), ...silence, ...repeated, timeSeconds: at };
-    const answers = { ...all, ...(await onlyLive(this.#queries, all, readers.resolver, deadline)) };
+    const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
+    const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, ...silence };
+    const live = { ...all, ...(await onlyLive(this.#queries, all, (found) => this.#factsOf(found), readers)) };
+    const answers = { ...live, ...(all.silenceTells && { repeated: await this.#repeatedIn(facts, live, readers) }) };
     const usages = await evaluateNodes({ nodes, answers });
     // After the deadline, the next pass may already have overwritten these rates.
     deadline.signal.throwIfAborted();
@@ -182,7 +182,8 @@ export class UsageCollector {
     ]);
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
-    const answers = { ...this.#answers(facts, rates, received, late), ...this.#silence(nodes), timeSeconds: at };
+    const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
+    const answers = { ...this.#answers(facts, rates, received, late), timeSeconds: at, ...silence };
     const usages = await evaluateNodes({ nodes, answers });
     const figures = await evaluateReadings(readings, [{ nodes, answers }], this.#time(beganAt, deadline));
     deadline.signal.throwIfAborted();
@@ -252,14 +253,14 @@ export class UsageCollector {
     return { facts, rates, received, late, peaks: this.#peaks(), filters: this.#filters };
   }
 
-  #silence(nodes: ReadonlyMap<string, KnownNode>): Pick<Answers, 'silenceTells'> {
-    return { silenceTells: silenceTells(this.#query, nodes.size) };
-  }
-
   /** The nodes whose counters repeat old values; none where passes reuse facts, which say nothing of now. */
-  #repeatedIn(facts: Facts, { decoded }: Answered, { resolver, deadline }: Readers): Promise<ReadonlySet<string>> {
-    const seen = { facts: facts.series > MOST_FACTS_IN_PASS ? new Map() : facts.nodes, rates: decoded.nodes };
-    return this.#repeated.find({ ...seen, timeSeconds: facts.timeSeconds ?? 0 }, resolver, deadline);
+  #repeatedIn(
+    { series, timeSeconds = 0 }: Facts,
+    { facts, rates }: Pick<Answers, 'facts' | 'rates'>,
+    { resolver, deadline }: Readers,
+  ): Promise<ReadonlySet<string>> {
+    const seen = { facts: series > MOST_FACTS_IN_PASS ? new Map<string, NodeFacts>() : facts, rates, timeSeconds };
+    return this.#repeated.find(seen, resolver, deadline);
   }
 
   /** Undefined if the answer is older than the hour that it describes, or if there is none. */

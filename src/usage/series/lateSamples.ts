@@ -62,28 +62,30 @@ export function add(devices: Map<string, Set<string>>, node: string, device: str
 }
 
 /**
- * Removes the rates of late devices, since they say nothing of now, and those of devices with one sample: 0. A rate that is not 0 is of another series
- * of the device, as after a pod of an exporter was replaced. The devices stay, since a RateTable knows their places.
+ * Removes the rates of late devices, since they say nothing of now, and those of devices with one sample. The devices stay, since a RateTable knows
+ * their places. Another series of the device may still get samples: see onlyLive.
  */
 export function dropLate(
-  { nodes, single }: Pick<LateSamples, 'nodes' | 'single'>,
+  late: Pick<LateSamples, 'nodes' | 'single'>,
   ...answers: readonly ReadonlyMap<string, NodeSamples>[]
 ): void {
   for (const rates of answers) {
-    for (const [node, { devices }] of nodes) dropRates(rates.get(node), devices.keys(), () => true);
-    for (const [node, devices] of single) dropRates(rates.get(node), devices, (rate) => rate === 0);
+    for (const [node, names] of lateDevices(late)) {
+      for (const name of names) {
+        const device = rates.get(node)?.devices.get(name);
+        if (device !== undefined) device.rate = undefined;
+      }
+    }
   }
 }
 
-function dropRates(
-  rates: NodeSamples | undefined,
-  devices: Iterable<string>,
-  isWrong: (rate: number | undefined) => boolean,
-): void {
-  for (const name of devices) {
-    const device = rates?.devices.get(name);
-    if (device !== undefined && isWrong(device.rate)) device.rate = undefined;
-  }
+/** The late devices by node, then those with one sample. */
+export function* lateDevices({
+  nodes,
+  single,
+}: Pick<LateSamples, 'nodes' | 'single'>): Generator<[node: string, devices: Iterable<string>]> {
+  for (const [node, { devices }] of nodes) yield [node, devices.keys()];
+  yield* single;
 }
 
 /** So few make no difference: within a rate window of 20 s, 0.04 % of 100 Mbit/s. */

@@ -12,9 +12,21 @@ export const MEASUREMENT: readonly Break[] = [
   {
     promise: 'A node has no percent of a single sample, which VictoriaMetrics gives the slope 0.',
     file: 'src/usage/series/lateSamples.ts',
-    find: 'for (const [node, devices] of single) dropRates(rates.get(node), devices, (rate) => rate === 0);',
+    find: 'yield* single;',
     replace: '',
     test: { project: 'unit', path: 'src/usage/pass/fallenCounters.test.ts', name: 'whatever the server says' },
+  },
+  {
+    promise:
+      'A series whose samples have stopped does not count beside one of the same device that still gets samples.',
+    file: 'src/usage/pass/lookups/liveSeries.ts',
+    find: '...ambiguousOf(answers), ...besideLate(late, answers)',
+    replace: '...ambiguousOf(answers)',
+    test: {
+      project: 'unit',
+      path: 'src/usage/pass/liveSeries.test.ts',
+      name: 'while the other one is shown without samples for five minutes: under one instance',
+    },
   },
   {
     promise: 'A node has no percent while a collector repeats old values of its counters.',

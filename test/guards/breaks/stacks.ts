@@ -166,4 +166,16 @@ export const STACKS: readonly Break[] = [
       name: 'that is gone has until the deadline',
     },
   },
+  {
+    promise:
+      'In a namespace that was taken out of the allowed ones, an object of another owner does not make a stack Stalled.',
+    file: 'src/controllers/trafficstack/observe/inventory.ts',
+    find: 'isWithoutBody(live) || refersTo(live, stack)',
+    replace: 'true',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/namespaces.test.ts',
+      name: 'leaves an object that another owner has made there since',
+    },
+  },
 ];

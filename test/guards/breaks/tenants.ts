@@ -31,11 +31,29 @@ export const TENANTS: readonly Break[] = [
     test: { project: 'unit', path: READINGS, name: 'leaves no reading with figures of only some nodes' },
   },
   {
-    promise: 'The readings of one namespace leave others what they need.',
+    promise: 'The readings of one namespace have a limit.',
     file: 'src/controllers/trafficwatch/observe/reading/readingLimits.ts',
-    find: 'account = this.#namespaces.get(namespace) ?? new Account(this.#most.perNamespace);',
-    replace: 'account = this.#namespaces.get(namespace) ?? new Account(Infinity);',
-    test: { project: 'unit', path: WATCH_LIMITS, name: 'of one namespace leave others what they need' },
+    find: 'fitting(namespace.all, this.#most.perNamespace)',
+    replace: 'fitting(namespace.all, Infinity)',
+    test: { project: 'unit', path: WATCH_LIMITS, name: 'of one namespace have a limit even if others need none' },
+  },
+  {
+    promise: 'A namespace takes from no other the readings within its equal share, however old its TrafficWatches are.',
+    file: 'src/controllers/trafficwatch/observe/reading/fairShare.ts',
+    find: 'level: within.add(wanting.need, share) ? within.cost : all.cost',
+    replace: 'level: 0',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/observe/reading/fairShare.test.ts',
+      name: 'leave a namespace its share whatever another one adds',
+    },
+  },
+  {
+    promise: 'A TrafficWatch that changes its reading in each pass does not keep others from their earlier passes.',
+    file: 'src/usage/pass/history/history.ts',
+    find: 'turnOf(one) - turnOf(other)',
+    replace: '0',
+    test: { project: 'unit', path: 'src/usage/pass/history/history.test.ts', name: 'has a new reading in each pass' },
   },
   {
     promise: 'Only readings that need more passes than two are kept for more.',

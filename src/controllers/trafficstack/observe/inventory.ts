@@ -3,10 +3,13 @@ import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Member } from '../../../runtime/objectSet/member.ts';
 import { resourceOfKind } from '../render/kinds.ts';
-import { isOfStack } from '../render/objects.ts';
+import { refersTo } from '../render/objects.ts';
 import { isCached, overlayOf, type Caches } from './caches.ts';
 
-/** The objects of the inventory that exist, as the caches have them: kind, namespace and name alone. */
+/**
+ * The objects of the inventory that exist and refer to the stack, as the caches have them: kind, namespace and name alone. Those whose body the
+ * caches lack may be of another owner.
+ */
 export function existingIn(stack: TrafficStack, caches: Caches): Member[] {
   const refs = (stack.status?.inventory ?? []).flatMap(({ objects }) => objects);
   return refs.flatMap(({ kind, namespace, name }) => {
@@ -14,6 +17,6 @@ export function existingIn(stack: TrafficStack, caches: Caches): Member[] {
     if (!isCached(caches, resource)) return [];
     const object = { metadata: { namespace, name } };
     const live = overlayOf(caches, resource).get(keyOf(object));
-    return live !== undefined && (isWithoutBody(live) || isOfStack(live, stack)) ? [{ resource, object }] : [];
+    return live !== undefined && (isWithoutBody(live) || refersTo(live, stack)) ? [{ resource, object }] : [];
   });
 }

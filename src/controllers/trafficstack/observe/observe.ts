@@ -17,7 +17,7 @@ import { isMadeBy } from '../decide/removal/madeBy.ts';
 import type { Target } from '../decide/upgrade/target.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { isWorkload, resourceOfKind } from '../render/kinds.ts';
-import { isOfStack, type DesiredObject } from '../render/objects.ts';
+import { isOfStack, refersTo, type DesiredObject } from '../render/objects.ts';
 import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
 import type { AnswerFeed } from './answers/answerFeed.ts';
 import type { Sightings } from './answers/sightings.ts';
@@ -89,7 +89,7 @@ export async function observe(
   return {
     ...{ stack, components: found, now, seen: observed.sightings.of(stack.metadata?.name ?? '') },
     ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
-    ...{ left: left.removable ?? [], locked: left.locked ?? [] },
+    ...{ left: left.removable ?? [], locked: (left.locked ?? []).filter(({ live }) => refersTo(live, stack)) },
     unread: unreadOf(stack, caches),
     withPods: new Map(pods.filter(([, each]) => each.length > 0)),
   };

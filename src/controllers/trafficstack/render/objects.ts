@@ -145,11 +145,20 @@ function ownerReferenceOf({ metadata }: TrafficStack): V1OwnerReference {
  * | none: somebody took the owner reference away | stays: it has applied the object, as label and hash say | yes: the next apply restores it |
  * | none                      | is being deleted: so `--cascade=orphan` leaves objects | no  |
  */
-export function isOfStack({ metadata }: KubeObject, { metadata: stack }: TrafficStack): boolean {
-  const { ownerReferences = [], labels, annotations } = metadata ?? {};
-  if (ownerReferences.some(({ uid }) => uid === stack?.uid)) return true;
+export function isOfStack(object: KubeObject, owner: TrafficStack): boolean {
+  if (refersTo(object, owner)) return true;
+  const { ownerReferences = [], labels, annotations } = object.metadata ?? {};
+  const { metadata: stack } = owner;
   if (stack?.deletionTimestamp !== undefined || ownerReferences.some(({ controller }) => controller)) return false;
   return labels?.[STACK_LABEL] === stack?.name && annotations?.[APPLIED_HASH_ANNOTATION] !== undefined;
+}
+
+/**
+ * Whether the object has an owner reference to the stack. Where the operator may not write, nothing else tells its objects from those of
+ * another owner: labels and annotations can be copied.
+ */
+export function refersTo({ metadata }: KubeObject, { metadata: stack }: TrafficStack): boolean {
+  return (metadata?.ownerReferences ?? []).some(({ uid }) => uid === stack?.uid);
 }
 
 /**

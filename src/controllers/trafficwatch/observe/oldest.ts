@@ -28,34 +28,34 @@ export class Oldest {
   /** Whether the entry is among the oldest. */
   has(entry: Entry | undefined): boolean {
     if (entry === undefined) return false;
-    const place = this.#placeOf(entry);
+    const place = placeByAge(this.#sorted, entry);
     return place < this.#limit && this.#sorted[place]?.uid === entry.uid;
   }
 
   add(entry: Entry): Shift {
-    const place = this.#placeOf(entry);
+    const place = placeByAge(this.#sorted, entry);
     this.#sorted.splice(place, 0, entry);
     if (place >= this.#limit) return { entered: undefined, left: undefined };
     return { entered: entry, left: this.#sorted[this.#limit] };
   }
 
   remove(entry: Entry): Shift {
-    const place = this.#placeOf(entry);
+    const place = placeByAge(this.#sorted, entry);
     if (this.#sorted[place]?.uid !== entry.uid) return { entered: undefined, left: undefined };
     this.#sorted.splice(place, 1);
     if (place >= this.#limit) return { entered: undefined, left: undefined };
     return { entered: this.#sorted[this.#limit - 1], left: entry };
   }
+}
 
-  /** The number of entries that precede it. */
-  #placeOf(entry: Entry): number {
-    let [low, high] = [0, this.#sorted.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#sorted[middle];
-      if (other !== undefined && isOlder(other, entry)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+/** The number of entries that are older. @param sorted by age, the oldest first */
+export function placeByAge(sorted: readonly Age[], entry: Age): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = sorted[middle];
+    if (other !== undefined && isOlder(other, entry)) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }

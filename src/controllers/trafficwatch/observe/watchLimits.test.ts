@@ -160,16 +160,26 @@ describe('the readings of TrafficWatches', () => {
     expect(cluster.beyond).toEqual(['a/5']);
   });
 
-  it('of one namespace leave others what they need, and the cluster has a limit too', () => {
+  it('of one namespace have a limit even if others need none', () => {
     const cluster = new Cluster(6, 9);
     for (let n = 0; n < 20; n++) cluster.set(`a/${n}`, n, without(`eth${n}`, 3));
-    cluster.set('b/1', 30, without('eth0', 3));
-    cluster.set('c/1', 31, without('eth77'));
-    cluster.set('c/2', 32, without('eth78'));
-    expect(cluster.beyond.filter((key) => !key.startsWith('a/'))).toEqual(['c/2']);
-    expect(cluster.problem('c/2')?.message).toContain('the older ones of the cluster leave fewer of 9');
-    expect(cluster.problem('c/2')?.message).toContain('raise --most-readings and');
-    expect(cluster.beyond).toHaveLength(19);
+    expect(cluster.beyond).toHaveLength(18);
+  });
+
+  it('of the cluster are shared by its namespaces: an older one takes nothing from a younger one by an edit', () => {
+    const cluster = new Cluster(20, 20);
+    cluster.set('a/1', 1, {});
+    cluster.set('a/2', 2, without('eth0'));
+    cluster.set('b/1', 31, without('eth0', 4));
+    cluster.set('b/2', 32, without('eth1', 6));
+    expect(cluster.set('a/2', 2, without('eth0', 8))).toEqual({ entered: [], left: [] });
+    expect(cluster.set('a/1', 1, without('eth2', 12))).toEqual({ entered: [], left: ['a/1'] });
+    expect(cluster.problem('a/1')).toEqual({
+      reason: 'TooManyReadings',
+      message:
+        'this TrafficWatch needs 12 readings (its direction, measure, devices and capacity, once for each pass of spec.passes), and namespace a has too little left of its share of the 20 readings of the cluster: use the same direction, measure, devices and capacity in several TrafficWatches, lower spec.passes, or raise --most-readings and the memory of the operator',
+    });
+    expect(cluster.delete('b/2')).toEqual({ entered: ['a/1'], left: ['b/2'] });
   });
 
   it('are looked at again when a spec changes', () => {

@@ -37,8 +37,8 @@ const NO_CHANGE: LimitChange = { entered: [], left: [] };
 /**
  * Knows which TrafficWatches are within the limits. Each of them costs every pass its share, and every Node a label: without
  * limits, the user of one namespace could fill the Nodes until the API server refuses to store them. The oldest are within
- * the limits: nobody pushes out what works. Every replica gets the same result. Of these, readings may keep out further
- * ones: see ReadingLimits.
+ * the limits, so a new TrafficWatch pushes out none that works. Every replica gets the same result. Of these, readings may
+ * keep out further ones, also after an edit of another TrafficWatch: see ReadingLimits.
  *
  * A TrafficWatch that is being deleted counts until it is gone, since it still has labels.
  */
@@ -118,11 +118,14 @@ export class WatchLimits {
 
   #tooManyReadings(key: string, namespace: string): string {
     const { limit = 'inCluster', most = 0, cost = 0 } = this.#readings.beyond(key) ?? {};
-    const [where, flag] =
+    const [lack, flag] =
       limit === 'inCluster'
-        ? ['the cluster', 'most-readings']
-        : [`namespace ${namespace}`, 'most-readings-per-namespace'];
-    return `this TrafficWatch needs ${cost} readings (its direction, measure, devices and capacity, once for each pass of spec.passes), and the older ones of ${where} leave fewer of ${most}: use the same direction, measure, devices and capacity in several TrafficWatches, lower spec.passes, or raise --${flag} and the memory of the operator`;
+        ? [
+            `namespace ${namespace} has too little left of its share of the ${most} readings of the cluster`,
+            'most-readings',
+          ]
+        : [`the older ones of namespace ${namespace} leave fewer of ${most}`, 'most-readings-per-namespace'];
+    return `this TrafficWatch needs ${cost} readings (its direction, measure, devices and capacity, once for each pass of spec.passes), and ${lack}: use the same direction, measure, devices and capacity in several TrafficWatches, lower spec.passes, or raise --${flag} and the memory of the operator`;
   }
 
   #add(entry: Entry): Entry[] {

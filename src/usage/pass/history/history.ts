@@ -30,7 +30,8 @@ type Found = { readonly past: Snapshot } | { readonly readings: Snapshot['readin
 
 /**
  * Reads passes that were not run, as they would have been, and the readings that kept passes lack. It reads a few of them
- * after each pass, the newest first, so that no pass waits for it. The figures use the present capacities. What is missing
+ * after each pass, so that no pass waits for it: the newest first that it has not read yet, then those that it read longest ago. So a TrafficWatch that
+ * changes its reading in each pass does not keep others from their earlier passes. The figures use the present capacities. What is missing
  * after a failure is read a minute later, also if only the receive rates of a pass failed; until then, verdicts that need
  * more passes wait.
  */
@@ -38,6 +39,9 @@ export class History {
   readonly #options: HistoryOptions;
   /** By the number of the pass. */
   #found = new Map<number, Found>();
+  /** When each kept pass was read last, by its number: the count of reads until then. */
+  #readAt = new Map<number, number>();
+  #reads = 0;
   #reading: Promise<void> | undefined;
   /** When the past may be read again after a failure: monotonic milliseconds. */
   #readAgainAt = 0;
@@ -48,9 +52,9 @@ export class History {
 
   /** Begins to read some of what the passes lack, unless that is still under way. Call it after each pass that succeeded. */
   read(passes: readonly Snapshot[], asked: Asked, readPast: ReadPast, stopped: AbortSignal): void {
-    const { clock, intervalMs, deadlineMs, logger } = this.#options;
+    const { clock, deadlineMs, logger } = this.#options;
     if (this.#reading !== undefined || clock.monotonic() < this.#readAgainAt) return;
-    const missing = missingPasses(passes, asked, intervalMs).slice(0, READ_AT_ONCE);
+    const missing = this.#inTurn(passes, asked).slice(0, READ_AT_ONCE);
     if (missing.length === 0) return;
     const limits = { clock, stopped, timeoutMs: deadlineMs };
     this.#reading = within(limits, (deadline) => this.#readAll(missing, readPast, deadline))
@@ -78,10 +82,21 @@ export class History {
     await this.#reading;
   }
 
+  /** The missing passes in the order in which they are read. */
+  #inTurn(passes: readonly Snapshot[], asked: Asked): MissingPass[] {
+    const kept = new Set(passes.map(({ pass }) => pass));
+    this.#readAt = new Map([...this.#readAt].filter(([pass]) => kept.has(pass)));
+    // Passes that are not kept are read one after the other, or there would be a gap before them.
+    const turnOf = ({ pass, isKept }: MissingPass): number => (isKept ? (this.#readAt.get(pass) ?? 0) : 0);
+    const missing = missingPasses(passes, asked, this.#options.intervalMs);
+    return missing.toSorted((one, other) => turnOf(one) - turnOf(other));
+  }
+
   async #readAll(missing: readonly MissingPass[], readPast: ReadPast, deadline: Deadline): Promise<void> {
     for (const { pass, startedAt, readings, isKept } of missing) {
       const { readings: figures, ...rest } = await readPast(startedAt, deadline, readings);
       const more = succeeded(figures);
+      this.#readAt.set(pass, ++this.#reads);
       this.#found.set(
         pass,
         isKept ? { readings: more } : { past: { ...rest, ...(more && { readings: more }), startedAt, pass } },

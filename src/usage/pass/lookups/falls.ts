@@ -12,14 +12,11 @@ import {
 } from '../../series/lateSamples.ts';
 import type { Counted, NamedScope } from '../queries.ts';
 import type { AskedLate, LateOptions, QueryRunner } from '../queryRunner.ts';
-import { restrictionOf } from './restriction.ts';
-
-/** Nodes of one query, which lists their names: VictoriaMetrics takes 16 KiB (`-search.maxQueryLen`). */
-const MOST_FALLEN = 150;
+import { firstInQuery, restrictionOf } from './restriction.ts';
 
 /**
- * The devices whose rates are wrong or of the past. Only if counters fell, asks for their samples, of at most MOST_FALLEN nodes: a few bytes less
- * leave the rate right. Without an answer each fall counts.
+ * The devices whose rates are wrong or of the past. Only if counters fell, asks for their samples, of as many nodes as one query can name: a few bytes
+ * less leave the rate right. Without an answer each fall counts.
  *
  * Rejects as QueryRunner.late, and with the abort reason of the deadline.
  */
@@ -64,7 +61,7 @@ async function thatMatter(
   { found, fell, windowStart, isGuess }: Fell,
   { counted, offsetSeconds = 0 }: LateOptions & { counted: Counted },
 ): Promise<Devices> {
-  const names = [...fell.keys()].slice(0, MOST_FALLEN);
+  const names = firstInQuery([...fell.keys()], [found]);
   const devices = new Set(names.flatMap((name) => [...(fell.get(name) ?? [])]));
   const scope: NamedScope = { kind: 'named', nodes: restrictionOf(names, [found]), devices: [...devices].sort() };
   const samples = new FallenCounters(resolver, windowStart);

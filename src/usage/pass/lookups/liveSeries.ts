@@ -1,6 +1,8 @@
 import type { NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
 import { PrometheusError } from '../../../prometheus/prometheusError.ts';
+import { lateDevices, type LateSamples } from '../../series/lateSamples.ts';
+import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import { SeriesCache } from '../../series/seriesCache.ts';
 import type { Scope } from '../queries.ts';
@@ -15,28 +17,46 @@ export interface Rates {
   readonly received: Received;
 }
 
+/** What a pass has read of its nodes. */
+interface Read extends Rates {
+  readonly facts: ReadonlyMap<string, NodeFacts>;
+}
+
+/** Reduces the facts of nodes to what a pass needs. */
+type Condense = (samples: ReadonlyMap<string, NodeSamples>) => Promise<ReadonlyMap<string, NodeFacts>>;
+
+/** What the answers are read with. */
+interface Readers {
+  readonly resolver: NodeResolver;
+  readonly deadline: Deadline;
+}
+
 /**
  * Of the several series of a device, leaves those that still get samples. A replaced pod of an exporter, or a restarted one under another label,
- * leaves a series whose samples are in the rate window: the node would be ambiguous until the window has passed.
+ * leaves a series whose samples are in the rate window: the node would be ambiguous until the window has passed. If nothing marks its end, a server
+ * shows its last samples for five minutes: its speed would count, or the device would look late.
  *
  * | series of the device         | result                                     |
  * |------------------------------|--------------------------------------------|
- * | one still gets samples       | its rate, once it has two samples          |
+ * | one still gets samples       | its rate, once it has two samples, and its facts |
  * | several still get samples    | as they are: the node is AmbiguousSeries   |
  * | none                         | no rate                                    |
  *
- * At most MOST_NODES nodes are looked at in a pass. Without such nodes, no query is sent. If Prometheus does not answer, the rates are as before.
+ * At most MOST_NODES nodes are looked at in a pass. Without such nodes, no query is sent. If Prometheus does not answer, all is as before.
  * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
+ *
+ * @param rates without those of late devices: see dropLate
  */
 export async function onlyLive(
   queries: QueryRunner,
-  { rates, received }: Rates,
-  resolver: NodeResolver,
-  deadline: Deadline,
-): Promise<Rates> {
-  const names = ambiguousOf(rates, received.nodes).slice(0, MOST_NODES);
-  if (names.length === 0) return { rates, received };
-  const scope: Scope = { kind: 'live', nodes: restrictionOf(names, [rates, received.nodes]) };
+  { rates, received, facts, late }: Read & { readonly late: Pick<LateSamples, 'nodes' | 'single'> },
+  condense: Condense,
+  { resolver, deadline }: Readers,
+): Promise<Read> {
+  const answers = [rates, received.nodes];
+  const names = [...new Set([...ambiguousOf(answers), ...besideLate(late, answers)])].slice(0, MOST_NODES);
+  if (names.length === 0) return { rates, received, facts };
+  const scope: Scope = { kind: 'live', nodes: restrictionOf(names, answers) };
   try {
     const [sent, got] = await Promise.all([
       queries.rates(resolver, deadline, { scope, cache: new SeriesCache() }),
@@ -44,16 +64,49 @@ export async function onlyLive(
         ? undefined
         : queries.rates(resolver, deadline, { scope, cache: new SeriesCache(), counted: 'receive' }),
     ]);
-    const receivedNow = got && { ...received, nodes: replaced(received.nodes, names, got.decoded.nodes) };
-    return { rates: replaced(rates, names, sent.decoded.nodes), received: receivedNow ?? received };
+    const live = sent.decoded.nodes;
+    const found = await factsOf(queries, besideLate(late, [live]), live, { resolver, deadline });
+    return {
+      rates: replaced(rates, names, live),
+      received:
+        got === undefined ? received : { ...received, nodes: replaced(received.nodes, names, got.decoded.nodes) },
+      facts: found.size === 0 ? facts : new Map([...facts, ...(await condense(found))]),
+    };
   } catch (error) {
     deadline.signal.throwIfAborted();
     if (!(error instanceof PrometheusError)) throw error;
-    return { rates, received };
+    return { rates, received, facts };
   }
 }
 
-function ambiguousOf(...answers: readonly ReadonlyMap<string, NodeSamples>[]): string[] {
+/** The facts of series that still get samples. */
+async function factsOf(
+  queries: QueryRunner,
+  names: readonly string[],
+  rates: ReadonlyMap<string, NodeSamples>,
+  { resolver, deadline }: Readers,
+): Promise<ReadonlyMap<string, NodeSamples>> {
+  if (names.length === 0) return new Map();
+  const scope: Scope = { kind: 'live', nodes: restrictionOf(names, [rates]) };
+  return (await queries.facts(resolver, deadline, scope)).decoded.nodes;
+}
+
+/** The nodes with a series of a late device in one of the answers. */
+function besideLate(
+  late: Pick<LateSamples, 'nodes' | 'single'>,
+  answers: readonly ReadonlyMap<string, NodeSamples>[],
+): string[] {
+  return [...lateDevices(late)].flatMap(([node, devices]) => {
+    const names = [...devices];
+    const isIn = (answer: ReadonlyMap<string, NodeSamples>): boolean => {
+      const known = answer.get(node)?.devices;
+      return known !== undefined && names.some((name) => known.has(name));
+    };
+    return answers.some(isIn) ? [node] : [];
+  });
+}
+
+function ambiguousOf(answers: readonly ReadonlyMap<string, NodeSamples>[]): string[] {
   const names = new Set<string>();
   for (const answer of answers) {
     for (const [name, samples] of answer) {

@@ -5,7 +5,7 @@ import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import { LONGEST_SILENCE_SECONDS } from '../../evaluate/rateProblems.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import type { QueryRunner } from '../queryRunner.ts';
-import { restrictionOf } from './restriction.ts';
+import { firstInQuery, restrictionOf } from './restriction.ts';
 
 /** What a node has sent so far, all devices together. Times in seconds since 1970, by the server's clock. */
 interface Sent {
@@ -25,8 +25,6 @@ interface Seen {
   readonly timeSeconds: number;
 }
 
-/** Nodes of one query, which lists their names: VictoriaMetrics takes 16 KiB (`-search.maxQueryLen`). */
-const MOST_UNMOVED = 150;
 /** The slope of counters that have stood still for a quarter of the window is 16 % too low. */
 const OF_WINDOW = 1 / 4;
 
@@ -52,8 +50,8 @@ export class RepeatedValues {
   }
 
   /**
-   * Call it in each pass. Sends a query only if counters have not moved for that long, about at most MOST_UNMOVED nodes. Without an answer none is
-   * repeated.
+   * Call it in each pass. Sends a query only if counters have not moved for that long, about as many nodes as one query can name. Without an
+   * answer none is repeated.
    *
    * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
    */
@@ -62,7 +60,7 @@ export class RepeatedValues {
     this.#see(seen);
     const least = Math.max(LONGEST_SILENCE_SECONDS, OF_WINDOW * this.#windowSeconds);
     const unmoved = [...this.#nodes].filter(([, { since }]) => now - since >= least).map(([name]) => name);
-    const newest = await this.#newestOf(unmoved.slice(0, MOST_UNMOVED), seen, resolver, deadline);
+    const newest = await this.#newestOf(firstInQuery(unmoved, [seen.rates]), seen, resolver, deadline);
     for (const [name, time] of newest) {
       const sent = this.#nodes.get(name);
       if (sent === undefined || time - sent.since < LONGEST_SILENCE_SECONDS) continue;

@@ -1,9 +1,12 @@
 import type { KnownNode } from '../../../nodes/nodeNames.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
-import type { NodeRestriction } from '../queries.ts';
+import { quotedLength, type NodeRestriction } from '../queries.ts';
 
 /** Upper limit of the nodes of one query, because it lists the name of each. */
 export const MOST_NODES = 500;
+
+/** Bytes of the labels of nodes in one query: VictoriaMetrics takes queries of 16 KiB (`-search.maxQueryLen`), and the rest needs some. */
+const MOST_BYTES = 14 * 1024;
 
 /** Selects the series of these nodes. */
 export function restrictionTo(names: readonly string[], nodes: ReadonlyMap<string, KnownNode>): NodeRestriction {
@@ -24,4 +27,18 @@ export function restrictionOf(
   }
   instances.delete('');
   return { names: [...labels], instances: [...instances] };
+}
+
+/** The first of these nodes: as many as a query can name that has their labels once, see restrictionOf. */
+export function firstInQuery(
+  names: readonly string[],
+  answers: readonly ReadonlyMap<string, NodeSamples>[],
+): readonly string[] {
+  let bytes = 0;
+  const end = names.findIndex((name) => {
+    const { names: labels, instances = [] } = restrictionOf([name], answers);
+    for (const label of [...labels, ...instances]) bytes += quotedLength(label);
+    return bytes > MOST_BYTES;
+  });
+  return end < 0 ? names : names.slice(0, end);
 }

@@ -9,10 +9,12 @@ export type Age = Pick<Claim, 'uid' | 'creationTimestamp'>;
 /** The fields of a claim that decide which claim wins. */
 type Rank = Age & Pick<Claim, 'isNative'>;
 
-/** Whether `a` is older than `b`; of the same age, whether its UID is smaller. Every replica gets the same result. */
+/**
+ * Whether `a` is older than `b`; of the same age, whether its UID is smaller. Every replica gets the same result. The times have the form of
+ * Date.toISOString, so they compare as text.
+ */
 export function isOlder(a: Age, b: Age): boolean {
-  const [olderA, olderB] = [Date.parse(a.creationTimestamp), Date.parse(b.creationTimestamp)];
-  return olderA === olderB ? a.uid < b.uid : olderA < olderB;
+  return a.creationTimestamp === b.creationTimestamp ? a.uid < b.uid : a.creationTimestamp < b.creationTimestamp;
 }
 
 /** Whether claim `a` wins over claim `b`: a native one over one of an earlier version, then the older one. */

@@ -1,5 +1,6 @@
-import type { Entry } from '../oldest.ts';
-import { costOf, type ReadingNeed } from './readingNeed.ts';
+import { placeByAge, type Entry } from '../oldest.ts';
+import { costOfAll, fitting, sharedFairly, type Wanting } from './fairShare.ts';
+import { costOf } from './readingNeed.ts';
 
 /** How much the readings may cost that are evaluated; see costOf. */
 export interface MostReadings {
@@ -9,29 +10,31 @@ export interface MostReadings {
   readonly inCluster: number;
 }
 
-type Need = Pick<ReadingNeed, 'key' | 'passes'>;
-
-/** A TrafficWatch whose readings cost something. */
-interface Wanting {
-  readonly entry: Entry;
-  readonly need: Need;
+/** The TrafficWatches of one namespace. */
+interface Namespace {
+  /** All, oldest first. */
+  readonly all: Wanting[];
+  /** Those within the limit of the namespace, oldest first. */
+  within: readonly Wanting[];
+  /** What the readings of those cost. */
+  cost: number;
 }
 
 /**
  * Knows which TrafficWatches need readings beyond the limits. The memory of the operator grows with the distinct readings,
- * the passes that are kept of each, and the nodes. The oldest TrafficWatches come first, as for their number; one whose
- * reading an older one has pays only for further passes. A TrafficWatch that does not fit keeps no younger one out that
- * costs less.
+ * the passes that are kept of each, and the nodes. Within a namespace the oldest TrafficWatches come first, as for their
+ * number; one whose reading an older one has pays only for further passes. Namespaces share the limit of the cluster: see
+ * sharedFairly.
  */
 export class ReadingLimits {
   #most: MostReadings;
   readonly #wanting = new Map<string, Wanting>();
-  readonly #namespaces = new Map<string, Account>();
-  readonly #cluster: Account;
+  readonly #namespaces = new Map<string, Namespace>();
+  /** The limit that keeps a TrafficWatch out, by its key. */
+  #beyond: ReadonlyMap<string, keyof MostReadings> = new Map();
 
   constructor(most: MostReadings) {
     this.#most = most;
-    this.#cluster = new Account(most.inCluster);
   }
 
   /**
@@ -40,153 +43,77 @@ export class ReadingLimits {
    * @param entry undefined if it needs nothing
    * @returns the keys of TrafficWatches that may have changed sides
    */
-  set(key: string, entry: Entry | undefined, needOf: () => Need | undefined): string[] {
+  set(key: string, entry: Entry | undefined, needOf: () => Wanting['need'] | undefined): string[] {
     const before = this.#wanting.get(key);
     const need = entry && needOf();
-    if (before?.entry.uid === entry?.uid && before?.need.key === need?.key && before?.need.passes === need?.passes)
-      return [];
-    const removed = before === undefined ? [] : this.#remove(before);
-    const isCostly = entry !== undefined && need !== undefined && costOf(need) > 0;
-    return isCostly ? [...removed, ...this.#add({ entry, need })] : removed;
+    if (before?.uid === entry?.uid && before?.need.key === need?.key && before?.need.passes === need?.passes) return [];
+    if (before !== undefined) this.#remove(before);
+    if (entry !== undefined && need !== undefined && costOf(need) > 0) this.#add({ ...entry, need });
+    return [key, ...this.#share()];
   }
 
   /** Sets other limits. @returns the keys of TrafficWatches that may have changed sides */
   setMost(most: MostReadings): string[] {
     this.#most = most;
-    this.#cluster.most = most.inCluster;
-    for (const account of this.#namespaces.values()) account.most = most.perNamespace;
-    return [...this.#namespaces.keys()].flatMap((namespace) => this.#settle(namespace));
+    for (const namespace of this.#namespaces.values()) this.#settle(namespace);
+    return this.#share();
   }
 
   /** The limit that keeps a TrafficWatch out, and its value; undefined if none does. */
   beyond(
     key: string,
   ): { readonly limit: keyof MostReadings; readonly most: number; readonly cost: number } | undefined {
-    const wanting = this.#wanting.get(key);
-    if (wanting === undefined) return undefined;
-    const cost = costOf(wanting.need);
-    if (this.#cluster.isBeyond(wanting)) return { limit: 'inCluster', most: this.#most.inCluster, cost };
-    const isBeyond = this.#namespaces.get(wanting.entry.namespace)?.isBeyond(wanting) === true;
-    return isBeyond ? { limit: 'perNamespace', most: this.#most.perNamespace, cost } : undefined;
+    const [wanting, limit] = [this.#wanting.get(key), this.#beyond.get(key)];
+    if (wanting === undefined || limit === undefined) return undefined;
+    return { limit, most: this.#most[limit], cost: costOf(wanting.need) };
   }
 
-  #add(wanting: Wanting): string[] {
-    const { key, namespace } = wanting.entry;
-    this.#wanting.set(key, wanting);
-    const account = this.#namespaces.get(namespace) ?? new Account(this.#most.perNamespace);
-    this.#namespaces.set(namespace, account);
-    account.add(wanting);
-    return [key, ...this.#settle(namespace)];
+  #add(wanting: Wanting): void {
+    this.#wanting.set(wanting.key, wanting);
+    const namespace = this.#namespaces.get(wanting.namespace) ?? { all: [], within: [], cost: 0 };
+    this.#namespaces.set(wanting.namespace, namespace);
+    namespace.all.splice(placeByAge(namespace.all, wanting), 0, wanting);
+    this.#settle(namespace);
   }
 
-  #remove(wanting: Wanting): string[] {
-    const { key, namespace } = wanting.entry;
-    this.#wanting.delete(key);
-    this.#namespaces.get(namespace)?.remove(wanting);
-    this.#cluster.remove(wanting);
-    const changed = this.#settle(namespace);
-    if (this.#namespaces.get(namespace)?.isEmpty === true) this.#namespaces.delete(namespace);
-    return [key, ...changed];
+  #remove(wanting: Wanting): void {
+    this.#wanting.delete(wanting.key);
+    const namespace = this.#namespaces.get(wanting.namespace);
+    if (namespace === undefined) return;
+    namespace.all.splice(namespace.all.indexOf(wanting), 1);
+    this.#settle(namespace);
+    if (namespace.all.length === 0) this.#namespaces.delete(wanting.namespace);
   }
 
-  /** Passes on to the cluster what a namespace has within its limit. */
-  #settle(namespace: string): string[] {
-    const account = this.#namespaces.get(namespace);
-    const changed = account?.settle() ?? [];
-    for (const wanting of changed) {
-      if (account?.isBeyond(wanting) === true) this.#cluster.remove(wanting);
-      else this.#cluster.add(wanting);
+  #settle(namespace: Namespace): void {
+    namespace.within = fitting(namespace.all, this.#most.perNamespace);
+    namespace.cost = costOfAll(namespace.within);
+  }
+
+  /** Decides all again. @returns the keys of those that have changed sides, or are beyond another limit */
+  #share(): string[] {
+    const before = this.#beyond;
+    const now = this.#beyondNow();
+    this.#beyond = now;
+    return [
+      ...[...before.keys()].filter((key) => before.get(key) !== now.get(key)),
+      ...[...now.keys()].filter((key) => !before.has(key)),
+    ];
+  }
+
+  #beyondNow(): Map<string, keyof MostReadings> {
+    const beyond = new Map<string, keyof MostReadings>();
+    const namespaces = [...this.#namespaces.values()];
+    const note = (all: readonly Wanting[], isWithin: ReadonlySet<Wanting>, limit: keyof MostReadings): void => {
+      for (const wanting of all) if (!isWithin.has(wanting)) beyond.set(wanting.key, limit);
+    };
+    for (const { all, within } of namespaces) {
+      if (within.length < all.length) note(all, new Set(within), 'perNamespace');
     }
-    return [...changed, ...this.#cluster.settle()].map(({ entry }) => entry.key);
+    const cost = namespaces.reduce((sum, each) => sum + each.cost, 0);
+    if (cost <= this.#most.inCluster) return beyond;
+    const within = namespaces.map((each) => each.within);
+    note(within.flat(), sharedFairly(within, this.#most.inCluster), 'inCluster');
+    return beyond;
   }
-}
-
-/** TrafficWatches by age that share a limit. */
-class Account {
-  most: number;
-  readonly #sorted: Wanting[] = [];
-  /** Those that were decided. The value: whether they are beyond the limit. */
-  readonly #decided = new Map<Wanting, boolean>();
-  /** Those that were added since all were decided. */
-  #fresh: Wanting[] = [];
-  #beyond = 0;
-  /** The sum of all costs, as if no reading were shared. */
-  #sum = 0;
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  get isEmpty(): boolean {
-    return this.#sorted.length === 0;
-  }
-
-  isBeyond(wanting: Wanting): boolean {
-    return this.#decided.get(wanting) === true;
-  }
-
-  add(wanting: Wanting): void {
-    let [low, high] = [0, this.#sorted.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#sorted[middle];
-      if (other !== undefined && isOlder(other, wanting)) low = middle + 1;
-      else high = middle;
-    }
-    this.#sorted.splice(low, 0, wanting);
-    this.#fresh.push(wanting);
-    this.#sum += costOf(wanting.need);
-  }
-
-  remove(wanting: Wanting): void {
-    const place = this.#sorted.indexOf(wanting);
-    if (place < 0) return;
-    this.#sorted.splice(place, 1);
-    this.#fresh = this.#fresh.filter((each) => each !== wanting);
-    if (this.isBeyond(wanting)) this.#beyond--;
-    this.#decided.delete(wanting);
-    this.#sum -= costOf(wanting.need);
-  }
-
-  /** Decides all again, if any is beyond the limit or may be. @returns those that are new or have changed sides */
-  settle(): Wanting[] {
-    const allFit = this.#sum <= this.most;
-    const spent = new Spent();
-    const changed = (allFit && this.#beyond === 0 ? this.#fresh : this.#sorted).filter((wanting) =>
-      this.#decide(wanting, !allFit && !spent.add(wanting.need, this.most)),
-    );
-    this.#fresh = [];
-    return changed;
-  }
-
-  /** @returns true if that is new */
-  #decide(wanting: Wanting, isBeyond: boolean): boolean {
-    const before = this.#decided.get(wanting);
-    if (before === isBeyond) return false;
-    this.#decided.set(wanting, isBeyond);
-    this.#beyond += Number(isBeyond) - Number(before ?? false);
-    return true;
-  }
-}
-
-/** What the readings of the oldest cost together. */
-class Spent {
-  #cost = 0;
-  readonly #passes = new Map<string, number>();
-
-  /** Adds a need. @returns false if it would cost more than `most` together: then it is not added */
-  add({ key, passes }: Need, most: number): boolean {
-    const before = this.#passes.get(key);
-    if (before !== undefined && before >= passes) return true;
-    const more = costOf({ key, passes }) - (before === undefined ? 0 : costOf({ key, passes: before }));
-    if (this.#cost + more > most) return false;
-    this.#cost += more;
-    this.#passes.set(key, passes);
-    return true;
-  }
-}
-
-/** As `precedes`. The times are all of the same form, so they compare as text. */
-function isOlder({ entry: a }: Wanting, { entry: b }: Wanting): boolean {
-  return a.creationTimestamp === b.creationTimestamp ? a.uid < b.uid : a.creationTimestamp < b.creationTimestamp;
 }
