@@ -151,4 +151,4 @@ export const discovery = z
       ),
   })
   .prefault({})
-  .describe('The search for a node-exporter and a Prometheus that the cluster has already, for stacks.');
+  .describe('The search for a node-exporter and a Prometheus that the cluster has already.');

@@ -133,7 +133,7 @@ export const chartValues = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          'Whether the operator runs the components of TrafficStacks. Installs the CRD of TrafficStacks, and grants the rights to read workloads, Services and ConfigMaps in every namespace, and to write them in stacks.namespaces.',
+          'Whether the operator runs the TrafficStacks of users. Grants the rights to read workloads, Services and ConfigMaps in every namespace, and to write them in stacks.namespaces. Without it, only the TrafficStack "default" is run, and any other one is Stalled (StacksNotEnabled).',
         ),
       namespaces: allowedNamespaces
         .default([])
@@ -144,7 +144,7 @@ export const chartValues = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          'With stacks.enabled, whether node-exporter, Prometheus and the connectivity check are components of the TrafficStack "default". It follows these values until somebody changes its spec. From then on the object decides.',
+          'Whether the operator creates the TrafficStack "default", with node-exporter, Prometheus and the connectivity check. It follows these values until somebody changes its spec. From then on the object decides. If false, the operator deploys nothing by itself.',
         ),
     })
     .prefault({})

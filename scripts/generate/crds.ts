@@ -20,7 +20,6 @@ const OWN_GROUP = 'traffic.example.com';
 const NEEDED_WITH: Readonly<Record<string, string>> = {
   Agent: '.Values.connectivity.enabled',
   TrafficWeight: '.Values.weights.enabled',
-  TrafficStack: '.Values.stacks.enabled',
 };
 
 /** The CRDs, as plain manifests for `kubectl apply` and as chart templates. */

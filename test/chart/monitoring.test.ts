@@ -74,27 +74,27 @@ describe('the notes', () => {
     expect(notes()).not.toContain('kubectl get connectivitycheck');
   });
 
-  const DEPLOYS = 'It deploys a small Prometheus, and node-exporter';
+  const NEITHER = 'With stacks.default=false it deploys neither';
   const EITHER = 'uses the node-exporter and the Prometheus that the cluster has already, or deploys them';
   it.each<[string, string[], string[], string[]]>([
+    ['that the stack default may use what the cluster has', [], [EITHER, 'kubectl get trafficstack'], [NEITHER]],
     [
-      'that it deploys what it measures with where there are no stacks',
+      'the same without stacks of users',
       ['stacks.enabled=false'],
-      [DEPLOYS],
       [EITHER, 'kubectl get trafficstack'],
+      [NEITHER, 'the workloads of TrafficStacks'],
     ],
-    ['that the stack default may use what the cluster has', [], [EITHER, 'kubectl get trafficstack'], [DEPLOYS]],
     [
-      'that it deploys it where there is no stack default',
+      'that it deploys nothing where there is no stack default',
       ['stacks.default=false'],
-      [DEPLOYS, 'kubectl get trafficstack'],
+      [NEITHER, 'kubectl get trafficstack'],
       [EITHER],
     ],
     [
       'that it queries a Prometheus',
       ['prometheus.url=http://p'],
       ['It queries http://p', 'kubectl get trafficstack'],
-      [EITHER, DEPLOYS],
+      [EITHER, NEITHER],
     ],
     [
       'that stacks have the namespace of the release alone',

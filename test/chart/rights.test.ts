@@ -19,7 +19,7 @@ import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * The operator and its clean-up with the rights that deploy/ gives them, on a real API server with RBAC: nothing is
- * refused, and nothing is allowed that was not used. Stacks and weights do not run here, and their rights are taken away:
+ * refused, and nothing is allowed that was not used. Stacks of users and weights do not run here, and their rights are taken away:
  * integration/stacks and integration/weights do the same for them.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -32,8 +32,15 @@ const UNFIT = unfitKey('web');
 const WAIT = { timeout: 120_000, interval: 300 };
 const run = promisify(execFile);
 
-/** Needed where the admission plugin OwnerReferencesPermissionEnforcement is on, which here it is not. */
-const UNUSED = 'update trafficwatches.traffic.example.com/finalizers';
+/**
+ * Needed where the admission plugin OwnerReferencesPermissionEnforcement is on, which here it is not; and to store what is ready of a stack with
+ * `upgrade.rollback`, where nothing gets ready here: test/integration/stacks/builtIns.test.ts uses these.
+ */
+const UNUSED = [
+  'update trafficstacks.traffic.example.com/finalizers',
+  'update trafficwatches.traffic.example.com/finalizers',
+  ...['get', 'create', 'patch', 'delete'].map((verb) => `${verb} controllerrevisions.apps`),
+];
 /** For an event that happens again within ten minutes, which one may do in this story. */
 const MAYBE_USED = 'patch events.events.k8s.io';
 
@@ -114,7 +121,9 @@ beforeAll(async () => {
   await kubectl(['apply', '-k', `${ROOT}deploy`]);
   await takeOptionalRights();
   await kubectl(['apply', '-k', `${ROOT}deploy/cleanup`]);
-  await kubectl(['create', '-f', `${ROOT}deploy/crds/traffic.example.com_connectivitychecks.yaml`]);
+  for (const plural of ['connectivitychecks', 'trafficstacks']) {
+    await kubectl(['create', '-f', `${ROOT}deploy/crds/traffic.example.com_${plural}.yaml`]);
+  }
   await createPods();
   vi.stubEnv('POD_NAME', 'operator');
 });
@@ -206,7 +215,7 @@ describe('the rights in deploy/', () => {
     // This API server sends a whole list through the watch; one before 1.34 is asked for the list first.
     const isUsed = (right: string): boolean => used.has(right) || used.has(right.replace(/^list /, 'watch '));
     expect(granted).toContain(MAYBE_USED);
-    expect([...granted].filter((right) => !isUsed(right) && right !== MAYBE_USED)).toEqual([UNUSED]);
+    expect([...granted].filter((right) => !isUsed(right) && right !== MAYBE_USED)).toEqual(UNUSED);
   });
 
   it('are held to the labels of the operator by the policy on Nodes, those of the clean-up, too', async () => {
@@ -219,12 +228,14 @@ describe('the rights in deploy/', () => {
 
   it('let the clean-up leave nothing behind', async () => {
     // What a namespace controller would do.
-    await kubectl(['replace', '--raw', `/api/v1/namespaces/${EXPORTER_NAMESPACE}/finalize`, '-f-'], {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: EXPORTER_NAMESPACE },
-      spec: { finalizers: [] },
-    });
+    for (const name of [EXPORTER_NAMESPACE, AGENTS_NAMESPACE]) {
+      await kubectl(['replace', '--raw', `/api/v1/namespaces/${name}/finalize`, '-f-'], {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name },
+        spec: { finalizers: [] },
+      });
+    }
     await f.startOperator([...as, ...deployAll()]);
     await vi.waitFor(
       async () => expect(await names('deployments', NAMESPACE)).toContain('deployment.apps/prometheus'),

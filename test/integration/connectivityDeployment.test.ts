@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
 import { defaultConnectivityOptions } from '../../src/connectivity/objects/names.ts';
 import { allComponents } from '../../src/controllers/connectivity/components/components.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
@@ -19,14 +20,14 @@ import {
   SERVICES,
 } from '../../src/runtime/client/resources.ts';
 import { createAuthority } from '../../src/runtime/testing/certificates.ts';
-import { connectivityCheckCrd, installCrd } from '../harness/customResource.ts';
+import { connectivityCheckCrd, installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { startOperator, type Operator } from '../harness/operator.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { userWith } from './rights.ts';
 
 /**
- * The process of the operator deploys the connectivity check, keeps it as it should be, gives its agents the CA of the server, and removes it.
+ * The process of the operator deploys the connectivity check in the stack `default`, keeps it as it should be, gives its agents the CA of the server, and removes it.
  * What the objects contain is in src/controllers/connectivity/components/testdata.
  */
 const WAIT = { timeout: 120_000, interval: 100 };
@@ -50,7 +51,10 @@ const ON = ['--connectivity', '--connectivity-image=ours:1'];
 /** A user with the rights of a version before TLS: none to the CA of the server. */
 const OLDER = 'older';
 
-const scene = useConnectedPlane(({ client }) => installCrd(client));
+const scene = useConnectedPlane(async ({ client }) => {
+  await installCrd(client);
+  await installCrd(client, trafficStackCrd(), TRAFFIC_STACKS);
+});
 let directory: string;
 let caFile: string;
 let withTls: readonly string[];
@@ -99,6 +103,10 @@ const agentArgs = () => argsOf(DAEMONSETS, HOST_AGENTS);
 const serverArgs = () => argsOf(DEPLOYMENTS, SERVER);
 const sharedCa = async () => (await find(CONFIG_MAPS, SERVER_CA))?.data?.['ca.crt'];
 const problems = async () => (await metricsOf(operator!)).sum('connectivity_deployment_problems');
+const component = async (name: string) => {
+  const { status } = await scene.connected.client.get(TRAFFIC_STACKS, { name: 'default' });
+  return status?.components?.find((each) => each.name === name);
+};
 const checks = async () =>
   (await scene.connected.client.list(CONNECTIVITY_CHECKS)).map(({ metadata }) => metadata?.name);
 const serviceNow = async () => {
@@ -241,14 +249,17 @@ it('takes no object of somebody else over, names it, and makes its own when it i
     await vi.waitFor(async () => expect(await find(resource, ref)).toBeUndefined(), WAIT);
     await client.create(resource, { metadata: ref, spec } as KubeObject);
   }
-  const running = await run([...ON, '--connectivity-service-type=NodePort']);
-  await vi.waitFor(async () => expect(await problems()).toBe(foreign.length), WAIT);
+  await run([...ON, '--connectivity-service-type=NodePort']);
+  await vi.waitFor(async () => {
+    expect(await component('connectivity-server')).toMatchObject({
+      ...{ state: 'Failed', reason: 'ForeignObject' },
+      message: expect.stringMatching(/^Service default\/netchecker-service exists and is not of this stack/) as string,
+    });
+  }, WAIT);
   expect((await serviceNow()).labels).toBeUndefined();
   expect((await templateOf(DEPLOYMENTS, SERVER))?.metadata?.labels).toEqual({ app: 'theirs' });
-  expect(running.log()).toContain('Service default/netchecker-service exists and was not made by this operator');
   for (const { resource, ref } of foreign) await client.delete(resource, ref);
   await vi.waitFor(async () => {
-    expect(await problems()).toBe(0);
     expect(await serviceNow()).toMatchObject({ type: 'NodePort', nodePort: 31_081 });
   }, WAIT);
   await isDeployed(PLAIN);
@@ -263,9 +274,12 @@ describe('with TLS', () => {
       expect(await problems()).toBe(1);
       expect(running.log()).toContain('Secret server-tls: ca.crt cannot be used');
     }, WAIT);
-    // What does not depend on the CA is corrected: the reconcile went on, and left the others alone.
-    await reconciled();
-    expect(await serviceNow()).toMatchObject({ type: 'ClusterIP', nodePort: undefined });
+    await vi.waitFor(async () => {
+      for (const name of ['connectivity-server', 'connectivity-agents']) {
+        expect(await component(name)).toMatchObject({ state: 'Waiting', reason: 'WaitingForSecret' });
+      }
+    }, WAIT);
+    expect((await component('connectivity-server'))?.message).toContain('Secret server-tls: ca.crt cannot be used');
     expect(await serverArgs()).not.toContain(CERTIFICATE_ARGUMENT);
     expect(await agentArgs()).not.toContain(CA_ARGUMENT);
     expect(await sharedCa()).toBeUndefined();

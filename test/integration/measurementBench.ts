@@ -3,16 +3,19 @@ import { KubeConfig } from '@kubernetes/client-node';
 import type { V1PolicyRule } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
+import type { BuiltInObject } from '../../src/controllers/contract/builtIn.ts';
+import { builtInsOf } from '../../src/controllers/measurement/components/builtIns.ts';
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { createMeasurementController } from '../../src/controllers/measurement/controller.ts';
 import type { Measurement } from '../../src/controllers/measurement/controller.ts';
 import { targetsComponent } from '../../src/controllers/measurement/components/targets.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import type { MeasurementOptions } from '../../src/controllers/measurement/options.ts';
+import { exporterNamespace, FIELD_MANAGER } from '../../src/controllers/measurement/names.ts';
 import { controllerRules, removalRules } from '../../src/controllers/measurement/rbac.ts';
 import type { Rights } from '../../src/controllers/contract/rights.ts';
-import { createInformer } from '../../src/runtime/cache/informer.ts';
+import { createInformer, type Informer } from '../../src/runtime/cache/informer.ts';
 import { createClient } from '../../src/runtime/client/client.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
@@ -37,8 +40,11 @@ export interface Bench {
   readonly remover: Client;
   /** The writes of the controllers, as 'PATCH /path'. */
   readonly writes: string[];
-  /** Starts a controller with only the rights of its RBAC rules, which are none on TrafficStacks. */
-  start(options?: MeasurementOptions, over?: { pod?: ObjectRef; withStacks?: boolean }): Measurement;
+  /**
+   * Starts a controller with only the rights of its RBAC rules, which are none on TrafficStacks: it is given the stack `default` of its options, or
+   * with `readsStacks` reads them.
+   */
+  start(options?: MeasurementOptions, over?: { pod?: ObjectRef; readsStacks?: boolean }): Measurement;
   /** Resolves when the running controller has finished another full pass. */
   lookAgain(): Promise<void>;
   /** Resolves when a full pass has written nothing: while a cache does not have an object yet, it is applied again. */
@@ -47,7 +53,7 @@ export interface Bench {
   stop(): Promise<void>;
   /** All components and the ConfigMap of the targets, by 'Kind namespace/name'; undefined if missing. */
   all(): Promise<Record<string, KubeObject | undefined>>;
-  /** Resolves when all of these exist; rejects after the deadline. */
+  /** Makes what a TrafficStack has, and resolves when all of these exist; rejects after the deadline. */
   deployed(within?: Patience): Promise<void>;
   /** The content of the target file: node name -> address. */
   targets(): Promise<Record<string, string>>;
@@ -161,6 +167,14 @@ async function createBench(plane: ControlPlane, namespace: string): Promise<Benc
     },
     async deployed(within = WAIT) {
       await vi.waitFor(async () => {
+        const around = await bench.find(NAMESPACES, { name: exporterNamespace(namespace) });
+        expect(around).toMatchObject({ status: { phase: 'Active' } });
+      }, within);
+      for (const { resource, object } of stackObjects(options)) {
+        const isMissing = (await bench.find(resource, refOfKey(keyOf(object)))) === undefined;
+        if (isMissing) await client.apply(resource, object, { fieldManager: FIELD_MANAGER });
+      }
+      await vi.waitFor(async () => {
         const missing = Object.entries(await bench.all()).filter(([, object]) => object === undefined);
         expect(missing.map(([id]) => id)).toEqual([]);
       }, within);
@@ -219,17 +233,19 @@ async function nextRound({ measurement, passes }: RunningController): Promise<vo
 function startController(
   transport: Transport,
   options: MeasurementOptions,
-  { pod, withStacks = false }: { pod?: ObjectRef; withStacks?: boolean },
+  { pod, readsStacks = false }: { pod?: ObjectRef; readsStacks?: boolean },
 ): RunningController {
   let passes = 0;
   const nothing = (): void => undefined;
   const queue = { depth: nothing, added: nothing, retried: nothing, taken: nothing };
   const controller = { reconciled: () => (passes += 1), failed: nothing, queue: () => queue };
-  const stacks = withStacks ? createInformer({ transport, resource: TRAFFIC_STACKS, logger: LOGGER }) : undefined;
+  const informer = readsStacks
+    ? createInformer({ transport, resource: TRAFFIC_STACKS, logger: LOGGER })
+    : informerOf(defaultStackOf(options));
   const measurement = createMeasurementController({
     client: createClient(transport),
     transport,
-    stacks,
+    stacks: { informer, active: (all) => all },
     nodes: () => [],
     options,
     logger: LOGGER,
@@ -237,9 +253,7 @@ function startController(
     ...(pod === undefined ? {} : { pod }),
   });
   const stopped = new AbortController();
-  const running = [...measurement.informers, ...(stacks ? [stacks] : []), measurement.controller].map((each) =>
-    each.run(stopped.signal),
-  );
+  const running = [...measurement.informers, informer, measurement.controller].map((each) => each.run(stopped.signal));
   return {
     measurement,
     passes: () => passes,
@@ -247,6 +261,29 @@ function startController(
       stopped.abort();
       await Promise.all(running);
     },
+  };
+}
+
+/** What the stack `default` has of these options. */
+function stackObjects(options: MeasurementOptions): readonly BuiltInObject[] {
+  return builtInsOf(options)
+    .filter(({ isDeployed }) => isDeployed)
+    .flatMap((each) => each.render({ name: each.type, type: each.type, ...each.settings }));
+}
+
+function defaultStackOf(options: MeasurementOptions): TrafficStack {
+  const deployed = builtInsOf(options).filter(({ isDeployed }) => isDeployed);
+  const components = deployed.map(({ type, settings }) => ({ name: type.toLowerCase(), type, ...settings }));
+  return { metadata: { name: 'default' }, spec: { components } };
+}
+
+/** An informer that has this stack, and no other one. */
+function informerOf(stack: TrafficStack): Informer<TrafficStack> {
+  const lister = { get: () => stack, list: () => [stack], byIndex: () => [] };
+  const done = (): Promise<void> => Promise.resolve();
+  return {
+    ...{ resource: TRAFFIC_STACKS, synced: true, lister, refusal: undefined, subscribe: () => () => undefined },
+    ...{ whenSynced: done, whenSyncedOrRefused: done, run: done },
   };
 }
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
 import { DAEMONSETS, SERVICES } from '../../src/runtime/client/resources.ts';
+import { installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
@@ -13,6 +15,7 @@ const SERVICE = { namespace: 'default', name: 'prometheus' };
 let f: Fixture;
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1'] });
+  await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
 });
 afterAll(async () => {

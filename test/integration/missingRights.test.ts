@@ -11,7 +11,9 @@ import {
   SERVICE_ACCOUNTS,
   SERVICES,
 } from '../../src/runtime/client/resources.ts';
+import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
 import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
+import { installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
@@ -19,11 +21,12 @@ import { withoutOptionalRights } from '../harness/optionalRights.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * The operator's process with the rights that deploy/ gives it, but for some that do not hide one another, and those of stacks and
+ * The operator's process with the rights that deploy/ gives it, but for some that do not hide one another, and those of stacks of users and
  * weights, which do not run here.
  */
 const WAIT = { timeout: 90_000, interval: 200 };
 const NAMESPACE = 'traffic-operator-system';
+const PERSON = { fieldManager: 'person' };
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const MANIFESTS = readFileSync(new URL('../../deploy/operator.yaml', import.meta.url), 'utf8');
 /** Two minutes ahead: a node that has just been made has long joined. */
@@ -65,14 +68,27 @@ const rows: readonly Row[] = [
     works: ['label', 'status', 'lease'],
   },
   {
-    why: 'of what is in the namespace, some is not made; the Deployment is made, and not applied',
-    lacks: { 'create serviceaccounts': MEASURED, 'patch services': MEASURED, 'patch deployments': RECONCILED },
+    why: 'of what is in the namespace, one object is not made, and so none after it; the Deployment is made, and not applied',
+    lacks: { 'create serviceaccounts': MEASURED, 'patch deployments': RECONCILED },
     works: ['label', 'status', 'lease'],
   },
   {
-    why: 'the other way round, and no node is labelled',
-    lacks: { 'patch serviceaccounts': MEASURED, 'create services': MEASURED, 'patch nodes': RECONCILED },
+    why: 'the same, which is made by a patch, and no node is labelled',
+    lacks: { 'patch serviceaccounts': MEASURED, 'patch nodes': RECONCILED },
     works: ['Deployment', 'status', 'lease'],
+  },
+  { why: 'another object is not made', lacks: { 'create services': MEASURED }, works: ALL },
+  { why: 'the same by a patch', lacks: { 'patch services': MEASURED }, works: ALL },
+  { why: 'nothing is deployed, and nodes are watched', lacks: { 'create trafficstacks': ['log'] }, works: ALL },
+  {
+    why: 'the stack has no finalizer, without which nothing of it is made',
+    lacks: { 'patch trafficstacks': ['log'] },
+    works: ALL,
+  },
+  {
+    why: 'nothing of a stack is made before its status names it',
+    lacks: { 'patch trafficstacks/status': ['log'] },
+    works: ALL,
   },
   {
     why: 'the DaemonSet waits for its ServiceAccount, so it has a row; events are told in the log; a watch begins with the list',
@@ -96,6 +112,8 @@ const rows: readonly Row[] = [
       'watch pods': WATCHED,
       'watch deployments': [...WATCHED, 'Reconciling'],
       'watch leases': WATCHED,
+      'watch trafficstacks': WATCHED,
+      'watch controllerrevisions': WATCHED,
     },
     works: ALL,
   },
@@ -137,9 +155,11 @@ const EXCEPTIONS: readonly [RegExp, string][] = [
   [/^list /, 'asked for where watch-lists are refused, or before a namespace goes; one row stands for all'],
   [/^delete /, 'only what is no longer wanted is deleted; told as a problem of the measurement like a patch'],
   [/ persistentvolumeclaims$/, 'asked for only where Prometheus has a volume of its own; told like configmaps'],
-  [/^update trafficwatches\/finalizers$/, 'asked for by an admission plugin that is off by default'],
+  [/^update (trafficwatches|trafficstacks)\/finalizers$/, 'asked for by an admission plugin that is off by default'],
   [/^patch events$/, 'for an event that happens again within ten minutes; told like create'],
   [/^get (daemonsets|jobs|cronjobs)$/, 'other kinds of targets; told like statefulsets'],
+  [/^get (services|serviceaccounts|configmaps)$/, 'read before they are made; told like create'],
+  [/^(get|create|patch) controllerrevisions$/, 'only for a stack with spec.upgrade.rollback; told like configmaps'],
   [/^get (pods|replicasets)$/, 'whose pod the operator is, which it is not here; only its owner is then unknown'],
   [/ connectivitychecks(\/status)?$/, 'of the connectivity check, which no decision about nodes depends on'],
   [/^patch pods$/, 'the annotation that makes the kubelet look at once; there is no pod of Prometheus here'],
@@ -169,6 +189,7 @@ function without(rules: V1PolicyRule[], right: string): V1PolicyRule[] {
 let f: Fixture;
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1'] });
+  await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
   // One that nothing is known of, so that MetricsAvailable has something to explain.
   await f.addNode('n2');
   await f.client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
@@ -176,6 +197,10 @@ beforeAll(async () => {
 afterEach(async () => {
   await f.stopOperator();
   // So that the next operator has them to make.
+  await f.client
+    .mergePatch(TRAFFIC_STACKS, { name: 'default' }, { metadata: { finalizers: null } }, PERSON)
+    .catch(() => undefined);
+  await f.client.delete(TRAFFIC_STACKS, { name: 'default' });
   const exporter = { namespace: `${NAMESPACE}-node-exporter`, name: 'node-exporter' };
   for (const resource of [DAEMONSETS, SERVICES, SERVICE_ACCOUNTS] as Resource[])
     await f.client.delete(resource, exporter);

@@ -1,7 +1,8 @@
-import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule } from '@kubernetes/client-node';
+import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule, V1Role, V1RoleBinding } from '@kubernetes/client-node';
 import { expect, vi } from 'vitest';
 import type { Client } from '../../src/runtime/client/client.ts';
 import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
+import { NAMESPACES } from '../../src/runtime/client/resources.ts';
 import type { Fixture } from '../harness/fixture.ts';
 
 interface Review extends KubeObject {
@@ -72,4 +73,29 @@ export async function userWithOnly(
   await client.create(BINDINGS, { metadata: { name }, roleRef, subjects });
   await whenAllowed(client, name, granted.at(-1)!);
   return controlPlane.user(name);
+}
+
+const ROLES: Resource<V1Role> = { ...RBAC, kind: 'Role', plural: 'roles', namespaced: true };
+const ROLE_BINDINGS: Resource<V1RoleBinding> = {
+  ...RBAC,
+  kind: 'RoleBinding',
+  plural: 'rolebindings',
+  namespaced: true,
+};
+
+/** Gives a user further rights in one namespace, which is made if it does not exist. */
+export async function allowIn(
+  client: Client,
+  user: string,
+  namespace: string,
+  rules: readonly V1PolicyRule[],
+): Promise<void> {
+  const granted = rules.map((rule) => ({ ...rule, why: undefined }));
+  const metadata = { namespace, name: user };
+  await client.create(NAMESPACES, { metadata: { name: namespace } }).catch(() => undefined);
+  await client.create(ROLES, { metadata, rules: granted });
+  const roleRef = { apiGroup: RBAC.group, kind: 'Role', name: user };
+  const subjects = [{ apiGroup: RBAC.group, kind: 'User', name: user }];
+  await client.create(ROLE_BINDINGS, { metadata, roleRef, subjects });
+  await whenAllowed(client, user, granted.at(-1)!, { namespace });
 }

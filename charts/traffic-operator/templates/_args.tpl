@@ -173,16 +173,18 @@
 {{- end }}
 {{- if .Values.stacks.enabled }}
 - --stacks=true
+{{- end }}
 - --default-stack={{ .Values.stacks.default }}
+{{- if .Values.stacks.enabled }}
 {{- if not (has "*" .Values.stacks.namespaces) }}
 {{- /* Without this flag, every namespace is allowed. */}}
 {{- range .Values.stacks.namespaces | default (list .Release.Namespace) }}
 - --stack-namespace={{ . }}
 {{- end }}
 {{- end }}
+{{- end }}
 {{- range .Values.discovery.namespaces }}
 - --discovery-namespace={{ . }}
-{{- end }}
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}

@@ -9,11 +9,11 @@
 - apiGroups: ['']
   resources: ['services', 'serviceaccounts']
   resourceNames: ['node-exporter']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['apps']
   resources: ['daemonsets']
   resourceNames: ['node-exporter']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['discovery.k8s.io']
   resources: ['endpointslices']
   verbs: ['list', 'watch']
@@ -29,7 +29,7 @@
 - apiGroups: ['']
   resources: ['serviceaccounts']
   resourceNames: ['netchecker-agent']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 # The CA of the server, for the agents, with TLS.
 - apiGroups: ['']
   resources: ['configmaps']
@@ -38,11 +38,11 @@
 - apiGroups: ['']
   resources: ['services']
   resourceNames: ['netchecker-agent', 'netchecker-agent-hostnet']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['apps']
   resources: ['daemonsets']
   resourceNames: ['netchecker-agent', 'netchecker-agent-hostnet']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 # To keep the namespace of the agents if it has pods that are not ours.
 - apiGroups: ['']
   resources: ['pods']
@@ -83,16 +83,48 @@
 - apiGroups: ['traffic.example.com']
   resources: ['connectivitychecks/status']
   verbs: ['patch']
+# create: the stack "default". patch: that one, and the finalizer.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks']
+  verbs: ['list', 'watch', 'create', 'patch']
+# If the flags deploy nothing any more.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks']
+  resourceNames: ['default']
+  verbs: ['delete']
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks/status']
+  verbs: ['patch']
+# For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks/finalizers']
+  verbs: ['update']
+# To find an existing node-exporter.
+- apiGroups: ['apps']
+  resources: ['daemonsets']
+  verbs: ['get', 'list', 'watch']
+# To find an existing Prometheus.
+- apiGroups: ['']
+  resources: ['services']
+  verbs: ['get', 'list', 'watch']
+# Why a component is not ready, and whether own pods of node-exporter listen.
+- apiGroups: ['']
+  resources: ['pods']
+  verbs: ['list', 'watch']
 {{- end -}}
 
 {{- define "traffic-operator.rights.controller.own" -}}
 - apiGroups: ['']
   resources: ['services', 'serviceaccounts']
   resourceNames: ['prometheus']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['']
   resources: ['configmaps']
-  resourceNames: ['prometheus-config', 'prometheus-targets', 'prometheus-targets-2', 'prometheus-agent-targets', 'prometheus-agent-targets-2']
+  resourceNames: ['prometheus-config']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+- apiGroups: ['']
+  resources: ['configmaps']
+  resourceNames: ['prometheus-targets', 'prometheus-targets-2', 'prometheus-agent-targets', 'prometheus-agent-targets-2']
   verbs: ['list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['']
   resources: ['persistentvolumeclaims']
@@ -101,7 +133,7 @@
 - apiGroups: ['apps']
   resources: ['deployments']
   resourceNames: ['prometheus']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 # To annotate Prometheus' pod when its targets change, and to find the operator's Deployment, the owner of these objects.
 - apiGroups: ['']
   resources: ['pods']
@@ -112,15 +144,15 @@
 - apiGroups: ['']
   resources: ['serviceaccounts']
   resourceNames: ['netchecker-server']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['']
   resources: ['services']
   resourceNames: ['netchecker-service']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 - apiGroups: ['apps']
   resources: ['deployments']
   resourceNames: ['netchecker-server']
-  verbs: ['list', 'watch', 'create', 'patch', 'delete']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
 # To find the operator's Deployment, the owner of these objects.
 - apiGroups: ['']
   resources: ['pods']
@@ -128,6 +160,14 @@
 - apiGroups: ['apps']
   resources: ['replicasets']
   verbs: ['get']
+# The last ready revision of components, for rollbacks.
+- apiGroups: ['apps']
+  resources: ['controllerrevisions']
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete']
+# Why a component is not ready, where no status tells: a quota, a volume, a probe.
+- apiGroups: ['events.k8s.io']
+  resources: ['events']
+  verbs: ['list']
 {{- end -}}
 
 {{- define "traffic-operator.rights.cleanup.cluster" -}}
@@ -196,7 +236,11 @@
   verbs: ['get', 'delete']
 - apiGroups: ['']
   resources: ['configmaps']
-  resourceNames: ['prometheus-config', 'prometheus-targets', 'prometheus-targets-2', 'prometheus-agent-targets', 'prometheus-agent-targets-2']
+  resourceNames: ['prometheus-config']
+  verbs: ['get', 'delete']
+- apiGroups: ['']
+  resources: ['configmaps']
+  resourceNames: ['prometheus-targets', 'prometheus-targets-2', 'prometheus-agent-targets', 'prometheus-agent-targets-2']
   verbs: ['get', 'delete']
 - apiGroups: ['']
   resources: ['persistentvolumeclaims']
@@ -278,22 +322,6 @@
 {{- end -}}
 
 {{- define "traffic-operator.rights.stacks.cluster" -}}
-# create: the stack "default". patch: that one, and the finalizer.
-- apiGroups: ['traffic.example.com']
-  resources: ['trafficstacks']
-  verbs: ['list', 'watch', 'create', 'patch']
-# If the flags deploy nothing any more.
-- apiGroups: ['traffic.example.com']
-  resources: ['trafficstacks']
-  resourceNames: ['default']
-  verbs: ['delete']
-- apiGroups: ['traffic.example.com']
-  resources: ['trafficstacks/status']
-  verbs: ['patch']
-# For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.
-- apiGroups: ['traffic.example.com']
-  resources: ['trafficstacks/finalizers']
-  verbs: ['update']
 # The workloads of components.
 - apiGroups: ['apps']
   resources: ['deployments', 'statefulsets', 'daemonsets']
@@ -314,15 +342,11 @@
 - apiGroups: ['policy']
   resources: ['poddisruptionbudgets']
   verbs: ['get', 'list', 'watch']
-# Those of built-in components. The controllers that deploy them without a stack have the rights to write them, by their names.
+# Those of built-in components. The rights to write them are by their names.
 - apiGroups: ['']
   resources: ['serviceaccounts']
   verbs: ['get', 'list', 'watch']
-# Why a component is not ready.
-- apiGroups: ['']
-  resources: ['pods']
-  verbs: ['list', 'watch']
-# The same, where no status tells: a quota, a volume, a probe.
+# Why a component is not ready, where no status tells: a quota, a volume, a probe.
 - apiGroups: ['events.k8s.io']
   resources: ['events']
   verbs: ['list']

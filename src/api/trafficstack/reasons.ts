@@ -32,6 +32,8 @@ export const StackReason = {
   InvalidComponents: 'InvalidComponents',
   /** The stack has objects in a namespace in which the operator may not write: nothing is written. */
   NamespaceNotAllowed: 'NamespaceNotAllowed',
+  /** Stacks of users are off: nothing is written. */
+  StacksNotEnabled: 'StacksNotEnabled',
   /** An object that the stack wants to create exists and has another owner. */
   ForeignObject: 'ForeignObject',
   NotStalled: 'NotStalled',
@@ -69,6 +71,8 @@ export const ComponentReason = {
   WaitingForRemoval: 'WaitingForRemoval',
   /** Its dependencies are ready, but `upgrade.query` is not true: the operator has not begun to change it. */
   WaitingForGate: 'WaitingForGate',
+  /** The operator lacks a Secret, or a file of it, that the objects of the component need. */
+  WaitingForSecret: 'WaitingForSecret',
   /** Its dependencies are ready, but an earlier wave has not ended: the operator has not begun to change it. */
   WaitingForWave: 'WaitingForWave',
   /** A change in an earlier wave has failed: the operator does not change this component. */

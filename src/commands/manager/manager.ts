@@ -1,6 +1,6 @@
 import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
-import type { ControllerContext } from '../../controllers/contract/context.ts';
-import { usedBy } from '../../controllers/contract/keepers.ts';
+import type { ControllerContext, StackSource } from '../../controllers/contract/context.ts';
+import { DEFAULT_STACK, usedBy } from '../../controllers/contract/keepers.ts';
 import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { askingOnlyOurs } from '../../controllers/measurement/observe/ownPrometheus.ts';
@@ -13,7 +13,8 @@ import { routedClient } from '../../prometheus/routedClient.ts';
 import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
 import { createClient, type Client } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
-import { cachePart, Manager, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { cachePart, Manager, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import type { Part } from '../../runtime/process/part.ts';
 import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
@@ -28,7 +29,7 @@ import { usageQuery, type Running } from './usageQuery.ts';
 const COMPONENT = 'traffic.example.com/traffic-operator';
 
 function createNodes(
-  { options, transport, metrics, logger }: Process,
+  { transport, metrics, logger }: Process,
   trim: ControllerContext['trimNode'],
 ): Informer<CachedNode> {
   return createNodeInformer({
@@ -38,14 +39,23 @@ function createNodes(
     trim,
     // Series of the operator's own Prometheus have the node's name. Those of another, which a stack may use, may have only an address.
     // And that a node is not Ready tells why the pods of a stack are not available.
-    withAddresses: !options.hasOwnPrometheus || options.flags.stacks,
+    withAddresses: true,
   });
 }
 
-function createStacks({ options, transport, metrics, logger }: Process): Informer<TrafficStack> | undefined {
-  if (!options.flags.stacks) return undefined;
+function createStacks({ options, transport, metrics, logger }: Process): StackSource {
   const common = { transport, logger, metrics: metrics.reflector };
-  return createInformer({ ...common, resource: TRAFFIC_STACKS, transform: withoutManagedFields });
+  const isDefault = ({ metadata }: TrafficStack): boolean => metadata?.name === DEFAULT_STACK;
+  return {
+    informer: createInformer({ ...common, resource: TRAFFIC_STACKS, transform: withoutManagedFields }),
+    active: (stacks) => (options.flags.stacks ? stacks : stacks.filter(isDefault)),
+  };
+}
+
+/** Without the CRD of TrafficStacks, the operator deploys nothing, and goes on to watch nodes: MetricsAvailable names the CRD. */
+function stacksPart({ informer }: StackSource, { flags }: ManagerOptions): Part {
+  const part = optionalCachePart(informer);
+  return flags.stacks ? part : readyWithoutCrd(part, informer);
 }
 
 /** @param usedUrl of the Prometheus that a TrafficStack uses in place of that of the operator */
@@ -63,9 +73,9 @@ function createPrometheus(
 }
 
 /** As the status of a stack says, so that a restart changes nothing. With --prometheus-url there is none. */
-function usedUrlOf({ options }: Process, stacks: Informer<TrafficStack> | undefined): () => string | undefined {
-  if (!options.hasOwnPrometheus || stacks === undefined) return () => undefined;
-  return () => usedBy(stacks.lister.list(), 'Prometheus')?.workload.url;
+function usedUrlOf({ options }: Process, { informer, active }: StackSource): () => string | undefined {
+  if (!options.hasOwnPrometheus) return () => undefined;
+  return () => usedBy(active(informer.lister.list()), 'Prometheus')?.workload.url;
 }
 
 function createFeed(
@@ -159,7 +169,7 @@ export async function runManager(
   manager.add(
     ...(await createServers({ healthAddress, metricsServer, metrics, logger }, manager, reading)),
     cachePart(context.nodes),
-    ...(context.stacks === undefined ? [] : [optionalCachePart(context.stacks)]),
+    stacksPart(context.stacks, options),
     ...election.parts,
     { name: 'feed', stage: 'work', run: (stop) => context.feed.run(stop) },
     ...running.flatMap(({ parts }) => parts),

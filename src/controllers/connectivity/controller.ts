@@ -1,4 +1,3 @@
-import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
@@ -11,10 +10,10 @@ import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { ProblemReport } from '../../runtime/status/problemReport.ts';
+import type { StackSource } from '../contract/context.ts';
 import { createKeeperCache } from '../contract/keeperCache.ts';
-import { withoutStackOwner } from '../contract/stackOwner.ts';
 import { allComponents } from './components/components.ts';
-import { KEPT_TYPES, switchedOff } from './decide/keepers.ts';
+import { deployedByFlags, KEPT_TYPES, switchedOff } from './decide/keepers.ts';
 import type { ConnectivityMetrics } from './metrics.ts';
 import type { DeploymentOptions } from './options.ts';
 import { createPass } from './passes.ts';
@@ -23,8 +22,7 @@ export interface ConnectivityControllerOptions {
   /** Refuses writes in a standby. */
   readonly client: Client;
   readonly transport: Transport;
-  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
-  readonly stacks?: Informer<TrafficStack> | undefined;
+  readonly stacks: StackSource;
   readonly options: DeploymentOptions;
   /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
   readonly pod?: ObjectRef | undefined;
@@ -57,17 +55,14 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
   const { transport, options, recorder, logger, metrics = {}, clock = systemClock } = settings;
   let enqueue = (): void => undefined;
   const components = allComponents(options);
-  const watched = watchMembers(components, {
+  const caches = watchMembers(components, {
     transport,
     logger,
     clock,
     onRefusal: () => enqueue(),
     ...(metrics.reflector && { metrics: metrics.reflector }),
   });
-  // What a stack has had is of this controller again where no stack is run.
-  const live: typeof watched.live = (member) => withoutStackOwner(watched.live(member));
-  const caches = settings.stacks === undefined ? { ...watched, live } : watched;
-  const stacks = createKeeperCache(settings.stacks, KEPT_TYPES, components);
+  const stacks = createKeeperCache(settings.stacks, KEPT_TYPES, components, deployedByFlags(options));
   const report = new ProblemReport({
     name: 'connectivity',
     action: 'Deploy',

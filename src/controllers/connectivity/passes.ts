@@ -13,13 +13,13 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import type { MemberCaches } from '../../runtime/objectSet/watch.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
 import type { KeeperCache } from '../contract/keeperCache.ts';
-import { keptByStacks, withPartners } from '../contract/keepers.ts';
+import { keptByStacks } from '../contract/keepers.ts';
 import { OWNER } from '../contract/labels.ts';
 import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
 import { listStrangers } from '../contract/ownership.ts';
 import { isOfAnyStack } from '../contract/stackOwner.ts';
 import { connectivitySet, serverComponent, type Component, type ComponentGroup } from './components/components.ts';
-import { KEPT_TYPES, PARTNERS, switchedOff, type StackGroup } from './decide/keepers.ts';
+import { KEPT_TYPES, switchedOff, type StackGroup } from './decide/keepers.ts';
 import { ensureFirstCheck } from './firstCheck.ts';
 import { FIELD_MANAGER, FIRST_CHECK } from './names.ts';
 import type { DeploymentOptions } from './options.ts';
@@ -65,7 +65,7 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
     report.update(SOURCE.caches, [...caches.refusals(off), ...stacks.refusals()]);
     const checkFailures = keepers === undefined ? [] : await firstCheck(o, off);
     const ca = await serverCa(o, off);
-    const unknown = withPartners(caches.unknownGroups(), PARTNERS);
+    const unknown = caches.unknownGroups();
     const observation = await observeSet(connectivitySet(options, { owner: owner.value, ca }), off, {
       live: (member) => caches.live(member),
       // Without the CA, its ConfigMap, the server and the agents are unchanged.

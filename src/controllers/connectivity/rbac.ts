@@ -7,11 +7,11 @@ import {
   SERVER_NAME,
   SERVICE_NAME,
 } from '../../connectivity/objects/names.ts';
-import { KEEP_VERBS, REMOVE_VERBS, rule, type Rights, type Rule } from '../contract/rights.ts';
+import { KEEP_VERBS, REMOVE_VERBS, rule, STACK_VERBS, type Rights, type Rule } from '../contract/rights.ts';
 
 /** Returns exactly the rights that the controller uses. It cannot grant rights: the chart gives the server its rights. */
 export function controllerRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, KEEP_VERBS);
+  const { cluster, own } = byName(namespace, KEEP_VERBS, STACK_VERBS);
   return {
     cluster: [
       ...cluster,
@@ -34,7 +34,7 @@ export function controllerRules(namespace: string): Rights {
 
 /** Returns exactly the rights that removeConnectivity uses. */
 export function removalRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, REMOVE_VERBS);
+  const { cluster, own } = byName(namespace, REMOVE_VERBS, REMOVE_VERBS);
   return { cluster: [...cluster, LIST_PODS], own };
 }
 
@@ -43,26 +43,31 @@ const LIST_PODS: Rule = {
   why: 'To keep the namespace of the agents if it has pods that are not ours.',
 };
 
-/** Returns the rights on the objects that the controller creates, limited to their names. */
-function byName(namespace: string, verbs: string[]): Rights {
+/**
+ * Returns the rights on the objects that the controller and the TrafficStack `default` create, limited to their names.
+ *
+ * @param verbs for the objects of the controller
+ * @param stackVerbs for the objects of the stack
+ */
+function byName(namespace: string, verbs: string[], stackVerbs: string[]): Rights {
   return {
     cluster: [
       {
         ...rule('', ['namespaces'], verbs, [agentsNamespaceOf(namespace)]),
         why: 'The operator creates the namespace of the agents, so no Role can exist there before. Resource names limit these rights.',
       },
-      rule('', ['serviceaccounts'], verbs, [AGENT_NAME]),
+      rule('', ['serviceaccounts'], stackVerbs, [AGENT_NAME]),
       {
         ...rule('', ['configmaps'], verbs, [SERVER_CA_NAME]),
         why: 'The CA of the server, for the agents, with TLS.',
       },
-      rule('', ['services'], verbs, [AGENT_NAME, HOST_AGENT_NAME]),
-      rule('apps', ['daemonsets'], verbs, [AGENT_NAME, HOST_AGENT_NAME]),
+      rule('', ['services'], stackVerbs, [AGENT_NAME, HOST_AGENT_NAME]),
+      rule('apps', ['daemonsets'], stackVerbs, [AGENT_NAME, HOST_AGENT_NAME]),
     ],
     own: [
-      rule('', ['serviceaccounts'], verbs, [SERVER_NAME]),
-      rule('', ['services'], verbs, [SERVICE_NAME]),
-      rule('apps', ['deployments'], verbs, [SERVER_NAME]),
+      rule('', ['serviceaccounts'], stackVerbs, [SERVER_NAME]),
+      rule('', ['services'], stackVerbs, [SERVICE_NAME]),
+      rule('apps', ['deployments'], stackVerbs, [SERVER_NAME]),
     ],
   };
 }

@@ -132,6 +132,8 @@ export interface BuiltIn {
    * @param common that of the stack: for what the settings do not say, before the flags
    */
   render(component: ComponentSpec, common?: CommonSpec): readonly BuiltInObject[];
+  /** Why its objects must not be written yet, although the settings are right; undefined if they may. Never rejects. Default: they may. */
+  readonly waitsFor?: (() => Promise<string | undefined>) | undefined;
   /** For the modes External and Auto. Undefined: the type has neither. */
   readonly standIn?: (component: ComponentSpec) => StandIn;
 }

@@ -27,8 +27,7 @@ export interface ControllerContext {
   readonly nodes: Informer<CachedNode>;
   /** The transform of that informer. Responses to writes go through it too: they must not differ from the cache. */
   readonly trimNode: (node: KubeObject) => CachedNode;
-  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
-  readonly stacks: Informer<TrafficStack> | undefined;
+  readonly stacks: StackSource;
   /** What the controllers of this process offer to TrafficStacks. */
   readonly builtIns: readonly BuiltIn[];
   /** Nodes that cannot be measured, and why. */
@@ -43,6 +42,14 @@ export interface ControllerContext {
   readonly metrics: RuntimeMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** The TrafficStacks of the cluster. */
+export interface StackSource {
+  /** The shared informer of all of them. */
+  readonly informer: Informer<TrafficStack>;
+  /** Leaves only those that are run: while the stacks of users are off, that is the stack `default`. */
+  readonly active: (stacks: readonly TrafficStack[]) => readonly TrafficStack[];
 }
 
 /** The dependencies of a clean-up. No other process of the operator writes meanwhile. */

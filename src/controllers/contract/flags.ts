@@ -99,12 +99,12 @@ export const SHARED_FLAGS = {
   stacks: withDefault(
     boolean,
     'false',
-    'Bring the components of TrafficStacks up in the order of their dependencies, and keep them running.',
+    'Bring the components of the TrafficStacks of users up in the order of their dependencies, and keep them running. Without it, the operator runs only the TrafficStack "default".',
   ),
   defaultStack: withDefault(
     boolean,
-    'false',
-    'With --stacks, what the operator deploys is in the TrafficStack "default". It follows the flags until somebody changes its spec. From then on the object decides.',
+    'true',
+    'Create the TrafficStack "default", with what the operator deploys. It follows the flags until somebody changes its spec. From then on the object decides. Without it, the operator deploys nothing by itself.',
   ),
   stackNamespace: list(
     dnsLabel,

@@ -2,66 +2,60 @@ import { describe, expect, it } from 'vitest';
 import type { ComponentSpec, TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
 import { ApiError } from '../../runtime/client/errors.ts';
-import { FakeClock } from '../../runtime/process/clock.ts';
+import type { StackSource } from './context.ts';
 import { createKeeperCache } from './keeperCache.ts';
 
 const TYPES = { server: 'ConnectivityServer' } as const;
+const BY_FLAGS = new Set(['server'] as const);
 const stack = (components: ComponentSpec[], summary = '') => ({
   ...{ metadata: { name: 'main' }, spec: { components }, status: { summary } },
 });
-const NAMED = stack([{ name: 's', type: 'ConnectivityServer' }]);
+const NAMED = stack([{ name: 's', type: 'ConnectivityServer', mode: 'Disabled' }]);
 
-/** An informer that has these stacks. */
-function informer(state: { synced?: boolean; status?: number; list?: TrafficStack[] }) {
+/** Stacks of an informer, of which all are active. */
+function source(state: { synced?: boolean; status?: number; list?: TrafficStack[] }) {
   const { synced = true, status, list = [] } = state;
   const listeners: ((event: InformerEvent<TrafficStack>) => void)[] = [];
   const refusal =
     status === undefined ? undefined : new ApiError({ method: 'GET', path: '/', status, reason: 'Refused' });
-  const stacks = {
+  const informer = {
     ...{ synced, refusal, lister: { list: () => list } },
     subscribe: (listener: (typeof listeners)[number]) => listeners.push(listener),
   } as unknown as Informer<TrafficStack>;
+  const stacks: StackSource = { informer, active: (all) => all };
   return { stacks, tell: () => listeners.forEach((listener) => listener({} as InformerEvent<TrafficStack>)) };
 }
 
 describe('what stacks ask of a controller', () => {
-  const NAMED_SERVER = { component: NAMED.spec.components[0] };
-  const NONE = { server: { isOn: undefined, isKept: false, isUndecided: false } };
-  it.each<[string, Parameters<typeof informer>[0] | undefined, unknown, boolean, number]>([
-    ['stacks are switched off', undefined, NONE, true, 0],
-    ['they are not read yet', { synced: false }, undefined, false, 0],
-    [
-      'they are read',
-      { list: [NAMED] },
-      { server: { ...NAMED_SERVER, isOn: true, isKept: true, isUndecided: false } },
-      true,
-      0,
-    ],
-    ['they may not be read', { synced: false, status: 403 }, undefined, true, 1],
-    ['they may not be watched any more: what was read may be old', { list: [NAMED], status: 403 }, undefined, true, 1],
-    ['their CRD is not installed', { synced: false, status: 404 }, NONE, true, 0],
+  const BY_DEFAULT = { server: { isOn: undefined, isKept: true, isUndecided: true } };
+  it.each<[string, Parameters<typeof source>[0], unknown, boolean, string[]]>([
+    ['they are not read yet', { synced: false }, undefined, false, []],
+    ['they are read', { list: [NAMED] }, { server: { isOn: false, isKept: false, isUndecided: false } }, true, []],
+    ['they may not be read', { synced: false, status: 403 }, undefined, true, ['Forbidden']],
+    ['they may not be watched any more: what was read may be old', { status: 403 }, undefined, true, ['Forbidden']],
+    ['their CRD is not installed', { synced: false, status: 404 }, BY_DEFAULT, true, ['CrdMissing']],
   ])('%s', (_, state, keepers, settled, refusals) => {
-    const cache = createKeeperCache(state && informer(state).stacks, TYPES, []);
+    const cache = createKeeperCache(source(state).stacks, TYPES, [], BY_FLAGS);
     expect(cache.keepers()).toEqual(keepers);
     expect(cache.settled).toBe(settled);
-    expect(cache.refusals()).toHaveLength(refusals);
+    expect(cache.refusals().map(({ reason }) => reason)).toEqual(refusals);
   });
 
-  it('is not for ever the stack default, which may not be creatable', async () => {
-    const clock = new FakeClock();
-    const cache = createKeeperCache(informer({}).stacks, TYPES, [], { byDefault: new Set(['server'] as const), clock });
-    expect(cache.keepers()?.server.isKept).toBe(true);
-    await clock.advance(59_000);
-    expect(cache.keepers()?.server.isKept).toBe(true);
-    await clock.advance(1_000);
-    expect(cache.keepers()?.server.isKept).toBe(false);
+  it('is nothing of stacks that are not active', () => {
+    const { stacks } = source({ list: [NAMED] });
+    expect(createKeeperCache({ ...stacks, active: () => [] }, TYPES, [], BY_FLAGS).keepers()).toEqual(BY_DEFAULT);
+  });
+
+  it('does not need the CRD if the flags deploy nothing', () => {
+    const { stacks } = source({ synced: false, status: 404 });
+    expect(createKeeperCache(stacks, TYPES, [], new Set()).refusals()).toEqual([]);
   });
 
   it('is told when it changes, and not with each report of a stack', () => {
     const list: TrafficStack[] = [];
-    const { stacks, tell } = informer({ list });
+    const { stacks, tell } = source({ list });
     let told = 0;
-    createKeeperCache(stacks, TYPES, []).subscribe(() => (told += 1));
+    createKeeperCache(stacks, TYPES, [], BY_FLAGS).subscribe(() => (told += 1));
     list.push(NAMED);
     tell();
     list[0] = stack(NAMED.spec.components, '0/1');

@@ -1,26 +1,17 @@
-import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { isKnown, type Informer } from '../../runtime/cache/informer.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
 import type { Member } from '../../runtime/objectSet/member.ts';
 import { refusalOf } from '../../runtime/objectSet/watch.ts';
-import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
+import type { StackSource } from './context.ts';
 import { keepersOf, type Keepers, type KeptTypes } from './keepers.ts';
-
-/** How long the stack `default` is waited for, ms. If it cannot be created by then, the controller deploys what it would have. */
-const AWAITED_MS = 60_000;
-
-interface Awaiting<G extends string> {
-  /** See keepersOf. */
-  readonly byDefault?: ReadonlySet<G>;
-  readonly clock: Pick<Clock, 'monotonic'>;
-}
 
 /** What the TrafficStacks of the cluster ask of a controller. */
 export interface KeeperCache<G extends string> {
   /** True if they are read, or refused, or there are none. */
   readonly settled: boolean;
-  /** That they may not be listed or watched, with the message of the API server. */
+  /** That they may not be listed or watched, with the message of the API server; or that their CRD is missing, and nothing is deployed. */
   refusals(): Problem[];
   /** Undefined if that is not known: then what they may have must not be changed. */
   keepers(): Keepers<G> | undefined;
@@ -29,38 +20,32 @@ export interface KeeperCache<G extends string> {
 }
 
 /**
- * @param stacks the shared informer; undefined if stacks are switched off
  * @param members all objects of the groups
+ * @param byFlags the groups that the flags deploy
  */
 export function createKeeperCache<G extends string>(
-  stacks: Informer<TrafficStack> | undefined,
+  { informer, active }: StackSource,
   types: KeptTypes<G>,
   members: readonly Member[],
-  { byDefault, clock }: Awaiting<G> = { clock: systemClock },
+  byFlags: ReadonlySet<G>,
 ): KeeperCache<G> {
-  if (stacks === undefined) {
-    const keepers = keepersOf(types, [], members);
-    return { settled: true, refusals: () => [], keepers: () => keepers, subscribe: () => undefined };
-  }
-  let knownSince: number | undefined;
-  const listed = (): Keepers<G> => {
-    knownSince ??= clock.monotonic();
-    const isOver = clock.monotonic() - knownSince >= AWAITED_MS;
-    return keepersOf(types, stacks.lister.list(), members, isOver ? undefined : byDefault);
-  };
+  const listed = (): Keepers<G> => keepersOf(types, active(informer.lister.list()), members, byFlags);
   return {
     get settled() {
-      return stacks.synced || stacks.refusal !== undefined;
+      return informer.synced || informer.refusal !== undefined;
     },
-    refusals: () => (hasNoStacks(stacks) ? [] : refusalOf('TrafficStacks', stacks)),
+    refusals() {
+      if (!hasNoStacks(informer)) return refusalOf('TrafficStacks', informer);
+      return byFlags.size === 0 ? [] : [MISSING];
+    },
     keepers() {
-      if (hasNoStacks(stacks)) return keepersOf(types, [], members);
-      return isKnown(stacks) ? listed() : undefined;
+      if (hasNoStacks(informer)) return keepersOf(types, [], members, byFlags);
+      return isKnown(informer) ? listed() : undefined;
     },
     subscribe(onChange) {
       let known = '';
       // Each report of a stack on its components is an event.
-      stacks.subscribe(() => {
+      informer.subscribe(() => {
         const next = JSON.stringify(listed());
         if (next !== known) onChange();
         known = next;
@@ -73,3 +58,10 @@ export function createKeeperCache<G extends string>(
 function hasNoStacks({ refusal }: Informer<TrafficStack>): boolean {
   return refusal !== undefined && isNotFound(refusal);
 }
+
+const CRD = `${TRAFFIC_STACKS.plural}.${TRAFFIC_STACKS.group}`;
+const MISSING: Problem = {
+  reason: 'CrdMissing',
+  object: 'TrafficStacks',
+  message: `the API server does not serve TrafficStacks, so nothing is deployed: install the CRD ${CRD} of deploy/crds`,
+};

@@ -11,7 +11,7 @@ import { idFor, idOf, type Member } from '../../runtime/objectSet/member.ts';
 /** The TrafficStack of what the operator deploys itself. */
 export const DEFAULT_STACK = 'default';
 
-/** The groups of objects of a controller that TrafficStacks may keep in its place, and the type of component that each of them is. */
+/** The groups of objects that TrafficStacks have, and the type of component that each of them is. */
 export type KeptTypes<G extends string> = Readonly<Record<G, BuiltInType>>;
 
 /** A workload or Service of somebody else that a component uses in place of a group. */
@@ -22,7 +22,7 @@ export interface Used {
 
 /** What TrafficStacks ask for of a group. */
 interface Asked {
-  /** Undefined if none names it: then the flags decide. */
+  /** Undefined if none names it: then the flags decide whether the stack `default` will. */
   readonly isOn: boolean | undefined;
   /** The component with that type, of the stack that has the objects, or else of the first one. */
   readonly component?: ComponentSpec | undefined;
@@ -38,35 +38,33 @@ interface Asked {
 export type Keepers<G extends string> = Readonly<Record<G, Asked>>;
 
 /**
- * Who keeps the groups of objects.
+ * Which groups of objects TrafficStacks keep. Only a stack makes them; a controller removes those that an older version of it has made, once no
+ * stack is to have them.
  *
- * | TrafficStacks                                        | kept by                                  |
- * |------------------------------------------------------|------------------------------------------|
- * | one has an object of the group in its inventory      | that stack, until it has removed it      |
- * | one names its type, and is not being deleted         | that stack                               |
- * | one names its type with the mode Disabled or External | nobody: the controller removes what is its own |
- * | none names its type                                  | the controller, as its flags say         |
- * | the same, and the stack `default` will have it, and does not exist yet | nobody: what somebody else has made would be found too late |
+ * | TrafficStacks                                        | the flags     | kept by a stack                   |
+ * |------------------------------------------------------|---------------|-----------------------------------|
+ * | one has an object of the group in its inventory      | any           | yes, until it has removed it      |
+ * | one names its type, and is not being deleted         | any           | yes                               |
+ * | one names its type with the mode Disabled or External | any          | no                                |
+ * | none names its type                                  | deploy it     | yes: the stack `default` will have it |
+ * | none names its type                                  | do not        | no                                |
  *
  * @param members all objects of the groups
- * @param byDefault the groups that the operator puts into the stack `default`
+ * @param byFlags the groups that the flags deploy
  */
 export function keepersOf<G extends string>(
   types: KeptTypes<G>,
   stacks: readonly TrafficStack[],
   members: readonly Member[],
-  byDefault: ReadonlySet<G> = new Set(),
+  byFlags: ReadonlySet<G>,
 ): Keepers<G> {
   const asking = stacks.filter(isStaying);
-  // One that is being deleted is made anew.
-  const isDefaultMissing = !asking.some(({ metadata }) => metadata?.name === DEFAULT_STACK);
   const asked = (group: G): Asked => {
     const ids = new Set(members.filter((each) => each.group === group).map(idOf));
     const modes = asking.flatMap((stack) => modesOf(stack, types[group]));
     const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled' && mode !== 'External');
     const used = usedBy(stacks, types[group]);
-    const isAwaited = isOn === undefined && isDefaultMissing && byDefault.has(group);
-    const willBeKept = isOn === true || isAwaited;
+    const willBeKept = isOn ?? byFlags.has(group);
     const isDecided = used !== undefined || stacks.some((stack) => hasOwn(stack, types[group]));
     const isHolder = (stack: TrafficStack): boolean => holdsOneOf(stack, ids);
     const isKept = willBeKept || stacks.some(isHolder);
@@ -124,14 +122,6 @@ function holdsOneOf({ status }: TrafficStack, ids: ReadonlySet<string>): boolean
  */
 export function keptByStacks<G extends string>(types: KeptTypes<G>, keepers: Keepers<G> | undefined): ReadonlySet<G> {
   return new Set(groupsIn(types).filter((group) => keepers?.[group].isKept ?? true));
-}
-
-/** The groups that are unknown, with those that are left as they are with them. @param partners groups that are deployed together */
-export function withPartners<G extends string>(
-  unknown: ReadonlySet<G | undefined>,
-  partners: readonly (readonly G[])[],
-): ReadonlySet<G | undefined> {
-  return new Set([...unknown, ...partners.filter((groups) => groups.some((group) => unknown.has(group))).flat()]);
 }
 
 function groupsIn<G extends string>(types: KeptTypes<G>): G[] {

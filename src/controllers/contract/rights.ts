@@ -51,5 +51,7 @@ export function rule(
  * field selector.
  */
 export const KEEP_VERBS = ['list', 'watch', 'create', 'patch', 'delete'];
+/** The same for the objects of a TrafficStack, which are also read one by one: before they are created, and when a cache may be late. */
+export const STACK_VERBS = ['get', ...KEEP_VERBS];
 /** To remove objects, limited to their names. */
 export const REMOVE_VERBS = ['get', 'delete'];

@@ -1,4 +1,3 @@
-import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { NodeAddresses } from '../../nodes/nodeAddress.ts';
 import type { Placement } from '../../nodes/nodeAffinity.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -12,11 +11,13 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
+import type { StackSource } from '../contract/context.ts';
 import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';
 import { deployedPlacement } from './components/exporter.ts';
 import { deployedScrapeInterval } from './components/prometheus.ts';
 import { foreignServer } from './decide/foreignServer.ts';
+import { stackProblems } from './decide/stackProblems.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import type { MeasurementOptions } from './options.ts';
 import { createPasses } from './passes.ts';
@@ -27,8 +28,7 @@ export interface MeasurementControllerOptions {
   /** Refuses writes in a standby. */
   client: Client;
   transport: Transport;
-  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
-  stacks?: Informer<TrafficStack> | undefined;
+  stacks: StackSource;
   options: MeasurementOptions;
   /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
   pod?: ObjectRef;
@@ -108,7 +108,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
       report.tellAgain();
       enqueueAll();
     },
-    problems: () => report.current,
+    problems: () => [...report.current, ...stackProblems(stacks.active(stacks.informer.lister.list()))],
     foreignServer: () => foreignServer(components.map((member) => ({ member, live: caches.live(member) }))),
     scrapeIntervalSeconds: () => deployedScrapeInterval(components.map((member) => caches.live(member))),
     exporterPlacement: () => deployedPlacement((member) => caches.live(member), options),

@@ -147,7 +147,6 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
     connectivity: flags.connectivity,
     connectivityTlsSecret: flags.connectivityTlsSecret ?? '',
     imagePullSecrets: flags.imagePullSecret,
-    defaultStack: flags.stacks && flags.defaultStack,
     discoveryNamespaces: flags.discoveryNamespace,
     openshift: flags.openshift,
     ...(window !== undefined && { windowSeconds: window / 1000 }),

@@ -17,8 +17,6 @@ export interface MeasurementOptions {
   connectivityTlsSecret: string;
   /** Pull secrets for the images. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   imagePullSecrets: readonly string[];
-  /** Whether what is deployed is in the TrafficStack `default`. */
-  defaultStack: boolean;
   /** The namespaces in which TrafficStacks look for a node-exporter and a Prometheus of somebody else; empty: all. */
   discoveryNamespaces: readonly string[];
   /** Whether the cluster assigns the IDs of pods, as OpenShift does. The pods then name none. */
@@ -131,7 +129,6 @@ export function defaultMeasurementOptions(namespace: string): MeasurementOptions
     connectivity: false,
     connectivityTlsSecret: '',
     imagePullSecrets: [],
-    defaultStack: false,
     discoveryNamespaces: [],
     openshift: false,
     exporter: { ...EXPORTER },

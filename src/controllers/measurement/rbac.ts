@@ -1,4 +1,4 @@
-import { KEEP_VERBS, REMOVE_VERBS, rule, type Rights, type Rule } from '../contract/rights.ts';
+import { KEEP_VERBS, REMOVE_VERBS, rule, STACK_VERBS, type Rights, type Rule } from '../contract/rights.ts';
 import {
   AGENT_TARGETS,
   CLAIM_NAME,
@@ -13,7 +13,7 @@ import {
 
 /** Exactly the rights that the controller uses. */
 export function controllerRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, KEEP_VERBS);
+  const { cluster, own } = byName(namespace, KEEP_VERBS, STACK_VERBS);
   return {
     cluster: [...cluster, rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), FIND_PODS],
     own: [
@@ -29,7 +29,7 @@ export function controllerRules(namespace: string): Rights {
 
 /** Exactly the rights that removeMeasurement uses. */
 export function removalRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, REMOVE_VERBS);
+  const { cluster, own } = byName(namespace, REMOVE_VERBS, REMOVE_VERBS);
   return { cluster: [...cluster, LIST_PODS], own };
 }
 
@@ -43,25 +43,30 @@ const FIND_PODS: Rule = {
   why: `${LIST_PODS.why} And to find those of an exporter that a TrafficStack uses.`,
 };
 
-/** The rights on the objects that the controller creates, limited to their names. */
-function byName(namespace: string, verbs: string[]): Rights {
+/**
+ * The rights on the objects that the controller and the TrafficStack `default` create, limited to their names.
+ *
+ * @param verbs for the objects of the controller
+ * @param stackVerbs for the objects of the stack
+ */
+function byName(namespace: string, verbs: string[], stackVerbs: string[]): Rights {
   const shards = Array.from({ length: TARGET_SHARDS }, (_, index) => index);
   const targets = [NODE_TARGETS, AGENT_TARGETS].flatMap((set) => shards.map((index) => targetsName(index, set)));
-  const configMaps = [CONFIG_NAME, ...targets];
   return {
     cluster: [
       {
         ...rule('', ['namespaces'], verbs, [exporterNamespace(namespace)]),
         why: 'The operator creates the namespace of node-exporter, so no Role can exist there before. Resource names limit these rights.',
       },
-      rule('', ['services', 'serviceaccounts'], verbs, [EXPORTER_NAME]),
-      rule('apps', ['daemonsets'], verbs, [EXPORTER_NAME]),
+      rule('', ['services', 'serviceaccounts'], stackVerbs, [EXPORTER_NAME]),
+      rule('apps', ['daemonsets'], stackVerbs, [EXPORTER_NAME]),
     ],
     own: [
-      rule('', ['services', 'serviceaccounts'], verbs, [PROMETHEUS_NAME]),
-      rule('', ['configmaps'], verbs, configMaps),
+      rule('', ['services', 'serviceaccounts'], stackVerbs, [PROMETHEUS_NAME]),
+      rule('', ['configmaps'], stackVerbs, [CONFIG_NAME]),
+      rule('', ['configmaps'], verbs, targets),
       rule('', ['persistentvolumeclaims'], verbs, [CLAIM_NAME]),
-      rule('apps', ['deployments'], verbs, [PROMETHEUS_NAME]),
+      rule('apps', ['deployments'], stackVerbs, [PROMETHEUS_NAME]),
     ],
   };
 }

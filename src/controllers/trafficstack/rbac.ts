@@ -20,10 +20,39 @@ const OBJECTS = [
   { group: 'policy', plurals: ['poddisruptionbudgets'], why: 'Of components with high availability' },
 ] as const;
 
-/** The RBAC rights of the controller of TrafficStacks. */
+/** The RBAC rights of the controller of TrafficStacks. Those on the objects of the stack `default` are by name: see the wings that render them. */
 export function trafficStackRights(): ControllerRights {
   return {
-    controller: NO_RIGHTS,
+    controller: {
+      cluster: [
+        {
+          ...rule(group, [plural], ['list', 'watch', 'create', 'patch']),
+          why: 'create: the stack "default". patch: that one, and the finalizer.',
+        },
+        { ...rule(group, [plural], ['delete'], [DEFAULT_STACK]), why: 'If the flags deploy nothing any more.' },
+        rule(group, [`${plural}/status`], ['patch']),
+        {
+          ...rule(group, [`${plural}/finalizers`], ['update']),
+          why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
+        },
+        { ...rule('apps', ['daemonsets'], READ), why: 'To find an existing node-exporter.' },
+        { ...rule('', ['services'], READ), why: 'To find an existing Prometheus.' },
+        {
+          ...rule('', ['pods'], ['list', 'watch']),
+          why: 'Why a component is not ready, and whether own pods of node-exporter listen.',
+        },
+      ],
+      own: [
+        {
+          ...rule('apps', ['controllerrevisions'], [...READ, ...WRITE]),
+          why: 'The last ready revision of components, for rollbacks.',
+        },
+        {
+          ...rule('events.k8s.io', ['events'], ['list']),
+          why: 'Why a component is not ready, where no status tells: a quota, a volume, a probe.',
+        },
+      ],
+    },
     cleanup: {
       ...NO_RIGHTS,
       cluster: [rule(group, [plural], ['list', 'patch']), rule(group, [plural], ['delete'], [DEFAULT_STACK])],
@@ -33,25 +62,14 @@ export function trafficStackRights(): ControllerRights {
         values: ['stacks'],
         own: [],
         cluster: [
-          {
-            ...rule(group, [plural], ['list', 'watch', 'create', 'patch']),
-            why: 'create: the stack "default". patch: that one, and the finalizer.',
-          },
-          { ...rule(group, [plural], ['delete'], [DEFAULT_STACK]), why: 'If the flags deploy nothing any more.' },
-          rule(group, [`${plural}/status`], ['patch']),
-          {
-            ...rule(group, [`${plural}/finalizers`], ['update']),
-            why: 'For the owner references, if the admission plugin OwnerReferencesPermissionEnforcement is enabled.',
-          },
           ...OBJECTS.map(({ group: of, plurals, why }) => ({ ...rule(of, plurals, READ), why: `${why}.` })),
           {
             ...rule('', ['serviceaccounts'], READ),
-            why: 'Those of built-in components. The controllers that deploy them without a stack have the rights to write them, by their names.',
+            why: 'Those of built-in components. The rights to write them are by their names.',
           },
-          { ...rule('', ['pods'], ['list', 'watch']), why: 'Why a component is not ready.' },
           {
             ...rule('events.k8s.io', ['events'], ['list']),
-            why: 'The same, where no status tells: a quota, a volume, a probe.',
+            why: 'Why a component is not ready, where no status tells: a quota, a volume, a probe.',
           },
         ],
         namespaces: [

@@ -29,6 +29,7 @@ function scene() {
     sightings: new Sightings(new FakeClock()),
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
     allowed: EVERYWHERE,
+    refusalOf: () => undefined,
     podReader: { read: () => Promise.resolve([]) },
     eventReader: { read: () => Promise.resolve([]) },
     strangers: { look: () => expect.fail('nothing is looked at'), forget: (stack) => void forgotten.push(stack) },

@@ -1,4 +1,4 @@
-import { StackReason } from '../../api/trafficstack/reasons.ts';
+import { ComponentReason, StackReason } from '../../api/trafficstack/reasons.ts';
 import { TRAFFIC_STACKS, type ComponentStatus, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { removeFinalizer } from '../../runtime/apply/finalizer.ts';
@@ -7,6 +7,7 @@ import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import { NODES } from '../../runtime/client/resources.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
+import type { Failure } from '../../runtime/status/failure.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { terminatingConditions } from '../../runtime/status/terminating.ts';
 import { act, type Writers } from './act/act.ts';
@@ -41,6 +42,8 @@ export interface Dependencies extends Reporting {
   readonly sightings: Pick<Sightings, 'of' | 'record' | 'forget'>;
   readonly renderings: Pick<Renderings, 'render' | 'forget'>;
   readonly allowed: AllowedNamespaces;
+  /** Why nothing of a stack is written although the operator runs, such as that the stacks of users are off. */
+  readonly refusalOf: (stack: TrafficStack) => Failure | undefined;
   readonly podReader: Pick<PodReader, 'read'>;
   readonly eventReader: Pick<EventReader, 'read'>;
   readonly strangers: Pick<Strangers, 'look' | 'forget'>;
@@ -89,12 +92,20 @@ export async function reconcile(
     d.strangers.forget(key);
     return undefined;
   }
+  const isLeaving = stack.metadata?.deletionTimestamp !== undefined;
+  const refusal = d.refusalOf(stack);
+  if (refusal !== undefined) {
+    d.strangers.forget(key);
+    // Nobody else would remove its finalizer. Its objects are deleted with it, in no order.
+    if (isLeaving) return leave(d, stack, signal);
+    await reportUndecided(d, stack, refusal, signal);
+    return undefined;
+  }
   const problem = problemOf(d.caches);
   if (problem !== undefined) {
     await reportUndecided(d, stack, { reason: StackReason.NotRead, message: problem }, signal);
     return { requeueAfterMs: READ_AGAIN_MS };
   }
-  const isLeaving = stack.metadata?.deletionTimestamp !== undefined;
   const wanted = isLeaving ? NOTHING : wantedOf(stack, d);
   if ('why' in wanted) {
     d.strangers.forget(key);
@@ -203,6 +214,7 @@ function lookAgainMs({ plan: { statuses }, wanted: { components }, strangers }: 
   const isAsked = ({ name, uses, state, reason }: ComponentStatus): boolean =>
     uses?.url !== undefined ||
     uses?.kind === NODES.kind ||
+    reason === ComponentReason.WaitingForSecret ||
     (asking.has(name) && (state === 'Waiting' || OF_OTHERS.has(reason)));
   if (statuses.some(isAsked)) return SERVER_AGAIN_MS;
   return strangers.isBlind ? BLIND_AGAIN_MS : LOOK_AGAIN_MS;

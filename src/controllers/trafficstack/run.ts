@@ -2,13 +2,14 @@ import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/traffi
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { askValuesOf } from '../../prometheus/askValues.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
-import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
+import type { InformerEvent } from '../../runtime/cache/informer.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import { idOf } from '../../runtime/objectSet/member.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { ControllerContext } from '../contract/context.ts';
@@ -17,6 +18,7 @@ import type { RunningController } from '../contract/module.ts';
 import type { Writers } from './act/act.ts';
 import { limitWrites } from './act/limitWrites.ts';
 import { createDefaultStack } from './act/makeDefaultStack.ts';
+import { userStackProblem } from './decide/userStacks.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
@@ -32,7 +34,7 @@ import { RecentCalls } from './observe/recentCalls.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
 import { createStrangers } from './observe/strangers/create.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
-import { idsByName } from './render/builtIn.ts';
+import { objectsByName, ownTypesOf } from './render/builtIn.ts';
 import { reconcileDefault } from './reconcileDefault.ts';
 import { Renderings } from './renderings.ts';
 
@@ -47,6 +49,8 @@ export interface StackOptions {
   readonly namespace: string;
   /** Where the objects of stacks may be, besides that. Empty: in every namespace. */
   readonly namespaces: readonly string[];
+  /** Whether users may have stacks. Without, only the stack `default` is run, with the types that the operator deploys by itself. */
+  readonly hasUsers: boolean;
   /** Whether the stack `default` is created if there is none. */
   readonly hasDefault: boolean;
 }
@@ -54,22 +58,25 @@ export interface StackOptions {
 /** Connects the controller of TrafficStacks with what it observes. */
 export function runStacks(
   context: ControllerContext,
-  cache: Informer<TrafficStack>,
-  { namespace, namespaces, hasDefault }: StackOptions,
+  { namespace, namespaces, hasUsers, hasDefault }: StackOptions,
 ): RunningController {
-  const { client, events, isLeader, nodes, prometheus, metrics, clock, logger } = context;
+  const { client, events, isLeader, nodes, prometheus, metrics, clock, logger, builtIns } = context;
+  const { informer: cache, active } = context.stacks;
   const writer = limitWrites(client, WRITES_AT_ONCE);
   const stacks = createOverlay(cache, { clock });
-  const caches = createCaches(context);
+  const named = objectsByName(builtIns);
+  const caches = createCaches(context, hasUsers ? undefined : { namespace, members: named });
+  const ownTypes = ownTypesOf(builtIns);
   const answers = new AnswerFeed({
     ...{ ask: askValuesOf(prometheus), clock, isLeader },
-    queries: () => queriesOf(cache.lister.list()),
+    queries: () => queriesOf(active(cache.lister.list())),
     onChange: (name) => controller.queue.add(name),
   });
   const strangers = createStrangers(context, (name) => controller.queue.add(name));
   const dependencies: Dependencies = {
     ...{ client, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
-    allowed: { own: namespace, namespaces, byName: idsByName(context.builtIns) },
+    allowed: { own: namespace, namespaces, byName: new Set(named.map(idOf)), isByNameOnly: !hasUsers },
+    refusalOf: (stack) => (hasUsers ? undefined : userStackProblem(stack, ownTypes)),
     podReader: new PodReader({ client, clock }),
     eventReader: new EventReader({ client, clock }),
     probes: new ServerProbes({ clock, nodes: () => nodes.lister.list() }),
@@ -88,10 +95,10 @@ export function runStacks(
     metrics: createTrafficStackMetrics(metrics.registry),
     renderings: new Renderings({
       countNodes: (labels) => countNodesWith(nodes.lister.list(), labels),
-      builtIns: context.builtIns,
+      builtIns,
     }),
   };
-  const makeDefault = createDefaultStack({ client, cache, stacks, builtIns: context.builtIns, events });
+  const makeDefault = createDefaultStack({ client, cache, stacks, active, builtIns, events });
   const controller = new Controller({
     name: 'trafficstack',
     reconcile(key, signal) {

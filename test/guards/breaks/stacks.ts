@@ -14,6 +14,17 @@ export const STACKS: readonly Break[] = [
     },
   },
   {
+    promise: 'While the stacks of users are off, nothing of one is written.',
+    file: 'src/controllers/trafficstack/decide/userStacks.ts',
+    find: 'if (metadata?.name !== DEFAULT_STACK)',
+    replace: "if (metadata?.name === '')",
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/userStacks.test.ts',
+      name: 'while the stacks of users are off: a stack of a user, also with what the operator deploys',
+    },
+  },
+  {
     promise: 'Nothing of a stack is changed while it has an object in a namespace in which the operator may not write.',
     file: 'src/controllers/trafficstack/wanted.ts',
     find: 'if (refused.length > 0)',

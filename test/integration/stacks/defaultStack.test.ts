@@ -5,6 +5,7 @@ import { helmTemplate } from '../../../scripts/chart/helm.ts';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { FIELD_MANAGER } from '../../../src/controllers/measurement/names.ts';
 import { defaultMeasurementOptions } from '../../../src/controllers/measurement/options.ts';
+import { trafficStackRights } from '../../../src/controllers/trafficstack/rbac.ts';
 import { STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import type { KubeObject, Resource } from '../../../src/runtime/client/resource.ts';
@@ -22,10 +23,10 @@ import { writesOf } from '../../harness/audit.ts';
 import { appliedBy } from './earlier/applied.ts';
 import { operatorArgs } from './earlier/operatorArgs.ts';
 import { EXPORTER, identity, Installation, OPERATOR, ownersOf, PROMETHEUS } from './installation.ts';
-import { LEASE_RIGHTS, PERSON, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
+import { component, LEASE_RIGHTS, PERSON, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
 
 /**
- * The stack `default`. It begins with the upgrade from the last version without TrafficStacks, with the default values of both charts: the
+ * The stack `default`, of an operator that has no stacks of users, with exactly the rights of that. It begins with the upgrade from the last version without TrafficStacks, with the default values of both charts: the
  * objects that it wrote, as a real API server stored them, see earlier/record.ts. The flags write all settings until people change the object;
  * then the object alone decides: src/controllers/trafficstack/render/defaultStack.test.ts and ignoredFlags.test.ts have the tables.
  */
@@ -50,7 +51,7 @@ let i: Installation;
 let s: StackScene;
 
 beforeAll(async () => {
-  i = await Installation.start(USER, [], [LEASE_RIGHTS]);
+  i = await Installation.start(USER, [], [LEASE_RIGHTS], false);
   s = i.scene;
   const { metadata } = await s.f.client.get(DEPLOYMENTS, OPERATOR);
   for (const object of RECORDED.objects) {
@@ -120,7 +121,7 @@ it('the stack default adopts them: nothing is made anew, and only node-exporter 
   const pods = await i.pods();
   const objects = await written();
   expect(pods).toHaveLength(3);
-  await i.startWith(operatorArgs(helmTemplate()));
+  await i.startWith(operatorArgs(helmTemplate('--set=stacks.enabled=false')));
   await s.ready('default');
 
   expect((await s.stack('default')).spec.components).toMatchObject([
@@ -175,14 +176,14 @@ it('nothing is deleted, and afterwards nothing is written', async () => {
   ).toEqual(['patch daemonsets', 'patch deployments']);
   // What starts anew sees all of it as it is.
   await s.f.stopOperator();
-  await i.startWith(operatorArgs(helmTemplate()));
+  await i.startWith(operatorArgs(helmTemplate('--set=stacks.enabled=false')));
   await s.ready('default');
   await vi.waitFor(async () => expect((await s.component('prometheus', 'default'))?.state).toBe('Ready'), WAIT);
   expect(writes()).toHaveLength(2);
 });
 
 const { exporter, prometheus } = defaultMeasurementOptions('');
-const FLAGS = ['--default-stack', '--node-exporter-port=9300', '--prometheus-retention=30d'];
+const FLAGS = ['--node-exporter-port=9300', '--prometheus-retention=30d'];
 /** The object does not have it. */
 const IMAGE = '--node-exporter-image=node-exporter:next';
 /** What the operator writes with a port and a retention, and else the defaults. */
@@ -229,7 +230,7 @@ it('the flags decide while nobody has changed the object: with another image, po
 
 const has = (text: string) => expect.stringContaining(text) as string;
 
-it('one that is deleted is made anew, and adopts what the measurement has deployed meanwhile', async () => {
+it('one that is deleted is made again, with all that it had', async () => {
   const { uid } = (await s.stack('default')).metadata ?? {};
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
   await vi.waitFor(async () => expect((await s.stack('default')).metadata?.uid).not.toBe(uid), WAIT);
@@ -245,7 +246,7 @@ it('people who edit it change what runs; with other flags nothing changes then, 
   await s.ready('default');
   expect([await portOfExporter(), await config()]).toEqual([9400, has('time: 7d')]);
   const [before, text, pods] = [await workloads(), await config(), await i.pods()];
-  await i.restartOperator('--default-stack', IMAGE, '--node-exporter=false', '--prometheus-storage-size=4Gi');
+  await i.restartOperator(IMAGE, '--node-exporter=false', '--prometheus-storage-size=4Gi');
   await s.ready('default');
   await compared();
   expect([await workloads(), await config(), await i.pods()]).toEqual([before, text, pods]);
@@ -282,27 +283,39 @@ it('Prometheus has the volume of the object, whatever that of the flags is, and 
   expect((await claim())?.storageClassName).toBe('fast');
 });
 
-it('all is given back when stacks are switched off, and no pod restarts', async () => {
+it('a stack of a user is Stalled, and nothing of it is written, nor of a component of theirs in this one', async () => {
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
-  await i.restartOperator('--default-stack');
+  await i.restartOperator();
   await vi.waitFor(async () => expect(await components()).toHaveLength(2), WAIT);
   await s.ready('default');
-  await i.measures();
-  const [before, pods] = [await workloads(), await i.pods()];
-  await i.restartOperator('--stacks=false');
-  await vi.waitFor(async () => {
-    const owners = [ownersOf(await i.daemonSet()), ownersOf(await i.deployment())];
-    expect(owners).toEqual([[], ['Deployment traffic-operator']]);
-  }, WAIT);
-  expect([await workloads(), await i.pods()]).toEqual([before, pods]);
+  const own = await components();
+  const theirs = component('web');
+  await s.create('main', [theirs]);
+  const stalled = async (name: string, message: string) =>
+    vi.waitFor(async () => {
+      const found = await s.condition('Stalled', name);
+      expect(found).toMatchObject({ status: 'True', reason: 'StacksNotEnabled', message });
+    }, WAIT);
+  await stalled('main', 'Stacks of users are off: set stacks.enabled of the chart (--stacks)');
+  await s.change('default', [...own, theirs]);
+  await stalled(
+    'default',
+    'Stacks of users are off, and these components need them: web (Workload). Remove them, or set stacks.enabled of the chart (--stacks)',
+  );
+  await expect(s.f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' })).rejects.toSatisfy(isNotFound);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
+  await vi.waitFor(() => expect(s.stack('main')).rejects.toSatisfy(isNotFound), WAIT);
+  await s.f.client.delete(TRAFFIC_STACKS, { name: 'default' });
+  await s.ready('default');
 });
 
 it('the stack goes when the flags deploy nothing', async () => {
-  await i.restartOperator('--default-stack', '--node-exporter=false', `--prometheus-url=${s.f.prometheusUrl}`);
+  await i.restartOperator('--node-exporter=false', `--prometheus-url=${s.f.prometheusUrl}`);
   await vi.waitFor(() => expect(s.stack('default')).rejects.toSatisfy(isNotFound), WAIT);
   await i.exporterIsGone();
 });
 
-it('uses each of its rights on TrafficStacks', () => {
-  expect(unusedRights(s, USER, (resource) => resource === 'trafficstacks')).toEqual([]);
+it('uses each of its rights on TrafficStacks, and needs no others', () => {
+  const rules = trafficStackRights().controller.cluster;
+  expect(unusedRights(s, USER, (resource) => /^trafficstacks(\/status)?$/.test(resource), rules)).toEqual([]);
 });

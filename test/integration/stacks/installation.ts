@@ -14,9 +14,11 @@ export const PROMETHEUS = { namespace: OPERATOR.namespace, name: 'prometheus' };
 /** An operator that deploys node-exporter and a Prometheus of its own. */
 export class Installation {
   readonly scene: StackScene;
+  readonly #flags: readonly string[];
 
-  private constructor(scene: StackScene) {
+  private constructor(scene: StackScene, flags: readonly string[]) {
     this.scene = scene;
+    this.#flags = flags;
   }
 
   /**
@@ -24,16 +26,19 @@ export class Installation {
    *
    * @param user of the operator, whose requests are audited
    * @param controllers of Kubernetes, beside those of workloads and namespaces
-   * @param rights of the operator, beside those of the chart for stacks
+   * @param rights of the operator, beside those of the chart
+   * @param hasUserStacks whether the operator runs stacks of users, and has the rights for them
    */
   static async start(
     user: string,
     controllers: readonly string[] = [],
     rights: readonly V1PolicyRule[] = [],
+    hasUserStacks = true,
   ): Promise<Installation> {
     const scene = await startScene(user, {
       controllers: ['namespace-controller', ...controllers],
       rights: (rules) => [...rules, ...rights],
+      hasUserStacks,
     });
     const { client } = scene.f;
     await giveRoom(scene.f, [NODE]);
@@ -47,7 +52,7 @@ export class Installation {
       expect(pod?.metadata?.name).toBeDefined();
       vi.stubEnv('POD_NAME', pod?.metadata?.name);
     }, WAIT);
-    return new Installation(scene);
+    return new Installation(scene, hasUserStacks ? ['--stacks'] : []);
   }
 
   async stop(): Promise<void> {
@@ -57,7 +62,7 @@ export class Installation {
 
   async startOperator(...args: readonly string[]): Promise<void> {
     const over = { kubeconfig: this.scene.kubeconfig, prometheusUrl: undefined };
-    await this.scene.f.startOperator(['--scrape-interval=1s', '--stacks', ...args], over);
+    await this.scene.f.startOperator(['--scrape-interval=1s', ...this.#flags, ...args], over);
   }
 
   /** With exactly these arguments, beside those of a test. */

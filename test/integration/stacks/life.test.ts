@@ -239,18 +239,13 @@ it('is deleted in the reverse order, also over a restart, and leaves nothing', a
 });
 
 it('uses each of its rights, and none that it does not have', () => {
-  // Those on the others: settings.test.ts, upgrades.test.ts, types.test.ts and builtIns.test.ts.
+  // Those on the others: settings.test.ts, upgrades.test.ts, types.test.ts and builtIns.test.ts; those of every operator: defaultStack.test.ts.
   const others = [
     ...['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'pods'],
     ...['serviceaccounts', 'prometheusrules', 'events'],
   ];
   const isUsedHere = (resource: string): boolean => !others.includes(resource);
   expect(unusedRights(s, USER, isUsedHere)).toEqual([
-    // For the stack of the operator: defaultStack.test.ts.
-    'create trafficstacks',
-    'delete trafficstacks',
-    // The admission plugin OwnerReferencesPermissionEnforcement asks for it.
-    'update trafficstacks/finalizers',
     // A server-side apply that creates an object needs the right, and is a patch.
     ...['deployments', 'statefulsets', 'daemonsets', 'services'].map((resource) => `create ${resource}`),
   ]);

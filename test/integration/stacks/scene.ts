@@ -7,7 +7,7 @@ import {
   type TrafficStack,
   type WorkloadComponent,
 } from '../../../src/api/trafficstack/trafficStack.ts';
-import type { Rule } from '../../../src/controllers/contract/rights.ts';
+import type { Rights, Rule } from '../../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../../src/controllers/registry.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
@@ -19,7 +19,7 @@ import { installCrd, trafficStackCrd } from '../../harness/customResource.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import type { RunningProcess } from '../../harness/process.ts';
 import { startControllers } from '../injection/world.ts';
-import { userWith } from '../rights.ts';
+import { allowIn, userWith } from '../rights.ts';
 import { Kubelet, NODE } from './kubelet.ts';
 
 /** For controllers of Kubernetes and the operator on a busy machine. */
@@ -88,11 +88,20 @@ export interface SceneOptions {
   readonly rights?: (rules: readonly Rule[]) => readonly V1PolicyRule[];
   /** Of the operator. */
   readonly args?: readonly string[];
+  /** Whether the operator has the rights for stacks of users. Default: true. Without, those on its own namespace are only there. */
+  readonly hasUserStacks?: boolean;
 }
 
 /** Starts everything but the operator. @param user of the operator */
 export async function startScene(user: string, options: SceneOptions = {}): Promise<StackScene> {
-  const { plane = {}, controllers = [], controllerArgs, rights = (all) => all, args = [] } = options;
+  const {
+    plane = {},
+    controllers = [],
+    controllerArgs,
+    rights = (all) => all,
+    args = [],
+    hasUserStacks = true,
+  } = options;
   const f = await startFixture({ nodes: [NODE], auditPolicy: AUDIT_OF_USERS, plane });
   await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
   const names = [...WORKLOAD_CONTROLLERS, ...controllers];
@@ -100,7 +109,13 @@ export async function startScene(user: string, options: SceneOptions = {}): Prom
   const stopControllers = async (): Promise<void> => {
     for (const each of processes.splice(0)) await each.stop();
   };
-  const kubeconfig = await userWith(f, user, rights([...commonRights(), ...stackRights()]));
+  const { cluster, own } = commonRights();
+  const kubeconfig = await userWith(
+    f,
+    user,
+    rights([...cluster, ...(hasUserStacks ? [...own, ...stackRights()] : [])]),
+  );
+  if (!hasUserStacks) await allowIn(f.client, user, NAMESPACE, own);
   // A new node is tainted until its kubelet reports.
   await f.client.mergePatch(NODES, { name: NODE }, { spec: { taints: null } }, PERSON);
   const kubelet = new Kubelet(f.controlPlane);
@@ -202,13 +217,14 @@ export function unusedRights(
 }
 
 /** What all controllers have, and the Deployments of TrafficWatches, the default. */
-function commonRights(): Rule[] {
+function commonRights(): Rights {
   const all = CONTROLLERS.map((each) => each.rights(NAMESPACE));
   const controllers = all.map(({ controller }) => controller);
   const deployments = all
     .flatMap(({ onlyWith = [] }) => onlyWith)
     .filter(({ values }) => values.join() === 'trafficWatch.deployments');
-  return [...controllers, ...deployments].flatMap(({ cluster, own }) => [...cluster, ...own]);
+  const rights = [...controllers, ...deployments];
+  return { cluster: rights.flatMap(({ cluster }) => cluster), own: rights.flatMap(({ own }) => own) };
 }
 
 /** A component whose pods have one container. */

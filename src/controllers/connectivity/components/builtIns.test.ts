@@ -26,6 +26,15 @@ function own(type: Type, over: Partial<DeploymentOptions> = {}) {
     .map(({ resource, object }) => ({ resource, object }));
 }
 
+it('waits for the CA of the server, with TLS alone: agents could not follow it to HTTPS', async () => {
+  const messages = (over: Partial<DeploymentOptions>) =>
+    Promise.all(builtInsOf({ ...OPTIONS, ...over }).map((each) => each.waitsFor?.() ?? Promise.resolve(undefined)));
+  expect(await messages({ serverCaFile: '/does/not/exist' })).toEqual(
+    Array(2).fill(expect.stringContaining('Secret server-tls: ca.crt cannot be used')),
+  );
+  expect(await messages({})).toEqual([undefined, undefined]);
+});
+
 describe('the components that stacks may have', () => {
   it.each<[Type, string[]]>([
     [

@@ -7,6 +7,7 @@ import { readDuration } from '../../../runtime/process/duration.ts';
 import { given, objectsOf, placementIn, pullSecretsOf, type BuiltIn } from '../../contract/builtIn.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { DeploymentOptions } from '../options.ts';
+import { readServerCa } from '../serverCa.ts';
 import { allComponents } from './components.ts';
 
 const NO_CONNECTIVITY =
@@ -18,6 +19,7 @@ export function builtInsOf(options: DeploymentOptions): BuiltIn[] {
   const common = {
     ...{ fieldManager: FIELD_MANAGER, isDeployed: enabled },
     problem: enabled ? undefined : NO_CONNECTIVITY,
+    waitsFor: () => missingCa(options),
   };
   return [
     {
@@ -33,6 +35,13 @@ export function builtInsOf(options: DeploymentOptions): BuiltIn[] {
         objectsOf('agents', allComponents(withAgents(options, connectivityAgents, common))),
     },
   ];
+}
+
+/** With TLS, agents that run could not follow the server to HTTPS without its CA. */
+async function missingCa({ tlsSecretName, serverCaFile }: DeploymentOptions): Promise<string | undefined> {
+  if (serverCaFile === undefined) return undefined;
+  const read = await readServerCa(serverCaFile, tlsSecretName);
+  return 'problem' in read ? read.problem.message : undefined;
 }
 
 function withServer(

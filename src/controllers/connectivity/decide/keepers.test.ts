@@ -3,10 +3,10 @@ import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/
 import { defaultConnectivityOptions } from '../../../connectivity/objects/names.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
 import { planSet } from '../../../runtime/objectSet/plan.ts';
-import { keepersOf, keptByStacks, withPartners } from '../../contract/keepers.ts';
+import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents, connectivitySet } from '../components/components.ts';
 import type { DeploymentOptions } from '../options.ts';
-import { KEPT_TYPES, PARTNERS, switchedOff } from './keepers.ts';
+import { deployedByFlags, KEPT_TYPES, switchedOff } from './keepers.ts';
 
 const PLAIN: DeploymentOptions = { ...defaultConnectivityOptions('op'), image: 'ours:1', enabled: true };
 const TLS: DeploymentOptions = { ...PLAIN, tlsSecretName: 'server-tls' };
@@ -39,8 +39,8 @@ interface Row {
 const rows: Row[] = [
   { why: 'no stack: the flags decide', stacks: [] },
   { why: 'a stack names both: they are left to it', stacks: [stack([server(), agents()])], kept: ['server', 'agents'] },
-  { why: 'a stack names the server: the agents are deployed', stacks: [stack([server()])], kept: ['server'] },
-  { why: 'a stack names the agents: the server is deployed', stacks: [stack([agents()])], kept: ['agents'] },
+  { why: 'a stack names the server', stacks: [stack([server()])], kept: ['server'] },
+  { why: 'a stack names the agents', stacks: [stack([agents()])], kept: ['agents'] },
   { why: 'a stack disables the server: the agents need the CA', stacks: [stack([server(OFF)])], off: ['server'] },
   { why: 'a stack disables the agents: the server needs the CA', stacks: [stack([agents(OFF)])], off: AGENTS },
   { why: 'a stack disables both: nobody needs the CA', stacks: [stack([server(OFF), agents(OFF)])], off: ALL },
@@ -57,7 +57,7 @@ const rows: Row[] = [
 
 describe('who keeps the connectivity check', () => {
   it.each(rows)('$why', ({ stacks, kept = [], off = [] }) => {
-    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(TLS));
+    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(TLS), new Set());
     expect([...keptByStacks(KEPT_TYPES, keepers)]).toEqual(kept);
     expect([...switchedOff(TLS, keepers)]).toEqual(off);
     expect([...switchedOff(PLAIN, keepers)]).toEqual([...off.filter((group) => group !== 'serverCa'), 'serverCa']);
@@ -79,7 +79,7 @@ interface Done {
 /** Returns the objects to apply and to remove in a cluster that has all objects, or none. */
 function plan(options: DeploymentOptions, stacks: readonly TrafficStack[], isThere: boolean) {
   const { owner, members } = connectivitySet(options);
-  const keepers = keepersOf(KEPT_TYPES, stacks, members);
+  const keepers = keepersOf(KEPT_TYPES, stacks, members, deployedByFlags(options));
   const observed = members.map((member) => ({ member, live: isThere ? member.object : undefined }));
   const [off, unknown] = [switchedOff(options, keepers), keptByStacks(KEPT_TYPES, keepers)];
   const { apply, remove } = planSet({ owner, observed, off, unknown, strangers: [] });
@@ -110,13 +110,7 @@ describe('what the controller does next to a stack', () => {
       false,
       { apply: [NAMESPACE, CA], remove: [] },
     ],
-    [
-      'the server is applied if a stack has only the agents',
-      PLAIN,
-      [agents()],
-      true,
-      { apply: [NAMESPACE, ...SERVER], remove: [] },
-    ],
+    ['the server is left to the stack default', PLAIN, [agents()], true, { apply: [NAMESPACE], remove: [] }],
     [
       'the namespace stays while the flag is off and a stack has not removed its agents',
       { ...PLAIN, enabled: false },
@@ -128,12 +122,4 @@ describe('what the controller does next to a stack', () => {
     const { remove, apply } = plan(options, [stack(components)], isThere);
     expect({ apply, remove: remove.filter((id) => id !== CA) }).toEqual(done);
   });
-});
-
-it('what is unknown of the server or the agents leaves both, and the CA alone leaves what depends on it', () => {
-  const all = ['server', 'agents', 'agentsNamespace'];
-  expect([...withPartners(new Set(['agents']), PARTNERS)].sort()).toEqual([...all].sort());
-  expect([...withPartners(new Set(['serverCa', 'server']), PARTNERS)].sort()).toEqual([...all, 'serverCa'].sort());
-  expect([...withPartners(new Set(['serverCa']), PARTNERS)]).toEqual(['serverCa']);
-  expect([...withPartners(new Set(), PARTNERS)]).toEqual([]);
 });

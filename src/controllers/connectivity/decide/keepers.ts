@@ -26,5 +26,7 @@ export function switchedOff(
   return off;
 }
 
-/** Groups that are deployed together: if one of them cannot be read, all of them are unchanged. */
-export const PARTNERS: readonly (readonly ComponentGroup[])[] = [['server', 'agents', 'agentsNamespace']];
+/** Returns the groups that the flags deploy. */
+export function deployedByFlags({ enabled }: Pick<DeploymentOptions, 'enabled'>): ReadonlySet<StackGroup> {
+  return new Set(enabled ? ['server', 'agents'] : []);
+}

@@ -22,7 +22,6 @@ const CHANGED: MeasurementOptions = {
   connectivity: true,
   connectivityTlsSecret: 'server-tls',
   imagePullSecrets: [],
-  defaultStack: false,
   discoveryNamespaces: [],
   openshift: true,
   exporter: {

@@ -3,7 +3,7 @@ import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/
 import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents } from '../components/components.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { KEPT_TYPES, keptByDefault, leftAlone, switchedOff } from './keepers.ts';
+import { deployedByFlags, KEPT_TYPES, leftAlone, switchedOff } from './keepers.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 const NOTHING_ON = {
@@ -11,6 +11,7 @@ const NOTHING_ON = {
   exporter: { ...OPTIONS.exporter, enabled: false },
   prometheus: { ...OPTIONS.prometheus, enabled: false },
 };
+const BY_FLAGS = deployedByFlags(OPTIONS);
 const DAEMON_SET = { kind: 'DaemonSet', namespace: 'op-node-exporter', name: 'node-exporter' };
 const EXPORTER = ['exporter', 'exporterNamespace'];
 const PROMETHEUS = ['prometheus', 'claim'];
@@ -89,32 +90,27 @@ const rows: Row[] = [
 
 describe('who keeps what is measured with', () => {
   it.each(rows)('$why', ({ stacks, kept = [], off: isOff = [], offWithout = BOTH }) => {
-    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS));
+    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS), new Set());
     expect([...keptByStacks(KEPT_TYPES, keepers)]).toEqual(kept);
     expect([...switchedOff(OPTIONS, keepers)]).toEqual(isOff);
     expect([...switchedOff(NOTHING_ON, keepers)]).toEqual(offWithout);
   });
 });
 
-describe('the stack default', () => {
-  const DEFAULT = { ...stack([]), metadata: { name: 'default' } };
-  const kept = (stacks: TrafficStack[], options = { ...OPTIONS, defaultStack: true }): string[] => [
-    ...keptByStacks(KEPT_TYPES, keepersOf(KEPT_TYPES, stacks, allComponents(options), keptByDefault(options))),
+describe('what the flags deploy and no stack names', () => {
+  const kept = (stacks: TrafficStack[], options = OPTIONS): string[] => [
+    ...keptByStacks(KEPT_TYPES, keepersOf(KEPT_TYPES, stacks, allComponents(options), deployedByFlags(options))),
   ];
-  it('is waited for with what it will have: what somebody else has made would be found too late', () => {
-    expect(kept([])).toEqual(['exporter', 'prometheus']);
-    expect(kept([], { ...NOTHING_ON, defaultStack: true })).toEqual([]);
-    expect(kept([], OPTIONS)).toEqual([]);
+  it.each<[string, TrafficStack[], string[]]>([
+    ['before the stack default exists', [], ['exporter', 'prometheus']],
+    ['while that has other components', [stack([])], ['exporter', 'prometheus']],
+    ['not what another stack disables', [stack([exporter({ mode: 'External' })])], ['prometheus']],
+  ])('is left to the stack default: %s', (_, stacks, groups) => {
+    expect(kept(stacks)).toEqual(groups);
   });
 
-  it('is waited for while it is being deleted, since it is made anew', () => {
-    const leaving = { ...DEFAULT, metadata: { ...DEFAULT.metadata, deletionTimestamp: new Date(0) } };
-    expect(kept([leaving])).toEqual(['exporter', 'prometheus']);
-  });
-
-  it('is not waited for when it is there, nor for what another stack has', () => {
-    expect(kept([DEFAULT])).toEqual([]);
-    expect(kept([stack([exporter({ mode: 'External' })])])).toEqual(['prometheus']);
+  it('is nothing with flags that deploy nothing: what an older version has made is removed', () => {
+    expect(kept([], NOTHING_ON)).toEqual([]);
   });
 });
 
@@ -143,7 +139,7 @@ describe('what is used in place of an exporter', () => {
       undefined,
     ],
   ])('%s', (_, stacks, used) => {
-    expect(keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS)).exporter.used).toEqual(used);
+    expect(keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS), BY_FLAGS).exporter.used).toEqual(used);
   });
 });
 
@@ -154,7 +150,7 @@ describe('the claim of Prometheus', () => {
   const component = { name: 'p', state: 'Ready', reason: 'Answering', message: '', since: '' } as const;
   const own = { kind: 'Deployment', namespace: 'op', name: 'prometheus' };
   it.each<[string, TrafficStack[], boolean]>([
-    ['no stack names it: the flags decide', [stack([])], false],
+    ['no stack names it yet', [stack([])], true],
     ['a stack makes its own', [stack([prometheus])], false],
     ['a stack asks for one of somebody else', [stack([{ ...prometheus, mode: 'External' }])], true],
     ['a stack disables it', [stack([{ ...prometheus, mode: 'Disabled' }])], true],
@@ -165,18 +161,15 @@ describe('the claim of Prometheus', () => {
       [withStatus({ inventory: [{ component: 'p', dependsOn: [], objects: [own] }] })],
       false,
     ],
-    ['it is being deleted: the flags decide', [stack([auto], [], true)], false],
+    ['it is being deleted, and is made again', [stack([auto], [], true)], true],
   ])('is neither made nor deleted without an own Prometheus: %s', (_, stacks, isLeft) => {
-    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS));
+    const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS), BY_FLAGS);
     expect([...leftAlone(keepers)]).toEqual(isLeft ? ['claim'] : []);
     expect(switchedOff(OPTIONS, keepers)).not.toContain('claim');
     expect(switchedOff(NOTHING_ON, keepers)).toContain('claim');
   });
 
-  it('stays as it is while the stack default is waited for, or stacks are not known', () => {
-    const options = { ...OPTIONS, defaultStack: true };
-    const keepers = keepersOf(KEPT_TYPES, [], allComponents(options), keptByDefault(options));
-    expect([...leftAlone(keepers)]).toEqual(['claim']);
+  it('stays as it is while stacks are not known', () => {
     expect([...leftAlone(undefined)]).toEqual(['claim']);
   });
 });

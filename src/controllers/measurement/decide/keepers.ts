@@ -9,9 +9,8 @@ export const KEPT_TYPES = {
 } as const satisfies KeptTypes<'exporter' | 'prometheus'>;
 export type StackGroup = keyof typeof KEPT_TYPES;
 
-/** The groups that the operator puts into the stack `default`. */
-export function keptByDefault(options: MeasurementOptions): ReadonlySet<StackGroup> {
-  if (!options.defaultStack) return new Set();
+/** The groups that the flags deploy. */
+export function deployedByFlags(options: MeasurementOptions): ReadonlySet<StackGroup> {
   const off = switchedOff(options);
   return new Set((Object.keys(KEPT_TYPES) as StackGroup[]).filter((group) => !off.has(group)));
 }
@@ -42,9 +41,3 @@ export function leftAlone(keepers: Keepers<StackGroup> | undefined): ReadonlySet
   const { isOn, isUndecided, used } = keepers.prometheus;
   return new Set(isUndecided || isOn === false || used !== undefined ? ['claim'] : []);
 }
-
-/** What is unknown of an exporter or a Prometheus leaves all of it as it is. */
-export const PARTNERS: readonly (readonly ComponentGroup[])[] = [
-  ['exporter', 'exporterNamespace'],
-  ['prometheus', 'claim'],
-];

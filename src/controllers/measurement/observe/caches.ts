@@ -1,6 +1,5 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
-import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { isKnown, createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions, ReflectorMetrics } from '../../../runtime/cache/informer.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
@@ -11,14 +10,13 @@ import type { Member } from '../../../runtime/objectSet/member.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
 import { refusalOf, watchMembers } from '../../../runtime/objectSet/watch.ts';
 import { agentsNamespaceOf } from '../../../connectivity/objects/names.ts';
-import { allComponents, componentsWithClaim, targetComponents } from '../components/components.ts';
+import { componentsWithClaim, targetComponents } from '../components/components.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
+import type { StackSource } from '../../contract/context.ts';
 import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
-import { withPartners } from '../../contract/keepers.ts';
 import { PART_OF, selectorText } from '../../contract/labels.ts';
-import { withoutStackOwner } from '../../contract/stackOwner.ts';
-import { KEPT_TYPES, keptByDefault, PARTNERS, type StackGroup } from '../decide/keepers.ts';
+import { deployedByFlags, KEPT_TYPES, type StackGroup } from '../decide/keepers.ts';
 import { AGENT_SERVICES } from '../decide/agentTargets.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
@@ -57,8 +55,7 @@ export interface Caches {
 
 export interface CachesOptions {
   transport: Transport;
-  /** The shared informer of TrafficStacks; undefined if stacks are switched off. */
-  stacks?: Informer<TrafficStack> | undefined;
+  stacks: StackSource;
   options: MeasurementOptions;
   logger: Logger;
   metrics?: ReflectorMetrics;
@@ -72,12 +69,9 @@ export interface CachesOptions {
 export function createCaches({ options, stacks, ...given }: CachesOptions): Caches {
   let onRefusal = (): void => undefined;
   const shared = { ...given, onRefusal: () => onRefusal() };
-  const members = stacks === undefined ? allComponents(options) : componentsWithClaim(options);
+  const members = componentsWithClaim(options);
   const components = watchMembers(members, shared);
-  const keepers = createKeeperCache(stacks, KEPT_TYPES, members, {
-    byDefault: keptByDefault(options),
-    clock: given.clock ?? systemClock,
-  });
+  const keepers = createKeeperCache(stacks, KEPT_TYPES, members, deployedByFlags(options));
   const nodeMaps = targetComponents(options, NODE_TARGETS);
   const agentMaps = targetComponents(options, AGENT_TARGETS);
   const targets = watchMembers(nodeMaps, shared);
@@ -107,7 +101,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
       ...refusalOf("Prometheus' pods", pods),
       ...keepers.refusals(),
     ],
-    unknownGroups: () => withPartners(new Set(parts.flatMap((part) => [...part.unknownGroups()])), PARTNERS),
+    unknownGroups: () => new Set(parts.flatMap((part) => [...part.unknownGroups()])),
     get knowsTargets() {
       return deciding.every(isKnown);
     },
@@ -115,10 +109,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
       return decidingAgents.every(isKnown);
     },
     stacks: keepers,
-    live(component) {
-      const live = all.map((each) => each.live(component)).find((object) => object !== undefined);
-      return stacks === undefined ? withoutStackOwner(live) : live;
-    },
+    live: (component) => all.map((each) => each.live(component)).find((object) => object !== undefined),
     liveTargets: () => nodeMaps.map((component) => targets.live(component)),
     liveAgentTargets: () => agentMaps.map((component) => agentTargets.live(component)),
     slices: () => slices.lister.list(),

@@ -22,6 +22,8 @@ export interface DefaultStackMaker {
   readonly cache: Pick<Informer<TrafficStack>, 'synced' | 'refusal'>;
   /** What is reconciled: it has what is written here at once. Otherwise new images and new settings would replace pods one after the other. */
   readonly stacks: Pick<Overlay<TrafficStack>, 'list' | 'wrote'>;
+  /** Leaves only those that are run: a type that another one names is not deployed by this stack. */
+  readonly active: (stacks: readonly TrafficStack[]) => readonly TrafficStack[];
   readonly builtIns: readonly BuiltIn[];
   readonly events: Pick<EventRecorder, 'event'>;
 }
@@ -33,7 +35,13 @@ export interface DefaultStackMaker {
  * @returns what makes it. It throws ApiError, TransportError, NotLeaderError; WaitingError while the stacks are not read, or somebody
  *   else writes it
  */
-export function createDefaultStack({ cache, builtIns, events, ...writing }: DefaultStackMaker): () => Promise<void> {
+export function createDefaultStack({
+  cache,
+  active,
+  builtIns,
+  events,
+  ...writing
+}: DefaultStackMaker): () => Promise<void> {
   const { stacks } = writing;
   let told = '';
   const tell = (live: TrafficStack, ignored: string): void => {
@@ -45,7 +53,7 @@ export function createDefaultStack({ cache, builtIns, events, ...writing }: Defa
     // Without their CRD there are no stacks.
     if (cache.refusal !== undefined) return;
     if (!cache.synced) throw new WaitingError('CachesNotSynced', 'TrafficStacks are not read yet', AGAIN_MS);
-    const plan = planDefaultStack(builtIns, stacks.list());
+    const plan = planDefaultStack(builtIns, active(stacks.list()));
     if (plan?.do === 'leave') {
       tell(plan.live, plan.ignored.join('; '));
       return;

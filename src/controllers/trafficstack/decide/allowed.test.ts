@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
-import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import { CONFIG_MAPS, CONTROLLER_REVISIONS, DAEMONSETS, DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import type { Member } from '../../../runtime/objectSet/member.ts';
 import { mayWrite, namespaceProblems, leftText, type AllowedNamespaces } from './allowed.ts';
 
@@ -43,6 +43,19 @@ describe('an object of a stack may be written', () => {
     { why: 'not in a namespace with a similar name', member: deployment('shop-2'), namespaces: ['shop'], is: false },
   ])('or not: $why', ({ member, namespaces, is }) => {
     expect(mayWrite(member, allowed(...namespaces))).toBe(is);
+  });
+
+  it.each<[string, Member, boolean]>([
+    ['what is written by its name', daemonSet('op-node-exporter', 'node-exporter'), true],
+    [
+      'a stored revision',
+      { resource: CONTROLLER_REVISIONS, object: { metadata: { namespace: 'op', name: 'r' } } },
+      true,
+    ],
+    ['nothing else in the namespace of the operator', deployment('op'), false],
+    ['nothing in any other namespace', deployment('shop'), false],
+  ])('while the stacks of users are off: %s', (_, member, is) => {
+    expect(mayWrite(member, { ...allowed(), isByNameOnly: true })).toBe(is);
   });
 });
 

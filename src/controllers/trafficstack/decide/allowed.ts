@@ -1,4 +1,5 @@
 import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
 import { firstOf } from '../../../runtime/status/cut.ts';
 
@@ -10,6 +11,8 @@ export interface AllowedNamespaces {
   readonly namespaces: readonly string[];
   /** Ids of the objects of built-in components, which the operator may write by their names in any namespace. */
   readonly byName: ReadonlySet<string>;
+  /** True while the stacks of users are off: it may write these alone, and ControllerRevisions in its own namespace. Default: false. */
+  readonly isByNameOnly?: boolean;
 }
 
 /** What the check reads of a component: see RenderedComponent. */
@@ -34,9 +37,14 @@ const MOST_ALLOWED = 20;
  * | in the list                        | yes       |
  * | another, an object of a built-in component that the operator has rights on by its name | yes |
  * | another                            | no        |
+ * | any, while the stacks of users are off | an object of a built-in component, or its stored revision |
  */
-export function mayWrite(member: Member, { own, namespaces, byName }: AllowedNamespaces): boolean {
+export function mayWrite(member: Member, { own, namespaces, byName, isByNameOnly }: AllowedNamespaces): boolean {
   const namespace = namespaceOf(member);
+  if (isByNameOnly === true) {
+    const isRevision = member.resource.kind === CONTROLLER_REVISIONS.kind && namespace === own;
+    return isRevision || byName.has(idOf(member));
+  }
   const isAllowed = namespaces.length === 0 || namespace === '' || namespace === own || namespaces.includes(namespace);
   return isAllowed || byName.has(idOf(member));
 }

@@ -32,6 +32,14 @@ function plan(web: ObservedComponent, { stack = after(), before = db('Ready'), n
   return { ...status, applies: apply.map(({ resource }) => resource.kind), deadlineAt };
 }
 
+it.each<[string, Parameters<typeof observed>[1], object]>([
+  ['is not made', 'none', { state: 'Waiting', reason: 'WaitingForSecret', message: 'no CA', applies: [] }],
+  ['is not changed', 'old', { state: 'Waiting', reason: 'WaitingForSecret', applies: [] }],
+  ['is corrected if it is current', { available: 2 }, { state: 'Ready', applies: ['Deployment'] }],
+])('a component whose objects the operator lacks something for: %s', (_, there, expected) => {
+  expect(plan({ ...observed(WEB, there), awaits: 'no CA' })).toMatchObject(expected);
+});
+
 describe('the state of a component', () => {
   it.each<[string, ObservedComponent, ComponentState, ComponentState | undefined, ComponentState, string, number]>([
     ['missing, all is ready', observed(WEB, 'none'), 'Ready', undefined, 'Progressing', 'Applying', 1],

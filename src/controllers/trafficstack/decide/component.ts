@@ -18,7 +18,7 @@ import { holdChange, unreadyOf } from './upgrade/hold.ts';
 import { beginRollback, lostState, restoredState } from './upgrade/rollback.ts';
 import { planStore, type StorePlan } from './upgrade/store.ts';
 import { lastReadyOf, type Waves } from './upgrade/waves.ts';
-import { waitFor, type Blocker } from './waiting.ts';
+import { waitFor, type Blocker, type Waiting } from './waiting.ts';
 
 /** What is decided about one component. */
 export interface PlannedComponent extends Blocker, Omit<StorePlan, 'note'> {
@@ -55,6 +55,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | one is somebody else's               | any  | Failed (ForeignObject)                    | no  |
  * | one is of another component that is being removed | any | Waiting (WaitingForRemoval)       | no  |
  * | one is missing or differs from the spec | no | Waiting                                  | those that are current |
+ * | the same, and the operator lacks what they need (see BuiltIn.waitsFor) | yes | Waiting (WaitingForSecret) | those that are current |
  * | differ from the spec, and the change is held (see hold.ts) | yes | Waiting (WaitingForWave, UpgradeStopped, WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, and none has a status   | any  | Ready (AllApplied)                        | yes |
@@ -156,11 +157,15 @@ function decide(
   const waiting =
     open.length === 0
       ? undefined
-      : (waitFor(spec.dependsOn ?? [], before) ?? holdChange(component, { ...around, prior }));
+      : (waitFor(spec.dependsOn ?? [], before) ?? lacking(component) ?? holdChange(component, { ...around, prior }));
   if (waiting !== undefined) {
     return { decided: { ...waiting, ...figuresOf(component) }, apply: objects.filter(({ isCurrent }) => isCurrent) };
   }
   return { decided: presentState(component, open, past), apply: objects };
+}
+
+function lacking({ awaits }: ObservedComponent): Waiting | undefined {
+  return awaits === undefined ? undefined : { state: 'Waiting', reason: Reason.WaitingForSecret, message: awaits };
 }
 
 function foreignText(foreign: ObservedObject): string {

@@ -1,9 +1,17 @@
+import type { InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
 import { BodyBudget, createBoundedInformer, identityOf, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
-import { createInformer, withoutManagedFields, type Informer } from '../../../runtime/cache/informer.ts';
+import { combineInformers } from '../../../runtime/cache/combinedInformer.ts';
+import {
+  createInformer,
+  withoutManagedFields,
+  type Informer,
+  type InformerOptions,
+} from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
-import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
+import { resourceName, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
 import { CONTROLLER_REVISIONS, PODS, PROMETHEUS_RULES } from '../../../runtime/client/resources.ts';
+import { idFor, idOf, type Member } from '../../../runtime/objectSet/member.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { readableResources } from '../render/kinds.ts';
@@ -20,6 +28,8 @@ const IDENTIFYING = [STACK_LABEL, COMPONENT_LABEL];
 /** The objects of one kind that stacks have, and what was written last. */
 interface KindCache {
   readonly resource: Resource;
+  /** Whether an object of the kind would be in the cache. Undefined: any would. */
+  readonly covers?: ((ref: ObjectRef) => boolean) | undefined;
   readonly informer: Informer<KubeObject>;
   readonly overlay: Overlay<KubeObject>;
 }
@@ -30,20 +40,45 @@ export interface Caches {
   readonly pods: Informer<StackPod>;
 }
 
-/** Creates the caches: only objects with the label of a stack. */
-export function createCaches({ transport, logger, metrics, clock, builtIns }: ControllerContext): Caches {
+/** What caches have while the stacks of users are off. */
+export interface OnlyNamed {
+  /** The namespace of the operator, with stored revisions. */
+  readonly namespace: string;
+  /** The objects of built-in components, by their names. */
+  readonly members: readonly Member[];
+}
+
+/** The objects of one kind that are listed and watched: selections that together have all. */
+interface Selected {
+  readonly resource: Resource;
+  readonly selections: readonly Pick<InformerOptions<KubeObject>, 'namespace' | 'fieldSelector'>[];
+  readonly covers?: KindCache['covers'];
+}
+
+/**
+ * Creates the caches: only objects with the label of a stack.
+ *
+ * @param named undefined: those of all stacks, in all namespaces. Otherwise only objects of these names, so that rights by name suffice
+ */
+export function createCaches(context: ControllerContext, named?: OnlyNamed): Caches {
+  const { transport, logger, metrics, clock, builtIns } = context;
   const common = { transport, logger, metrics: metrics.reflector };
   // Of all kinds together: whoever may write labels in a namespace makes objects part of the caches.
   const budget = new BodyBudget();
   const identity = (object: KubeObject): KubeObject => identityOf(object, IDENTIFYING);
-  const kinds = readableResources(builtIns).map((resource) => {
+  const selected = named === undefined ? selectAll(builtIns) : selectNamed(named);
+  const kinds = selected.map(({ resource, selections, covers }) => {
     const labelSelector = resource.kind === CONTROLLER_REVISIONS.kind ? OWN_REVISIONS : STACK_LABEL;
     const options = { ...common, labelSelector, resource, transform: withoutManagedFields };
-    const informer = createBoundedInformer<KubeObject>(options, identity, { budget });
-    return { resource, informer, overlay: createOverlay(informer, { clock, includeCreated: true }) };
+    const informers = selections.map((selection) =>
+      createBoundedInformer<KubeObject>({ ...options, ...selection }, identity, { budget }),
+    );
+    const informer = combineInformers(resource, informers);
+    return { resource, covers, informer, overlay: createOverlay(informer, { clock, includeCreated: true }) };
   });
   const pods = createInformer<StackPod>({
     ...common,
+    ...(named !== undefined && { namespace: named.namespace }),
     labelSelector: STACK_LABEL,
     resource: PODS as Resource as Resource<StackPod>,
     transform: trimPod,
@@ -53,6 +88,29 @@ export function createCaches({ transport, logger, metrics, clock, builtIns }: Co
   return { kinds, pods };
 }
 
+function selectAll(builtIns: ControllerContext['builtIns']): Selected[] {
+  return readableResources(builtIns).map((resource) => ({ resource, selections: [{}] }));
+}
+
+/** Each object by its name. That of a stack keeps its label, so others with the name are not cached. */
+function selectNamed({ namespace, members }: OnlyNamed): Selected[] {
+  const ids = new Set(members.map(idOf));
+  const byKind = Map.groupBy(members, ({ resource }) => resource.kind);
+  const ofKinds = [...byKind.values()].flatMap((all): Selected[] => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const { resource } = first;
+    const unique = new Map(all.map((each) => [idOf(each), each.object.metadata ?? {}]));
+    const selections = [...unique.values()].map((ref) => ({
+      fieldSelector: `metadata.name=${ref.name}`,
+      ...(ref.namespace !== undefined && { namespace: ref.namespace }),
+    }));
+    return [{ resource, selections, covers: (ref) => ids.has(idFor(resource, ref)) }];
+  });
+  const isOwn = (ref: ObjectRef): boolean => ref.namespace === namespace;
+  return [...ofKinds, { resource: CONTROLLER_REVISIONS, selections: [{ namespace }], covers: isOwn }];
+}
+
 /** The cached objects of a kind. @throws Error for a kind of which no stack has objects */
 export function overlayOf({ kinds }: Caches, { kind }: Resource): Overlay<KubeObject> {
   const found = kinds.find(({ resource }) => resource.kind === kind);
@@ -60,9 +118,9 @@ export function overlayOf({ kinds }: Caches, { kind }: Resource): Overlay<KubeOb
   return found.overlay;
 }
 
-/** Whether objects of a kind are cached. A kind without may be read by an operator with other flags. */
-export function isCached({ kinds }: Caches, { kind }: Pick<Resource, 'kind'>): boolean {
-  return kinds.some(({ resource }) => resource.kind === kind);
+/** Whether an object would be cached. One that is not may be read by an operator with other flags. */
+export function isCached({ kinds }: Caches, { kind, ...ref }: InventoryObject): boolean {
+  return kinds.some(({ resource, covers }) => resource.kind === kind && (covers?.(ref) ?? true));
 }
 
 /** Whether the cluster may do without a kind. While it does, its cache is empty. */

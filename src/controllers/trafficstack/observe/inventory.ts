@@ -12,9 +12,10 @@ import { isCached, overlayOf, type Caches } from './caches.ts';
  */
 export function existingIn(stack: TrafficStack, caches: Caches): Member[] {
   const refs = (stack.status?.inventory ?? []).flatMap(({ objects }) => objects);
-  return refs.flatMap(({ kind, namespace, name }) => {
+  return refs.flatMap((ref) => {
+    const { kind, namespace, name } = ref;
+    if (!isCached(caches, ref)) return [];
     const resource = resourceOfKind(kind);
-    if (!isCached(caches, resource)) return [];
     const object = { metadata: { namespace, name } };
     const live = overlayOf(caches, resource).get(keyOf(object));
     return live !== undefined && (isWithoutBody(live) || refersTo(live, stack)) ? [{ resource, object }] : [];

@@ -84,6 +84,8 @@ export interface ObservedComponent extends Partial<Pick<Target, 'revisionsIn' | 
   readonly answer?: Answer;
   /** Events about the object that the plan asks for; undefined if it was not asked. */
   readonly told?: readonly SeenEvent[];
+  /** Why the objects of a built-in component must not be written yet. Undefined: they may. */
+  readonly awaits?: string | undefined;
   /** Of its spec; of the restored objects, if they are. */
   readonly revision: string;
   /** Of a built-in component with its own objects: what was found and is not used, and why. */

@@ -101,9 +101,10 @@ function memberOf(kind: string, metadata: ObjectRef): Member {
 
 /** Whether the workload of an entry is not of the stack any more, as after `--cascade=orphan`: nor are its pods. */
 function isGivenUp({ objects }: InventoryEntry, stack: TrafficStack, caches: Caches): boolean {
-  return objects.some(({ kind, namespace, name }) => {
+  return objects.some((ref) => {
+    const { kind, namespace, name } = ref;
     const resource = resourceOfKind(kind);
-    if (!isWorkload(resource) || !isCached(caches, resource)) return false;
+    if (!isWorkload(resource) || !isCached(caches, ref)) return false;
     const live = cachedIn(caches, { resource, object: { metadata: { namespace, name } } });
     return live !== undefined && !isWithoutBody(live) && !isOfStack(live, stack);
   });
@@ -131,7 +132,7 @@ async function observeComponents(
 
 async function observeComponent(
   stack: TrafficStack,
-  { objects: desiredObjects, standIn, ...target }: Target,
+  { objects: desiredObjects, standIn, waitsFor, ...target }: Target,
   {
     caches,
     nodes,
@@ -166,8 +167,10 @@ async function observeComponent(
     const live = wholeOf(cached) ?? (isElsewhere ? await strangers.read(desired) : undefined);
     objects.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, name));
   }
+  const awaits = await waitsFor?.();
   return {
     ...{ ...target, objects },
+    ...(awaits !== undefined && { awaits }),
     ...(found?.unproven !== undefined && { unproven: found.unproven }),
     ...(answer && { answer }),
     ...(workload === undefined
@@ -264,9 +267,10 @@ async function leftOf(
   const left: LeftObject[] = [];
   for (const { component, objects } of stack.status?.inventory ?? []) {
     // The workload is the last one, and is removed first.
-    for (const { kind, namespace, name } of objects.toReversed()) {
+    for (const ref of objects.toReversed()) {
+      const { kind, namespace, name } = ref;
       const resource = resourceOfKind(kind);
-      if (!isCached(caches, resource)) continue;
+      if (!isCached(caches, ref)) continue;
       if (wanted.has(idFor(resource, { namespace, name }))) continue;
       const desired = memberOf(kind, { namespace, name });
       const live = wholeOf(cachedIn(caches, desired)) ?? (await readLive(client, desired));

@@ -1,17 +1,23 @@
 import type { V1Deployment, V1Service } from '@kubernetes/client-node';
+import type { ComponentType } from '../../../api/trafficstack/terms.ts';
 import type { CommonSpec, ComponentSpec, TrafficStack, UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import type { BuiltIn, BuiltInObject, StandIn } from '../../contract/builtIn.ts';
-import { idOf } from '../../../runtime/objectSet/member.ts';
 import type { ComponentFacts } from './facts.ts';
 import { metadataOf, type DesiredObject } from './objects.ts';
 
-/**
- * Ids of the objects of built-in components that a controller also deploys without a stack: it has the rights to write them, by their names,
- * in any namespace.
- */
-export function idsByName(builtIns: readonly BuiltIn[]): ReadonlySet<string> {
-  const own = builtIns.filter(({ fieldManager }) => fieldManager !== undefined);
-  return new Set(own.flatMap((each) => each.render({ name: each.type, type: each.type, ...each.settings }).map(idOf)));
+/** The built-in types that the operator deploys by itself: it has the rights to write their objects by their names, in any namespace. */
+function ownBuiltIns(builtIns: readonly BuiltIn[]): readonly BuiltIn[] {
+  return builtIns.filter(({ fieldManager }) => fieldManager !== undefined);
+}
+
+/** See ownBuiltIns. */
+export function ownTypesOf(builtIns: readonly BuiltIn[]): ReadonlySet<ComponentType> {
+  return new Set(ownBuiltIns(builtIns).map(({ type }) => type));
+}
+
+/** The objects of these types with the settings of the flags: only kind, namespace and name matter. */
+export function objectsByName(builtIns: readonly BuiltIn[]): readonly BuiltInObject[] {
+  return ownBuiltIns(builtIns).flatMap((each) => each.render({ name: each.type, type: each.type, ...each.settings }));
 }
 
 /** Of a URL without one. */
@@ -26,6 +32,7 @@ export type RenderedBuiltIn =
       readonly asked: ComponentFacts;
       /** What it may use in place of its objects. */
       readonly standIn?: StandIn | undefined;
+      readonly waitsFor?: BuiltIn['waitsFor'];
     }
   | { readonly problem: string };
 
@@ -53,7 +60,8 @@ export function renderBuiltIn(
   const objects = builtIn.render(spec, common).map((each) => ({ ...ofStack(stack, spec.name, each), fieldManager }));
   const facts = factsOf(spec.name, objects);
   const standIn = spec.mode === 'External' || spec.mode === 'Auto' ? builtIn.standIn?.(spec) : undefined;
-  if (standIn === undefined) return { objects, facts, asked: facts };
+  const { waitsFor } = builtIn;
+  if (standIn === undefined) return { objects, facts, asked: facts, ...(waitsFor && { waitsFor }) };
   const asked = withoutService(facts);
   return {
     objects: spec.mode === 'External' ? [] : objects,

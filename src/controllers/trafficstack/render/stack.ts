@@ -27,6 +27,8 @@ export interface RenderedComponent {
   readonly revision: string;
   /** What a built-in component may use in place of its objects. Undefined: nothing. */
   readonly standIn?: StandIn | undefined;
+  /** See BuiltIn. */
+  readonly waitsFor?: BuiltIn['waitsFor'];
 }
 
 /** The components of a stack, or what is wrong with them: one sentence each. */
@@ -109,11 +111,12 @@ function renderOther(spec: ComponentSpec, scope: Scope): RenderedComponent[] {
     scope.problems.push(rendered.problem);
     return [];
   }
-  const { objects, facts, asked, standIn } = rendered;
+  const { objects, facts, asked, standIn, waitsFor } = rendered;
   scope.facts.set(spec.name, facts);
   scope.asked.set(spec.name, asked);
   const revision = builtInRevisionOf(spec, objects, standIn);
-  return [{ spec, objects, variables: variablesOf(spec, scope), revision, ...(standIn && { standIn }) }];
+  const optional = { ...(standIn && { standIn }), ...(waitsFor && { waitsFor }) };
+  return [{ spec, objects, variables: variablesOf(spec, scope), revision, ...optional }];
 }
 
 /** The variables of `ready.expression` beside those of files. */

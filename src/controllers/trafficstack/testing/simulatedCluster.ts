@@ -190,6 +190,7 @@ export class SimulatedCluster {
       sightings: this.#sightings,
       renderings: new Renderings({ countNodes: () => 0, builtIns: this.#builtIns }),
       allowed: this.allowed,
+      refusalOf: () => undefined,
       podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
       strangers: this.#strangers,
