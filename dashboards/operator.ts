@@ -15,8 +15,8 @@ const NOW: Row = {
     statPanel({
       title: 'Leaders',
       description:
-        'Number of leading replicas. 0: nothing is written. 2 for longer than one scrape is a bug: report it.',
-      queries: [{ expr: `sum(${LEADER})` }],
+        'Number of leading replicas, by job: the manager, and the pods for DNS weights. 0: nothing is written. 2 for longer than one scrape is a bug: report it.',
+      queries: [{ expr: `sum by (job) (${LEADER})`, legend: '{{job}}' }],
       steps: [
         [null, 'red'],
         [1, 'green'],
@@ -25,8 +25,8 @@ const NOW: Row = {
     }),
     statPanel({
       title: 'Replicas',
-      description: 'Number of replicas that Prometheus scrapes.',
-      queries: [{ expr: `count(${LEADER})` }],
+      description: 'Number of replicas that Prometheus scrapes, by job.',
+      queries: [{ expr: `count by (job) (${LEADER})`, legend: '{{job}}' }],
       steps: PLAIN,
     }),
     passAge(),

@@ -19,7 +19,8 @@ async function modulesOf(...args: readonly string[]): Promise<string[]> {
 it.each([
   ['version', [], ['commands/manager/', 'commands/cleanup/', 'controllers/', 'usage/', 'prometheus/']],
   ['cleanup', ['--help'], ['commands/manager/']],
-  ['manager', ['--help'], ['commands/cleanup/']],
+  ['manager', ['--help'], ['commands/cleanup/', 'controllers/trafficweight/observe/']],
+  ['trafficweights', ['--help'], ['commands/manager/', 'commands/weights/', 'controllers/trafficwatch/']],
 ])('%s loads no code of another command', async (command, args, others) => {
   const modules = await modulesOf(command, ...args);
   expect(modules).toContain('program.ts');

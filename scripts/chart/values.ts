@@ -122,8 +122,25 @@ export const chartValues = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether the operator gives DNS records weights, as TrafficWeights ask for. Installs the CRD of TrafficWeights, and grants the rights to Ingresses and DNSEndpoints. Needs external-dns with its CRD.',
+          'Whether the operator gives DNS records weights, as TrafficWeights ask for. Installs the CRD of TrafficWeights, and a Deployment, <full name>-weights, whose ServiceAccount alone has the rights to Ingresses and DNSEndpoints. It shares image, resources, placement and Prometheus with the operator. Needs external-dns with its CRD.',
         ),
+      replicas: z.int().min(0).default(2).describe('Number of its pods. One leads, the others stand by.'),
+      serviceAccount: z
+        .strictObject({
+          name: z
+            .string()
+            .default('')
+            .describe(
+              'Name; empty: <full name>-weights. With serviceAccount.create=false, the ServiceAccount must exist.',
+            ),
+          annotations: stringMap.default({}).describe('Annotations, such as the IAM role for DynamoDB and Route 53.'),
+        })
+        .prefault({})
+        .describe('Its ServiceAccount.'),
+      extraArgs: z
+        .array(z.string())
+        .default([])
+        .describe('Additional arguments of its container, such as --dynamodb-endpoint-url=https://dynamodb.example.'),
     })
     .prefault({})
     .describe('DNS weights, which shift traffic between clusters.'),

@@ -67,7 +67,7 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
     '# Metrics',
     'The operator serves these metrics at `/metrics`, in base units: seconds, bytes, ratios from 0 to 1. It also serves the `process_` and `nodejs_` metrics of every Node.js program. The `nodejs_eventloop_lag_` metrics give the delay of the event loop, which is sampled every 50 ms.',
     await metricTable(registry, METRIC_PREFIX),
-    'With `--weights` it also serves these, which have the names of k8s-traffic-controller:',
+    'The commands `trafficweights` and `weights` serve the metrics of TrafficWeights above, and these, which have the names of k8s-traffic-controller:',
     await metricTable(registry, WEIGHT_PREFIX),
     '## The connectivity server',
     'The connectivity server serves these metrics at `/metrics` on its port. They include the metrics of k8s-netchecker, whose times are milliseconds. It also serves its own metrics about the API server, HTTP and the process, which have the names above.',

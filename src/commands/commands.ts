@@ -34,6 +34,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./connectivityAgent/command.ts')).connectivityAgent,
   },
   {
+    name: 'trafficweights',
+    summary: 'Give the DNS records of a cluster their weights, as its TrafficWeights ask for.',
+    load: async () => (await import('./trafficweights/command.ts')).trafficWeights,
+  },
+  {
     name: 'weights',
     summary: 'Give the DNS records of a cluster their weights, as k8s-traffic-controller.',
     load: async () => (await import('./weights/command.ts')).weights,

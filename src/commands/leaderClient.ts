@@ -6,6 +6,9 @@ import type { RuntimeMetrics } from '../runtime/manager/metrics.ts';
 import type { Logger } from '../runtime/process/logger.ts';
 import type { Election } from './election.ts';
 
+/** What the events of the operator's controllers are from. */
+export const OPERATOR_COMPONENT = 'traffic.example.com/traffic-operator';
+
 export interface LeaderClientOptions {
   /** Not gated. */
   readonly reading: Client;

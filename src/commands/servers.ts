@@ -1,3 +1,4 @@
+import type { ProcessFlags } from '../options/commonFlags.ts';
 import type { BindAddress } from '../runtime/server/bindAddress.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { createHealthServer, EventLoopWatch } from '../runtime/server/health.ts';
@@ -12,6 +13,19 @@ import type { Logger } from '../runtime/process/logger.ts';
 export interface MetricsServerSettings {
   readonly address: BindAddress;
   readonly secure: Omit<SecureOptions, 'client'> | undefined;
+}
+
+/** The metrics server of the flags; undefined if it is off. */
+export function metricsServerOf(flags: ProcessFlags): MetricsServerSettings | undefined {
+  const { metricsBindAddress, metricsSecure, metricsCertPath, enableHttp2 } = flags;
+  if (metricsBindAddress === 'off') {
+    return undefined;
+  }
+  const isSecure = metricsSecure && metricsCertPath !== undefined;
+  return {
+    address: metricsBindAddress,
+    secure: isSecure ? { certPath: metricsCertPath, http2: enableHttp2 } : undefined,
+  };
 }
 
 /** What serves, and where. */

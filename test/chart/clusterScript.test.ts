@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { carryOutCleanup, runClusterScript } from '../harness/clusterScript.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { startOperator, type Operator } from '../harness/operator.ts';
 import { allObjects, field, kubectl, kubeconfigOf } from '../harness/kubectl.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
@@ -71,11 +72,30 @@ async function startDeployed(over: { prometheusUrl?: undefined } = {}): Promise<
   await f.startOperator([...ofPod, '--scrape-interval=1s'], { kubeconfig, ...over });
 }
 
+/** The same for DNS weights. */
+async function startWeights(): Promise<Operator> {
+  const name = 'traffic-operator-weights';
+  const kubeconfig = await kubeconfigOf(f.controlPlane, name, NAMESPACE);
+  const deployment = ['-n', NAMESPACE, `deployment/${name}`];
+  const args = await field(f.controlPlane, deployment, '.spec.template.spec.containers[0].args');
+  const [command, ...flags] = JSON.parse(args) as string[];
+  expect(command).toBe('trafficweights');
+  const ofPod = flags.filter((flag) => !ADDRESSES.test(flag));
+  return startOperator({
+    kubeconfig,
+    args: ofPod,
+    prometheusUrl: undefined,
+    command: 'trafficweights',
+    until: 'alive',
+  });
+}
+
 const readiness = (object: string): Promise<string> =>
   field(f.controlPlane, [object], '.status.conditions[?(@.type=="Ready")].status');
 
 it('deploys an operator that acts on each kind whose CRD is installed: nothing is ignored, and nothing refused', async () => {
   await startDeployed({ prometheusUrl: undefined });
+  const weights = await startWeights();
   for (const sample of ['trafficstack', 'trafficweight'])
     await kubectl(f.controlPlane, ['apply', '-f', join(DEPLOY, 'samples', `${sample}.yaml`)]);
   await vi.waitFor(async () => {
@@ -87,8 +107,9 @@ it('deploys an operator that acts on each kind whose CRD is installed: nothing i
     // Nor does the CRD of external-dns.
     expect(await readiness('trafficweight/main')).toBe('False');
   }, WAIT);
-  const log = f.operator().log();
+  const log = `${f.operator().log()}\n${weights.log()}`;
   await f.stopOperator();
+  await weights.terminate();
   expect(log.split('\n').filter((line) => /forbidden|"status":403/i.test(line))).toEqual([]);
 });
 

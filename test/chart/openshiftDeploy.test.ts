@@ -41,7 +41,7 @@ const VARIABLES = [
 
 describe('the component deploy/openshift', () => {
   it.each([
-    ['.', 1],
+    ['.', 2],
     ['cleanup', 1],
     ['connectivity', 3],
   ])('takes the IDs off the pods of deploy/%s, and changes nothing else', async (path, pods) => {

@@ -73,7 +73,10 @@ beforeAll(async () => {
   // The roles of the clean-up exist only while helm runs it. With all rights, the policy alone refuses.
   const binding = ['--clusterrole=cluster-admin', '--serviceaccount=network:traffic-operator-cleanup'];
   await kubectl(['create', 'clusterrolebinding', 'cleanup', ...binding]);
-  operator = await cluster.account(NAMESPACE, 'traffic-operator');
+  const manager = await cluster.account(NAMESPACE, 'traffic-operator');
+  const weights = await cluster.account(NAMESPACE, 'traffic-operator-weights');
+  // Only one of both has rights to DNSEndpoints.
+  operator = (method, path, ...rest) => (path.includes('/dnsendpoints') ? weights : manager)(method, path, ...rest);
   cleanup = await cluster.account(NAMESPACE, 'traffic-operator-cleanup');
 
   for (const [kind, each] of Object.entries(EXAMPLES)) {

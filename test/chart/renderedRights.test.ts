@@ -26,18 +26,21 @@ describe('the rights', () => {
   const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
     rightsOf(
       helmTemplate(...args)
-        .filter((object) => object.kind === kind && isHook(object) === hook)
+        .filter((object) => object.kind === kind && isHook(object) === hook && !/-weights$/.test(object.metadata.name))
         .flatMap(({ rules }) => rules as Rule[]),
     );
+  const ofWeights = (kind: string, ...args: string[]): string[] =>
+    rightsOf(find(helmTemplate(...args), kind, false, 'weights').rules as Rule[]);
   /** The label-only installation: the smallest. */
   const WITHOUT = ['--set', 'stacks.enabled=false,trafficWatch.deployments.enabled=false'];
+  const leaseRights = (name: string): string[] => [
+    'coordination.k8s.io/leases/* create',
+    ...['get', 'list', 'watch', 'update'].map((verb) => `coordination.k8s.io/leases/${name} ${verb}`),
+  ];
   /** What the process needs of its own: events, and the Lease. */
   const ofProcess = {
     ClusterRole: ['create', 'patch'].map((verb) => `events.k8s.io/events/* ${verb}`),
-    Role: [
-      'coordination.k8s.io/leases/* create',
-      ...['get', 'list', 'watch', 'update'].map((verb) => `coordination.k8s.io/leases/traffic-operator ${verb}`),
-    ],
+    Role: leaseRights('traffic-operator'),
   };
   const ofCleanup = {
     ClusterRole: [],
@@ -68,13 +71,33 @@ describe('the rights', () => {
     for (const values of sets) {
       const everywhere = values.includes('stacks') ? ['stacks.namespaces={*}'] : [];
       const enabled = [...values.map((value) => `${value}.enabled=true`), ...everywhere].join();
-      const given = optional.filter((each) => each.values.every((value) => values.includes(value)));
+      const isOn = (each: (typeof optional)[number]): boolean => each.values.every((value) => values.includes(value));
+      const given = optional.filter((each) => isOn(each) && each.process === undefined);
       for (const [kind, where] of [['ClusterRole', 'cluster'] as const, ['Role', 'own'] as const]) {
         const rules = given.flatMap((each) => [...each[where], ...(kind === 'Role' ? [] : (each.namespaces ?? []))]);
         const wanted = unique([...rendered(kind, false, ...WITHOUT), ...rightsOf(rules as Rule[])]);
         expect(unique(rendered(kind, false, ...WITHOUT, '--set', enabled))).toEqual(wanted);
       }
     }
+  });
+
+  it('of the process for DNS weights are those of its controller, and the manager has none of them', () => {
+    const all = CONTROLLERS.flatMap((controller) => controller.rights(NAMESPACE).onlyWith ?? []);
+    const optional = all.filter(({ process }) => process === 'weights');
+    for (const stacks of [false, true]) {
+      const args = ['--set', `stacks.enabled=${stacks},weights.enabled=true`];
+      const given = optional.filter(({ values }) => stacks || !values.includes('stacks'));
+      const cluster = given.flatMap((each) => rightsOf(each.cluster as Rule[]));
+      const own = given.flatMap((each) => rightsOf(each.own as Rule[]));
+      expect(unique(ofWeights('ClusterRole', ...args))).toEqual(unique([...cluster, ...ofProcess.ClusterRole]));
+      expect(unique(ofWeights('Role', ...args))).toEqual(unique([...own, ...leaseRights('traffic-operator-weights')]));
+      const manager = [...rendered('ClusterRole', false, ...args), ...rendered('Role', false, ...args)];
+      expect(manager.filter((right) => /dnsendpoints|ingresses|httproutes|trafficweights\/status/.test(right))).toEqual(
+        [],
+      );
+    }
+    const binding = find(helmTemplate('--set', 'weights.enabled=true'), 'ClusterRoleBinding', false, 'weights');
+    expect(binding.subjects).toMatchObject([{ kind: 'ServiceAccount', name: 'traffic-operator-weights' }]);
   });
 
   it('have no write of a workload but by name, without stacks and the Deployments of TrafficWatches', () => {
@@ -151,6 +174,10 @@ describe('the rights', () => {
     expect(rendered('ClusterRole', false, ...secure).sort()).toEqual([...without, ...more].sort());
     expect(rendered('ClusterRole', false, ...secure, '--set', 'metrics.enabled=false')).toEqual(without);
     expect(rendered('Role', false, ...secure)).toEqual(rendered('Role'));
+    const weights = ['--set', 'weights.enabled=true'];
+    expect(ofWeights('ClusterRole', ...weights, ...secure).sort()).toEqual(
+      [...ofWeights('ClusterRole', ...weights), ...more].sort(),
+    );
     expect(rendered('ClusterRole', true, ...secure)).toEqual(rendered('ClusterRole', true));
   });
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { V1Role } from '@kubernetes/client-node';
+import type { V1ClusterRole } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
@@ -20,14 +20,15 @@ import { unfitKey } from '../harness/unfitKey.ts';
 /**
  * The operator and its clean-up with the rights that deploy/ gives them, on a real API server with RBAC: nothing is
  * refused, and nothing is allowed that was not used. Stacks of users and weights do not run here, and their rights are taken away:
- * integration/stacks and integration/weights do the same for them.
+ * integration/stacks does the same for them, and integration/weights for the process for DNS weights.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'traffic-operator-system';
 const EXPORTER_NAMESPACE = `${NAMESPACE}-node-exporter`;
 const AGENTS_NAMESPACE = `${NAMESPACE}-connectivity`;
 const CLEANUP = 'traffic-operator-cleanup';
-const ROLES = ['clusterrole/traffic-operator-system-traffic-operator', 'role/traffic-operator'];
+const CLUSTER_ROLE = 'clusterrole/traffic-operator-system-traffic-operator';
+const ROLES = [CLUSTER_ROLE, 'role/traffic-operator'];
 const UNFIT = unfitKey('web');
 const WAIT = { timeout: 120_000, interval: 300 };
 const run = promisify(execFile);
@@ -109,11 +110,9 @@ async function endOperator(): Promise<void> {
 }
 
 async function takeOptionalRights(): Promise<void> {
-  for (const role of ROLES) {
-    const { rules } = JSON.parse(await kubectl(['get', role, '-n', NAMESPACE, '-ojson'])) as V1Role;
-    const patch = JSON.stringify({ rules: withoutOptionalRights(rules!, NAMESPACE) });
-    await kubectl(['patch', role, '-n', NAMESPACE, '--type=merge', `-p${patch}`]);
-  }
+  const { rules } = JSON.parse(await kubectl(['get', CLUSTER_ROLE, '-ojson'])) as V1ClusterRole;
+  const patch = JSON.stringify({ rules: withoutOptionalRights(rules!, NAMESPACE) });
+  await kubectl(['patch', CLUSTER_ROLE, '--type=merge', `-p${patch}`]);
 }
 
 beforeAll(async () => {
@@ -255,8 +254,12 @@ describe('the rights in deploy/', () => {
     expect(stdout).toContain('labels and finalizers are off');
     expect(await f.labels(UNFIT)).toEqual({});
     expect((await f.watch('web')).metadata?.finalizers ?? []).toEqual([]);
-    expect(await names('deployments,cm,leases', NAMESPACE)).toEqual(['deployment.apps/traffic-operator']);
+    expect(await names('deployments,cm,leases', NAMESPACE)).toEqual([
+      'deployment.apps/traffic-operator',
+      'deployment.apps/traffic-operator-weights',
+    ]);
     expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toEqual([]);
-    expect(await kubectl(['get', 'deploy/traffic-operator', '-n', NAMESPACE, '-ojsonpath={.spec.replicas}'])).toBe('0');
+    for (const name of ['traffic-operator', 'traffic-operator-weights'])
+      expect(await kubectl(['get', `deploy/${name}`, '-n', NAMESPACE, '-ojsonpath={.spec.replicas}'])).toBe('0');
   });
 });

@@ -73,8 +73,34 @@ const options: Effect[] = [
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];
 
+const WEIGHTS = { 'weights.enabled': true };
 const optional: Effect[] = [
   { of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' },
+  { of: 'weights.replicas', to: 3, beside: WEIGHTS, see: at('Deployment', 'spec/replicas', '-weights'), is: 3 },
+  {
+    of: 'weights.serviceAccount.name',
+    to: 'x',
+    beside: WEIGHTS,
+    see: at('Deployment', 'spec/template/spec/serviceAccountName', '-weights'),
+    is: 'x',
+  },
+  {
+    of: 'weights.serviceAccount.annotations',
+    to: { a: 'b' },
+    beside: WEIGHTS,
+    see: at('ServiceAccount', 'metadata/annotations/a', '-weights'),
+    is: 'b',
+  },
+  {
+    of: 'weights.extraArgs',
+    to: ['--a=b'],
+    beside: WEIGHTS,
+    see: (objects) => {
+      const args = at('Deployment', 'spec/template/spec/containers/0/args', '-weights')(objects);
+      return (args as string[] | undefined)?.at(-1);
+    },
+    is: '--a=b',
+  },
   { of: 'stacks.enabled', to: false, see: argument('stacks'), is: undefined },
   { of: 'discovery.namespaces', to: ['monitoring'], see: argument('discovery-namespace'), is: 'monitoring' },
   { of: 'stacks.namespaces', to: ['a'], see: argument('stack-namespace'), is: 'a' },

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { helmTemplate, isHook } from '../../scripts/chart/helm.ts';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../src/api/trafficweight/trafficWeight.ts';
-import { CONFIG_MAPS, ENDPOINT_SLICES, INGRESSES } from '../../src/runtime/client/resources.ts';
+import { CONFIG_MAPS, ENDPOINT_SLICES, INGRESSES, LEASES } from '../../src/runtime/client/resources.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { DNS_ENDPOINTS } from '../../src/weights/records/endpoint.ts';
 import { established, installCrd } from '../harness/customResource.ts';
@@ -10,7 +10,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl } from '../harness/kubectl.ts';
 import { find, podOf } from './rendered.ts';
 
-/** What the chart installs with weights.enabled: the operator runs with its account and arguments, and gives records their weight. */
+/** What the chart installs with weights.enabled: a process with an account of its own gives records their weight; the manager may not. */
 const NAMESPACE = 'traffic-operator-system';
 const WAIT = { timeout: 120_000, interval: 200 };
 let f: Fixture;
@@ -26,10 +26,11 @@ beforeAll(async () => {
   );
   await established((args) => kubectl(f.controlPlane, args), ['crd/trafficweights.traffic.example.com']);
   await installCrd(f.client, await dnsEndpointCrd(), DNS_ENDPOINTS);
-  const pod = podOf(find(objects, 'Deployment'));
-  const args = pod.containers[0].args.filter((arg) => /^--(weights|namespace)=/.test(arg));
+  const pod = podOf(find(objects, 'Deployment', false, 'weights'));
+  const args = pod.containers[0].args.filter((arg) => /^--(leader-elect|stacks|namespace)/.test(arg));
+  expect(pod.containers[0].args[0]).toBe('trafficweights');
   const kubeconfig = await kubeconfigOf(f.controlPlane, String(pod.serviceAccountName), NAMESPACE);
-  await f.startOperator(args, { kubeconfig });
+  await f.startOperator(args, { kubeconfig, command: 'trafficweights' });
 }, 180_000);
 afterAll(() => f.stop());
 
@@ -67,4 +68,44 @@ it('gives the records of an Ingress the weight of a ConfigMap in its namespace, 
       .split('\n')
       .filter((line) => /forbidden|"status":403/i.test(line)),
   ).toEqual([]);
+});
+
+const ACCOUNT = `system:serviceaccount:${NAMESPACE}:traffic-operator`;
+
+describe.each<[string, string, boolean, readonly string[]]>([
+  [
+    'the manager',
+    ACCOUNT,
+    false,
+    [
+      'list ingresses.networking.k8s.io',
+      'list dnsendpoints.externaldns.k8s.io',
+      'create dnsendpoints.externaldns.k8s.io',
+    ],
+  ],
+  ['the manager', ACCOUNT, true, ['patch nodes', 'patch deployments.apps', 'list trafficweights.traffic.example.com']],
+  [
+    'the process for DNS weights',
+    `${ACCOUNT}-weights`,
+    false,
+    [
+      ...['patch nodes', 'list nodes', 'patch deployments.apps', 'create deployments.apps', 'list pods', 'get secrets'],
+      ...['list trafficwatches.traffic.example.com', 'patch trafficwatches.traffic.example.com'],
+      ...['patch trafficweights.traffic.example.com', 'patch trafficstacks.traffic.example.com'],
+    ],
+  ],
+  ['the process for DNS weights', `${ACCOUNT}-weights`, true, ['create dnsendpoints.externaldns.k8s.io']],
+])('%s', (_, user, isAllowed, rights) => {
+  it.each(rights)(`${isAllowed ? 'may' : 'may not'} %s`, async (right) => {
+    const [verb = '', resource = ''] = right.split(' ');
+    // It fails where the answer is no.
+    const answer = kubectl(f.controlPlane, ['auth', 'can-i', verb, resource, '-A', `--as=${user}`]);
+    const said = await answer.catch((error: unknown) => (error as { stdout: string }).stdout);
+    expect(said.trim()).toBe(isAllowed ? 'yes' : 'no');
+  });
+});
+
+it('holds a Lease of its own', async () => {
+  const { spec } = await f.client.get(LEASES, { namespace: NAMESPACE, name: 'traffic-operator-weights' });
+  expect(spec?.holderIdentity).toBeTruthy();
 });

@@ -20,7 +20,7 @@ export interface Fixture {
   operator(): Operator;
   /**
    * @param over another user than the administrator, another Prometheus than that of the fixture (undefined: the
-   *   operator deploys one), waiting only until it is alive, another program than the sources, or another pace
+   *   operator deploys one), waiting only until it is alive, another program than the sources, another pace, or another command
    */
   startOperator(
     args?: readonly string[],
@@ -30,6 +30,7 @@ export interface Fixture {
       until?: 'ready' | 'alive';
       main?: string;
       pace?: readonly string[];
+      command?: 'manager' | 'trafficweights';
     },
   ): Promise<Operator>;
   stopOperator(): Promise<unknown>;

@@ -27,11 +27,11 @@ export interface Operator {
 }
 
 /**
- * Starts `manager` with a control plane and waits until it is ready, or only alive.
+ * Starts `manager`, or `trafficweights`, with a control plane and waits until it is ready, or only alive.
  *
  * @param options.prometheusUrl if undefined, the operator deploys a Prometheus
  * @param options.main the program; default: see operatorMain
- * @param options.pace interval and rate window; default: 1 s and 5 s
+ * @param options.pace interval and rate window; default: 1 s and 5 s, and none for `trafficweights`
  * @param options.pollMs poll interval of the readiness; default: 100 ms
  */
 export async function startOperator(options: {
@@ -42,18 +42,20 @@ export async function startOperator(options: {
   main?: string;
   pace?: readonly string[];
   pollMs?: number;
+  command?: 'manager' | 'trafficweights';
 }): Promise<Operator> {
+  const { command = 'manager' } = options;
   const directory = await mkdtemp(join(tmpdir(), 'traffic-operator-'));
   const [health, metrics] = (await freePorts(2)) as [number, number];
   const log = `${directory}/operator.log`;
   const args = [
     options.main ?? operatorMain(),
-    'manager',
+    command,
     `--kubeconfig=${options.kubeconfig}`,
     ...(options.prometheusUrl === undefined ? [] : [`--prometheus-url=${options.prometheusUrl}`]),
     `--health-probe-bind-address=127.0.0.1:${health}`,
     `--metrics-bind-address=127.0.0.1:${metrics}`,
-    ...(options.pace ?? ['--interval=1s', '--window=5s']),
+    ...(options.pace ?? (command === 'manager' ? ['--interval=1s', '--window=5s'] : [])),
     ...(options.args ?? []),
   ];
   const startedAt = performance.now();

@@ -165,13 +165,13 @@ const EXCEPTIONS: readonly [RegExp, string][] = [
   [/^patch pods$/, 'the annotation that makes the kubelet look at once; there is no pod of Prometheus here'],
 ];
 
-/** Rules of the Role or ClusterRole in deploy/, without those of stacks and weights. */
+/** Rules of the Role or ClusterRole of the manager in deploy/, without those of stacks. */
 function rulesOf(kind: 'Role' | 'ClusterRole'): V1PolicyRule[] {
   const documents = parseAllDocuments(MANIFESTS).map((document) => document.toJS() as V1ClusterRole | null);
-  const isOfStacks = (object: V1ClusterRole | null): boolean => object?.metadata?.name?.endsWith('-stacks') === true;
-  const [role, ...others] = documents.filter((object) => object?.kind === kind && !isOfStacks(object));
+  const isOfManager = ({ metadata }: V1ClusterRole): boolean => !/-(stacks|weights)$/.test(metadata?.name ?? '');
+  const [role, ...others] = documents.filter((object) => object?.kind === kind && isOfManager(object));
   expect(others).toEqual([]);
-  return withoutOptionalRights(role!.rules!, NAMESPACE);
+  return kind === 'Role' ? role!.rules! : withoutOptionalRights(role!.rules!, NAMESPACE);
 }
 
 function without(rules: V1PolicyRule[], right: string): V1PolicyRule[] {

@@ -1,7 +1,5 @@
-{{/* Arguments of the manager, one per line. */}}
-{{- define "traffic-operator.args" -}}
-{{- $prometheus := .Values.prometheus -}}
-- manager
+{{/* Arguments of every process that runs controllers. */}}
+{{- define "traffic-operator.processArgs" -}}
 - --namespace={{ .Release.Namespace }}
 - --leader-elect
 - --log-level={{ .Values.logLevel }}
@@ -11,6 +9,38 @@
 - --metrics-secure
 - --metrics-cert-path=/etc/traffic-operator/certificate
 {{- end }}
+{{- end }}
+
+{{/* Arguments with the Prometheus that is queried; it may be empty. */}}
+{{- define "traffic-operator.prometheusArgs" -}}
+{{- $prometheus := .Values.prometheus -}}
+{{- with $prometheus.url }}
+- {{ printf "--prometheus-url=%s" . | quote }}
+{{- end }}
+{{- with $prometheus.username }}
+- {{ printf "--prometheus-username=%s" . | quote }}
+{{- end }}
+{{- if $prometheus.passwordSecret.name }}
+- --prometheus-password-file=/etc/traffic-operator/password/{{ $prometheus.passwordSecret.key }}
+{{- end }}
+{{- if $prometheus.bearerTokenSecret.name }}
+- --prometheus-bearer-token-file=/etc/traffic-operator/token/{{ $prometheus.bearerTokenSecret.key }}
+{{- end }}
+{{- if $prometheus.caSecret.name }}
+- --prometheus-ca-file=/etc/traffic-operator/ca/{{ $prometheus.caSecret.key }}
+{{- else if $prometheus.caConfigMap.name }}
+- --prometheus-ca-file=/etc/traffic-operator/ca/{{ $prometheus.caConfigMap.key }}
+{{- end }}
+{{- range $name, $value := $prometheus.headers }}
+- {{ printf "--prometheus-header=%s: %s" $name $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Arguments of the manager, one per line. */}}
+{{- define "traffic-operator.args.manager" -}}
+{{- $prometheus := .Values.prometheus -}}
+- manager
+{{ include "traffic-operator.processArgs" . }}
 - --interval={{ .Values.interval }}
 {{- with .Values.window }}
 - --window={{ . }}
@@ -46,26 +76,7 @@
 {{- end }}
 {{- end }}
 {{- end }}
-{{- with $prometheus.url }}
-- {{ printf "--prometheus-url=%s" . | quote }}
-{{- end }}
-{{- with $prometheus.username }}
-- {{ printf "--prometheus-username=%s" . | quote }}
-{{- end }}
-{{- if $prometheus.passwordSecret.name }}
-- --prometheus-password-file=/etc/traffic-operator/password/{{ $prometheus.passwordSecret.key }}
-{{- end }}
-{{- if $prometheus.bearerTokenSecret.name }}
-- --prometheus-bearer-token-file=/etc/traffic-operator/token/{{ $prometheus.bearerTokenSecret.key }}
-{{- end }}
-{{- if $prometheus.caSecret.name }}
-- --prometheus-ca-file=/etc/traffic-operator/ca/{{ $prometheus.caSecret.key }}
-{{- else if $prometheus.caConfigMap.name }}
-- --prometheus-ca-file=/etc/traffic-operator/ca/{{ $prometheus.caConfigMap.key }}
-{{- end }}
-{{- range $name, $value := $prometheus.headers }}
-- {{ printf "--prometheus-header=%s: %s" $name $value | quote }}
-{{- end }}
+{{- include "traffic-operator.prometheusArgs" . }}
 {{- range $prometheus.matchers }}
 - {{ printf "--prometheus-matcher=%s" . | quote }}
 {{- end }}
@@ -191,8 +202,21 @@
 {{- end }}
 {{- end }}
 
+{{/* Arguments of the process for DNS weights. */}}
+{{- define "traffic-operator.args.weights" -}}
+- trafficweights
+{{ include "traffic-operator.processArgs" . }}
+{{- include "traffic-operator.prometheusArgs" . }}
+{{- if .Values.stacks.enabled }}
+- --stacks=true
+{{- end }}
+{{- range .Values.weights.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end }}
+
 {{/* Files that the arguments refer to, each from its own Secret or ConfigMap: "directory name: volume source". */}}
-{{- define "traffic-operator.files" -}}
+{{- define "traffic-operator.files.weights" -}}
 {{- $prometheus := .Values.prometheus -}}
 {{- if and .Values.metrics.enabled .Values.metrics.secure }}
 certificate: {secret: {secretName: {{ required "metrics.secure needs metrics.certSecret" .Values.metrics.certSecret }}}}
@@ -208,6 +232,10 @@ ca: {secret: {secretName: {{ $prometheus.caSecret.name }}}}
 {{- else if $prometheus.caConfigMap.name }}
 ca: {configMap: {name: {{ $prometheus.caConfigMap.name }}}}
 {{- end }}
+{{- end }}
+
+{{- define "traffic-operator.files.manager" -}}
+{{- include "traffic-operator.files.weights" . }}
 {{- if .Values.connectivity.enabled }}
 {{- with .Values.connectivity.tls.secretName }}
 {{- /* Without the key. Optional: the operator starts without the Secret, and says what is missing. */}}

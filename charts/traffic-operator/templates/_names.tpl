@@ -4,7 +4,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* At most 52 characters: the longest suffix is "-cleanup" (8), and pod names of the Job append 6 more. */}}
+{{/* At most 52 characters: the longest suffixes are "-cleanup" and "-weights" (8), and pod names of the Job append 6 more. */}}
 {{- define "traffic-operator.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
@@ -26,6 +26,11 @@
 {{- end }}
 {{- end }}
 
+{{/* The account of the process for DNS weights. It is never "default", which other pods of the namespace have. */}}
+{{- define "traffic-operator.weightsAccountName" -}}
+{{- default (printf "%s-weights" (include "traffic-operator.fullname" .)) .Values.weights.serviceAccount.name }}
+{{- end }}
+
 {{/* Name of cluster-scoped objects. It contains the namespace, so that two releases never share one. */}}
 {{- define "traffic-operator.clusterName" -}}
 {{- if eq .Release.Namespace (include "traffic-operator.fullname" .) -}}
@@ -35,10 +40,36 @@
 {{- end }}
 {{- end }}
 
+{{/* Labels of the pods of a process: (list . "manager"). */}}
+{{- define "traffic-operator.selectorLabelsOf" -}}
+{{- $root := first . -}}
+app.kubernetes.io/name: {{ include "traffic-operator.name" $root }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ last . }}
+{{- end }}
+
+{{/* Labels of the pods of the manager. */}}
 {{- define "traffic-operator.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "traffic-operator.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/component: manager
+{{- include "traffic-operator.selectorLabelsOf" (list . "manager") }}
+{{- end }}
+
+{{/* The processes that run controllers: a list with the name of the Deployment, of its account and of the Service for metrics. */}}
+{{- define "traffic-operator.processes" -}}
+{{- $name := include "traffic-operator.fullname" . -}}
+- component: manager
+  name: {{ $name }}
+  account: {{ include "traffic-operator.serviceAccountName" . }}
+  annotations: {{ toJson .Values.serviceAccount.annotations }}
+  service: {{ $name }}-metrics
+  replicas: {{ .Values.replicas }}
+{{- if .Values.weights.enabled }}
+- component: weights
+  name: {{ $name }}-weights
+  account: {{ include "traffic-operator.weightsAccountName" . }}
+  annotations: {{ toJson .Values.weights.serviceAccount.annotations }}
+  service: {{ $name }}-weights
+  replicas: {{ .Values.weights.replicas }}
+{{- end }}
 {{- end }}
 
 {{- define "traffic-operator.labels" -}}

@@ -289,6 +289,10 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficweights']
   verbs: ['list', 'watch']
+# The Prometheus that a TrafficStack uses.
+- apiGroups: ['traffic.example.com']
+  resources: ['trafficstacks']
+  verbs: ['list', 'watch']
 - apiGroups: ['traffic.example.com']
   resources: ['trafficweights/status']
   verbs: ['patch']
@@ -318,6 +322,15 @@
 # For spec.backend.configMap.
 - apiGroups: ['']
   resources: ['configmaps']
+  verbs: ['get']
+# Whether the operator has made the Prometheus that is queried.
+- apiGroups: ['']
+  resources: ['services']
+  resourceNames: ['prometheus']
+  verbs: ['get']
+- apiGroups: ['apps']
+  resources: ['deployments']
+  resourceNames: ['prometheus']
   verbs: ['get']
 {{- end -}}
 

@@ -4,8 +4,9 @@ const OPTIONAL: Readonly<Record<string, string>> = {
 delete workloads, Services, ConfigMaps, PodDisruptionBudgets, ControllerRevisions and PrometheusRules, and delete pods,
 in every namespace. \`TRAFFIC_OPERATOR_STACKS\` set to \`false\` switches it off. By default, what the operator deploys is
 in the stack \`default\`.`,
-  TrafficWeight: `A \`TrafficWeight\` gives DNS records their weight, which external-dns publishes. For it, the operator may create,
-change and delete DNSEndpoints in every namespace, and read Ingresses, HTTPRoutes and the ConfigMaps of its own namespace.
+  TrafficWeight: `A \`TrafficWeight\` gives DNS records their weight, which external-dns publishes. For it, the Deployment
+\`traffic-operator-weights\`, with a ServiceAccount of its own, may create, change and delete DNSEndpoints in every namespace, and read
+Ingresses, HTTPRoutes and the ConfigMaps of its own namespace.
 Without external-dns nothing happens. \`TRAFFIC_OPERATOR_WEIGHTS\` set to \`false\` switches it off.`,
 };
 

@@ -5,7 +5,7 @@ import type {
   V1EnvVar,
   V1PodSecurityContext,
   V1PolicyRule,
-  V1RoleRef,
+  V1RoleBinding,
 } from '@kubernetes/client-node';
 import { variableName } from '../../../src/options/flagTable.ts';
 import type { Manifest } from '../../chart/helm.ts';
@@ -16,11 +16,13 @@ const FIXED = ['namespace', 'leader-elect', 'health-probe-bind-address', 'metric
 /** The `install` of a ClusterServiceVersion. */
 export interface InstallStrategy {
   strategy: 'deployment';
-  spec: {
-    clusterPermissions: Permissions[];
-    permissions: Permissions[];
-    deployments: { name: string; label: Record<string, string>; spec: object }[];
-  };
+  spec: Install;
+}
+
+interface Install {
+  clusterPermissions: Permissions[];
+  permissions: Permissions[];
+  deployments: { name: string; label: Record<string, string>; spec: object }[];
 }
 
 interface Permissions {
@@ -29,13 +31,24 @@ interface Permissions {
 }
 
 /**
- * The Deployment and the rights of the operator, as the chart renders them.
+ * The Deployments and the rights of the operator, as the chart renders them.
  *
  * @param image replaces the image of the operator
  */
 export function installStrategy(objects: readonly Manifest[], image?: string): InstallStrategy {
-  const { metadata, spec } = find(objects, 'Deployment') as V1Deployment;
-  const serviceAccountName = find(objects, 'ServiceAccount').metadata.name;
+  const deployments = objects.filter(({ kind }) => kind === 'Deployment');
+  if (deployments.length === 0) throw new Error('the chart renders no Deployment');
+  return {
+    strategy: 'deployment',
+    spec: {
+      clusterPermissions: deployments.map((each) => permissionsOf(each, objects, 'ClusterRoleBinding')),
+      permissions: deployments.map((each) => permissionsOf(each, objects, 'RoleBinding')),
+      deployments: deployments.map((each) => deploymentOf(each, image)),
+    },
+  };
+}
+
+function deploymentOf({ metadata, spec }: V1Deployment, image?: string): Install['deployments'][number] {
   const { template } = spec!;
   const podSpec = {
     ...template.spec!,
@@ -43,19 +56,27 @@ export function installStrategy(objects: readonly Manifest[], image?: string): I
     containers: template.spec!.containers.map((one) => container(one, image)),
   };
   return {
-    strategy: 'deployment',
-    spec: {
-      clusterPermissions: [{ serviceAccountName, rules: boundBy('ClusterRoleBinding', objects) }],
-      permissions: [{ serviceAccountName, rules: boundBy('RoleBinding', objects) }],
-      deployments: [
-        {
-          name: metadata!.name!,
-          label: metadata!.labels!,
-          spec: { ...spec, template: { ...template, spec: podSpec } },
-        },
-      ],
-    },
+    name: metadata!.name!,
+    label: metadata!.labels!,
+    spec: { ...spec, template: { ...template, spec: podSpec } },
   };
+}
+
+/** Returns the rules of the roles that bindings of this kind give to the account of the Deployment. */
+function permissionsOf(
+  deployment: V1Deployment,
+  objects: readonly Manifest[],
+  kind: 'ClusterRoleBinding' | 'RoleBinding',
+): Permissions {
+  const serviceAccountName = deployment.spec!.template.spec!.serviceAccountName!;
+  const bindings = objects.filter((object) => object.kind === kind) as object[] as V1RoleBinding[];
+  const bound = bindings.filter(({ subjects }) => subjects?.some(({ name }) => name === serviceAccountName));
+  const rules = bound.flatMap(({ roleRef }) => {
+    const role = objects.find((each) => each.kind === roleRef.kind && each.metadata.name === roleRef.name);
+    if (role === undefined) throw new Error(`the chart binds ${roleRef.kind} ${roleRef.name}, and renders none`);
+    return (role as V1ClusterRole).rules ?? [];
+  });
+  return { serviceAccountName, rules };
 }
 
 /**
@@ -84,21 +105,4 @@ function container(one: V1Container, image = one.image): V1Container {
 function variable(arg: string): V1EnvVar | undefined {
   const [, flag = '', value = ''] = /^--([^=]+)=(.*)$/.exec(arg) ?? [];
   return flag === '' || FIXED.includes(flag) ? undefined : { name: variableName(flag), value };
-}
-
-/** The rules of the roles that bindings of this kind name. */
-function boundBy(kind: 'ClusterRoleBinding' | 'RoleBinding', objects: readonly Manifest[]): V1PolicyRule[] {
-  const bindings = objects.filter((object) => object.kind === kind);
-  return bindings.flatMap((binding) => {
-    const { kind: roleKind, name } = binding.roleRef as V1RoleRef;
-    const role = objects.find((each) => each.kind === roleKind && each.metadata.name === name);
-    if (role === undefined) throw new Error(`the chart binds ${roleKind} ${name}, and renders none`);
-    return (role as V1ClusterRole).rules ?? [];
-  });
-}
-
-function find(objects: readonly Manifest[], kind: string): Manifest {
-  const found = objects.filter((object) => object.kind === kind);
-  if (found.length !== 1) throw new Error(`the chart renders ${found.length} objects of kind ${kind}`);
-  return found[0]!;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { whyNotRemoved } from './removal.ts';
 import { whileStopped } from './whileStopped.ts';
-import { LEASE_NAME } from '../lease.ts';
+import { LEASE_NAME, WEIGHTS_LEASE_NAME } from '../lease.ts';
 import type { CommandContext } from '../command.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import type { CleanupFlags } from './flags.ts';
@@ -23,10 +23,10 @@ const NOT_REMOVED =
  * `cleanup`: removes everything that the operator put on nodes and TrafficWatches, and its own Prometheus and
  * exporters. Runs before the uninstall.
  *
- * 1. Stops the operator: scales its Deployment to 0.
+ * 1. Stops the operator: scales its Deployment to 0, and the one for DNS weights.
  * 2. Takes the Lease, so that no other replica can write.
  * 3. Removes what each controller left, in reverse order of the controllers.
- * 4. Deletes the Lease.
+ * 4. Deletes the Leases.
  *
  * With --helm-release it does nothing unless helm removes that release.
  *
@@ -40,7 +40,7 @@ export async function runCleanup(
   controllers: readonly ControllerModule[],
   { logger, signal }: CommandContext,
 ): Promise<void> {
-  const { namespace, deployment } = flags;
+  const { namespace, deployment, weightsDeployment } = flags;
   const transport = createTransport({ kubeConfig: loadKubeConfig(flags.kubeconfig), logger });
   try {
     const client = createClient(transport);
@@ -49,13 +49,23 @@ export async function runCleanup(
       logger.warn({ reason }, NOT_REMOVED);
       return;
     }
-    await whileStopped({ client, clock: systemClock, logger, signal }, { namespace, name: deployment }, async () => {
-      await asLeader({ transport, namespace, logger, signal }, async (leading) => {
-        for (const controller of controllers.toReversed()) {
-          await controller.cleanUp({ client: leading, namespace, clock: systemClock, logger, signal });
-        }
+    const parts = { client, clock: systemClock, logger, signal };
+    const cleanUp = () =>
+      whileStopped(parts, { namespace, name: deployment }, async () => {
+        await asLeader({ transport, namespace, logger, signal }, async (leading) => {
+          for (const controller of controllers.toReversed()) {
+            await controller.cleanUp({ ...parts, client: leading, namespace });
+          }
+        });
+        await client.delete(LEASES, { namespace, name: LEASE_NAME });
       });
-      await client.delete(LEASES, { namespace, name: LEASE_NAME });
+    if (weightsDeployment === undefined) {
+      await cleanUp();
+      return;
+    }
+    await whileStopped(parts, { namespace, name: weightsDeployment }, async () => {
+      await cleanUp();
+      await client.delete(LEASES, { namespace, name: WEIGHTS_LEASE_NAME });
     });
   } finally {
     await transport.close();

@@ -10,6 +10,11 @@ export const CLEANUP_FLAGS = {
     'traffic-operator',
     'Name of the operator’s Deployment. The clean-up stops it first.',
   ),
+  weightsDeployment: flag(
+    dnsLabel,
+    'Name of the Deployment for DNS weights, which is stopped, too. Its Lease is deleted; the DNS records are unchanged.',
+    { defaultNote: 'none' },
+  ),
   helmRelease: flag(
     dnsSubdomain,
     'Do nothing unless helm removes the release of this name: rendered manifests may have been applied without helm.',

@@ -1,9 +1,8 @@
-import { config as rxjs } from 'rxjs';
 import type { SHARED_FLAGS } from '../../controllers/contract/flags.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { CONTROLLERS } from '../../controllers/registry.ts';
-import { wakeMemoryReducer } from '../../runtime/process/memoryReducer.ts';
 import { defineCommand, type Command } from '../command.ts';
+import { prepareLongRun } from '../longRunning.ts';
 import { managerFlags } from './flags.ts';
 import { runManager } from './manager.ts';
 import { managerOptions } from './managerOptions.ts';
@@ -16,9 +15,7 @@ export function managerOf(controllers: readonly ControllerModule[]): Command {
   return defineCommand<typeof SHARED_FLAGS>({
     ...managerFlags(controllers),
     run(flags, { env, logger, signal }) {
-      // By default, rxjs rethrows an error of a subscriber from a timer, which would end the process.
-      rxjs.onUnhandledError = (error: unknown) => logger.error({ err: error }, 'a subscriber failed');
-      wakeMemoryReducer();
+      prepareLongRun(logger);
       return runManager(managerOptions(flags, env, logger), controllers, signal);
     },
   });

@@ -1,16 +1,13 @@
-import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { ControllerContext, StackSource } from '../../controllers/contract/context.ts';
-import { DEFAULT_STACK, usedBy } from '../../controllers/contract/keepers.ts';
 import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
-import { askingOnlyOurs } from '../../controllers/measurement/observe/ownPrometheus.ts';
 import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
+import { createPrometheus, createStacks, usedUrlOf } from '../../controllers/measurement/observe/queriedPrometheus.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
 import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
-import { createPrometheusClient, type PrometheusClient } from '../../prometheus/prometheusClient.ts';
-import { routedClient } from '../../prometheus/routedClient.ts';
-import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
+import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
+import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient, type Client } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
 import { cachePart, Manager, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
@@ -20,13 +17,11 @@ import { systemClock } from '../../runtime/process/clock.ts';
 import { createUsageFeed, type UsageFeed } from '../../usage/pass/feed.ts';
 import { createUsageMetrics } from '../../usage/pass/metrics.ts';
 import { createElection, type Election } from '../election.ts';
-import { createLeaderClient } from '../leaderClient.ts';
+import { createLeaderClient, OPERATOR_COMPONENT } from '../leaderClient.ts';
 import { LEASE_NAME } from '../lease.ts';
 import { createServers } from '../servers.ts';
 import type { ManagerOptions, Process } from './options.ts';
 import { usageQuery, type Running } from './usageQuery.ts';
-
-const COMPONENT = 'traffic.example.com/traffic-operator';
 
 function createNodes(
   { transport, metrics, logger }: Process,
@@ -43,39 +38,10 @@ function createNodes(
   });
 }
 
-function createStacks({ options, transport, metrics, logger }: Process): StackSource {
-  const common = { transport, logger, metrics: metrics.reflector };
-  const isDefault = ({ metadata }: TrafficStack): boolean => metadata?.name === DEFAULT_STACK;
-  return {
-    informer: createInformer({ ...common, resource: TRAFFIC_STACKS, transform: withoutManagedFields }),
-    active: (stacks) => (options.flags.stacks ? stacks : stacks.filter(isDefault)),
-  };
-}
-
 /** Without the CRD of TrafficStacks, the operator deploys nothing, and goes on to watch nodes: MetricsAvailable names the CRD. */
 function stacksPart({ informer }: StackSource, { flags }: ManagerOptions): Part {
   const part = optionalCachePart(informer);
   return flags.stacks ? part : readyWithoutCrd(part, informer);
-}
-
-/** @param usedUrl of the Prometheus that a TrafficStack uses in place of that of the operator */
-function createPrometheus(
-  { options }: Process,
-  measuring: MeasuringState,
-  usedUrl: () => string | undefined,
-): PrometheusClient {
-  const client = createPrometheusClient(options.endpoint);
-  if (!options.hasOwnPrometheus) return client;
-  return routedClient(
-    askingOnlyOurs(client, () => measuring.foreignServer()),
-    usedUrl,
-  );
-}
-
-/** As the status of a stack says, so that a restart changes nothing. With --prometheus-url there is none. */
-function usedUrlOf({ options }: Process, { informer, active }: StackSource): () => string | undefined {
-  if (!options.hasOwnPrometheus) return () => undefined;
-  return () => usedBy(active(informer.lister.list()), 'Prometheus')?.workload.url;
 }
 
 function createFeed(
@@ -106,11 +72,19 @@ function createContext(
   const measuring = new MeasuringState();
   const trim = trimNode(FIELD_MANAGER, options);
   const nodes = createNodes(process, trim);
-  const stacks = createStacks(process);
-  const usedUrl = usedUrlOf(process, stacks);
-  const prometheus = createPrometheus(process, measuring, usedUrl);
+  const stacks = createStacks(process, options.flags);
+  const { endpoint, hasOwnPrometheus: isOwn } = options;
+  const usedUrl = usedUrlOf(isOwn, stacks);
+  const prometheus = createPrometheus({ endpoint, isOwn, foreign: () => measuring.foreignServer(), usedUrl });
   return {
-    ...createLeaderClient({ reading, election, component: COMPONENT, podName: options.podName, metrics, logger }),
+    ...createLeaderClient({
+      reading,
+      election,
+      component: OPERATOR_COMPONENT,
+      podName: options.podName,
+      metrics,
+      logger,
+    }),
     transport,
     nodes,
     trimNode: trim,
@@ -162,7 +136,7 @@ export async function runManager(
     started.forEach((enqueueAll) => enqueueAll()),
   );
   const context = createContext(process, election, { reading, controllers });
-  const running = controllers.map((controller) => controller.create(context, options.flags));
+  const running = controllers.flatMap((controller) => controller.create?.(context, options.flags) ?? []);
   started.push(() => running.forEach((controller) => controller.enqueueAll()));
 
   const manager = new Manager(logger);

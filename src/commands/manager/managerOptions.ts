@@ -1,10 +1,11 @@
 import type { SharedFlags } from '../../controllers/contract/flags.ts';
-import { defaultRateWindowSeconds, measurementEndpoint } from '../../controllers/measurement/options.ts';
+import { defaultRateWindowSeconds } from '../../controllers/measurement/options.ts';
+import { endpointOf } from '../../controllers/measurement/observe/queriedPrometheus.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import { podNameOf } from '../leaderClient.ts';
+import { metricsServerOf } from '../servers.ts';
 import type { ManagerOptions } from './options.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { UsageQuery } from '../../usage/pass/queries.ts';
 
 /**
@@ -39,33 +40,6 @@ export function managerOptions(
     flags,
     podName: podNameOf(env),
     logger,
-  };
-}
-
-function metricsServerOf(flags: SharedFlags): ManagerOptions['metricsServer'] {
-  const { metricsBindAddress, metricsSecure, metricsCertPath, enableHttp2 } = flags;
-  if (metricsBindAddress === 'off') {
-    return undefined;
-  }
-  const isSecure = metricsSecure && metricsCertPath !== undefined;
-  return {
-    address: metricsBindAddress,
-    secure: isSecure ? { certPath: metricsCertPath, http2: enableHttp2 } : undefined,
-  };
-}
-
-function endpointOf(flags: SharedFlags): PrometheusEndpoint {
-  const { prometheusUrl, prometheusUsername, prometheusPasswordFile, prometheusHeader } = flags;
-  if (prometheusUrl === undefined) {
-    return { url: measurementEndpoint(flags), isNear: true };
-  }
-  const hasPassword = prometheusUsername !== undefined && prometheusPasswordFile !== undefined;
-  return {
-    url: prometheusUrl,
-    ...(hasPassword && { basicAuth: { username: prometheusUsername, passwordFile: prometheusPasswordFile } }),
-    bearerTokenFile: flags.prometheusBearerTokenFile,
-    caFile: flags.prometheusCaFile,
-    headers: Object.fromEntries(prometheusHeader.map(({ name, value }) => [name, value])),
   };
 }
 

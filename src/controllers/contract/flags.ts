@@ -1,7 +1,7 @@
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices/devices.ts';
 import { IDENTIFYING_LABELS } from '../../usage/evaluate/duplicateSeries.ts';
-import { COMMON_FLAGS } from '../../options/commonFlags.ts';
+import { PROCESS_FLAGS, type ProcessFlags } from '../../options/commonFlags.ts';
 import {
   firstProblem,
   flag,
@@ -14,7 +14,6 @@ import {
 } from '../../options/flagTable.ts';
 import { labelKey } from '../../options/kubernetesValues.ts';
 import {
-  address,
   boolean,
   dnsLabel,
   dnsSubdomain,
@@ -29,34 +28,8 @@ import {
   wholeSeconds,
 } from '../../options/values.ts';
 
-/**
- * The flags of the manager that belong to no single controller: how it runs, which Prometheus it queries, and how.
- * Every controller can read them.
- */
-export const SHARED_FLAGS = {
-  ...COMMON_FLAGS,
-  leaderElect: withDefault(boolean, 'false', 'Elect one replica as leader; the other replicas stand by.'),
-  healthProbeBindAddress: withDefault(address, ':8081', 'Address that serves /healthz and /readyz.'),
-  metricsBindAddress: withDefault(address, '0', 'Address that serves /metrics.'),
-  metricsSecure: withDefault(
-    boolean,
-    'false',
-    'Serve /metrics over HTTPS, and only to clients that may get the non-resource URL /metrics.',
-  ),
-  metricsCertPath: flag(
-    path,
-    'Directory with tls.crt and tls.key for /metrics. The files are reloaded when they change.',
-  ),
-  enableHttp2: withDefault(boolean, 'false', 'Enable HTTP/2 for /metrics over HTTPS.'),
-  interval: withDefault(duration('1s'), '10s', 'Time between the starts of two passes.'),
-  window: flag(wholeSeconds('1s', '24h'), 'Time whose samples make a rate. It must contain at least four scrapes.', {
-    defaultNote: 'four times --scrape-interval, at least 20s; 2m with --prometheus-url',
-  }),
-  scrapeInterval: withDefault(
-    wholeSeconds('1s', '24h'),
-    '5s',
-    'Scrape interval of the deployed Prometheus, at most 2m. Has no effect with --prometheus-url.',
-  ),
+/** Which Prometheus a process queries, and how. */
+export const PROMETHEUS_FLAGS = {
   prometheusUrl: flag(url, 'URL of an existing Prometheus to query. The operator then deploys no Prometheus.'),
   prometheusUsername: flag(text, 'User for basic authentication at --prometheus-url.'),
   prometheusPasswordFile: flag(
@@ -69,6 +42,24 @@ export const SHARED_FLAGS = {
   ),
   prometheusCaFile: flag(path, 'File with the CA certificates (PEM) that verify the server of --prometheus-url.'),
   prometheusHeader: list(header, 'Header sent with each request to Prometheus.'),
+} as const satisfies FlagTable;
+
+/**
+ * The flags of the manager that belong to no single controller: how it runs, which Prometheus it queries, and how.
+ * Every controller can read them.
+ */
+export const SHARED_FLAGS = {
+  ...PROCESS_FLAGS,
+  interval: withDefault(duration('1s'), '10s', 'Time between the starts of two passes.'),
+  window: flag(wholeSeconds('1s', '24h'), 'Time whose samples make a rate. It must contain at least four scrapes.', {
+    defaultNote: 'four times --scrape-interval, at least 20s; 2m with --prometheus-url',
+  }),
+  scrapeInterval: withDefault(
+    wholeSeconds('1s', '24h'),
+    '5s',
+    'Scrape interval of the deployed Prometheus, at most 2m. Has no effect with --prometheus-url.',
+  ),
+  ...PROMETHEUS_FLAGS,
   prometheusMatcher: list(matcher, 'Label matcher added to every query.'),
   prometheusReplicaLabel: list(
     labelName(IDENTIFYING_LABELS),
@@ -110,6 +101,11 @@ export const SHARED_FLAGS = {
     dnsLabel,
     'With --stacks, namespace in which the operator writes the objects of TrafficStacks, besides its own. Without this flag: every namespace. A stack with objects in another one is Stalled (NamespaceNotAllowed).',
   ),
+  weights: withDefault(
+    boolean,
+    'false',
+    'TrafficWeights exist, so that TrafficStacks may have them as components. The command trafficweights gives the records their weights.',
+  ),
   connectivity: withDefault(
     boolean,
     'false',
@@ -127,6 +123,7 @@ export const SHARED_FLAGS = {
 } as const satisfies FlagTable;
 
 export type SharedFlags = FlagValues<typeof SHARED_FLAGS>;
+export type PrometheusFlags = FlagValues<typeof PROMETHEUS_FLAGS>;
 
 /**
  * Maximum scrape interval: ms. Prometheus drops a series 5 min after its last sample (query.lookback-delta), and one
@@ -134,28 +131,35 @@ export type SharedFlags = FlagValues<typeof SHARED_FLAGS>;
  */
 const LONGEST_SCRAPE_INTERVAL = 120_000;
 
-const ONLY_WITH_URL = [
-  'prometheusUsername',
-  'prometheusPasswordFile',
-  'prometheusBearerTokenFile',
-  'prometheusCaFile',
-  'prometheusHeader',
-  'prometheusMatcher',
-  'prometheusReplicaLabel',
-] as const satisfies readonly (keyof SharedFlags)[];
+/** Needs --prometheus-url. */
+function needsUrl<F extends PrometheusFlags>(flags: F, keys: readonly (string & keyof F)[]) {
+  const key = keys.find((one) => isGiven(flags[one]));
+  return flags.prometheusUrl === undefined && key !== undefined
+    ? { key, message: 'needs --prometheus-url: it does not apply to the deployed Prometheus' }
+    : undefined;
+}
 
-/** The first invalid combination of these flags, or undefined. */
+/** The first invalid combination of PROCESS_FLAGS and PROMETHEUS_FLAGS, or undefined. */
+export function processFlagProblem(
+  flags: ProcessFlags & PrometheusFlags,
+): FlagProblem<keyof (ProcessFlags & PrometheusFlags)> | undefined {
+  return firstProblem(PROCESS_CHECKS, flags);
+}
+
+/** The first invalid combination of SHARED_FLAGS, or undefined. */
 export function sharedFlagProblem(flags: SharedFlags): FlagProblem<keyof SharedFlags> | undefined {
   return firstProblem(CHECKS, flags);
 }
 
-const CHECKS: readonly FlagCheck<SharedFlags>[] = [
-  (flags) => {
-    const key = ONLY_WITH_URL.find((one) => isGiven(flags[one]));
-    return flags.prometheusUrl === undefined && key !== undefined
-      ? { key, message: 'needs --prometheus-url: it does not apply to the deployed Prometheus' }
-      : undefined;
-  },
+const PROCESS_CHECKS: readonly FlagCheck<ProcessFlags & PrometheusFlags>[] = [
+  (flags) =>
+    needsUrl(flags, [
+      'prometheusUsername',
+      'prometheusPasswordFile',
+      'prometheusBearerTokenFile',
+      'prometheusCaFile',
+      'prometheusHeader',
+    ]),
   ({ prometheusUsername, prometheusPasswordFile }) =>
     prometheusUsername !== undefined && prometheusPasswordFile === undefined
       ? { key: 'prometheusUsername', message: 'needs --prometheus-password-file' }
@@ -179,6 +183,11 @@ const CHECKS: readonly FlagCheck<SharedFlags>[] = [
     metricsSecure && metricsBindAddress !== 'off' && metricsCertPath === undefined
       ? { key: 'metricsSecure', message: 'needs --metrics-cert-path, a directory with tls.crt and tls.key' }
       : undefined,
+];
+
+const CHECKS: readonly FlagCheck<SharedFlags>[] = [
+  processFlagProblem,
+  (flags) => needsUrl(flags, ['prometheusMatcher', 'prometheusReplicaLabel']),
   ({ connectivityTlsSecret, connectivityServerCaFile }) =>
     connectivityTlsSecret !== undefined && connectivityServerCaFile === undefined
       ? { key: 'connectivityTlsSecret', message: 'needs --connectivity-server-ca-file, a file with its ca.crt' }

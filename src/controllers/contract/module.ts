@@ -35,7 +35,8 @@ export interface ControllerDefinition<F extends FlagTable> {
   registerMetrics(registry: Registry): void;
   /** The types of components that it offers to TrafficStacks. */
   readonly builtIns?: (flags: SharedFlags & FlagValues<F>) => readonly BuiltIn[];
-  readonly create: (context: ControllerContext, flags: SharedFlags & FlagValues<F>) => RunningController;
+  /** Undefined if another process than the manager runs the controller. */
+  readonly create?: (context: ControllerContext, flags: SharedFlags & FlagValues<F>) => RunningController;
   /**
    * Removes everything that the controller wrote to the cluster. Runs after all replicas have stopped.
    *
@@ -48,7 +49,7 @@ export interface ControllerDefinition<F extends FlagTable> {
 export interface ControllerModule extends Omit<ControllerDefinition<FlagTable>, 'flagProblem' | 'builtIns' | 'create'> {
   readonly flagProblem?: (flags: SharedFlags) => FlagProblem<keyof SharedFlags> | undefined;
   readonly builtIns?: (flags: SharedFlags) => readonly BuiltIn[];
-  readonly create: (context: ControllerContext, flags: SharedFlags) => RunningController;
+  readonly create?: (context: ControllerContext, flags: SharedFlags) => RunningController;
 }
 
 /** Converts the definition of a controller for the list of all controllers. The type of its own flags ends here. */
@@ -61,6 +62,6 @@ export function defineController<F extends FlagTable>(definition: ControllerDefi
       flagProblem: (flags) => flagProblem(flags as Own) as FlagProblem<keyof SharedFlags> | undefined,
     }),
     ...(builtIns && { builtIns: (flags) => builtIns(flags as Own) }),
-    create: (context, flags) => create(context, flags as Own),
+    ...(create && { create: (context, flags) => create(context, flags as Own) }),
   };
 }

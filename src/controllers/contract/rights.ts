@@ -15,6 +15,8 @@ export interface Rights {
 
 /** Rights that a controller uses only where users have switched it on. */
 export interface OptionalRights extends Rights {
+  /** The process that has them: `weights` is the command `trafficweights`. Default: the manager. */
+  readonly process?: 'weights';
   /** The values of the chart that must all be true: `<value>.enabled`. */
   readonly values: readonly string[];
   /** For a ClusterRole that is bound in the namespaces that `<value>.namespaces` lists, or in the whole cluster. */

@@ -143,6 +143,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
   const { nodeExporterIgnoredDevices: ignored, window } = flags;
   return {
     namespace,
+    ...(flags.weights && { weights: true }),
     operatorMetrics: flags.metricsBindAddress !== 'off' && !flags.metricsSecure,
     connectivity: flags.connectivity,
     connectivityTlsSecret: flags.connectivityTlsSecret ?? '',

@@ -72,6 +72,9 @@ export const OPERATOR_METRICS_PORT = 'metrics';
 /** The `job` of the operator's own metrics. */
 export const OPERATOR_JOB = 'traffic-operator';
 
+/** The `job` of the metrics of the pods for DNS weights: they must not count as replicas of the manager. */
+export const WEIGHTS_JOB = 'traffic-operator-weights';
+
 /** The labels that select the pods of a component, named as in kube-prometheus. */
 export function selectorLabels(name: string, component: string, namespace: string): Record<string, string> {
   return {

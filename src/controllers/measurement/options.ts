@@ -11,6 +11,8 @@ export interface MeasurementOptions {
    * requires a token with rights, and Prometheus has no rights.
    */
   operatorMetrics: boolean;
+  /** Whether the process for DNS weights runs, which Prometheus then scrapes with a job of its own. Default: false. */
+  weights?: boolean;
   /** Whether Prometheus scrapes the server of the connectivity check. */
   connectivity: boolean;
   /** Secret with the CA of that server (ca.crt) in the namespace of the operator; empty: the server speaks plain HTTP. */

@@ -1,10 +1,14 @@
+import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
 import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
 import { DNS_ENDPOINTS } from '../../weights/records/endpoint.ts';
 import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const { group, plural } = TRAFFIC_WEIGHTS;
 
-/** The RBAC rights of the controller of TrafficWeights. A clean-up removes nothing: the records stay as they are. */
+/**
+ * The RBAC rights of the controller of TrafficWeights, all for the process of its own. A clean-up removes nothing: the records are
+ * unchanged.
+ */
 export function trafficWeightRights(): ControllerRights {
   return {
     controller: NO_RIGHTS,
@@ -12,9 +16,21 @@ export function trafficWeightRights(): ControllerRights {
     onlyWith: [
       {
         values: ['weights'],
-        own: [{ ...rule('', ['configmaps'], ['get']), why: 'For spec.backend.configMap.' }],
+        process: 'weights',
+        own: [
+          { ...rule('', ['configmaps'], ['get']), why: 'For spec.backend.configMap.' },
+          {
+            ...rule('', ['services'], ['get'], ['prometheus']),
+            why: 'Whether the operator has made the Prometheus that is queried.',
+          },
+          rule('apps', ['deployments'], ['get'], ['prometheus']),
+        ],
         cluster: [
           rule(group, [plural], ['list', 'watch']),
+          {
+            ...rule(TRAFFIC_STACKS.group, [TRAFFIC_STACKS.plural], ['list', 'watch']),
+            why: 'The Prometheus that a TrafficStack uses.',
+          },
           rule(group, [`${plural}/status`], ['patch']),
           { ...rule('networking.k8s.io', ['ingresses'], ['list', 'watch']), why: 'Hosts and load balancers.' },
           {

@@ -51,7 +51,7 @@ const run = { command: 'make bench-weights', ...machine(), repetitions, ingresse
 function start(kubeconfig: string): Promise<Operator> {
   Object.assign(process.env, imageEnvironment());
   return withNodeOptions(chartHeapOption(), () =>
-    startOperator({ kubeconfig, prometheusUrl: 'http://127.0.0.1:9', main: BUNDLE, args: ['--weights'], pace: [] }),
+    startOperator({ kubeconfig, prometheusUrl: 'http://127.0.0.1:9', main: BUNDLE, command: 'trafficweights' }),
   );
 }
 

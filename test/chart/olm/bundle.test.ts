@@ -8,13 +8,15 @@ import type { Descriptor } from '../../../scripts/generate/bundle/descriptors.ts
 import { operatorObjects, renderChart } from '../../../scripts/generate/deploy.ts';
 import { problems } from '../../../scripts/olm/validators.ts';
 import { fixedIds, refusals, RESTRICTED_V2 } from '../constraints.ts';
+import { find } from '../rendered.ts';
 import { withoutIds } from '../withoutIds.ts';
 import { BUNDLE, csvOf, DEPLOY, manifestsOf, read, withChangedCsv } from './files.ts';
 
 /** bundle/ as OLM reads it, by the validators of operator-framework and against the chart with stacks and weights. */
 const csv = csvOf(BUNDLE);
 const rendered = operatorObjects(renderChart(['stacks.enabled=true', 'weights.enabled=true']));
-const ofChart = (kind: string): Manifest => rendered.find((object) => object.kind === kind)!;
+const ofChart = (kind: string, process: 'manager' | 'weights' = 'manager'): Manifest =>
+  find(rendered, kind, false, process);
 /** Fields with the schema of a kind of Kubernetes. */
 const FOREIGN = ['deployment', 'podTemplate', 'volumeClaimTemplates'];
 
@@ -50,14 +52,21 @@ describe('the validators of operator-framework', () => {
 describe('the ClusterServiceVersion', () => {
   it('has the rights of the chart, and no others', () => {
     const { clusterPermissions, permissions } = csv.spec.install.spec;
-    const of = (...names: string[]): object[] => {
+    const of = (account: string, ...names: string[]): object => {
       const roles = names.map((name) => rendered.find(({ kind, metadata }) => `${kind} ${metadata.name}` === name)!);
-      return [{ serviceAccountName: 'traffic-operator', rules: roles.flatMap(({ rules }) => rules) }];
+      return { serviceAccountName: account, rules: roles.flatMap(({ rules }) => rules) };
     };
     const release = 'traffic-operator-system-traffic-operator';
-    expect(clusterPermissions).toEqual(of(`ClusterRole ${release}`));
+    const [operator, weights] = ['traffic-operator', 'traffic-operator-weights'];
+    expect(clusterPermissions).toEqual([
+      of(operator, `ClusterRole ${release}`),
+      of(weights, `ClusterRole ${release}-weights`),
+    ]);
     // Objects of stacks are written in the namespace of the operator alone.
-    expect(permissions).toEqual(of(`ClusterRole ${release}-stacks`, 'Role traffic-operator'));
+    expect(permissions).toEqual([
+      of(operator, `ClusterRole ${release}-stacks`, `Role ${operator}`),
+      of(weights, `Role ${weights}`),
+    ]);
   });
 
   it('has the Deployment of the chart without IDs, with its flags as variables that a Subscription can replace', () => {
@@ -78,6 +87,19 @@ describe('the ClusterServiceVersion', () => {
       return [of, template.metadata, { ...template.spec, containers: [fields] }];
     };
     expect(rest(csv.spec.install.spec.deployments[0]!.spec, container)).toEqual(withoutIds(rest(spec, expected)));
+  });
+
+  it('has the Deployment for DNS weights, with its account', () => {
+    const [, { name, spec }] = csv.spec.install.spec.deployments as [
+      unknown,
+      { name: string; spec: V1Deployment['spec'] },
+    ];
+    const { serviceAccountName, containers } = spec!.template.spec!;
+    expect([name, serviceAccountName, containers[0]!.args?.[0]]).toEqual([
+      'traffic-operator-weights',
+      'traffic-operator-weights',
+      'trafficweights',
+    ]);
   });
 
   it('has a pod that restricted-v2 of OpenShift admits: it may not name IDs, which a Subscription cannot remove', () => {
@@ -127,20 +149,14 @@ describe('the ClusterServiceVersion', () => {
 
 it('the objects that OLM can not create are in deploy/olm, and each object of the chart is in one of both', () => {
   const kinds = (objects: Manifest[]): string[] => objects.map(({ kind }) => kind).sort();
-  const ofCsv = [
-    'ClusterRole',
-    'ClusterRoleBinding',
-    'Deployment',
-    'Role',
-    'RoleBinding',
-    'RoleBinding',
-    'ServiceAccount',
-  ];
+  // Of the manager, and of the process for DNS weights; besides, the rights to write objects of stacks are bound.
+  const ofBoth = ['ClusterRole', 'ClusterRoleBinding', 'Deployment', 'Role', 'RoleBinding', 'ServiceAccount'];
+  const ofCsv = [...ofBoth, ...ofBoth, 'RoleBinding'];
   const ofBundle = manifestsOf(BUNDLE).filter(({ kind }) => !/^(ClusterServiceVersion|CustomResource)/.test(kind));
   const policies = read(join(DEPLOY, 'olm', 'policies.yaml'));
-  expect(kinds(ofBundle)).toEqual(['PodDisruptionBudget', 'Service']);
+  expect(kinds(ofBundle)).toEqual(['PodDisruptionBudget', 'PodDisruptionBudget', 'Service', 'Service']);
   expect([...kinds(ofBundle), ...kinds(policies), ...ofCsv].sort()).toEqual(kinds(rendered));
-  expect(ofBundle.map(({ metadata }) => metadata.namespace)).toEqual([undefined, undefined]);
+  expect(ofBundle.map(({ metadata }) => metadata.namespace)).toEqual(ofBundle.map(() => undefined));
 });
 
 it('the CRDs are those of deploy/, of all kinds of the operator', () => {

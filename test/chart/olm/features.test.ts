@@ -48,11 +48,17 @@ describe.each<[Feature[]]>([[[]], [['stacks']], [['weights']], [['stacks', 'weig
       const values = FEATURES.flatMap((feature) => ['--set', `${feature}.enabled=${given.includes(feature)}`]);
       const objects = helmTemplate(...values);
       const { clusterPermissions, permissions } = csvOf(directory).spec.install.spec;
-      const [everywhere, ofStacks] = objects.filter((object) => object.kind === 'ClusterRole' && !isHook(object));
-      expect(clusterPermissions).toMatchObject([{ rules: everywhere!.rules }]);
-      // What stacks have is written in the namespace of the operator alone.
-      const inOwn = [ofStacks?.rules ?? [], find(objects, 'Role').rules];
-      expect(permissions).toMatchObject([{ rules: inOwn.flat() }]);
+      const processes = given.includes('weights') ? (['manager', 'weights'] as const) : (['manager'] as const);
+      // Objects of stacks are written in the namespace of the operator alone.
+      const ofStacks = objects.find(
+        ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.endsWith('-stacks'),
+      );
+      const written = (ofStacks?.rules ?? []) as object[];
+      const rules = (kind: string): { rules: object[] }[] =>
+        processes.map((process) => ({ rules: find(objects, kind, false, process).rules as object[] }));
+      expect(clusterPermissions).toMatchObject(rules('ClusterRole'));
+      const [ofManager, ...ofWeights] = rules('Role');
+      expect(permissions).toMatchObject([{ rules: [...written, ...ofManager!.rules] }, ...ofWeights]);
       const groups = JSON.stringify([clusterPermissions, permissions]);
       expect(groups.includes('"controllerrevisions"')).toBe(given.includes('stacks'));
       expect(groups.includes('"dnsendpoints"')).toBe(given.includes('weights'));

@@ -17,6 +17,29 @@ export const WEIGHTS: readonly Break[] = [
     test: { project: 'unit', path: 'src/weights/ramp/ramp.test.ts', name: 'may fail as often as its limit says' },
   },
   {
+    promise: 'Only the account of the process for DNS weights has rights to DNS records, not the manager.',
+    file: 'charts/traffic-operator/templates/rbac.yaml',
+    find: '{{- include "traffic-operator.rights.controller.cluster" . | nindent 2 }}',
+    replace:
+      '{{- include "traffic-operator.rights.controller.cluster" . | nindent 2 }}\n  {{- include "traffic-operator.rights.weights.cluster" . | nindent 2 }}',
+    test: {
+      project: 'chart',
+      path: 'test/chart/renderedRights.test.ts',
+      name: 'and the manager has none of them',
+    },
+  },
+  {
+    promise: 'A pod for DNS weights does not count as a replica of the manager.',
+    file: 'src/controllers/measurement/decide/operatorPods.ts',
+    find: '({ ...target, job: WEIGHTS_JOB })',
+    replace: '({ ...target })',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/measurement/decide/operatorPods.test.ts',
+      name: 'a job of their own',
+    },
+  },
+  {
     promise: 'A DNSEndpoint that another owner controls is not changed, and is named.',
     file: 'src/weights/plan/plan.ts',
     find: '{ isForeign: live !== own, other }',

@@ -8,7 +8,7 @@ export const NAMESPACE = 'traffic-operator-system';
 const WAIT = { timeout: 120_000, interval: 200 };
 
 /** Flags whose values are those of a pod: tests give others. */
-const OF_THE_POD = /^(manager|--(health-probe|metrics)-bind-address=.*)$/;
+const OF_THE_POD = /^(manager|trafficweights|--(health-probe|metrics)-bind-address=.*)$/;
 
 /** The operator as OLM has installed it. */
 export interface Installed {
@@ -32,9 +32,9 @@ export async function deployWithOlm(plane: ControlPlane, address: string, env: R
   await Promise.all([deployed, isPatched]);
 }
 
-/** Reads the Deployment that OLM has made. */
-export async function installed(plane: ControlPlane): Promise<Installed> {
-  const text = await kubectl(plane, ['-n', NAMESPACE, 'get', 'deployment/traffic-operator', '-ojson']);
+/** Reads a Deployment that OLM has made. */
+export async function installed(plane: ControlPlane, name = 'traffic-operator'): Promise<Installed> {
+  const text = await kubectl(plane, ['-n', NAMESPACE, 'get', `deployment/${name}`, '-ojson']);
   const [container] = (JSON.parse(text) as V1Deployment).spec!.template.spec!.containers;
   const { image, args, env } = container!;
   return {

@@ -11,6 +11,7 @@ import { writeCatalog } from '../../../scripts/olm/writeCatalog.ts';
 import { carryOutCleanup, runClusterScript } from '../../harness/clusterScript.ts';
 import { startFixture, type Fixture } from '../../harness/fixture.ts';
 import { metricsOf } from '../../harness/metricsOf.ts';
+import { startOperator, type Operator } from '../../harness/operator.ts';
 import { NEXT_VERSION, writeNextBundle } from '../../harness/nextBundle.ts';
 import { binary } from '../../lab/binaries.ts';
 import { startFakeKubelet } from './fakeKubelet.ts';
@@ -32,11 +33,15 @@ const UNFIT = unfitKey('web');
 const LABELS = { n1: 'true', n2: 'false', n3: 'false' };
 const CURRENT = `traffic-operator.v${packageJson.version}`;
 const PASSES = 8;
+/** Of the Deployment for DNS weights, and of its ServiceAccount. */
+const WEIGHTS = 'traffic-operator-weights';
 
 let f: Fixture;
 let olm: OlmPlane;
 let endKubelet: () => Promise<void>;
 let shop: Shop;
+/** The process for DNS weights. */
+let weights: Operator;
 let directory: string;
 /** What was in the cluster before, OLM included. */
 let before: string[];
@@ -50,12 +55,18 @@ async function startInstalled(prometheusUrl = f.prometheusUrl): Promise<void> {
   const kubeconfig = await kubeconfigOf(f.controlPlane, 'traffic-operator', NAMESPACE);
   // The window of the harness is shorter than four scrapes of 5 s.
   await f.startOperator([...args, '--scrape-interval=1s'], { kubeconfig, prometheusUrl });
+  const ofWeights = await installed(f.controlPlane, WEIGHTS);
+  weights = await startOperator({
+    ...{ args: ofWeights.args, prometheusUrl, command: 'trafficweights' },
+    kubeconfig: await kubeconfigOf(f.controlPlane, WEIGHTS, NAMESPACE),
+  });
 }
 
 /** Ends the operator, which was refused nothing. */
 async function endInstalled(): Promise<void> {
-  const log = f.operator().log();
+  const log = `${f.operator().log()}\n${weights.log()}`;
   await f.stopOperator();
+  await weights.terminate();
   expect(log.split('\n').filter((line) => /forbidden|"status":403/i.test(line))).toEqual([]);
 }
 

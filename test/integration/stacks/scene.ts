@@ -190,7 +190,7 @@ export async function expectRefused(
 export function stackRights(...values: readonly string[]): readonly Rule[] {
   const isOn = new Set(values.length === 0 ? ['stacks'] : values);
   const optional = CONTROLLERS.flatMap((each) => each.rights(NAMESPACE).onlyWith ?? []);
-  const given = optional.filter((each) => each.values.every((value) => isOn.has(value)));
+  const given = optional.filter((each) => each.process === undefined && each.values.every((value) => isOn.has(value)));
   return given.flatMap(({ cluster, own, namespaces = [] }) => [...cluster, ...own, ...namespaces]);
 }
 

@@ -17,6 +17,7 @@ import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
 import { writesOf } from '../../harness/audit.ts';
 import { CRDS, installCrd, prometheusRuleCrd, trafficWeightCrd } from '../../harness/customResource.ts';
 import { dnsEndpointCrd } from '../../harness/externalDns.ts';
+import { startOperator, type Operator } from '../../harness/operator.ts';
 import { Ingresses } from '../weights/ingresses.ts';
 import {
   component,
@@ -38,6 +39,8 @@ const GROUPS = (parse(readFileSync(RULES_FILE, 'utf8')) as { groups: object[] })
 const RULES = { namespace: 'default', name: 'traffic-operator' };
 let s: StackScene;
 let ingresses: Ingresses;
+/** The process that gives the records their weights. */
+let weightsProcess: Operator;
 
 beforeAll(async () => {
   s = await startScene(USER, { args: ['--weights'], rights: (all) => [...all, ...RIGHTS] });
@@ -46,8 +49,13 @@ beforeAll(async () => {
   ingresses = new Ingresses(s.f.client);
   await ingresses.deploy('shop');
   await s.startOperator();
+  const { kubeconfig } = s.f.controlPlane;
+  weightsProcess = await startOperator({ kubeconfig, prometheusUrl: s.f.prometheusUrl, command: 'trafficweights' });
 });
-afterAll(() => s.stop());
+afterAll(async () => {
+  await weightsProcess.kill();
+  await s.stop();
+});
 
 const db = component('db');
 const gone = () => vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);

@@ -12,7 +12,7 @@ import { allRights } from './rights.ts';
 /** For what an operator does: it decides changes within a second together, and reads a table every 20 s. */
 export const WAIT = { timeout: 120_000, interval: 200 };
 
-/** A cluster with both CRDs, and an operator with these rights; its requests are audited. */
+/** A cluster with both CRDs, and the process for DNS weights with these rights; its requests are audited. */
 export interface WeightScene {
   readonly f: Fixture;
   /** Starts the operator, again after it was terminated. */
@@ -29,7 +29,7 @@ interface SceneOptions {
  * Starts the API server, without the operator.
  *
  * @param user of the operator
- * @param options.args of the operator, besides --weights
+ * @param options.args of the operator
  * @param options.apiServerFlags besides those of every API server
  */
 export async function startScene(
@@ -44,7 +44,7 @@ export async function startScene(
   return {
     f,
     async startOperator() {
-      await f.startOperator(['--weights', ...args], { kubeconfig });
+      await f.startOperator(args, { kubeconfig, command: 'trafficweights' });
     },
   };
 }

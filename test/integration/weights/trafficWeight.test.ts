@@ -33,6 +33,7 @@ let f: Fixture;
 let zone: Zone;
 let observer: Observer;
 let ingresses: Ingresses;
+let kubeconfig: string;
 
 beforeAll(async () => {
   const plane = { apiServerFlags: [OWNER_CHECK] };
@@ -41,7 +42,8 @@ beforeAll(async () => {
   ingresses = new Ingresses(f.client);
   await installCrd(f.client, trafficWeightCrd(), TRAFFIC_WEIGHTS);
   await installGatewayApi(f.client);
-  await f.startOperator(['--weights'], { kubeconfig: await userWith(f, USER, allRights()) });
+  kubeconfig = await userWith(f, USER, allRights());
+  await f.startOperator([], { kubeconfig, command: 'trafficweights' });
   observer = await startObserver(new URL(f.operator().metricsUrl).host, f.exporter.target);
 });
 afterAll(async () => {
@@ -256,6 +258,18 @@ describe('a TrafficWeight', () => {
   it('is given exactly the rights that it uses', async () => {
     await change({ backend: { static: null, configMap: { name: 'weights' } } });
     await vi.waitFor(async () => expect((await condition('BackendRead'))?.reason).toBe('BackendUnavailable'), WAIT);
+    // With the Prometheus that the operator deploys, or a TrafficStack uses.
+    await f.stopOperator();
+    await f.startOperator(['--stacks'], {
+      kubeconfig,
+      command: 'trafficweights',
+      prometheusUrl: undefined,
+      until: 'alive',
+    });
+    await change({ backend: { configMap: null, prometheus: { query: 'vector(1)' } } });
+    const serviceIsRead = (): boolean =>
+      rightsTaken(f.controlPlane, USER).some(({ right }) => right === 'get services');
+    await vi.waitFor(() => expect(serviceIsRead()).toBe(true), WAIT);
     const requests = rightsTaken(f.controlPlane, USER);
     expect(requests.filter(({ isForbidden }) => isForbidden)).toEqual([]);
     expect(unusedRights(requests)).toEqual(UNSEEN);

@@ -75,4 +75,27 @@ describe('renderOperatorTargets', () => {
       { targets: ['10.0.0.1:8080'], labels: { pod: 'a' } },
     ]);
   });
+
+  it('gives the pods for DNS weights of the same release a job of their own', () => {
+    const labelled = (service: string, pods: Record<string, string>, instance: string, component: string) =>
+      slice(service, pods, {
+        metadata: {
+          labels: {
+            'kubernetes.io/service-name': service,
+            'app.kubernetes.io/component': component,
+            'app.kubernetes.io/instance': instance,
+            'app.kubernetes.io/part-of': 'traffic-operator',
+          },
+        },
+      });
+    const slices = [
+      labelled('ours', { a: '10.0.0.1' }, 'release', 'manager'),
+      labelled('weights', { w: '10.0.0.2' }, 'release', 'weights'),
+      labelled('others', { x: '10.0.0.3' }, 'other', 'weights'),
+    ];
+    expect(JSON.parse(renderOperatorTargets(operatorTargets(slices, 'a')))).toEqual([
+      { targets: ['10.0.0.1:8080'], labels: { pod: 'a' } },
+      { targets: ['10.0.0.2:8080'], labels: { pod: 'w', job: 'traffic-operator-weights' } },
+    ]);
+  });
 });

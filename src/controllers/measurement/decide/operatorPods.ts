@@ -1,20 +1,26 @@
 import type { V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
 import { addressOf } from '../../../nodes/nodeAddress.ts';
-import { OPERATOR_METRICS_PORT } from '../names.ts';
+import { PART_OF } from '../../contract/labels.ts';
+import { OPERATOR_METRICS_PORT, WEIGHTS_JOB } from '../names.ts';
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
+const COMPONENT = 'app.kubernetes.io/component';
+const INSTANCE = 'app.kubernetes.io/instance';
 
 /** One pod of the operator to scrape. */
 export interface OperatorTarget {
   readonly pod: string;
   /** host:port, an IPv6 host in brackets. */
   readonly address: string;
+  /** The label `job`. Undefined: the job of the scrape configuration. */
+  readonly job?: string;
 }
 
 /**
  * The operator's pods, sorted by name: all endpoints of the Services that select this process's own pod and have a port
  * named `metrics`. This works without the name of the Service, which depends on the release, and excludes other
- * Services of the namespace. A pod that is not ready is a target too.
+ * Services of the namespace. A pod that is not ready is a target too. With them, the pods for DNS weights: the endpoints of
+ * Services of the same release with the component `weights`, whose labels Kubernetes copies to their EndpointSlices.
  *
  * @param slices EndpointSlices of the operator's namespace
  * @param ownPod name of the pod that this process runs in; undefined outside of a cluster, where there is no target
@@ -22,8 +28,15 @@ export interface OperatorTarget {
 export function operatorTargets(slices: readonly V1EndpointSlice[], ownPod: string | undefined): OperatorTarget[] {
   const withPort = slices.filter((slice) => portOf(slice) !== undefined && slice.addressType !== 'FQDN');
   const services = new Set(withPort.filter((slice) => hasPod(slice, ownPod)).map(serviceOf));
+  const own = withPort.filter((slice) => services.has(serviceOf(slice)));
+  const releases = new Set(own.map(releaseOf));
+  const ofWeights = withPort.filter((slice) => isOfWeights(slice) && releases.has(releaseOf(slice)));
+  return [...targetsOf(own), ...targetsOf(ofWeights).map((target) => ({ ...target, job: WEIGHTS_JOB }))];
+}
+
+function targetsOf(slices: readonly V1EndpointSlice[]): OperatorTarget[] {
   const targets = new Map<string, string>();
-  for (const { pod, address } of withPort.filter((slice) => services.has(serviceOf(slice))).flatMap(targetsIn)) {
+  for (const { pod, address } of slices.flatMap(targetsIn)) {
     const other = targets.get(pod);
     // A pod with two address families is one target, always with the smaller address.
     if (other === undefined || address < other) targets.set(pod, address);
@@ -31,9 +44,9 @@ export function operatorTargets(slices: readonly V1EndpointSlice[], ownPod: stri
   return [...targets].map(([pod, address]) => ({ pod, address })).sort((a, b) => (a.pod < b.pod ? -1 : 1));
 }
 
-/** Renders the targets for file_sd, with the label `pod`. */
+/** Renders the targets for file_sd, with the label `pod`, and `job` where it differs from the job of the scrape configuration. */
 export function renderOperatorTargets(targets: readonly OperatorTarget[]): string {
-  const groups = targets.map(({ pod, address }) => ({ targets: [address], labels: { pod } }));
+  const groups = targets.map(({ address, ...labels }) => ({ targets: [address], labels }));
   return `${JSON.stringify(groups, undefined, 1)}\n`;
 }
 
@@ -61,4 +74,12 @@ function podOf({ targetRef }: V1Endpoint): string | undefined {
 
 function serviceOf(slice: V1EndpointSlice): string {
   return slice.metadata?.labels?.[SERVICE_NAME] ?? '';
+}
+
+function isOfWeights({ metadata }: V1EndpointSlice): boolean {
+  return metadata?.labels?.[COMPONENT] === 'weights' && metadata.labels['app.kubernetes.io/part-of'] === PART_OF;
+}
+
+function releaseOf({ metadata }: V1EndpointSlice): string | undefined {
+  return metadata?.labels?.[INSTANCE];
 }

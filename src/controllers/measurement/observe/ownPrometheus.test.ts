@@ -6,7 +6,8 @@ import type { PrometheusClient, InstantQuery } from '../../../prometheus/prometh
 import { allComponents } from '../components/components.ts';
 import { foreignServer } from '../decide/foreignServer.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { askingOnlyOurs } from './ownPrometheus.ts';
+import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import { askingOnlyOurs, readForeignServer } from './ownPrometheus.ts';
 
 const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'theirs' } } };
 
@@ -79,5 +80,27 @@ describe('askingOnlyOurs', () => {
     expect(asked).toEqual(['up']);
     client.close();
     expect(closed).toBe(true);
+  });
+});
+
+describe('readForeignServer', () => {
+  const named = (kind: string, labels: Record<string, string>): KubeObject => ({
+    kind,
+    metadata: { namespace: 'ops', name: 'prometheus', labels },
+  });
+  const ours = { 'app.kubernetes.io/managed-by': 'traffic-operator' };
+
+  it.each<[string, KubeObject[], string | undefined]>([
+    ['nothing where there is none yet', [], undefined],
+    ['nothing of the operator', [named('Service', ours), named('Deployment', ours)], undefined],
+    ['the Deployment of another owner', [named('Service', ours), named('Deployment', {})], 'Deployment ops/prometheus'],
+    [
+      'nothing of another namespace',
+      [{ ...named('Service', {}), metadata: { ...THEIRS.metadata, namespace: 'b' } }],
+      undefined,
+    ],
+  ])('finds %s', async (_, objects, problem) => {
+    const found = await readForeignServer(new FakeApi(...objects), 'ops');
+    expect(found?.split(' was not made by this operator')[0]).toBe(problem);
   });
 });

@@ -1,3 +1,4 @@
+import { OPERATOR_JOB, WEIGHTS_JOB } from '../../names.ts';
 import type { MeasurementOptions } from '../../options.ts';
 import { classAlerts, originalAlerts } from './connectivityAlerts.ts';
 import { renderRules } from './rule.ts';
@@ -5,18 +6,20 @@ import { stackAlerts } from './stackAlerts.ts';
 import { weightAlerts } from './weightAlerts.ts';
 import type { AlertingRule, RuleGroup } from './rule.ts';
 
-const OPERATOR = 'job="traffic-operator"';
+const OPERATOR = `job="${OPERATOR_JOB}"`;
+/** The pods for DNS weights, also where one scrape configuration has all pods of the operator. */
+const WEIGHTS = `job=~"${OPERATOR_JOB}|${WEIGHTS_JOB}"`;
 /** Only the leader writes. The view of a standby may differ for a moment. */
-const OF_LEADER = `and on (pod) (traffic_operator_leader{${OPERATOR}} == 1)`;
+const OF_LEADER = ofLeaderWith(OPERATOR);
 
 /** Nodes that the operator cannot measure, such as those that are not Ready. */
 const NOT_MEASURABLE = `traffic_operator_node_not_measurable{${OPERATOR}} == 1`;
 
-type Shown = Pick<MeasurementOptions, 'operatorMetrics'>;
+type Shown = Pick<MeasurementOptions, 'operatorMetrics' | 'weights'>;
 
 /** The alerting rules. Without the operator's metrics only the rules about other metrics are useful. */
 export function renderAlertingRules(options: Shown): string {
-  return renderGroups(ALL_GROUPS, options);
+  return renderGroups(groupsWith(options), options);
 }
 
 /**
@@ -25,7 +28,7 @@ export function renderAlertingRules(options: Shown): string {
  */
 export function renderRestartingRules(options: Shown): string {
   return renderGroups(
-    ALL_GROUPS.filter((group) => group !== STACK_ALERTS),
+    groupsWith(options).filter((group) => group !== STACK_ALERTS),
     options,
   );
 }
@@ -37,7 +40,9 @@ function renderGroups(all: readonly RuleGroup[], { operatorMetrics }: Shown): st
 
 /** All alerts. */
 export function allAlerts(): AlertingRule[] {
-  return ALL_GROUPS.flatMap(({ rules }) => rules.filter((rule): rule is AlertingRule => 'alert' in rule));
+  return groupsWith({ weights: true }).flatMap(({ rules }) =>
+    rules.filter((rule): rule is AlertingRule => 'alert' in rule),
+  );
 }
 
 const OPERATOR_ALERTS: RuleGroup = {
@@ -149,22 +154,38 @@ ${NOT_MEASURABLE}`,
 };
 
 const CLASS_ALERTS = classAlerts((matchers) => ofLeader('traffic_operator_connectivity_findings', matchers));
-const WEIGHT_ALERTS = weightAlerts(ofLeader);
+/** Without the process for DNS weights, as in earlier versions: other alerts would restart Prometheus, although they are silent. */
+const SILENT_WEIGHT_ALERTS = weightAlerts(ofLeader);
+const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matchers, WEIGHTS), WEIGHTS_JOB);
 const STACK_ALERTS = stackAlerts(ofLeader);
 
 /** The groups whose metrics the operator serves. */
-const OF_THE_OPERATOR: readonly RuleGroup[] = [OPERATOR_ALERTS, NODE_ALERTS, CLASS_ALERTS, WEIGHT_ALERTS, STACK_ALERTS];
-const ALL_GROUPS: readonly RuleGroup[] = [
+const OF_THE_OPERATOR: readonly RuleGroup[] = [
   OPERATOR_ALERTS,
   NODE_ALERTS,
-  EXPORTER_ALERTS,
-  originalAlerts(NOT_MEASURABLE),
   CLASS_ALERTS,
+  SILENT_WEIGHT_ALERTS,
   WEIGHT_ALERTS,
   STACK_ALERTS,
 ];
 
-function ofLeader(metric: string, matchers?: string): string {
-  const labels = matchers === undefined ? OPERATOR : `${OPERATOR},${matchers}`;
-  return `(${metric}{${labels}} ${OF_LEADER})`;
+function groupsWith({ weights = false }: Pick<Shown, 'weights'>): readonly RuleGroup[] {
+  return [
+    OPERATOR_ALERTS,
+    NODE_ALERTS,
+    EXPORTER_ALERTS,
+    originalAlerts(NOT_MEASURABLE),
+    CLASS_ALERTS,
+    weights ? WEIGHT_ALERTS : SILENT_WEIGHT_ALERTS,
+    STACK_ALERTS,
+  ];
+}
+
+function ofLeader(metric: string, matchers?: string, job = OPERATOR): string {
+  const labels = matchers === undefined ? job : `${job},${matchers}`;
+  return `(${metric}{${labels}} ${ofLeaderWith(job)})`;
+}
+
+function ofLeaderWith(job: string): string {
+  return `and on (pod) (traffic_operator_leader{${job}} == 1)`;
 }

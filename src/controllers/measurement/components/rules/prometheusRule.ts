@@ -10,7 +10,7 @@ import { renderRecordingRules } from './recording.ts';
 
 /** All rule groups for a Prometheus that scrapes the operator: those that the chart has in its PrometheusRule. */
 export function ruleGroups(): object[] {
-  const options = defaultMeasurementOptions('');
+  const options = { ...defaultMeasurementOptions(''), weights: true };
   const files = [renderRecordingRules(options), renderAlertingRules(options)];
   return files.flatMap((content) => (load(content) as { groups: object[] }).groups);
 }

@@ -1,6 +1,6 @@
 import { UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
 import { REFUSED_REASONS, type RampPhase } from '../../../../api/trafficweight/terms.ts';
-import type { RuleGroup } from './rule.ts';
+import type { AlertingRule, RuleGroup } from './rule.ts';
 
 const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies RampPhase[];
 
@@ -12,8 +12,9 @@ const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies Ram
  * follow the readiness of Services.
  *
  * @param ofLeader the series of a metric that the leader has
+ * @param job of the pods for DNS weights; undefined if there are none
  */
-export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string): RuleGroup {
+export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string, job?: string): RuleGroup {
   const step = `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_step_weight')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
   const notWritten = `reason="${WeightReason.WriteFailed}"`;
@@ -26,6 +27,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   return {
     name: 'weights',
     rules: [
+      ...(job === undefined ? [] : [withoutLeader(job)]),
       {
         alert: 'TrafficWeightNotInForce',
         expr: `(\n${step}\nunless\n${step}\n== ${current}\n)\nor\n${step}\nand on (trafficweight)\n${unwritten} == 0`,
@@ -81,5 +83,18 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
           'For 15 minutes, an annotation has been invalid, or another Ingress or DNSEndpoint has been in the way. Events on the Ingresses say which.',
       },
     ],
+  };
+}
+
+/** Silent while Prometheus knows no pod of the job. */
+function withoutLeader(job: string): AlertingRule {
+  return {
+    alert: 'TrafficWeightsWithoutLeader',
+    expr: `max(up{job="${job}"}) == 0\nor\nsum(traffic_operator_leader{job="${job}"}) == 0`,
+    for: '5m',
+    severity: 'critical',
+    summary: 'No process gives DNS records their weights',
+    description:
+      'For 5 minutes, no pod of the Deployment for DNS weights could be scraped, or none has held the Lease. The records stay as they are.',
   };
 }

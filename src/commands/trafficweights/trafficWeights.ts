@@ -1,0 +1,75 @@
+import type { RunningController } from '../../controllers/contract/module.ts';
+import { readForeignServer } from '../../controllers/measurement/observe/ownPrometheus.ts';
+import { storedWeights } from '../../controllers/trafficweight/objects/storedWeights.ts';
+import { configMapsIn } from '../../controllers/trafficweight/observe/backend/readConfigMap.ts';
+import { runWeights } from '../../controllers/trafficweight/run.ts';
+import {
+  createPrometheus,
+  createStacks,
+  endpointOf,
+  usedUrlOf,
+} from '../../controllers/measurement/observe/queriedPrometheus.ts';
+import { askValuesOf } from '../../prometheus/askValues.ts';
+import { createClient } from '../../runtime/client/client.ts';
+import { createTransport } from '../../runtime/client/transport.ts';
+import { Manager, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
+import { systemClock } from '../../runtime/process/clock.ts';
+import type { CommandContext } from '../command.ts';
+import { createElection } from '../election.ts';
+import { loadKubeConfig } from '../kubeConfig.ts';
+import { createLeaderClient, OPERATOR_COMPONENT, podNameOf } from '../leaderClient.ts';
+import { WEIGHTS_LEASE_NAME } from '../lease.ts';
+import { prepareLongRun } from '../longRunning.ts';
+import { createServers, metricsServerOf } from '../servers.ts';
+import type { TrafficWeightsFlags } from './flags.ts';
+
+/**
+ * Runs the controller of TrafficWeights, in a process and with a Lease of its own: only this process needs the rights to DNS records.
+ *
+ * @throws UsageError if the kubeconfig or a certificate cannot be read; Error if a part ended before the signal
+ */
+export async function runTrafficWeights(
+  flags: TrafficWeightsFlags,
+  { env, logger, signal }: CommandContext,
+): Promise<void> {
+  prepareLongRun(logger);
+  const { namespace, leaderElect, dynamodbEndpointUrl, route53EndpointUrl } = flags;
+  const metrics = createMetrics(createRegistry());
+  const transport = createTransport({
+    kubeConfig: loadKubeConfig(flags.kubeconfig),
+    logger,
+    metrics: metrics.transport,
+  });
+  const common = { transport, metrics, logger };
+  const podName = podNameOf(env);
+  const lease = leaderElect ? { namespace, name: WEIGHTS_LEASE_NAME } : undefined;
+  const election = createElection({ ...common, lease, podName }, () => running.enqueueAll());
+  const reading = createClient(transport);
+  const writing = createLeaderClient({ ...common, reading, election, component: OPERATOR_COMPONENT, podName });
+  const context = { ...writing, ...common, clock: systemClock };
+  const stacks = createStacks(common, flags);
+  const stackPart = readyWithoutCrd(optionalCachePart(stacks.informer), stacks.informer);
+  const isOwn = flags.prometheusUrl === undefined;
+  const prometheus = createPrometheus({
+    ...{ endpoint: endpointOf(flags), isOwn, usedUrl: usedUrlOf(isOwn, stacks) },
+    foreign: () => readForeignServer(reading, namespace),
+  });
+  const running: RunningController = runWeights(context, {
+    ...{ objects: storedWeights(context), dynamodbEndpointUrl, route53EndpointUrl },
+    ...{ withNamespaces: true, withRoutes: true },
+    sources: { ask: askValuesOf(prometheus), configMap: configMapsIn(namespace, reading) },
+  });
+
+  const manager = new Manager(logger);
+  const servers = { healthAddress: flags.healthProbeBindAddress, metricsServer: metricsServerOf(flags) };
+  manager.add(
+    ...(await createServers({ ...servers, metrics, logger }, manager, reading)),
+    ...(flags.weights ? [stackPart, ...election.parts, ...running.parts] : []),
+  );
+  try {
+    await manager.run(signal);
+  } finally {
+    await transport.close();
+  }
+}
