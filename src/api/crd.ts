@@ -25,6 +25,8 @@ export interface CustomResource {
   columns: PrinterColumn[];
   /** False if the status is written together with the spec. Default: it is a subresource. */
   hasStatusSubresource?: boolean;
+  /** True if only the operator writes objects of the kind: consoles hide it, and it has no sample. */
+  isInternal?: boolean;
 }
 
 /**

@@ -1,54 +1,66 @@
 /**
- * What the placement policy costs each pod: creates pods in a namespace with a TrafficWatch that selects them, and in
- * turn in one without, on a real API server. Prints min, median and max of each repetition's p50 and p99.
+ * What the placement policy costs each pod: creates pods in turn in namespaces without TrafficWatches, with one that
+ * selects them, and with many of which one or all select them, on a real API server. Prints min, median and max of each
+ * repetition's p50 and p99.
  *
  *   make bench-admission
  *
- * Environment: PODS of each kind and repetition (1000), REPETITIONS (5), PLACEMENT (Required), and with AtCreation the
- * number of UNFIT nodes (100).
+ * Environment: PODS of each kind and repetition (1000), REPETITIONS (5), WATCHES of the namespaces with many (200),
+ * PLACEMENT (Required), and with AtCreation the number of UNFIT nodes (100).
  */
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../src/api/podplacement/schema.ts';
+import { nativeKeyOf } from '../../src/api/trafficwatch/labelKey.ts';
+import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import type { Placement } from '../../src/api/trafficwatch/spec/placement.ts';
+import { decidePodPlacement } from '../../src/controllers/trafficwatch/decide/workload/podPlacement.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
 import { startControlPlane } from '../harness/controlPlane.ts';
-import { installCrd } from '../harness/customResource.ts';
+import { installCrd, podPlacementCrd } from '../harness/customResource.ts';
 import { until } from '../harness/measured.ts';
 import { installPlacementPolicy } from '../harness/placementPolicy.ts';
 import { connect } from '../harness/runtimeScene.ts';
 import { percentile, summarize } from './statistics.ts';
-import { unfitKey } from '../harness/unfitKey.ts';
 
 const PODS_OF_A_KIND = Number(process.env.PODS ?? '1000');
 const REPETITIONS = Number(process.env.REPETITIONS ?? '5');
+const WATCHES = Number(process.env.WATCHES ?? '200');
 const PLACEMENT = (process.env.PLACEMENT ?? 'Required') as Placement;
 const UNFIT = Number(process.env.UNFIT ?? '100');
-const WITH = 'with-policy';
-const WITHOUT = 'without-policy';
 const LABELS = { app: 'web' };
+/** Which TrafficWatches each namespace has: whether they select the pods. */
+const SCENES: Readonly<Record<string, readonly boolean[]>> = {
+  none: [],
+  one: [true],
+  'one-of-many': Array.from({ length: WATCHES }, (_, n) => n === 0),
+  many: Array.from({ length: WATCHES }, () => true),
+};
 
-/** The largest affinity of a pod: bytes of JSON. */
-let largest = 0;
+/** The largest affinity of a pod in each namespace: bytes of JSON. */
+const largest: Record<string, number> = {};
 
-/** Status as the operator writes it; no operator runs here, so that it takes no CPU from the API server. */
-async function createWatch(client: Client): Promise<void> {
-  const metadata = { name: 'web', namespace: WITH };
-  const spec: TrafficWatch['spec'] = {
-    maxBandwidthPercent: '60',
-    placement: PLACEMENT,
-    podSelector: { matchLabels: LABELS },
+// Names as long as those of cloud providers.
+const NODES = Array.from(
+  { length: UNFIT },
+  (_, n) => `ip-10-0-${Math.floor(n / 250)}-${n % 250}.eu-central-1.compute.internal`,
+);
+
+function aWatch(namespace: string, n: number, isSelecting: boolean): TrafficWatch {
+  const podSelector = { matchLabels: isSelecting ? LABELS : { app: `other-${n}` } };
+  const watch: TrafficWatch = {
+    metadata: { name: `web-${n}`, namespace },
+    spec: { maxBandwidthPercent: '60', placement: PLACEMENT, podSelector },
   };
-  await client.create(TRAFFIC_WATCHES, { metadata, spec });
-  const labelKey = unfitKey('web', WITH);
-  // Names as long as those of cloud providers.
-  const names = Array.from(
-    { length: UNFIT },
-    (_, n) => `ip-10-0-${Math.floor(n / 250)}-${n % 250}.eu-central-1.compute.internal`,
-  );
-  const avoidedNodes = PLACEMENT === 'AtCreation' ? { avoidedNodes: names } : {};
-  const status = { labelKey, podSelector: { matchLabels: LABELS }, ...avoidedNodes };
-  const options = { fieldManager: 'bench', subresource: 'status' };
-  await client.mergePatch(TRAFFIC_WATCHES, metadata, { status }, options);
+  const avoided = PLACEMENT === 'AtCreation' ? { avoidedNodes: NODES } : {};
+  return { ...watch, status: { labelKey: nativeKeyOf(watch), podSelector, ...avoided } };
+}
+
+/** The object as the operator writes it; no operator runs here, so that it takes no CPU from the API server. */
+async function createPlacement(client: Client, namespace: string): Promise<void> {
+  await client.create(NAMESPACES, { metadata: { name: namespace } });
+  const { spec } = decidePodPlacement(SCENES[namespace]!.map((isSelecting, n) => aWatch(namespace, n, isSelecting)));
+  if (spec === undefined) return;
+  await client.create(POD_PLACEMENTS, { metadata: { name: POD_PLACEMENT_NAME, namespace }, spec });
 }
 
 /** Milliseconds that the creation takes. Throws if the pod does not have what the policy adds, or has it without. */
@@ -57,17 +69,20 @@ async function createPod(client: Client, namespace: string, name: string): Promi
   const since = performance.now();
   const pod = await client.create(PODS, { metadata: { namespace, name, labels: LABELS }, spec: { containers } });
   const took = performance.now() - since;
-  const affinity = JSON.stringify(pod.spec?.affinity ?? null);
-  largest = Math.max(largest, Buffer.byteLength(affinity));
+  const affinity = JSON.stringify(pod.spec?.affinity ?? '');
+  largest[namespace] = Math.max(largest[namespace] ?? 0, Buffer.byteLength(affinity));
   const isChanged = pod.spec?.affinity !== undefined;
-  if (isChanged !== (namespace === WITH)) throw new Error(`${namespace}/${name}: affinity ${String(isChanged)}`);
+  if (isChanged !== SCENES[namespace]!.includes(true)) throw new Error(`${namespace}/${name}: affinity ${affinity}`);
   return took;
 }
 
 async function repetition(client: Client, n: number): Promise<Record<string, number[]>> {
-  const took: Record<string, number[]> = { [WITH]: [], [WITHOUT]: [] };
+  const names = Object.keys(SCENES);
+  const took: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
   for (let each = 0; each < PODS_OF_A_KIND; each += 1) {
-    for (const namespace of each % 2 === 0 ? [WITH, WITHOUT] : [WITHOUT, WITH]) {
+    // Each namespace is first as often as the others.
+    const first = each % names.length;
+    for (const namespace of [...names.slice(first), ...names.slice(0, first)]) {
       took[namespace]!.push(await createPod(client, namespace, `pod-${n}-${each}`));
     }
   }
@@ -82,30 +97,27 @@ function spread(values: readonly number[]): string {
 const plane = await startControlPlane();
 const { client, transport } = connect(plane);
 try {
-  await installCrd(client);
+  await installCrd(client, podPlacementCrd(), POD_PLACEMENTS);
   await installPlacementPolicy(client);
-  for (const name of [WITH, WITHOUT]) await client.create(NAMESPACES, { metadata: { name } });
-  await createWatch(client);
+  for (const namespace of Object.keys(SCENES)) await createPlacement(client, namespace);
   let probe = 0;
-  await until('the policy is in force', () =>
-    createPod(client, WITH, `probe-${probe++}`).then(
+  const isInForce = (namespace: string): Promise<boolean> =>
+    createPod(client, namespace, `probe-${probe++}`).then(
       () => true,
       () => false,
-    ),
-  );
+    );
+  for (const namespace of Object.keys(SCENES)) {
+    await until(`pods of ${namespace} have what the policy adds`, () => isInForce(namespace));
+  }
   const all: Record<string, number[]>[] = [];
   for (let n = 0; n < REPETITIONS; n += 1) all.push(await repetition(client, n));
   console.log(
-    `${PLACEMENT}, affinity of ${largest} bytes: ${REPETITIONS} x ${PODS_OF_A_KIND} pods of each kind, in turn; ` +
-      'ms, min / median / max of the repetitions',
+    `${PLACEMENT}: ${REPETITIONS} x ${PODS_OF_A_KIND} pods of each namespace, in turn; ms, min / median / max of the repetitions`,
   );
-  for (const [name, share] of [
-    ['p50', 0.5],
-    ['p99', 0.99],
-  ] as const) {
-    const of = (namespace: string): number[] => all.map((took) => percentile(took[namespace]!, share));
-    const more = of(WITH).map((ms, n) => ms - of(WITHOUT)[n]!);
-    console.log(`${name} without ${spread(of(WITHOUT))}   with ${spread(of(WITH))}   more ${spread(more)}`);
+  for (const [namespace, watches] of Object.entries(SCENES)) {
+    const of = (share: number): string => spread(all.map((took) => percentile(took[namespace]!, share)));
+    const counts = `${watches.length} TrafficWatches, ${watches.filter(Boolean).length} select`;
+    console.log(`${namespace} (${counts}, affinity of ${largest[namespace]} bytes): p50 ${of(0.5)}   p99 ${of(0.99)}`);
   }
 } finally {
   await transport.close();

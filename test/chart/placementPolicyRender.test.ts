@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { POD_PLACEMENT_NAME } from '../../src/api/podplacement/schema.ts';
 import { helmTemplate } from '../../scripts/chart/helm.ts';
 
 describe('the chart', () => {
@@ -16,9 +17,9 @@ describe('the chart', () => {
     expect(rendered(...args).map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  it('never keeps a pod from being created, and lets namespaces without a TrafficWatch alone', () => {
+  it('never keeps a pod from being created, and lets namespaces without a PodPlacement alone', () => {
     const [policy, binding] = rendered('--kube-version=1.36.0').map(({ spec }) => spec);
-    expect(policy).toMatchObject({ failurePolicy: 'Ignore', paramKind: { kind: 'TrafficWatch' } });
-    expect(binding).toMatchObject({ paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } });
+    expect(policy).toMatchObject({ failurePolicy: 'Ignore', paramKind: { kind: 'PodPlacement' } });
+    expect(binding).toMatchObject({ paramRef: { name: POD_PLACEMENT_NAME, parameterNotFoundAction: 'Allow' } });
   });
 });

@@ -218,7 +218,7 @@ describe('the CRDs', () => {
 
   it('are those of deploy/', () => {
     const rendered = crds('--set', 'connectivity.enabled=true,weights.enabled=true');
-    expect(rendered).toHaveLength(5);
+    expect(rendered).toHaveLength(6);
     for (const { metadata, spec } of rendered) {
       const [plural, ...group] = metadata.name.split('.');
       const url = new URL(`../../deploy/crds/${group.join('.')}_${plural}.yaml`, import.meta.url);
@@ -229,6 +229,7 @@ describe('the CRDs', () => {
   it('have that of Agents only with the connectivity check: k8s-netchecker has installed it, too', () => {
     expect(crds().map(({ metadata }) => metadata.name)).toEqual([
       'connectivitychecks.traffic.example.com',
+      'podplacements.traffic.example.com',
       'trafficstacks.traffic.example.com',
       'trafficwatches.traffic.example.com',
     ]);

@@ -195,6 +195,19 @@ describe('the rights in deploy/', () => {
     for (const name of names) await f.deleteWatch(name);
   });
 
+  const placements = (): Promise<string[]> => names('podplacements', 'default');
+  const PLACEMENT = ['podplacement.traffic.example.com/traffic-operator'];
+  const selecting = { maxBandwidthPercent: '10', podSelector: { matchLabels: { app: 'other' } } };
+
+  it('let it hand the pods of others to the admission policy, and take them away again', async () => {
+    await f.createWatch('pods', selecting);
+    await f.startOperator(as);
+    await vi.waitFor(async () => expect(await placements()).toEqual(PLACEMENT), WAIT);
+    await kubectl(['delete', 'trafficwatch', 'pods', '-n', 'default', '--wait=false']);
+    await vi.waitFor(async () => expect(await placements()).toEqual([]), WAIT);
+    await endOperator();
+  });
+
   it('let it do no more than it does', async () => {
     const granted = new Set<string>();
     for (const kind of ROLES) {
@@ -235,11 +248,12 @@ describe('the rights in deploy/', () => {
         spec: { finalizers: [] },
       });
     }
+    await f.createWatch('left', selecting);
     await f.startOperator([...as, ...deployAll()]);
-    await vi.waitFor(
-      async () => expect(await names('deployments', NAMESPACE)).toContain('deployment.apps/prometheus'),
-      WAIT,
-    );
+    await vi.waitFor(async () => {
+      expect(await names('deployments', NAMESPACE)).toContain('deployment.apps/prometheus');
+      expect(await placements()).toEqual(PLACEMENT);
+    }, WAIT);
     await endOperator();
     await kubectl(['delete', 'pod', 'operator', 'prometheus-0', '-n', NAMESPACE, '--now']);
 
@@ -259,6 +273,7 @@ describe('the rights in deploy/', () => {
       'deployment.apps/traffic-operator-weights',
     ]);
     expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toEqual([]);
+    expect(await placements()).toEqual([]);
     for (const name of ['traffic-operator', 'traffic-operator-weights'])
       expect(await kubectl(['get', `deploy/${name}`, '-n', NAMESPACE, '-ojsonpath={.spec.replicas}'])).toBe('0');
   });

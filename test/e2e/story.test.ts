@@ -214,11 +214,14 @@ const OF_STACKS = 'get daemonsets.apps';
 const UNUSED_RIGHTS = [
   // For the connectivity check; test/e2e/options.test.ts does.
   'create connectivitychecks.traffic.example.com',
+  // For workloads that it does not own; test/chart/rights.test.ts does.
+  'create podplacements.traffic.example.com',
   // To take away what it measures with when it is told of another Prometheus; test/chart/rights.test.ts does.
   'delete configmaps',
   'delete daemonsets.apps',
   'delete deployments.apps',
   'delete namespaces',
+  'delete podplacements.traffic.example.com',
   'delete serviceaccounts',
   'delete services',
   // For workloads that it does not own; test/e2e/options.test.ts does.
@@ -229,6 +232,7 @@ const UNUSED_RIGHTS = [
   'list mutatingadmissionpolicybindings.admissionregistration.k8s.io',
   // For the connectivity check; test/e2e/options.test.ts does.
   'patch connectivitychecks.traffic.example.com/status',
+  'patch podplacements.traffic.example.com',
   // Where the admission plugin OwnerReferencesPermissionEnforcement is on.
   'update trafficwatches.traffic.example.com/finalizers',
 ];
@@ -236,9 +240,10 @@ const UNUSED_RIGHTS = [
 const UNUSED_BY_CLEANUP = [
   // For an operator that never led.
   'create leases.coordination.k8s.io',
-  // Without stacks; test/chart/rights.test.ts does. Those of the stack `default` are deleted by Kubernetes when it is gone.
+  // Without stacks and workloads that it does not own; test/chart/rights.test.ts does. Those of the stack `default` are deleted by Kubernetes when it is gone.
   'delete daemonsets.apps',
   'delete deployments.apps',
+  'delete podplacements.traffic.example.com',
   'delete serviceaccounts',
   'delete services',
 ];

@@ -21,6 +21,11 @@ export function trafficWatchCrd(): V1CustomResourceDefinition {
   return crdOf('crds/traffic.example.com_trafficwatches.yaml');
 }
 
+/** The CRD of PodPlacements in deploy/. */
+export function podPlacementCrd(): V1CustomResourceDefinition {
+  return crdOf('crds/traffic.example.com_podplacements.yaml');
+}
+
 /** The CRD of Agents in deploy/. */
 export function agentCrd(): V1CustomResourceDefinition {
   return crdOf('connectivity/agents.yaml');

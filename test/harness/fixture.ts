@@ -3,7 +3,8 @@ import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/s
 import type { Client } from '../../src/runtime/client/client.ts';
 import { DEPLOYMENTS, EVENTS, NODES } from '../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './controlPlane.ts';
-import { installCrd } from './customResource.ts';
+import { POD_PLACEMENTS } from '../../src/api/podplacement/schema.ts';
+import { installCrd, podPlacementCrd } from './customResource.ts';
 import { startOperator, type Operator } from './operator.ts';
 import { startPrometheus, type RunningPrometheus } from './prometheus.ts';
 import { connect } from './runtimeScene.ts';
@@ -156,6 +157,7 @@ export async function startFixture(options: {
     },
   };
   if (options.crd !== 'none') await installCrd(client, options.crd);
+  if (options.crd !== 'none') await installCrd(client, podPlacementCrd(), POD_PLACEMENTS);
   for (const node of options.nodes) {
     exporter.setPercent(node, 1);
     await f.addNode(node);

@@ -1,5 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../src/api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { AVOIDED_AT_MOST } from '../../src/api/trafficwatch/statusSchema.ts';
 import { NODES, PODS } from '../../src/runtime/client/resources.ts';
@@ -201,7 +202,10 @@ describe('the longest list', () => {
     await f.stopOperator();
     const ref = { namespace: 'default', name: 'db' };
     const options = { fieldManager: 'person', subresource: 'status' };
-    await f.client.mergePatch(TRAFFIC_WATCHES, ref, { status: { avoidedNodes: names } }, options);
+    const placement = { namespace: 'default', name: POD_PLACEMENT_NAME };
+    const { spec } = await f.client.get(POD_PLACEMENTS, placement);
+    const entries = spec.entries?.map((entry) => ({ ...entry, avoidedNodes: names }));
+    await f.client.mergePatch(POD_PLACEMENTS, placement, { spec: { entries } }, { fieldManager: 'person' });
     await vi.waitFor(
       async () => expect(requiredTermsOf(await admit())?.[0]?.matchFields).toEqual(notNamed(...names)),
       WAIT,

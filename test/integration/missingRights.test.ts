@@ -16,6 +16,7 @@ import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts'
 import { installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { measured, seconds } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
+import { installPlacementPolicy } from '../harness/placementPolicy.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { withoutOptionalRights } from '../harness/optionalRights.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
@@ -49,6 +50,8 @@ interface Row {
   readonly ownPrometheus?: boolean;
   /** The TrafficWatch names a StatefulSet instead of a Deployment of its own. */
   readonly foreign?: boolean;
+  /** The TrafficWatch has a podSelector instead. */
+  readonly selects?: boolean;
 }
 
 const ALL: Work[] = ['label', 'Deployment', 'status', 'lease'];
@@ -110,6 +113,7 @@ const rows: readonly Row[] = [
       'watch configmaps': WATCHED,
       'watch endpointslices': WATCHED,
       'watch pods': WATCHED,
+      'watch podplacements': WATCHED,
       'watch deployments': [...WATCHED, 'Reconciling'],
       'watch leases': WATCHED,
       'watch trafficstacks': WATCHED,
@@ -134,6 +138,18 @@ const rows: readonly Row[] = [
     lacks: { 'get statefulsets': ['TargetFound'], 'list mutatingadmissionpolicies': ['InjectionUnavailable'] },
     works: ['label', 'status', 'lease'],
     foreign: true,
+  },
+  {
+    why: 'its pods get no affinity: what the policy reads is not made',
+    lacks: { 'create podplacements': ['InjectionUnavailable'] },
+    works: ['label', 'status', 'lease'],
+    selects: true,
+  },
+  {
+    why: 'the same, where it is made by an apply',
+    lacks: { 'patch podplacements': ['InjectionUnavailable'] },
+    works: ['label', 'status', 'lease'],
+    selects: true,
   },
   {
     why: 'without the finalizer nothing is written that would have to be taken away again',
@@ -193,6 +209,8 @@ beforeAll(async () => {
   // One that nothing is known of, so that MetricsAvailable has something to explain.
   await f.addNode('n2');
   await f.client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  // So that a missing policy does not hide a missing PodPlacement.
+  await installPlacementPolicy(f.client);
 });
 afterEach(async () => {
   await f.stopOperator();
@@ -275,7 +293,9 @@ describe('an operator that lacks rights', () => {
     async ({ name, lacks, works, ...row }) => {
       const kubeconfig = await userWithout(Object.keys(lacks), name);
       const targetRef = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
-      await f.createWatch(name, { maxBandwidthPercent: '10', ...(row.foreign === true ? { targetRef } : {}) });
+      const podSelector = { matchLabels: { app: name } };
+      const workload = row.foreign === true ? { targetRef } : row.selects === true ? { podSelector } : {};
+      await f.createWatch(name, { maxBandwidthPercent: '10', ...workload });
       const args = [`--namespace=${NAMESPACE}`, '--leader-elect', '--node-exporter'];
       const over = row.ownPrometheus === true ? { prometheusUrl: undefined } : {};
       if (row.ownPrometheus === true) args.push('--scrape-interval=1s');

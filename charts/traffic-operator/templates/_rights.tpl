@@ -61,6 +61,11 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficwatches/status']
   verbs: ['patch']
+# What the policy gives the pods of a namespace. An apply creates them by name.
+- apiGroups: ['traffic.example.com']
+  resources: ['podplacements']
+  resourceNames: ['traffic-operator']
+  verbs: ['list', 'watch', 'create', 'patch', 'delete']
 # The selectors of workloads that spec.targetRef names, and the Deployments of the TrafficWatches.
 - apiGroups: ['apps']
   resources: ['deployments', 'statefulsets', 'replicasets', 'daemonsets']
@@ -220,6 +225,10 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficwatches']
   verbs: ['list', 'patch']
+- apiGroups: ['traffic.example.com']
+  resources: ['podplacements']
+  resourceNames: ['traffic-operator']
+  verbs: ['list', 'delete']
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks']
   verbs: ['list', 'patch']

@@ -79,11 +79,17 @@ function annotations(crds: readonly GeneratedCrd[], version: string, image: stri
     categories: 'Networking, Monitoring',
     containerImage: image,
     description: packageJson.description,
+    'operators.operatorframework.io/internal-objects': JSON.stringify(internalKinds(crds)),
     'olm.skipRange': skipRange(version),
     // The rights name the namespaces of node-exporter and the agents, whose names begin with that of the operator.
     'operatorframework.io/suggested-namespace': NAMESPACE,
     support: packageJson.name,
   };
+}
+
+/** Kinds that consoles hide: https://docs.openshift.com/container-platform/4.16/operators/operator_sdk/osdk-generating-csvs.html */
+function internalKinds(crds: readonly GeneratedCrd[]): string[] {
+  return crds.filter(({ kind }) => kind.isInternal === true).map(({ crd }) => crd.metadata!.name!);
 }
 
 function managerImage({ spec }: InstallStrategy): string {

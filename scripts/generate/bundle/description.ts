@@ -73,6 +73,10 @@ export const KINDS: Readonly<Record<string, KindDescription>> = {
       { kind: 'Event', version: 'events.k8s.io/v1', name: '' },
     ],
   },
+  PodPlacement: {
+    description: 'What the operator hands to its admission policy for the pods of a namespace. Only the operator writes it.',
+    resources: [{ kind: 'Pod', version: 'v1', name: '' }],
+  },
   TrafficStack: {
     description: 'Components that are brought up in the order of their dependencies, and kept running.',
     resources: [

@@ -6,12 +6,13 @@ import type { GeneratedCrd } from '../crds.ts';
 const SAMPLES = new URL('../../../deploy/samples/', import.meta.url);
 
 /**
- * The sample of each kind, which consoles offer as the start of a new object: the first of the kind in the file with its
+ * The sample of each kind that users create, which consoles offer as the start of a new object: the first of the kind in the file with its
  * name, such as trafficwatch.yaml.
- * @throws if a kind has no sample
+ * @throws if one of them has no sample
  */
 export function examples(crds: readonly GeneratedCrd[]): Manifest[] {
-  return crds.map(({ kind: { resource, singular } }) => {
+  const offered = crds.filter(({ kind }) => kind.isInternal !== true);
+  return offered.map(({ kind: { resource, singular } }) => {
     const all = documents(`${singular}.yaml`);
     const sample = all.find(
       ({ apiVersion, kind }) => kind === resource.kind && apiVersion === `${resource.group}/${resource.version}`,

@@ -145,10 +145,16 @@ export const Reason = {
   PolicyNotServed: 'PolicyNotServed',
   /** The MutatingAdmissionPolicy of the operator, or its binding, is not installed. */
   PolicyMissing: 'PolicyMissing',
-  /** The policy is older than the operator and does not know the placement AtCreation. */
+  /** The policy is older than the operator: it reads TrafficWatches and no PodPlacement. */
   PolicyOutdated: 'PolicyOutdated',
   /** With AtCreation: more nodes are unfit than status.avoidedNodes can name. */
   UnfitNodesOmitted: 'UnfitNodesOmitted',
+  /** The PodPlacement of the namespace does not have the TrafficWatch yet. */
+  PlacementPending: 'PlacementPending',
+  /** The PodPlacement of the namespace cannot be written or read. */
+  PlacementNotWritten: 'PlacementNotWritten',
+  /** The PodPlacement of the namespace has no room for the TrafficWatch. */
+  PlacementFull: 'PlacementFull',
   /** Whether the policy is installed cannot be read. */
   PolicyUnreadable: 'PolicyUnreadable',
 

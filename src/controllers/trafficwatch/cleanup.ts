@@ -1,3 +1,4 @@
+import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { decideOrphans } from './decide/labels/orphans.ts';
 import { releaseLabels } from './decide/labels/nodeLabels.ts';
@@ -28,8 +29,17 @@ async function removeLabels(
   return new Set([...released.keys(), ...orphaned.keys()]).size;
 }
 
+/** The only PodPlacements that there are. The right to list them is limited to the name. */
+const PLACEMENTS = { fieldSelector: `metadata.name=${POD_PLACEMENT_NAME}` };
+
+async function removePlacements(client: CleanupContext['client']): Promise<void> {
+  for (const { metadata } of await listServed(client, POD_PLACEMENTS, PLACEMENTS)) {
+    await client.delete(POD_PLACEMENTS, { namespace: metadata?.namespace, name: POD_PLACEMENT_NAME });
+  }
+}
+
 /**
- * Removes all labels and finalizers of the operator, so that it leaves no trace and no TrafficWatch blocks its own
+ * Removes all PodPlacements, labels and finalizers of the operator, so that it leaves no trace and no TrafficWatch blocks its own
  * deletion. Runs as the chart's pre-delete hook. Idempotent.
  *
  * @returns the number of nodes from which labels, and of TrafficWatches from which finalizers, were removed
@@ -41,6 +51,7 @@ export async function cleanUp(
   // Without the CRD there are no TrafficWatches, but there may still be labels.
   const watches = await listServed(o.client, TRAFFIC_WATCHES);
   const nodes = await removeLabels(o, watches);
+  await removePlacements(o.client);
   const finalized = watches.filter((watch) => hasFinalizer(watch, FINALIZER));
   for (const watch of finalized) await removeFinalizer(o.client, TRAFFIC_WATCHES, watch, FINALIZER, FIELD_MANAGER);
   o.logger.info({ nodes, watches: finalized.length }, 'labels and finalizers are off');

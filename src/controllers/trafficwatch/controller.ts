@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { Registry } from 'prom-client';
-import { TRAFFIC_WATCHES } from '../../api/trafficwatch/schema.ts';
+import type { PodPlacement } from '../../api/podplacement/schema.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -10,7 +11,7 @@ import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import { createOverlay, type OverlaidCache } from '../../runtime/cache/overlay.ts';
+import { createOverlay, type OverlaidCache, type Overlay } from '../../runtime/cache/overlay.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { Writers } from './act/act.ts';
@@ -27,6 +28,8 @@ import { PassViews } from './observe/passViews.ts';
 import { readingNeedOf, type ReadingNeed } from './observe/reading/readingNeed.ts';
 import type { NodeLookup } from './observe/reading/specCapacities.ts';
 import { SpecMemory } from './observe/crd/specMemory.ts';
+import { followPlacements } from './placementEvents.ts';
+import { PodPlacements } from './act/podPlacements.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
 import type { WaitingPods } from './observe/workload/waitingPods.ts';
@@ -42,6 +45,10 @@ import { subscribe, type Followers, type Watched } from './subscriptions.ts';
 const SWEEP = 'orphans';
 /** Reconciles mostly wait for the API server, and the transport limits its calls. Many workers shorten a pass. */
 const WORKERS = 32;
+/** PodPlacements that are written at once. */
+const PLACERS = 4;
+/** Delay before a PodPlacement is written if the cache of TrafficWatches is not synced: ms. */
+const NOT_SYNCED_MS = 1_000;
 /**
  * The first labels of all nodes are written in one reconcile. An API server on two busy cores takes 130 PATCHes a
  * second, so 50,000 nodes take 385 s; the rest is reserve. A reconcile that times out writes no status and repeats the
@@ -57,6 +64,7 @@ export interface TrafficWatchControllerOptions extends Watched {
   readonly measurementProblems: Sources['measurementProblems'];
   /** The transform of the informer of Nodes. */
   readonly trimNode: (node: KubeObject) => CachedNode;
+  readonly placements: Informer<PodPlacement>;
   readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
   /** How many TrafficWatches are decided. */
   readonly limits: Limits;
@@ -101,9 +109,30 @@ function upToDate(informer: Informer<V1Deployment> | undefined): OverlaidCache<V
 
 type Memory = Pick<Followers, 'limits' | 'labelTimes' | 'passMemory'>;
 
-function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memory): Sources {
+function placementsOf(
+  o: TrafficWatchControllerOptions,
+  watches: Overlay<TrafficWatch>,
+  changed: (keys: readonly string[]) => void,
+): PodPlacements {
+  const { client, clock, logger } = o;
+  return new PodPlacements({
+    client,
+    applier: new Applier({ client, clock, logger, fieldManager: FIELD_MANAGER, logLevel: 'debug' }),
+    watches,
+    placements: createOverlay(o.placements, { clock, includeCreated: true }),
+    refusal: () => o.placements.refusal,
+    changed,
+  });
+}
+
+interface Parts {
+  readonly watches: Overlay<TrafficWatch>;
+  readonly placements: PodPlacements;
+  readonly crd: CrdCheck;
+}
+
+function sourcesOf(o: TrafficWatchControllerOptions, { watches, placements, crd }: Parts, memory: Memory): Sources {
   const { client } = o;
-  const watches = createOverlay(o.watches, o);
   return {
     client,
     clock: o.clock,
@@ -119,6 +148,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memo
     allowedDeployments: o.allowedDeployments,
     targets: new Targets(o),
     policy: new PolicyCheck(o),
+    placements,
     waitingPods: o.waitingPods,
     crd,
     specs: new SpecMemory(),
@@ -127,7 +157,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, crd: CrdCheck, memory: Memo
   };
 }
 
-function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers {
+function writersOf(o: TrafficWatchControllerOptions, sources: Sources, placements: PodPlacements): Writers {
   const { client, clock, logger } = o;
   const common = { client, clock, fieldManager: FIELD_MANAGER };
   return {
@@ -142,6 +172,7 @@ function writersOf(o: TrafficWatchControllerOptions, sources: Sources): Writers 
     watches: sources.watches,
     statuses: sources.statuses,
     deployments: sources.deployments,
+    placements,
   };
 }
 
@@ -160,8 +191,13 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     labelTimes: new LabelTimes(() => demands.holds),
     passMemory: new PassMemory(() => o.feed.windowMs, demands),
   };
-  const sources = sourcesOf(o, crd, memory);
-  const writers = writersOf(o, sources);
+  const watches = createOverlay(o.watches, o);
+  const changed = (keys: readonly string[]): void => {
+    for (const key of keys.filter((each) => memory.limits.within.has(each))) main.queue.add(key);
+  };
+  const placements = placementsOf(o, watches, changed);
+  const sources = sourcesOf(o, { watches, placements, crd }, memory);
+  const writers = writersOf(o, sources, placements);
   const { logger, metrics, clock } = o;
   const podRejections = new PodRejections({ failedPods: o.failedPods.lister, events: o.events });
   const dependencies = { sources, writers, podRejections, events: o.events, logger, isLeader: o.isLeader };
@@ -179,6 +215,20 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     clock,
   });
   const beyond = new Controller({ name: 'trafficwatchbeyond', reconcile: decideWatch, logger, metrics, clock });
+  const placer = new Controller({
+    name: 'podplacement',
+    reconcile: async (namespace) => {
+      // An empty cache must mean that there are no TrafficWatches, not that they were not read yet.
+      if (!o.watches.synced) return { requeueAfterMs: NOT_SYNCED_MS };
+      if (o.isLeader()) await placements.sync(namespace);
+      return undefined;
+    },
+    workers: PLACERS,
+    logger,
+    metrics,
+    clock,
+  });
+  const enqueuePlacements = followPlacements({ ...o, queue: placer.queue, changed });
   const mayWrite = (): boolean => o.watches.synced && o.nodes.synced && !crd.isInTheWay;
   const sweeper = new Controller({
     name: 'orphanedlabels',
@@ -201,5 +251,9 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
       metrics: watchMetrics,
     },
   );
-  return { controllers: [main, beyond, sweeper], crd, enqueueAll };
+  const everything = (): void => {
+    enqueueAll();
+    enqueuePlacements();
+  };
+  return { controllers: [main, beyond, sweeper, placer], crd, enqueueAll: everything };
 }

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
+import { podPlacementResource } from '../../api/podplacement/schema.ts';
 import { trafficWatchResource } from '../../api/trafficwatch/schema.ts';
-import { cachePart, controllerPart, optionalCachePart } from '../../runtime/manager/manager.ts';
+import { cachePart, controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import { defineController } from '../contract/module.ts';
 import { createFailedPodInformer } from './act/rejectedPods.ts';
@@ -8,7 +9,11 @@ import { cleanUp } from './cleanup.ts';
 import { createTrafficWatchControllers } from './controller.ts';
 import { TRAFFIC_WATCH_FLAGS } from './flags.ts';
 import { createTrafficWatchMetrics } from './metrics.ts';
-import { createDeploymentInformer, createTrafficWatchInformer } from './observe/informer.ts';
+import {
+  createDeploymentInformer,
+  createPodPlacementInformer,
+  createTrafficWatchInformer,
+} from './observe/informer.ts';
 import type { Limits } from './observe/watchLimits.ts';
 import { createWaitingPodInformer, WaitingPods } from './observe/workload/waitingPods.ts';
 import { trafficWatchRights } from './rbac.ts';
@@ -17,6 +22,7 @@ function createCaches({ transport, metrics, logger }: ControllerContext, withDep
   const common = { transport, logger, metrics: metrics.reflector };
   return {
     watches: createTrafficWatchInformer(common),
+    placements: createPodPlacementInformer(common),
     deployments: withDeployments ? createDeploymentInformer(common) : undefined,
     failedPods: createFailedPodInformer(common),
   };
@@ -43,7 +49,7 @@ function limitsOf(most: Most): Limits {
 /** The controller of TrafficWatches: decides which nodes are fit, labels them, and applies the Deployments. */
 export const trafficWatch = defineController({
   name: 'trafficwatch',
-  kinds: [trafficWatchResource],
+  kinds: [trafficWatchResource, podPlacementResource],
   flags: TRAFFIC_WATCH_FLAGS,
   rights: trafficWatchRights,
   registerMetrics: createTrafficWatchMetrics,
@@ -64,6 +70,7 @@ export const trafficWatch = defineController({
     return {
       parts: [
         cachePart(caches.watches),
+        readyWithoutCrd(optionalCachePart(caches.placements), caches.placements),
         ...(caches.deployments === undefined ? [] : [optionalCachePart(caches.deployments)]),
         optionalCachePart(caches.failedPods),
         { name: 'pods that wait for a node', stage: 'cache', run: (stop) => waitingPods.run(stop) },

@@ -1,5 +1,6 @@
+import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
 import { readKinds } from './observe/workload/target.ts';
-import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
+import { KEEP_VERBS, NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const GROUP = 'traffic.example.com';
 
@@ -11,6 +12,10 @@ export function trafficWatchRights(): ControllerRights {
         { ...rule('', ['nodes'], ['list', 'watch', 'patch']), why: 'Verdicts are node labels.' },
         rule(GROUP, ['trafficwatches'], ['list', 'watch', 'patch']),
         rule(GROUP, ['trafficwatches/status'], ['patch']),
+        {
+          ...rule(GROUP, [POD_PLACEMENTS.plural], KEEP_VERBS, [POD_PLACEMENT_NAME]),
+          why: 'What the policy gives the pods of a namespace. An apply creates them by name.',
+        },
         {
           ...rule('apps', readKinds('apps'), ['get']),
           why: 'The selectors of workloads that spec.targetRef names, and the Deployments of the TrafficWatches.',
@@ -33,7 +38,11 @@ export function trafficWatchRights(): ControllerRights {
     },
     cleanup: {
       ...NO_RIGHTS,
-      cluster: [rule('', ['nodes'], ['list', 'patch']), rule(GROUP, ['trafficwatches'], ['list', 'patch'])],
+      cluster: [
+        rule('', ['nodes'], ['list', 'patch']),
+        rule(GROUP, ['trafficwatches'], ['list', 'patch']),
+        rule(GROUP, [POD_PLACEMENTS.plural], ['list', 'delete'], [POD_PLACEMENT_NAME]),
+      ],
     },
     onlyWith: [
       {

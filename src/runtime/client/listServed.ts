@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import type { Client, ListOptions } from './client.ts';
 import { isNotFound } from './errors.ts';
 import type { KubeObject, Resource } from './resource.ts';
 
@@ -6,9 +6,10 @@ import type { KubeObject, Resource } from './resource.ts';
 export async function listServed<T extends KubeObject>(
   client: Pick<Client, 'list'>,
   resource: Resource<T>,
+  options?: ListOptions,
 ): Promise<T[]> {
   try {
-    return await client.list(resource);
+    return await client.list(resource, options);
   } catch (error) {
     if (isNotFound(error)) return [];
     throw error;

@@ -45,7 +45,7 @@ export async function watchWorkload(name: string, placement: string, maxBandwidt
   const targetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name };
   const spec = { maxBandwidthPercent, placement, targetRef };
   await applyObjects([{ apiVersion, kind, metadata: { name, namespace: 'default' }, spec }]);
-  await kubectl('wait', '--for=jsonpath={.status.podSelector}', `trafficwatch/${name}`, '--timeout=60s');
+  await kubectl('wait', '--for=condition=InjectionUnavailable=false', `trafficwatch/${name}`, '--timeout=60s');
 }
 
 /** Deletes Deployments, and waits until their pods are gone. */

@@ -74,7 +74,11 @@ it('make catalog with another image and namespace, without features, has the bun
   expect(spec.install.spec.deployments[0]!.spec!.template.spec!.containers[0]!.image).toBe(IMAGE);
   expect(metadata.annotations['operatorframework.io/suggested-namespace']).toBe('network');
   const kinds = manifestsOf(bundle).filter(({ kind }) => kind === 'CustomResourceDefinition');
-  expect(kinds.map((crd) => crd.metadata.name.split('.')[0]).sort()).toEqual(['connectivitychecks', 'trafficwatches']);
+  expect(kinds.map((crd) => crd.metadata.name.split('.')[0]).sort()).toEqual([
+    'connectivitychecks',
+    'podplacements',
+    'trafficwatches',
+  ]);
   expect(
     catalog()
       .at(-1)

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 
-const PLACEMENTS = ['Required', 'Preferred', 'AtCreation'] as const;
+/** The values of spec.placement. */
+export const PLACEMENTS = ['Required', 'Preferred', 'AtCreation'] as const;
 
 /**
  * How the workload's pods are kept off unfit nodes: by a required or a preferred node affinity to the label, or by a

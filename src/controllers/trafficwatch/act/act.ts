@@ -16,6 +16,7 @@ import type { Plan, Stall } from '../decide/plan.ts';
 import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf } from './failures.ts';
 import { FINALIZER } from '../names.ts';
+import type { PodPlacements } from './podPlacements.ts';
 import type { NodeLabelWriter } from './nodeLabelWriter.ts';
 import { nameUnfitFirst } from './avoidedFirst.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -30,6 +31,7 @@ export interface Writers {
   readonly watches: Pick<Overlay<TrafficWatch>, 'wrote'>;
   readonly statuses: StatusWriter<TrafficWatch>;
   readonly deployments: Pick<Overlay<V1Deployment>, 'wrote'>;
+  readonly placements: Pick<PodPlacements, 'placedOf' | 'sync'>;
   /** Aborted when the reconcile must end: no call outlives it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -105,8 +107,22 @@ function newestOf(watch: TrafficWatch, { statuses }: Writers): TrafficWatch {
   return newest?.metadata?.uid === watch.metadata?.uid ? (newest ?? watch) : watch;
 }
 
-/** Takes the labels off, and then the finalizer: at deletion, and when the mode becomes Observe. */
+/** Takes the entry of the TrafficWatch from the PodPlacement: new pods do not get the node affinity any longer. */
+async function leavePlacement({ watch }: Observation, { placements }: Writers): Promise<Failure | undefined> {
+  const { namespace = '' } = watch.metadata ?? {};
+  if (placements.placedOf(keyOf(watch)).entry === undefined) return undefined;
+  try {
+    await placements.sync(namespace);
+    return undefined;
+  } catch (error) {
+    return failureOf('removing the entry from the PodPlacement', error);
+  }
+}
+
+/** Takes the entry from the PodPlacement, then the labels off, then the finalizer: at deletion, and with mode Observe. */
 async function release(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
+  const failure = await leavePlacement(o, writers);
+  if (failure) return { failures: [failure] };
   const failures = await writeLabels(plan, writers);
   if (failures.length > 0 || !hasFinalizer(o.watch, FINALIZER)) return { failures };
   try {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { POD_PLACEMENT_NAME, type PodPlacement } from '../../../api/podplacement/schema.ts';
 import { refuseOn } from '../../../runtime/testing/fakeApi/overrides.ts';
 import { FINALIZER } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
@@ -8,6 +9,7 @@ import { NAMES_PRECEDE_LABELS_MS } from './avoidedFirst.ts';
 
 const STATUS = 'patch TrafficWatch/status';
 const NODE = 'patch Node';
+const PLACEMENT = 'apply PodPlacement';
 let scene: Scene;
 
 /** n1 is fit and n2 unfit; no node has a label. */
@@ -24,6 +26,8 @@ async function reconciled(): Promise<void> {
   await vi.waitFor(() => expect(scene.clock.pending).toBeGreaterThan(1));
   await scene.clock.advance(NAMES_PRECEDE_LABELS_MS);
   await done;
+  // As the controller of PodPlacements does after the status.
+  await scene.writers.placements.sync('shop');
 }
 
 const namesNow = () => scene.watches.get('shop/web')?.status?.avoidedNodes;
@@ -49,8 +53,20 @@ describe('with AtCreation', () => {
     expect(namesNow()).toBeUndefined();
   });
 
+  it('the names of further nodes are in the PodPlacement before their labels', async () => {
+    await reconciled();
+    const before = writesOf(scene).length;
+    Object.assign(scene.feed, { passes: [pass(4, { n1: 50, n2: 50 }), pass(3, { n1: 50, n2: 50 })] });
+    await reconciled();
+    expect(writesSince(before).slice(0, 3)).toEqual([STATUS, PLACEMENT, NODE]);
+    const placement = scene.api.objects.get(`PodPlacement shop/${POD_PLACEMENT_NAME}`) as PodPlacement;
+    expect(placement.spec.entries?.[0]?.avoidedNodes).toEqual(['n1', 'n2']);
+  });
+
   it('nothing is written again', async () => {
     await reconciled();
+    // The condition about the PodPlacement.
+    await reconcile(scene, 'shop/web');
     const before = writesOf(scene).length;
     await reconcile(scene, 'shop/web');
     expect(writesSince(before)).toEqual([]);

@@ -3,10 +3,12 @@ import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { Plan } from '../decide/plan.ts';
+import { placementEntryOf } from '../decide/workload/podPlacement.ts';
+import type { PodPlacements } from './podPlacements.ts';
 import { namesBeforeLabels } from '../decide/workload/avoidedNodes.ts';
 
 /**
- * How long the names precede the labels: ms. The API server's policy reads TrafficWatches from a cache that is some
+ * How long the names precede the labels: ms. The API server's policy reads PodPlacements from a cache that is some
  * milliseconds behind, and stores a pod some milliseconds after the policy has seen it; the rest is reserve. A label is
  * written 15 to 35 s after its traffic, so one second more does not count.
  */
@@ -15,22 +17,27 @@ export const NAMES_PRECEDE_LABELS_MS = 1_000;
 interface Writers {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly statuses: Pick<StatusWriter<TrafficWatch>, 'newest' | 'write'>;
+  readonly placements: Pick<PodPlacements, 'placedOf' | 'sync'>;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * With AtCreation: writes the names of nodes that turn unfit into the status, and resolves when the policy uses them, so
- * that their labels can be written. A failed write is ignored: a label that comes too late would be worse, and the status
+ * With AtCreation: writes the names of nodes that turn unfit into the status and the PodPlacement, and resolves when the
+ * policy uses them, so that their labels can be written. A failed write is ignored: a label that comes too late would be worse, and the status
  * at the end has the names too.
  */
 export async function nameUnfitFirst(about: TrafficWatch, { avoided }: Plan, writers: Writers): Promise<void> {
   if (avoided === undefined) return;
-  const { clock, statuses, signal } = writers;
-  const watch = statuses.newest(keyOf(about)) ?? about;
+  const { clock, statuses, placements, signal } = writers;
+  const key = keyOf(about);
+  const watch = statuses.newest(key) ?? about;
   const avoidedNodes = namesBeforeLabels(watch.status?.avoidedNodes ?? [], avoided);
-  if (avoidedNodes === undefined) return;
+  const placed = placements.placedOf(key).entry?.avoidedNodes ?? [];
+  const isPlaced = placementEntryOf(watch) === undefined || namesBeforeLabels(placed, avoided) === undefined;
+  if (avoidedNodes === undefined && isPlaced) return;
   try {
-    await statuses.write(watch, { ...watch.status, avoidedNodes }, { signal });
+    if (avoidedNodes !== undefined) await statuses.write(watch, { ...watch.status, avoidedNodes }, { signal });
+    await placements.sync(watch.metadata?.namespace ?? '');
   } catch {
     return;
   }

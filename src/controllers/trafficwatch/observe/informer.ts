@@ -1,16 +1,17 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { APPLY_CRD } from '../../../api/installCrd.ts';
+import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../../api/podplacement/schema.ts';
 import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { createBoundedInformer, identityOf } from '../../../runtime/cache/bodyBudget.ts';
-import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import { createBoundedInformer, identityOf, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
+import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../../runtime/cache/missingCrd.ts';
 import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { MANAGED_BY } from '../decide/deployment/deployment.ts';
 import { withScalersOnly } from '../decide/deployment/replicas.ts';
-import { FINALIZER } from '../names.ts';
+import { BY_NAMESPACE, FINALIZER } from '../names.ts';
 import { claimedKeys } from './labelKeys.ts';
 import { BY_LABEL_KEY } from './observe.ts';
 
@@ -28,7 +29,10 @@ export function createTrafficWatchInformer(
     ...options,
     resource,
     transform: (watch: TrafficWatch) => withoutAnnotations(withoutManagedFields(watch)),
-    indexes: { [BY_LABEL_KEY]: claimedKeys },
+    indexes: {
+      [BY_LABEL_KEY]: claimedKeys,
+      [BY_NAMESPACE]: ({ metadata }: TrafficWatch) => [metadata?.namespace ?? ''],
+    },
     onRefusal: logMissingCrd({ resource, logger, waiting: 'the operator', advice: APPLY_CRD }),
   };
   return createBoundedInformer(selection, withoutSpec);
@@ -48,6 +52,22 @@ export function withoutSpec(watch: TrafficWatch): TrafficWatch {
     metadata: { ...metadata, finalizers: hasFinalizer(watch, FINALIZER) ? [FINALIZER] : [] },
     ...(isLabelKey(labelKey) && { status: { labelKey } }),
   };
+}
+
+/** The informer of the PodPlacements in all namespaces, which are named alike. Each has at most 1 MiB, so pages are small. */
+export function createPodPlacementInformer(
+  options: Pick<InformerOptions<PodPlacement>, 'transport' | 'logger' | 'metrics'>,
+): Informer<PodPlacement> {
+  const resource = POD_PLACEMENTS;
+  const { logger } = options;
+  return createInformer({
+    ...options,
+    resource,
+    fieldSelector: `metadata.name=${POD_PLACEMENT_NAME}`,
+    transform: withoutManagedFields,
+    pageSize: SMALL_PAGE,
+    onRefusal: logMissingCrd({ resource, logger, waiting: 'the admission policy', advice: APPLY_CRD }),
+  });
 }
 
 /** The informer of Deployments with the label of the operator, in all namespaces. Their specs are limited as those of TrafficWatches. */

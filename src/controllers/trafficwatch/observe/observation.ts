@@ -1,5 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
+import type { PodPlacementEntry } from '../../../api/podplacement/schema.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
@@ -126,7 +127,7 @@ export interface PolicyState {
   readonly reason: 'PolicyInstalled' | 'PolicyNotServed' | 'PolicyMissing' | 'PolicyUnreadable';
   /** What is wrong and what to do, for users; '' if the policy is installed. */
   readonly message: string;
-  /** Set if the policy is older than the operator: it gives pods of AtCreation the term of Preferred. */
+  /** Set if the policy is older than the operator: it reads TrafficWatches and no PodPlacement. */
   readonly isOutdated?: boolean;
 }
 
@@ -147,12 +148,24 @@ export interface WaitingPodsRead {
   readonly refusal?: string | undefined;
 }
 
+/** What the PodPlacement of the namespace, from which the admission policy takes its terms, has of the TrafficWatch. */
+export interface Placed {
+  /** The entry that the API server has; undefined if there is none. */
+  readonly entry: PodPlacementEntry | undefined;
+  /** True if the PodPlacement has no room for the entry. */
+  readonly isOmitted?: boolean;
+  /** Why the PodPlacement cannot be written or read, for users. */
+  readonly problem?: string | undefined;
+}
+
 /** What is known about a workload that the operator does not own. */
 export interface ForeignWorkload {
   /** Undefined with `spec.podSelector`. */
   readonly target: Target | undefined;
   /** The admission policy that adds the node affinity to its pods. */
   readonly policy: PolicyState;
+  /** What that policy has of the TrafficWatch. */
+  readonly placed: Placed;
 }
 
 /**

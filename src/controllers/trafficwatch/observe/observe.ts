@@ -19,6 +19,7 @@ import { failureOf } from '../act/failures.ts';
 import { deploymentProblem, type AllowedDeployments } from '../decide/deployment/allowed.ts';
 import { blockingKeys } from '../decide/workload/blockedPods.ts';
 import type { LabelWrites } from '../act/labelWrites.ts';
+import type { PodPlacements } from '../act/podPlacements.ts';
 import { FINALIZER } from '../names.ts';
 import { labelKeysOf, withoutRename } from './labelKeys.ts';
 import type { LabelTimes } from './labelTimes.ts';
@@ -64,6 +65,8 @@ export interface Sources {
   readonly targets: Pick<Targets, 'targetOf' | 'forget'>;
   /** The admission policy for pods of workloads that the operator does not own. */
   readonly policy: Pick<PolicyCheck, 'state'>;
+  /** What that policy has of each TrafficWatch. */
+  readonly placements: Pick<PodPlacements, 'placedOf'>;
   /** The pods that wait for a node. */
   readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
   /** Which TrafficWatches are beyond the limits. */
@@ -143,7 +146,7 @@ async function workloadOf(sources: Sources, key: string, { spec }: TrafficWatch)
     targetRef === undefined ? undefined : sources.targets.targetOf(key, targetRef),
     sources.policy.state(),
   ]);
-  return { target, policy };
+  return { target, policy, placed: sources.placements.placedOf(key) };
 }
 
 /**

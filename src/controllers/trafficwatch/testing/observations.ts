@@ -12,7 +12,8 @@ import { ownerReferenceOf, type WithDeployment } from '../decide/deployment/depl
 import { FINALIZER } from '../names.ts';
 import { labelKeysOf } from '../observe/labelKeys.ts';
 import { PassViews } from '../observe/passViews.ts';
-import type { Claim, NodeView, Observation, PassView } from '../observe/observation.ts';
+import { placementEntryOf } from '../decide/workload/podPlacement.ts';
+import type { Claim, ForeignWorkload, NodeView, Observation, PassView } from '../observe/observation.ts';
 
 /** Builders for tests of decisions: each starts from a plain, healthy state, of which a test changes one thing. */
 
@@ -84,6 +85,21 @@ export function aForeignWatch(
 ): TrafficWatch {
   const watch = aWatch(changes);
   return { ...watch, spec: { ...watch.spec, deployment: undefined, ...workload } };
+}
+
+/** A workload of others, with the policy, whose PodPlacement has the entry of the TrafficWatch. */
+export function aWorkload(
+  watch: TrafficWatch,
+  podSelector: LabelSelector,
+  changes: Partial<ForeignWorkload> = {},
+): ForeignWorkload {
+  const status = { labelKey: watch.status?.labelKey ?? KEY, podSelector };
+  return {
+    target: undefined,
+    policy: { reason: 'PolicyInstalled', message: '' },
+    placed: { entry: placementEntryOf({ ...watch, status }) },
+    ...changes,
+  };
 }
 
 /** A measured node. */

@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { PodPlacement } from '../../../api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
 import { UnmeasuredNodes } from '../../../nodes/unmeasuredNodes.ts';
@@ -16,10 +17,12 @@ import { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Writers } from '../act/act.ts';
+import { PodPlacements } from '../act/podPlacements.ts';
 import { LabelWrites } from '../act/labelWrites.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
 import { claimedKeys } from '../observe/labelKeys.ts';
+import { BY_NAMESPACE } from '../names.ts';
 import { BY_LABEL_KEY, type Sources } from '../observe/observe.ts';
 import { NO_READINGS } from '../../../usage/evaluate/reading.ts';
 import { LabelTimes } from '../observe/labelTimes.ts';
@@ -46,7 +49,7 @@ export interface Scene extends Dependencies {
   /** What events said: [type, reason]. */
   readonly told: [string, string][];
   readonly feed: { passes: readonly Snapshot[]; startedAt: number };
-  readonly sources: Sources;
+  readonly sources: Sources & { readonly placements: PodPlacements };
   /** What the CRD lacks, and what is said of it. */
   readonly crd: {
     problem: string | undefined;
@@ -87,7 +90,10 @@ function cacheOf<T extends KubeObject>(lister: Store<T>): OverlaidCache<T> {
   return { lister, subscribe: () => () => undefined };
 }
 
-function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | 'crd'>, client: Client): Sources {
+function sourcesOf(
+  scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | 'crd'>,
+  client: Client,
+): Scene['sources'] {
   const { clock, feed, nodes, crd } = scene;
   const watches = createOverlay(cacheOf(scene.watches), { clock });
   const measurementProblems = (): [] => [];
@@ -110,6 +116,14 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
       forget: () => undefined,
     },
     policy: { state: () => Promise.resolve({ reason: 'PolicyInstalled', message: '' }) },
+    placements: new PodPlacements({
+      client,
+      applier: new Applier({ client, clock, fieldManager: MANAGER, logger: pino({ level: 'silent' }) }),
+      watches,
+      placements: createOverlay(cacheOf(new Store<PodPlacement>()), { clock, includeCreated: true }),
+      refusal: () => undefined,
+      changed: () => undefined,
+    }),
     waitingPods: { podsIn: () => ({ pods: [] }) },
     limits: { isBeyond: () => false, problemOf: () => undefined },
     labelWrites: new LabelWrites(() => feed.passes[0]?.pass ?? 0),
@@ -119,7 +133,7 @@ function sourcesOf(scene: Pick<Scene, 'clock' | 'feed' | 'watches' | 'nodes' | '
   };
 }
 
-function writersOf(client: Client, sources: Sources): Writers {
+function writersOf(client: Client, sources: Scene['sources']): Writers {
   const common = { client, clock: sources.clock, fieldManager: MANAGER };
   return {
     ...common,
@@ -133,6 +147,7 @@ function writersOf(client: Client, sources: Sources): Writers {
     watches: sources.watches,
     statuses: sources.statuses,
     deployments: sources.deployments,
+    placements: sources.placements,
   };
 }
 
@@ -152,7 +167,7 @@ export function aScene(real?: Client): Scene {
     watches: new MirroredStore<TrafficWatch>({
       api,
       resource: TRAFFIC_WATCHES,
-      indexes: { [BY_LABEL_KEY]: claimedKeys },
+      indexes: { [BY_LABEL_KEY]: claimedKeys, [BY_NAMESPACE]: ({ metadata }) => [metadata?.namespace ?? ''] },
     }),
     nodes: new MirroredStore<CachedNode>({ api, resource: NODES, whole }),
     failedPods: new Store<FailedPod>(failedPodIndexes),

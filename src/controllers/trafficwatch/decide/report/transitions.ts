@@ -36,7 +36,7 @@ const CONDITION_RULES: ConditionRules = {
     [ConditionType.InjectionUnavailable]: { healthy: 'False' },
     [ConditionType.NoFitNode]: { healthy: 'False' },
   },
-  silent: new Set([Reason.Deciding]),
+  silent: new Set([Reason.Deciding, Reason.PlacementPending]),
 };
 
 interface Turned {

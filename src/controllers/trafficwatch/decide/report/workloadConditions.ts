@@ -1,11 +1,13 @@
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
+import { POD_PLACEMENT_NAME } from '../../../../api/podplacement/schema.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
-import type { Observation, PolicyState, Target } from '../../observe/observation.ts';
+import type { ForeignWorkload, Observation, Placed, Target } from '../../observe/observation.ts';
 import { fitRequirement } from '../deployment/affinity.ts';
 import type { Plan } from '../plan.ts';
+import { isPlacedAs, MOST_PLACEMENT_BYTES } from '../workload/podPlacement.ts';
 import { LASTING_MS, type BlockedDecision } from '../workload/blockedPods.ts';
 
 type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -16,17 +18,21 @@ export function workloadConditions(o: Observation, plan: Plan): [string, Draft][
   const blocked = noFitNode(plan.blocked);
   const waiting: [string, Draft][] = blocked ? [[ConditionType.NoFitNode, blocked]] : [];
   if (o.workload === undefined) return waiting;
-  const { target, policy } = o.workload;
+  const { target } = o.workload;
   return [
     ...(target && targetRef ? [[ConditionType.TargetFound, targetFound(target, targetRef)] as [string, Draft]] : []),
-    [ConditionType.InjectionUnavailable, injectionUnavailable(policy, o, plan)],
+    [ConditionType.InjectionUnavailable, injectionUnavailable(o.workload, o, plan)],
     ...waiting,
   ];
 }
 
 const OUTDATED =
-  'the installed admission policy is older than the operator: with AtCreation, pods only prefer fit nodes; upgrade the ' +
-  'policy with helm or kubectl apply -k deploy/placement';
+  'the installed admission policy is older than the operator: pods may get another node affinity than spec.placement ' +
+  'asks for; upgrade the policy with helm or kubectl apply -k deploy/placement';
+const PENDING = `the PodPlacement ${POD_PLACEMENT_NAME} of this namespace does not have this TrafficWatch yet`;
+const FULL =
+  `the PodPlacement ${POD_PLACEMENT_NAME} of this namespace has no room for this TrafficWatch ` +
+  `(${MOST_PLACEMENT_BYTES / 1000} kB, oldest TrafficWatches first): select pods by fewer labels and values, or delete TrafficWatches`;
 /** Without the number of unfit nodes, which may move with every pass: status.unfitNodes has it. */
 const OMITTED =
   `more than ${AVOIDED_AT_MOST} nodes are unfit: new pods avoid those that status.avoidedNodes names, and only prefer ` +
@@ -48,22 +54,40 @@ function targetFound(target: Target, { kind, name }: TargetRef): Draft {
  * | policy                                   | status  |
  * |------------------------------------------|---------|
  * | installed                                | False   |
- * | installed, but older than AtCreation, which the spec asks for | True |
+ * | installed, but older than the operator   | True    |
+ * | installed, but the PodPlacement cannot be written, or has no room | True: says how to add the term by hand |
+ * | installed, but the PodPlacement does not have the TrafficWatch yet | Unknown |
  * | installed, but more nodes are unfit than AtCreation can name  | True |
  * | the API server has no such kind, or it is missing | True: says how to add the term by hand |
  * | cannot be read                           | Unknown |
  */
-function injectionUnavailable(policy: PolicyState, o: Observation, { labelKey, avoided }: Plan): Draft {
+function injectionUnavailable({ policy, placed }: ForeignWorkload, o: Observation, plan: Plan): Draft {
+  const { labelKey, avoided } = plan;
   const { reason, message, isOutdated = false } = policy;
   if (reason === Reason.PolicyInstalled) {
-    if (isOutdated && placementOf(o.watch.spec) === 'AtCreation') {
-      return { status: 'True', reason: Reason.PolicyOutdated, message: OUTDATED };
-    }
+    if (isOutdated) return { status: 'True', reason: Reason.PolicyOutdated, message: OUTDATED };
+    const missing = notPlaced(placed, o, plan);
+    if (missing !== undefined) return missing;
     if (avoided?.isComplete === false) return { status: 'True', reason: Reason.UnfitNodesOmitted, message: OMITTED };
     return { status: 'False', reason, message: 'an admission policy adds the node affinity to new pods' };
   }
   if (reason === Reason.PolicyUnreadable) return { status: 'Unknown', reason, message };
   return { status: 'True', reason, message: `${message}; until then pods run on any node; ${byHand(o, labelKey)}` };
+}
+
+/** Why the policy does not have this TrafficWatch; undefined if it has it, or if it must not. */
+function notPlaced(placed: Placed, o: Observation, plan: Plan): Draft | undefined {
+  if (plan.labelKey === undefined || plan.podSelector === undefined) return undefined;
+  const byHandNow = `until then pods run on any node; ${byHand(o, plan.labelKey)}`;
+  if (placed.problem !== undefined) {
+    const message = `${placed.problem}; ${byHandNow}`;
+    return { status: 'True', reason: Reason.PlacementNotWritten, message };
+  }
+  if (placed.isOmitted === true) {
+    return { status: 'True', reason: Reason.PlacementFull, message: `${FULL}; ${byHandNow}` };
+  }
+  if (isPlacedAs(placed.entry, o.watch, plan)) return undefined;
+  return { status: 'Unknown', reason: Reason.PlacementPending, message: PENDING };
 }
 
 /**

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { aForeignWatch, anObservation, KEY, LABELLING, pass, type WatchChanges } from '../../testing/observations.ts';
+import {
+  aForeignWatch,
+  anObservation,
+  aWorkload,
+  KEY,
+  LABELLING,
+  pass,
+  type WatchChanges,
+} from '../../testing/observations.ts';
 import { eventsOf, statusOf } from '../../testing/settled.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { namesBeforeLabels } from './avoidedNodes.ts';
@@ -16,9 +24,10 @@ function observed(
   changes = AT_CREATION,
   nodes = Object.fromEntries(Object.keys(percents).map((name) => [name, {}])),
 ): Observation {
+  const watch = aForeignWatch({ podSelector }, changes);
   return anObservation({
-    watch: aForeignWatch({ podSelector }, changes),
-    workload: { target: undefined, policy: { reason: 'PolicyInstalled', message: '' } },
+    watch,
+    workload: aWorkload(watch, podSelector),
     nodes,
     passes: [pass(2, percents), pass(1, percents)],
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import type { ForeignWorkload, Observation, Target } from '../../observe/observation.ts';
-import { aForeignWatch, anObservation, KEY, type WatchChanges } from '../../testing/observations.ts';
+import { aForeignWatch, anObservation, aWorkload, KEY, type WatchChanges } from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from '../report/status.ts';
 
@@ -18,8 +18,9 @@ const unknown = (
   message: `StatefulSet shop/db: ${reason}`,
 });
 
-function observed(target: Target, changes: WatchChanges = {}, policy = INSTALLED): Observation {
-  return anObservation({ watch: aForeignWatch({ targetRef }, changes), workload: { target, policy } });
+function observed(target: Target, changes: WatchChanges = {}, over: Partial<ForeignWorkload> = {}): Observation {
+  const watch = aForeignWatch({ targetRef }, changes);
+  return anObservation({ watch, workload: aWorkload(watch, selector, { target, ...over }) });
 }
 
 function statusOf(o: Observation): TrafficWatchStatus {
@@ -57,12 +58,9 @@ describe('a TrafficWatch with targetRef', () => {
 
   it('labels under both keys in a rename, and tells the policy of the new one when every node has it', () => {
     const OLD = 'old.traffic.example.com/unfit';
-    const renamed = (nodes: Record<string, Record<string, string>>): Observation =>
-      anObservation({
-        watch: aForeignWatch({ targetRef }, { status: { labelKey: OLD, decided: true } }),
-        workload: { target: { selector }, policy: INSTALLED },
-        nodes,
-      });
+    const watch = aForeignWatch({ targetRef }, { status: { labelKey: OLD, decided: true } });
+    const workload = aWorkload(watch, selector, { target: { selector } });
+    const renamed = (nodes: Record<string, Record<string, string>>) => anObservation({ watch, workload, nodes });
     const before = renamed({ n1: { [OLD]: 'true', [KEY]: 'false' }, n2: { [OLD]: 'false' } });
     expect(decidePlan(before)).toMatchObject({ labelKey: OLD, renaming: true });
     // The old label follows the verdict as long as new pods go by it.
@@ -103,30 +101,45 @@ describe('the condition InjectionUnavailable', () => {
       'or add the term of Preferred, since names of nodes grow old, by hand to the pod template: in spec.affinity.nodeAffinity, preferred',
     ],
   ])('says how to add the term by hand: %j', (changes, text) => {
-    const found = conditionOf(observed({ selector }, changes, MISSING));
+    const found = conditionOf(observed({ selector }, changes, { policy: MISSING }));
     expect(found).toMatchObject({ status: 'True', reason: 'PolicyMissing' });
     expect(found?.message).toContain(text);
   });
 
-  it.each<[WatchChanges, string, string]>([
-    [{}, 'False', 'PolicyInstalled'],
-    [{ placement: 'Required' }, 'False', 'PolicyInstalled'],
-    [{ placement: 'AtCreation' }, 'True', 'PolicyOutdated'],
-  ])('says that an older policy does not know AtCreation: %j', (changes, status, reason) => {
-    const found = conditionOf(observed({ selector }, changes, { ...INSTALLED, isOutdated: true }));
-    expect(found).toMatchObject({ status, reason });
+  it('is True with an older policy, which reads no PodPlacement', () => {
+    const found = conditionOf(observed({ selector }, {}, { policy: { ...INSTALLED, isOutdated: true } }));
+    expect(found).toMatchObject({ status: 'True', reason: 'PolicyOutdated' });
+  });
+
+  const entry = { trafficWatch: 'web', labelKey: KEY, placement: 'Preferred' as const, podSelector: selector };
+  it.each<[string, ForeignWorkload['placed'], string, string]>([
+    ['an entry', { entry }, 'False', 'PolicyInstalled'],
+    ['an entry whose nodes are older', { entry: { ...entry, avoidedNodes: ['n9'] } }, 'False', 'PolicyInstalled'],
+    ['no entry', { entry: undefined }, 'Unknown', 'PlacementPending'],
+    ['an entry for other pods', { entry: { ...entry, podSelector: last } }, 'Unknown', 'PlacementPending'],
+    ['an entry of another placement', { entry: { ...entry, placement: 'Required' } }, 'Unknown', 'PlacementPending'],
+    ['an entry of another label', { entry: { ...entry, labelKey: `x.${KEY}` } }, 'Unknown', 'PlacementPending'],
+    ['no room', { entry: undefined, isOmitted: true }, 'True', 'PlacementFull'],
+    ['an object that cannot be written', { entry, problem: 'no' }, 'True', 'PlacementNotWritten'],
+  ])('with a PodPlacement that has %s', (_what, placed, status, reason) => {
+    expect(conditionOf(observed({ selector }, {}, { placed }))).toMatchObject({ status, reason });
+  });
+
+  it('asks for no entry with mode Observe', () => {
+    const found = conditionOf(observed({ selector }, { mode: 'Observe' }, { placed: { entry: undefined } }));
+    expect(found).toMatchObject({ status: 'False', reason: 'PolicyInstalled' });
   });
 
   it('is Unknown if the policy cannot be read', () => {
     const policy = { reason: 'PolicyUnreadable' as const, message: 'forbidden' };
-    expect(conditionOf(observed({ selector }, {}, policy))).toMatchObject({ status: 'Unknown' });
+    expect(conditionOf(observed({ selector }, {}, { policy }))).toMatchObject({ status: 'Unknown' });
   });
 
   it('is absent with a Deployment; TargetFound goes with the targetRef', () => {
     const conditions = statusOf(observed({ selector })).conditions ?? [];
     expect(findCondition(statusOf(anObservation()).conditions ?? [], 'InjectionUnavailable')).toBeUndefined();
     const watch = aForeignWatch({ podSelector: selector }, { status: { conditions } });
-    const byPods = anObservation({ watch, workload: { target: undefined, policy: INSTALLED } });
+    const byPods = anObservation({ watch, workload: aWorkload(watch, selector) });
     expect(findCondition(statusOf(byPods).conditions ?? [], 'TargetFound')).toBeUndefined();
     expect(statusOf(byPods).podSelector).toEqual(selector);
   });

@@ -4,7 +4,7 @@ import { ApiError } from '../../../../runtime/client/errors.ts';
 import { FakeClock } from '../../../../runtime/process/clock.ts';
 import { PolicyCheck } from './policyCheck.ts';
 
-const policy = (name: string, kind = 'TrafficWatch', group = 'traffic.example.com') => ({
+const policy = (name: string, kind = 'PodPlacement', group = 'traffic.example.com') => ({
   metadata: { name },
   spec: { paramKind: { apiVersion: `${group}/v1alpha1`, kind } },
 });
@@ -34,7 +34,7 @@ describe('PolicyCheck', () => {
     ['a policy without a binding', { policies: [policy('ours')], bindings: [binding('other')] }, 'PolicyMissing'],
     [
       'a policy of another parameter kind',
-      { policies: [policy('x', 'Limits'), policy('x', 'TrafficWatch', 'example.org')], bindings: [binding('x')] },
+      { policies: [policy('x', 'Limits'), policy('x', 'PodPlacement', 'example.org')], bindings: [binding('x')] },
       'PolicyMissing',
     ],
     ['no policy', { policies: [], bindings: [] }, 'PolicyMissing'],
@@ -45,17 +45,12 @@ describe('PolicyCheck', () => {
     expect(await check.state()).toMatchObject({ reason });
   });
 
-  it.each<[string, object | undefined, true | undefined]>([
-    ['an older policy, which does not know AtCreation', undefined, true],
-    ['another older policy', { variables: [{ name: 'isRequired', expression: "p == 'Required'" }] }, true],
-    [
-      'the policy of this version',
-      { variables: [{ name: 'unfitNow', expression: "p == 'AtCreation' ? l : []" }] },
-      undefined,
-    ],
-  ])('says whether it is outdated: %s', async (_what, spec, isOutdated) => {
-    const ours = policy('ours');
-    found = { policies: [{ ...ours, spec: { ...ours.spec, ...spec } }], bindings: [binding('ours')] };
+  it.each<[string, object[], true | undefined]>([
+    ['an older policy, which reads TrafficWatches', [policy('ours', 'TrafficWatch')], true],
+    ['the policy of this version', [policy('ours')], undefined],
+    ['both', [policy('ours', 'TrafficWatch'), policy('ours')], undefined],
+  ])('says whether it is outdated: %s', async (_what, policies, isOutdated) => {
+    found = { policies, bindings: [binding('ours')] };
     const state = await check.state();
     expect([state.reason, state.isOutdated]).toEqual(['PolicyInstalled', isOutdated]);
   });

@@ -1,4 +1,5 @@
-import { GROUP } from '../../../../api/trafficwatch/schema.ts';
+import { POD_PLACEMENTS } from '../../../../api/podplacement/schema.ts';
+import { GROUP, TRAFFIC_WATCHES } from '../../../../api/trafficwatch/schema.ts';
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
@@ -26,7 +27,7 @@ const NOT_SERVED: PolicyState = {
 const MISSING: PolicyState = {
   reason: Reason.PolicyMissing,
   message:
-    'no MutatingAdmissionPolicy with TrafficWatch as its parameter kind is installed and bound: install it with helm ' +
+    'no MutatingAdmissionPolicy with PodPlacement as its parameter kind is installed and bound: install it with helm ' +
     '(placementPolicy.enabled=true) or kubectl apply -k deploy/placement',
 };
 
@@ -65,9 +66,9 @@ export class PolicyCheck {
         this.#client.list(MUTATING_POLICY_BINDINGS),
       ]);
       const bound = new Set(bindings.map(({ spec }) => spec?.policyName));
-      const ours = policies.filter((policy) => isOurs(policy) && bound.has(policy.metadata?.name));
-      if (ours.length === 0) return MISSING;
-      return ours.some(knowsAtCreation) ? INSTALLED : OUTDATED;
+      const active = policies.filter((policy) => bound.has(policy.metadata?.name));
+      if (active.some((policy) => reads(policy, POD_PLACEMENTS.kind))) return INSTALLED;
+      return active.some((policy) => reads(policy, TRAFFIC_WATCHES.kind)) ? OUTDATED : MISSING;
     } catch (error) {
       if (isNotFound(error)) return NOT_SERVED;
       const message = `whether the admission policy is installed cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`;
@@ -76,11 +77,8 @@ export class PolicyCheck {
   }
 }
 
-function knowsAtCreation({ spec }: MutatingAdmissionPolicy): boolean {
-  return spec?.variables?.some(({ expression }) => expression.includes(`'AtCreation'`)) === true;
-}
-
-function isOurs({ spec }: MutatingAdmissionPolicy): boolean {
+/** Whether the parameters of the policy are of this kind of the operator. */
+function reads({ spec }: MutatingAdmissionPolicy, parameterKind: string): boolean {
   const { apiVersion = '', kind } = spec?.paramKind ?? {};
-  return kind === 'TrafficWatch' && apiVersion.startsWith(`${GROUP}/`);
+  return kind === parameterKind && apiVersion.startsWith(`${GROUP}/`);
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyState } from '../../../observe/observation.ts';
-import { aForeignWatch, anObservation, aWatch, pass, type WatchChanges } from '../../../testing/observations.ts';
+import {
+  aForeignWatch,
+  anObservation,
+  aWatch,
+  aWorkload,
+  pass,
+  type WatchChanges,
+} from '../../../testing/observations.ts';
 import { eventsOf } from '../../../testing/settled.ts';
 
 const INSTALLED: PolicyState = { reason: 'PolicyInstalled', message: '' };
@@ -11,7 +18,7 @@ function noteOf(spec: WatchChanges, policy: PolicyState | undefined, isSelecting
   const changes = isSelecting ? { ...spec, nodeSelector: { matchLabels: { pool: 'a' } } } : spec;
   const podSelector = { matchLabels: { app: 'web' } };
   const watch = policy === undefined ? aWatch(changes) : aForeignWatch({ podSelector }, changes);
-  const workload = policy === undefined ? undefined : { target: undefined, policy };
+  const workload = policy === undefined ? undefined : aWorkload(watch, podSelector, { policy });
   const selected = { n1: { pool: 'a' }, n2: { pool: 'a' } };
   const nodes = isSelecting ? { ...selected, other: {} } : selected;
   const passes = [pass(2, FULL), pass(1, FULL)];

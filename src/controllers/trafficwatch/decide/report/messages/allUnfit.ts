@@ -9,7 +9,7 @@ import type { Plan } from '../../plan.ts';
  * | mode    | pods get the affinity                   | placement  | new pods                     |
  * |---------|-----------------------------------------|------------|------------------------------|
  * | Observe | any                                     | any        | run on any node: no label is written |
- * | Enforce | no: no admission policy                 | any        | run on any node              |
+ * | Enforce | no: no admission policy, or one without room for the TrafficWatch | any | run on any node |
  * | Enforce | yes, or not known                       | Preferred  | run on unfit nodes           |
  * | Enforce | yes                                     | AtCreation, with a policy that is older, or with more unfit nodes than the list holds | the same |
  * | Enforce | yes, or not known                       | Required, AtCreation | find no node       |
@@ -37,6 +37,7 @@ function newPods(o: Observation, plan: Pick<Plan, 'avoided'>): string {
 
 /** False if the pods of a workload that the operator does not own are known to get no affinity. */
 function getsAffinity({ workload }: Observation): boolean {
+  if (workload?.placed.isOmitted === true) return false;
   const reason = workload?.policy.reason;
   return reason === undefined || reason === 'PolicyInstalled' || reason === 'PolicyUnreadable';
 }

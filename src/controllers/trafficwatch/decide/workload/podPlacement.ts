@@ -1,0 +1,139 @@
+import {
+  podPlacementEntrySchema,
+  type PodPlacementEntry,
+  type PodPlacementSpec,
+} from '../../../../api/podplacement/schema.ts';
+import type { TrafficWatch, TrafficWatchSpec, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
+import { PLACEMENTS, placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
+import { readStatus } from '../../../../api/trafficwatch/status.ts';
+import { isEqual } from '../../../../runtime/apply/mergePatch.ts';
+import { isTerminating } from '../../../../runtime/status/terminating.ts';
+
+/**
+ * The largest spec of a PodPlacement: bytes of JSON. etcd takes 1.5 MiB in a request, and the object must stay below
+ * 1 MiB with its metadata.
+ */
+export const MOST_PLACEMENT_BYTES = 900_000;
+/** A position with its comma and quotes and brackets around its label: bytes. */
+const POSITION_BYTES = 12;
+
+/** The content of the PodPlacement of a namespace. */
+export interface PodPlacementDecision {
+  /** Undefined if no TrafficWatch places pods: the namespace has no PodPlacement then. */
+  readonly spec: PodPlacementSpec | undefined;
+  /** Names of the TrafficWatches that did not fit into MOST_PLACEMENT_BYTES. */
+  readonly omitted: ReadonlySet<string>;
+}
+
+/**
+ * What a TrafficWatch adds to the pods that it selects.
+ *
+ * | TrafficWatch                                                   | entry |
+ * |----------------------------------------------------------------|-------|
+ * | is being deleted                                               | none  |
+ * | mode Observe: nodes have no labels                             | none  |
+ * | no label key or no pod selector in the status, or not readable | none  |
+ * | other                                                          | from its status; an unknown placement counts as Preferred |
+ */
+export function placementEntryOf(watch: TrafficWatch): PodPlacementEntry | undefined {
+  // An object that was stored under another CRD may have no spec.
+  const spec = (watch.spec as TrafficWatchSpec | null | undefined) ?? ({} as TrafficWatchSpec);
+  if (isTerminating(watch) || modeOf(spec) === 'Observe') return undefined;
+  const { labelKey, podSelector, avoidedNodes } = readStatus(watch.status) ?? {};
+  if (labelKey === undefined || podSelector === undefined) return undefined;
+  const placement = PLACEMENTS.find((one) => one === placementOf(spec)) ?? 'Preferred';
+  const names = placement === 'AtCreation' && avoidedNodes?.length ? { avoidedNodes } : {};
+  const entry = { trafficWatch: watch.metadata?.name ?? '', labelKey, placement, podSelector, ...names };
+  return podPlacementEntrySchema.safeParse(entry).data;
+}
+
+/**
+ * Whether an entry has the label key, the placement and the selector of the plan. Names of unfit nodes do not count: they
+ * follow the status some milliseconds later.
+ */
+export function isPlacedAs(
+  entry: PodPlacementEntry | undefined,
+  watch: TrafficWatch,
+  { labelKey, podSelector }: Pick<TrafficWatchStatus, 'labelKey' | 'podSelector'>,
+): boolean {
+  const expected = placementEntryOf({ ...watch, status: { labelKey, podSelector } });
+  if (entry === undefined || expected === undefined) return false;
+  return isEqual({ ...entry, avoidedNodes: undefined }, { ...expected, avoidedNodes: undefined });
+}
+
+/**
+ * Decides the PodPlacement of a namespace. The oldest TrafficWatches come first, so that a new one never displaces
+ * another. Each entry is indexed by one label that its selector requires: the label that the fewest entries share.
+ *
+ * @param watches all TrafficWatches of the namespace, in any order
+ */
+export function decidePodPlacement(watches: readonly TrafficWatch[]): PodPlacementDecision {
+  const all = [...watches].sort(byAge).flatMap((watch) => placementEntryOf(watch) ?? []);
+  const counts = countLabels(all);
+  const entries: PodPlacementEntry[] = [];
+  const byLabel = new Map<string, number[]>();
+  const others: number[] = [];
+  const omitted = new Set<string>();
+  let bytes = 0;
+  for (const entry of all) {
+    const labels = rarestOf(alternativesOf(entry), counts);
+    const size = sizeOf(entry, labels);
+    if (bytes + size > MOST_PLACEMENT_BYTES) {
+      omitted.add(entry.trafficWatch);
+      continue;
+    }
+    bytes += size;
+    const position = entries.push(entry) - 1;
+    if (labels === undefined) others.push(position);
+    for (const label of labels ?? []) byLabel.set(label, [...(byLabel.get(label) ?? []), position]);
+  }
+  if (entries.length === 0) return { spec: undefined, omitted };
+  const indexed = byLabel.size > 0 && { byLabel: Object.fromEntries(byLabel) };
+  return { spec: { entries, ...indexed, ...(others.length > 0 && { others }) }, omitted };
+}
+
+function byAge(a: TrafficWatch, b: TrafficWatch): number {
+  return createdAt(a) - createdAt(b) || ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1);
+}
+
+/** ms since the epoch. */
+function createdAt({ metadata }: TrafficWatch): number {
+  return new Date(metadata?.creationTimestamp ?? 0).getTime();
+}
+
+/**
+ * The labels, key=value, that can find an entry: each of matchLabels alone, or all values of one expression In. A pod has
+ * one value for each key, so it finds the entry once.
+ */
+function alternativesOf({ podSelector }: PodPlacementEntry): string[][] {
+  const { matchLabels = {}, matchExpressions = [] } = podSelector ?? {};
+  const lists = matchExpressions.filter(({ operator }) => operator === 'In');
+  return [
+    ...Object.entries(matchLabels).map(([key, value]) => [`${key}=${value}`]),
+    ...lists.map(({ key, values = [] }) => [...new Set(values)].map((value) => `${key}=${value}`)),
+  ];
+}
+
+/** How many entries could be found by each label. */
+function countLabels(entries: readonly PodPlacementEntry[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const label of entries.flatMap((entry) => alternativesOf(entry).flat())) {
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Of several alternatives that are equally rare the first. Undefined if there is none. */
+function rarestOf(alternatives: readonly string[][], counts: ReadonlyMap<string, number>): string[] | undefined {
+  const commonness = (labels: readonly string[]): number =>
+    labels.reduce((most, label) => Math.max(most, counts.get(label) ?? 0), 0);
+  const [first, ...rest] = alternatives;
+  return rest.reduce((best, one) => (best && commonness(one) < commonness(best) ? one : best), first);
+}
+
+/** The bytes that an entry with its labels takes in the JSON of the object. */
+function sizeOf(entry: PodPlacementEntry, labels: readonly string[] | undefined): number {
+  const texts = [JSON.stringify(entry), ...(labels ?? ['']).map((label) => JSON.stringify(label))];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + POSITION_BYTES, 0);
+}

@@ -1,0 +1,38 @@
+import type { Break } from '../break.ts';
+
+/** The PodPlacements, from which the admission policy takes what it adds to pods. */
+export const PLACEMENT: readonly Break[] = [
+  {
+    promise: 'A TrafficWatch says that its pods get the node affinity only if the PodPlacement has its entry.',
+    file: 'src/controllers/trafficwatch/decide/report/workloadConditions.ts',
+    find: 'if (isPlacedAs(placed.entry, o.watch, plan)) return undefined;',
+    replace: 'if (isPlacedAs(placed.entry, o.watch, plan) || placed.entry === undefined) return undefined;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/decide/workload/workload.test.ts',
+      name: 'with a PodPlacement that has no entry',
+    },
+  },
+  {
+    promise: 'A PodPlacement stays below its limit, whatever the selectors of TrafficWatches.',
+    file: 'src/controllers/trafficwatch/decide/workload/podPlacement.ts',
+    find: '[JSON.stringify(entry), ...(labels ?? [',
+    replace: '[JSON.stringify(entry), ...([',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/decide/workload/podPlacement.test.ts',
+      name: 'stays below its limit',
+    },
+  },
+  {
+    promise: 'A TrafficWatch that is deleted leaves the PodPlacement before its labels are taken off.',
+    file: 'src/controllers/trafficwatch/act/act.ts',
+    find: 'const failure = await leavePlacement(o, writers);',
+    replace: 'const failure = undefined as Failure | undefined;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/act/podPlacements.test.ts',
+      name: 'leaves the PodPlacement before its labels are taken off',
+    },
+  },
+];
