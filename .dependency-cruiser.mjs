@@ -29,7 +29,7 @@ const STILL_UPWARD = [
   'connectivitycheck/observe/(observation)',
   'measurement/observe/(caches|observe|usedExporter)',
   'trafficstack/observe/(answers/queriesOf|events|observation|observe|pods|standIn/found|standIn/server|standIn/workload)',
-  'trafficwatch/observe/(informer|nodeNews|observe|oldest|passMemory|passViews|workload/waitingPod)',
+  'trafficwatch/observe/(informer|nodeNews|observe|passMemory|passViews|workload/waitingPod)',
 ];
 const TESTS = '\\.test\\.ts$';
 /** What the folders of test/ share, lowest first. Every other folder of test/ is a level. */

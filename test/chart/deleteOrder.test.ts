@@ -124,7 +124,10 @@ it('as documented: the clean-up, the operator, the CRD', async () => {
   await isClean();
   await remove('cleanup');
   // The operator's namespace is not the clean-up's to delete.
-  expect(await names('deployments', '-n', NAMESPACE)).toEqual(['deployment.apps/traffic-operator']);
+  expect(await names('deployments', '-n', NAMESPACE)).toEqual([
+    'deployment.apps/traffic-operator',
+    'deployment.apps/traffic-operator-weights',
+  ]);
   await remove('');
   await remove('crds');
   await nothingIsLeft();

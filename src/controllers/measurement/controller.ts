@@ -16,7 +16,7 @@ import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';
 import { deployedPlacement } from './components/exporter.ts';
 import { deployedScrapeInterval } from './components/prometheus.ts';
-import { foreignServer } from './decide/foreignServer.ts';
+import { foreignServer } from './components/foreignServer.ts';
 import { stackProblems } from './decide/stackProblems.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import type { MeasurementOptions } from './options.ts';

@@ -4,7 +4,7 @@ import type { Observed } from '../../../runtime/objectSet/plan.ts';
 import type { Component } from '../components/component.ts';
 import type { PrometheusClient, InstantQuery } from '../../../prometheus/prometheusClient.ts';
 import { allComponents } from '../components/components.ts';
-import { foreignServer } from '../decide/foreignServer.ts';
+import { foreignServer } from '../components/foreignServer.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { askingOnlyOurs, readForeignServer } from './ownPrometheus.ts';

@@ -5,7 +5,7 @@ import { getIfExists } from '../../../runtime/client/getIfExists.ts';
 import type { Resource } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { Component } from '../components/component.ts';
-import { foreignServer } from '../decide/foreignServer.ts';
+import { foreignServer } from '../components/foreignServer.ts';
 import type { Observed } from '../../../runtime/objectSet/plan.ts';
 import { PROMETHEUS_NAME } from '../names.ts';
 

@@ -1,4 +1,4 @@
-import { isOlder, type Age } from '../decide/labels/ownership.ts';
+import { isOlder, type Age } from '../age.ts';
 
 /** A TrafficWatch that may be among the oldest. */
 export interface Entry extends Age {

@@ -1,21 +1,12 @@
 import type { Claim, Observation } from '../../observe/observation.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
+import { isOlder, type Age } from '../../age.ts';
 import { FINALIZER } from '../../names.ts';
 import { releaseLabels, releaseOutside, type LabelChanges } from './nodeLabels.ts';
 
-/** The age of an object. */
-export type Age = Pick<Claim, 'uid' | 'creationTimestamp'>;
 /** The fields of a claim that decide which claim wins. */
 type Rank = Age & Pick<Claim, 'isNative'>;
-
-/**
- * Whether `a` is older than `b`; of the same age, whether its UID is smaller. Every replica gets the same result. The times have the form of
- * Date.toISOString, so they compare as text.
- */
-export function isOlder(a: Age, b: Age): boolean {
-  return a.creationTimestamp === b.creationTimestamp ? a.uid < b.uid : a.creationTimestamp < b.creationTimestamp;
-}
 
 /** Whether claim `a` wins over claim `b`: a native one over one of an earlier version, then the older one. */
 function precedes(a: Rank, b: Rank): boolean {

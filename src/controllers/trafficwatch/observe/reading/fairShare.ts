@@ -1,4 +1,4 @@
-import { isOlder } from '../../decide/labels/ownership.ts';
+import { isOlder } from '../../age.ts';
 import type { Entry } from '../oldest.ts';
 import { costOf, type ReadingNeed } from './readingNeed.ts';
 

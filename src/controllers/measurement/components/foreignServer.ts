@@ -1,7 +1,7 @@
 import { idOf } from '../../../runtime/objectSet/member.ts';
 import { isForeign, type Observed } from '../../../runtime/objectSet/plan.ts';
-import type { Component } from '../components/component.ts';
-import { prometheusSelector } from '../components/prometheus.ts';
+import type { Component } from './component.ts';
+import { prometheusSelector } from './prometheus.ts';
 import { OWNER } from '../../contract/labels.ts';
 import { isOfAnyStack } from '../../contract/stackOwner.ts';
 
