@@ -148,7 +148,7 @@ undeploy: ## Removes what deploy has installed, the node labels, and all that th
 	scripts/cluster.sh undeploy
 
 .PHONY: bundle
-bundle: generate ## Writes bundle/ for OLM and validates it; with IMG, NAMESPACE or WITHOUT="stacks weights" it writes dist/bundle so
+bundle: generate ## Writes bundle/ for OLM and validates it; with IMG, NAMESPACE or WITHOUT=weights it writes dist/bundle so
 	test/lab/build.sh opm
 	node scripts/olm/bundle.ts $(if $(IMG),--image $(IMG)) $(if $(NAMESPACE),--namespace $(NAMESPACE)) $(addprefix --without ,$(WITHOUT))
 

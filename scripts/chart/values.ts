@@ -148,7 +148,7 @@ export const chartValues = z.strictObject({
     .strictObject({
       enabled: z
         .boolean()
-        .default(true)
+        .default(false)
         .describe(
           'Whether the operator runs the TrafficStacks of users. Grants the rights to read workloads, Services and ConfigMaps in every namespace, and to write them in stacks.namespaces. Without it, only the TrafficStack "default" is run, and any other one is Stalled (StacksNotEnabled).',
         ),

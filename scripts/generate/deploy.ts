@@ -46,6 +46,8 @@ export function deploy(): GeneratedFile[] {
     file('crds/kustomization.yaml', [kustomization(crdFiles())]),
     file('placement/kustomization.yaml', [kustomization(['policy.yaml'])]),
     file('placement/policy.yaml', placement.map(withoutHelm)),
+    file('stacks/kustomization.yaml', [kustomization(['rights.yaml'])]),
+    file('stacks/rights.yaml', stackRights(objects)),
     file('openshift/kustomization.yaml', [openshiftComponent()], OF_OPENSHIFT),
     file('openshift/constraints/kustomization.yaml', [kustomization(['constraints.yaml'])]),
     file('openshift/constraints/constraints.yaml', constraints().map(withoutHelm)),
@@ -61,6 +63,15 @@ export function operatorObjects(objects = renderChart()): Manifest[] {
   return objects
     .filter((object) => !isHook(object) && !isPlacementPolicy(object))
     .map((object) => naming(withoutHelm(object), NAMESPACE));
+}
+
+/** Returns the rights that the chart adds with stacks of users. @param objects of the chart without them */
+function stackRights(objects: readonly Manifest[]): Manifest[] {
+  const idOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
+  const known = new Set(objects.map(idOf));
+  return operatorObjects(renderChart([...valuesWithout([]), 'stacks.enabled=true'])).filter(
+    (object) => object.kind.includes('Role') && !known.has(idOf(object)),
+  );
 }
 
 /**

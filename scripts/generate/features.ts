@@ -1,11 +1,12 @@
 /**
- * Features that can be switched off in the chart, and that deploy/ and the bundle have, unless a bundle is made without them.
+ * Features that are off by default in the chart, and that deploy/ and the bundle have, unless a bundle is made without them.
  *
  * A chart installs CRD, rights and flag of a feature together, or none of them. deploy/crds has every CRD, and OLM
  * installs every CRD and every right of a bundle, of which a Subscription can only change the flag. A CRD without the
- * flag would accept objects that nobody acts on.
+ * flag would accept objects that nobody acts on. Stacks of users are no feature of a bundle: their rights are in
+ * deploy/stacks, for admins to apply.
  */
-export const FEATURES = ['stacks', 'weights'] as const;
+export const FEATURES = ['weights'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The values of the chart without some of them, as `helm --set` takes them. */

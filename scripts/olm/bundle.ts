@@ -3,7 +3,7 @@
  * without a feature, it first writes dist/bundle in the working directory so, and validates it:
  *
  *   node scripts/olm/bundle.ts [--image registry.example.com/traffic-operator:0.1.0] [--namespace network]
- *     [--without stacks] [--without weights]
+ *     [--without weights]
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,7 +11,7 @@ import { applyRights } from './chartRights.ts';
 /** The label-only installation: its rights, as the chart renders them, and its flags, on a real API server. */
 const NAMESPACE = 'traffic-operator-system';
 const USER = `system:serviceaccount:${NAMESPACE}:traffic-operator`;
-const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false,stacks.enabled=false';
+const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false';
 const UNFIT = unfitKey('db');
 const WAIT = { timeout: 120_000, interval: 300 };
 const REF = { namespace: 'default', name: 'web' };

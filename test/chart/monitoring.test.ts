@@ -77,10 +77,9 @@ describe('the notes', () => {
   const NEITHER = 'With stacks.default=false it deploys neither';
   const EITHER = 'uses the node-exporter and the Prometheus that the cluster has already, or deploys them';
   it.each<[string, string[], string[], string[]]>([
-    ['that the stack default may use what the cluster has', [], [EITHER, 'kubectl get trafficstack'], [NEITHER]],
     [
-      'the same without stacks of users',
-      ['stacks.enabled=false'],
+      'that the stack default may use what the cluster has',
+      [],
       [EITHER, 'kubectl get trafficstack'],
       [NEITHER, 'the workloads of TrafficStacks'],
     ],
@@ -98,19 +97,19 @@ describe('the notes', () => {
     ],
     [
       'that stacks have the namespace of the release alone',
-      [],
+      ['stacks.enabled=true'],
       ['the workloads of TrafficStacks in default, and'],
       ['TrafficStacks in every namespace'],
     ],
     [
       'that stacks have every namespace',
-      ['stacks.namespaces={*}'],
+      ['stacks.enabled=true', 'stacks.namespaces={*}'],
       ['the workloads of TrafficStacks in every namespace'],
       [],
     ],
     [
       'which namespaces stacks have',
-      ['stacks.namespaces={shop,lab}'],
+      ['stacks.enabled=true', 'stacks.namespaces={shop,lab}'],
       ['the workloads of TrafficStacks in default, shop, lab'],
       ['TrafficStacks in every namespace'],
     ],
@@ -122,9 +121,9 @@ describe('the notes', () => {
 
   it('say that TrafficStacks are deleted before their CRD, and only with stacks', () => {
     const told = 'First delete your TrafficStacks';
-    expect(notes()).toContain(told);
-    expect(notes('stacks.enabled=false')).not.toContain(told);
-    expect(notes('crds.keep=false')).toContain(told);
+    expect(notes('stacks.enabled=true')).toContain(told);
+    expect(notes()).not.toContain(told);
+    expect(notes('stacks.enabled=true', 'crds.keep=false')).toContain(told);
   });
 });
 

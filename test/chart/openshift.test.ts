@@ -98,7 +98,7 @@ it.each([
 });
 
 describe('the SecurityContextConstraints', () => {
-  const NO_STACKS = 'stacks.enabled=false';
+  const STACKS = 'stacks.enabled=true';
 
   it.each(IN_THE_NETWORK_OF_THE_NODE)('of %s allow what its pod uses, and nothing else', (name, suffix, account) => {
     const pod = new Map(PODS).get(name)!;
@@ -123,27 +123,23 @@ describe('the SecurityContextConstraints', () => {
 
   it.each<[string, string[], string[]]>([
     ['node-exporter alone by default', [], ['node-exporter']],
-    ['node-exporter without stacks', [NO_STACKS], ['node-exporter']],
-    ['none with an existing Prometheus', [NO_STACKS, 'prometheus.url=http://p'], []],
-    [
-      'node-exporter beside it on request',
-      [NO_STACKS, 'prometheus.url=http://p', 'nodeExporter.enabled=true'],
-      ['node-exporter'],
-    ],
-    ['none without node-exporter', [NO_STACKS, 'nodeExporter.enabled=false'], []],
+    ['node-exporter with stacks of users', [STACKS], ['node-exporter']],
+    ['none with an existing Prometheus', ['prometheus.url=http://p'], []],
+    ['node-exporter beside it on request', ['prometheus.url=http://p', 'nodeExporter.enabled=true'], ['node-exporter']],
+    ['none without node-exporter', ['nodeExporter.enabled=false'], []],
     [
       'node-exporter with stacks beside an existing Prometheus, for a stack that has it',
-      ['prometheus.url=http://p'],
+      [STACKS, 'prometheus.url=http://p'],
       ['node-exporter'],
     ],
     [
       'node-exporter with stacks, for a stack that has it in spite of the flag',
-      ['nodeExporter.enabled=false'],
+      [STACKS, 'nodeExporter.enabled=false'],
       ['node-exporter'],
     ],
     [
       'agents alone beside an existing Prometheus',
-      [NO_STACKS, 'prometheus.url=http://p', 'connectivity.enabled=true'],
+      ['prometheus.url=http://p', 'connectivity.enabled=true'],
       ['connectivity-agents'],
     ],
     ['none where the chart makes no rights', ['rbac.create=false'], []],

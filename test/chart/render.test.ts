@@ -66,7 +66,6 @@ describe('the arguments of the manager', () => {
       '--prometheus-image=quay.io/prometheus/prometheus:v3.15.0',
       '--node-exporter-image=quay.io/prometheus/node-exporter:v1.12.1',
       '--node-exporter-port=9100',
-      '--stacks=true',
       '--default-stack=true',
     ]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { helmTemplate, isHook } from '../../scripts/chart/helm.ts';
+import { helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
 import { find, podOf } from './rendered.ts';
 
@@ -32,7 +32,7 @@ describe('the rights', () => {
   const ofWeights = (kind: string, ...args: string[]): string[] =>
     rightsOf(find(helmTemplate(...args), kind, false, 'weights').rules as Rule[]);
   /** The label-only installation: the smallest. */
-  const WITHOUT = ['--set', 'stacks.enabled=false,trafficWatch.deployments.enabled=false'];
+  const WITHOUT = ['--set', 'trafficWatch.deployments.enabled=false'];
   const leaseRights = (name: string): string[] => [
     'coordination.k8s.io/leases/* create',
     ...['get', 'list', 'watch', 'update'].map((verb) => `coordination.k8s.io/leases/${name} ${verb}`),
@@ -114,14 +114,18 @@ describe('the rights', () => {
   /** With a value that lists namespaces: the rights everywhere and in these namespaces, where they are bound, and the flags for them. */
   function boundBy(values: string, flag: string) {
     const objects = helmTemplate('--set', values).filter((object) => !isHook(object));
-    const [everywhere, bound, ...others] = objects.filter(({ kind }) => kind === 'ClusterRole');
+    const roleOf = ({ roleRef }: Manifest): string => (roleRef as { name: string } | undefined)?.name ?? '';
+    const clusterWide = objects.filter(({ kind }) => kind === 'ClusterRoleBinding').map(roleOf);
+    const roles = objects.filter(({ kind }) => kind === 'ClusterRole');
+    const everywhere = roles.filter(({ metadata }) => clusterWide.includes(metadata.name));
+    const [bound, ...others] = roles.filter((role) => !everywhere.includes(role));
     expect(others).toEqual([]);
     const { name } = bound!.metadata;
-    const bindings = objects.filter(({ roleRef }) => (roleRef as { name: string } | undefined)?.name === name);
+    const bindings = objects.filter((object) => roleOf(object) === name);
     const account = { kind: 'ServiceAccount', name: 'traffic-operator', namespace: NAMESPACE };
     for (const { subjects } of bindings) expect(subjects).toEqual([account]);
     return {
-      everywhere: unique(rightsOf(everywhere!.rules as Rule[])),
+      everywhere: unique(everywhere.flatMap(({ rules }) => rightsOf(rules as Rule[]))),
       bound: unique(rightsOf(bound!.rules as Rule[])),
       bindings: bindings.map(({ kind, metadata }) => `${kind} ${metadata.namespace!}`),
       flags: podOf(find(objects, 'Deployment')).containers[0].args.filter((arg) => arg.startsWith(flag)),
@@ -129,7 +133,7 @@ describe('the rights', () => {
   }
 
   it('to write the Deployments of TrafficWatches are bound only in the namespaces of the value', () => {
-    const values = 'stacks.enabled=false,trafficWatch.deployments.namespaces={shop,lab}';
+    const values = 'trafficWatch.deployments.namespaces={shop,lab}';
     expect(boundBy(values, '--deployment')).toEqual({
       everywhere: unique([
         ...rendered('ClusterRole', false, ...WITHOUT),
@@ -144,7 +148,7 @@ describe('the rights', () => {
 
   it('to write the objects of stacks are bound only in the namespaces of the value, and of the release', () => {
     const { everywhere, bound, bindings, flags } = boundBy(
-      `trafficWatch.deployments.enabled=false,stacks.namespaces={shop,lab,${NAMESPACE}}`,
+      `trafficWatch.deployments.enabled=false,stacks.enabled=true,stacks.namespaces={shop,lab,${NAMESPACE}}`,
       '--stack-namespace',
     );
     const own = CONTROLLERS.flatMap((each) => each.rights(NAMESPACE).onlyWith ?? []);
@@ -158,7 +162,7 @@ describe('the rights', () => {
     expect(flags).toEqual(['shop', 'lab', NAMESPACE].map((namespace) => `--stack-namespace=${namespace}`));
   });
 
-  it.each(['stacks.enabled=true', 'stacks.namespaces=null'])(
+  it.each(['stacks.enabled=true', 'stacks.enabled=true,stacks.namespaces=null'])(
     'to write the objects of stacks are bound only in the namespace of the release with %s',
     (values) => {
       const { bindings, flags } = boundBy(`trafficWatch.deployments.enabled=false,${values}`, '--stack-namespace');

@@ -10,7 +10,6 @@ import { prometheusSelector } from '../../src/controllers/measurement/components
 import { type Fixture, startFixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl as kubectlOf, tokenOf } from '../harness/kubectl.ts';
 import { operatorMain } from '../harness/operatorMain.ts';
-import { withoutOptionalRights } from '../harness/optionalRights.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
 import { labels } from './nodeChanges.ts';
@@ -109,16 +108,9 @@ async function endOperator(): Promise<void> {
   expect(log.split('\n').filter((line) => /forbidden|"status":403/i.test(line))).toEqual([]);
 }
 
-async function takeOptionalRights(): Promise<void> {
-  const { rules } = JSON.parse(await kubectl(['get', CLUSTER_ROLE, '-ojson'])) as V1ClusterRole;
-  const patch = JSON.stringify({ rules: withoutOptionalRights(rules!, NAMESPACE) });
-  await kubectl(['patch', CLUSTER_ROLE, '--type=merge', `-p${patch}`]);
-}
-
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   await kubectl(['apply', '-k', `${ROOT}deploy`]);
-  await takeOptionalRights();
   await kubectl(['apply', '-k', `${ROOT}deploy/cleanup`]);
   for (const plural of ['connectivitychecks', 'trafficstacks']) {
     await kubectl(['create', '-f', `${ROOT}deploy/crds/traffic.example.com_${plural}.yaml`]);

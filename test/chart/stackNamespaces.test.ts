@@ -13,7 +13,7 @@ import { applyRights } from './chartRights.ts';
 /** An installation whose stacks have some namespaces alone: its rights, as the chart renders them, and its flags, on a real API server. */
 const NAMESPACE = 'traffic-operator-system';
 const USER = `system:serviceaccount:${NAMESPACE}:traffic-operator`;
-const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false';
+const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false,stacks.enabled=true';
 const WAIT = { timeout: 120_000, interval: 300 };
 const PERSON = { fieldManager: 'person' };
 

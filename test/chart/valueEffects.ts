@@ -101,9 +101,15 @@ const optional: Effect[] = [
     },
     is: '--a=b',
   },
-  { of: 'stacks.enabled', to: false, see: argument('stacks'), is: undefined },
+  { of: 'stacks.enabled', to: true, see: argument('stacks'), is: 'true' },
   { of: 'discovery.namespaces', to: ['monitoring'], see: argument('discovery-namespace'), is: 'monitoring' },
-  { of: 'stacks.namespaces', to: ['a'], see: argument('stack-namespace'), is: 'a' },
+  {
+    of: 'stacks.namespaces',
+    to: ['a'],
+    beside: { 'stacks.enabled': true },
+    see: argument('stack-namespace'),
+    is: 'a',
+  },
   { of: 'stacks.default', to: false, see: argument('default-stack'), is: 'false' },
 ];
 

@@ -21,7 +21,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
   OpenShift: { openshift: { enabled: true }, connectivity: { enabled: true } },
   'as little as can be': {
     replicas: 1,
-    stacks: { enabled: false },
+    stacks: { default: false },
     crds: { enabled: false },
     rbac: { create: false },
     serviceAccount: { create: false, name: 'mine' },
@@ -63,6 +63,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
     nodeExporter: { resources: { limits: { memory: '64Mi' } } },
     connectivity: { enabled: true, service: { type: 'NodePort' }, nodeSelector: { pool: 'infra' } },
     weights: { enabled: true },
+    stacks: { enabled: true, namespaces: ['shop'] },
     prometheusRule: { enabled: true, labels: { release: 'kube-prometheus-stack' } },
     networkPolicy: { enabled: true, metricsFrom: [MONITORING], prometheusFrom: [MONITORING] },
     commonLabels: { team: 'net' },

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vit
 import type { KubernetesObject, V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured } from '../harness/measured.ts';
-import { withoutOptionalRights } from '../harness/optionalRights.ts';
 import { SLACK, within } from '../harness/slack.ts';
 import { addNode, removeNode, shape } from '../lab/lab.ts';
 import { helmInstall, helmUninstall, NAMESPACE, operatorLogs } from '../scenario/install.ts';
@@ -252,7 +251,7 @@ describe('the rights of the operator', () => {
     const { used, refused } = rightsUsed('traffic-operator', began);
     expect([...refused]).toEqual([]);
     // Of those of stacks, integration/stacks looks at each.
-    const granted = rightsOf(withoutOptionalRights(await operatorRules(), NAMESPACE));
+    const granted = rightsOf(await operatorRules());
     expect(unusedRights(granted, used.add(BY_CHANCE).add(OF_STACKS))).toEqual(UNUSED_RIGHTS);
   });
 });

@@ -18,7 +18,6 @@ import { measured, seconds } from '../harness/measured.ts';
 import { withNodeOptions } from '../harness/nodeOptions.ts';
 import { installPlacementPolicy } from '../harness/placementPolicy.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
-import { withoutOptionalRights } from '../harness/optionalRights.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
@@ -187,7 +186,7 @@ function rulesOf(kind: 'Role' | 'ClusterRole'): V1PolicyRule[] {
   const isOfManager = ({ metadata }: V1ClusterRole): boolean => !/-(stacks|weights)$/.test(metadata?.name ?? '');
   const [role, ...others] = documents.filter((object) => object?.kind === kind && isOfManager(object));
   expect(others).toEqual([]);
-  return kind === 'Role' ? role!.rules! : withoutOptionalRights(role!.rules!, NAMESPACE);
+  return role!.rules!;
 }
 
 function without(rules: V1PolicyRule[], right: string): V1PolicyRule[] {

@@ -1,9 +1,5 @@
 /** What the page says of a kind that the bundle need not have: what it does, its rights, and its flag. */
 const OPTIONAL: Readonly<Record<string, string>> = {
-  TrafficStack: `A \`TrafficStack\` brings components up in the order of their dependencies. For it, the operator may create, change and
-delete workloads, Services, ConfigMaps, PodDisruptionBudgets, ControllerRevisions and PrometheusRules, and delete pods,
-in every namespace. \`TRAFFIC_OPERATOR_STACKS\` set to \`false\` switches it off. By default, what the operator deploys is
-in the stack \`default\`.`,
   TrafficWeight: `A \`TrafficWeight\` gives DNS records their weight, which external-dns publishes. For it, the Deployment
 \`traffic-operator-weights\`, with a ServiceAccount of its own, may create, change and delete DNSEndpoints in every namespace, and read
 Ingresses, HTTPRoutes and the ConfigMaps of its own namespace.
@@ -18,8 +14,8 @@ Without external-dns nothing happens. \`TRAFFIC_OPERATOR_WEIGHTS\` set to \`fals
 export function describe(kinds: readonly string[]): string {
   const texts = kinds.flatMap((kind) => OPTIONAL[kind] ?? []);
   if (texts.length === 0) return INTRODUCTION + REST;
-  const rights = 'OLM grants these rights in any case. A bundle without them: `make bundle WITHOUT="stacks weights"`.';
-  return `${INTRODUCTION}### Stacks and weights\n\n${[...texts, rights].join('\n\n')}\n\n${REST}`;
+  const rights = 'OLM grants these rights in any case. A bundle without them: `make bundle WITHOUT=weights`.';
+  return `${INTRODUCTION}### Weights\n\n${[...texts, rights].join('\n\n')}\n\n${REST}`;
 }
 
 const INTRODUCTION = `Keeps workloads off nodes whose network is full.
@@ -45,6 +41,11 @@ node, and a small Prometheus. Each flag is also an environment variable, which a
         env:
           - name: TRAFFIC_OPERATOR_PROMETHEUS_URL
             value: http://prometheus.monitoring.svc:9090
+
+### Stacks
+
+The stack \`default\` has what the operator deploys. Stacks of users are off: \`kubectl apply -k deploy/stacks\` of the sources gives
+the rights, and \`TRAFFIC_OPERATOR_STACKS\` set to \`true\` switches them on.
 
 ### What is not in the bundle
 

@@ -1,5 +1,4 @@
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { Manifest } from '../../chart/helm.ts';
 import { file, kustomization, NAMESPACE, namespace, operatorObjects } from '../deploy.ts';
 import type { GeneratedFile } from '../file.ts';
 import { CHANNEL } from './annotations.ts';
@@ -17,13 +16,8 @@ export function olm(): GeneratedFile[] {
     file('olm/kustomization.yaml', [kustomization(['namespace.yaml', 'subscription.yaml', 'policies.yaml'])], HEADER),
     file('olm/namespace.yaml', [namespace()], HEADER),
     file('olm/subscription.yaml', [catalogSource(), operatorGroup(), subscription()], HEADER),
-    file('olm/policies.yaml', operatorObjects().filter((each) => isUnsupported(each) || isOfStacks(each)), HEADER),
+    file('olm/policies.yaml', operatorObjects().filter(isUnsupported), HEADER),
   ];
-}
-
-/** The rights to write objects of stacks, for admins to bind in further namespaces: a bundle has those of its own namespace. */
-function isOfStacks({ kind, metadata }: Manifest): boolean {
-  return kind === 'ClusterRole' && metadata.name.endsWith('-stacks');
 }
 
 function catalogSource(): object {

@@ -12,9 +12,9 @@ import { find } from '../rendered.ts';
 import { withoutIds } from '../withoutIds.ts';
 import { BUNDLE, csvOf, DEPLOY, manifestsOf, read, withChangedCsv } from './files.ts';
 
-/** bundle/ as OLM reads it, by the validators of operator-framework and against the chart with stacks and weights. */
+/** bundle/ as OLM reads it, by the validators of operator-framework and against the chart with weights. */
 const csv = csvOf(BUNDLE);
-const rendered = operatorObjects(renderChart(['stacks.enabled=true', 'weights.enabled=true']));
+const rendered = operatorObjects(renderChart(['weights.enabled=true']));
 const ofChart = (kind: string, process: 'manager' | 'weights' = 'manager'): Manifest =>
   find(rendered, kind, false, process);
 /** Fields with the schema of a kind of Kubernetes. */
@@ -62,11 +62,7 @@ describe('the ClusterServiceVersion', () => {
       of(operator, `ClusterRole ${release}`),
       of(weights, `ClusterRole ${release}-weights`),
     ]);
-    // Objects of stacks are written in the namespace of the operator alone.
-    expect(permissions).toEqual([
-      of(operator, `ClusterRole ${release}-stacks`, `Role ${operator}`),
-      of(weights, `Role ${weights}`),
-    ]);
+    expect(permissions).toEqual([of(operator, `Role ${operator}`), of(weights, `Role ${weights}`)]);
   });
 
   it('has the Deployment of the chart without IDs, with its flags as variables that a Subscription can replace', () => {
@@ -149,9 +145,10 @@ describe('the ClusterServiceVersion', () => {
 
 it('the objects that OLM can not create are in deploy/olm, and each object of the chart is in one of both', () => {
   const kinds = (objects: Manifest[]): string[] => objects.map(({ kind }) => kind).sort();
-  // Of the manager, and of the process for DNS weights; besides, the rights to write objects of stacks are bound.
-  const ofBoth = ['ClusterRole', 'ClusterRoleBinding', 'Deployment', 'Role', 'RoleBinding', 'ServiceAccount'];
-  const ofCsv = [...ofBoth, ...ofBoth, 'RoleBinding'];
+  // Of the manager, and of the process for DNS weights.
+  const ofCsv = ['ClusterRole', 'ClusterRoleBinding', 'Deployment', 'Role', 'RoleBinding', 'ServiceAccount'].flatMap(
+    (kind) => [kind, kind],
+  );
   const ofBundle = manifestsOf(BUNDLE).filter(({ kind }) => !/^(ClusterServiceVersion|CustomResource)/.test(kind));
   const policies = read(join(DEPLOY, 'olm', 'policies.yaml'));
   expect(kinds(ofBundle)).toEqual(['PodDisruptionBudget', 'PodDisruptionBudget', 'Service', 'Service']);

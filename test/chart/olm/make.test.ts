@@ -64,7 +64,7 @@ it('make catalog writes the catalog of bundle/, and a Dockerfile that serves it'
 });
 
 it('make catalog with another image and namespace, without features, has the bundle that it writes so', () => {
-  const args = [`IMG=${IMAGE}`, 'NAMESPACE=network', 'WITHOUT=stacks weights'];
+  const args = [`IMG=${IMAGE}`, 'NAMESPACE=network', 'WITHOUT=weights'];
   expect(make('catalog', ...args)).toEqual([
     { status: 0, said: 'dist/bundle is valid' },
     { status: 0, said: 'dist/catalog is valid' },
@@ -77,6 +77,7 @@ it('make catalog with another image and namespace, without features, has the bun
   expect(kinds.map((crd) => crd.metadata.name.split('.')[0]).sort()).toEqual([
     'connectivitychecks',
     'podplacements',
+    'trafficstacks',
     'trafficwatches',
   ]);
   expect(
@@ -87,11 +88,11 @@ it('make catalog with another image and namespace, without features, has the bun
 });
 
 it('make bundle says which feature is unknown, and writes nothing', () => {
-  const [run, ...others] = make('catalog', 'WITHOUT=stack');
+  const [run, ...others] = make('catalog', 'WITHOUT=weight');
   expect(others).toEqual([]);
   expect(run).toMatchObject({
     status: 1,
-    said: expect.stringContaining('stack is not one of stacks, weights') as string,
+    said: expect.stringContaining('weight is not one of weights') as string,
   });
   expect(() => csvOf(join(directory, 'dist/bundle'))).toThrow('ENOENT');
 });

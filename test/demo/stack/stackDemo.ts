@@ -62,8 +62,8 @@ async function prepare(): Promise<void> {
   );
   const namespaces = `{${NAMESPACE}}`;
   await step(`kubectl create namespace ${NAMESPACE}`, () => kubectl('create', 'namespace', NAMESPACE));
-  await step(`helm install charts/traffic-operator --set 'stacks.namespaces=${namespaces}'`, () =>
-    helmInstall({ 'stacks.namespaces': namespaces }),
+  await step(`helm install charts/traffic-operator --set 'stacks.enabled=true,stacks.namespaces=${namespaces}'`, () =>
+    helmInstall({ 'stacks.enabled': 'true', 'stacks.namespaces': namespaces }),
   );
 }
 
