@@ -71,7 +71,13 @@ describe('an operator that may not write Deployments', () => {
     const others = requests.filter(({ resource, namespace }) => resource === 'deployments' && namespace !== NAMESPACE);
     expect([...new Set(others.map(({ verb, name }) => `${verb} ${name}`))]).toEqual(['get db']);
     const written = new Set(writesOf(f.controlPlane, USER).map(({ resource }) => resource));
-    expect([...written].sort()).toEqual(['events', 'nodes', 'trafficwatches', 'trafficwatches/status']);
+    expect([...written].sort()).toEqual([
+      'events',
+      'nodes',
+      'podplacements',
+      'trafficwatches',
+      'trafficwatches/status',
+    ]);
   });
 
   it('has no right to create a Deployment', async () => {

@@ -85,7 +85,7 @@ describe('the notes', () => {
     ],
     [
       'that it deploys nothing where there is no stack default',
-      ['stacks.default=false'],
+      ['stacks.enabled=true', 'stacks.default=false'],
       [NEITHER, 'kubectl get trafficstack'],
       [EITHER],
     ],

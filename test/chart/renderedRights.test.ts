@@ -26,7 +26,9 @@ describe('the rights', () => {
   const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
     rightsOf(
       helmTemplate(...args)
-        .filter((object) => object.kind === kind && isHook(object) === hook && !/-weights$/.test(object.metadata.name))
+        .filter(
+          (object) => object.kind === kind && isHook(object) === hook && !object.metadata.name.endsWith('-weights'),
+        )
         .flatMap(({ rules }) => rules as Rule[]),
     );
   const ofWeights = (kind: string, ...args: string[]): string[] =>

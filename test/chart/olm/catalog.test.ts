@@ -44,7 +44,7 @@ it('is valid with the bundle of the repository, whose objects are in it', () => 
   const { image, properties } = blobs.find(({ schema }) => schema === 'olm.bundle')!;
   // With an image OLM would pull it and ignore the objects.
   expect(image).toBe('');
-  expect(properties.filter(({ type }) => type === 'olm.bundle.object')).toHaveLength(7);
+  expect(properties.filter(({ type }) => type === 'olm.bundle.object')).toHaveLength(10);
 });
 
 it('has an edge from each bundle to the next one', () => {

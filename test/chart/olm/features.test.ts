@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { helmTemplate, isHook, type Manifest } from '../../../scripts/chart/helm.ts';
+import { helmTemplate, type Manifest } from '../../../scripts/chart/helm.ts';
 import { bundle } from '../../../scripts/generate/bundle/bundle.ts';
 import { FEATURES, type Feature } from '../../../scripts/generate/features.ts';
 import { writeFiles } from '../../../scripts/generate/file.ts';
