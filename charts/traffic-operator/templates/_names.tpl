@@ -28,6 +28,9 @@
 
 {{/* The account of the process for DNS weights. It is never "default", which other pods of the namespace have. */}}
 {{- define "traffic-operator.weightsAccountName" -}}
+{{- if and .Values.weights.enabled (not .Values.serviceAccount.create) (not .Values.weights.serviceAccount.name) }}
+{{- fail "weights.enabled with serviceAccount.create=false needs an account for the process for DNS weights: set weights.serviceAccount.name to an existing ServiceAccount" }}
+{{- end }}
 {{- default (printf "%s-weights" (include "traffic-operator.fullname" .)) .Values.weights.serviceAccount.name }}
 {{- end }}
 

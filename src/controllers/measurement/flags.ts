@@ -149,6 +149,7 @@ export function measurementOptions(flags: SharedFlags & MeasurementFlags): Measu
     connectivityTlsSecret: flags.connectivityTlsSecret ?? '',
     imagePullSecrets: flags.imagePullSecret,
     discoveryNamespaces: flags.discoveryNamespace,
+    hasDefaultStack: flags.defaultStack,
     openshift: flags.openshift,
     ...(window !== undefined && { windowSeconds: window / 1000 }),
     exporter: {

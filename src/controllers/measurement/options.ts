@@ -21,6 +21,8 @@ export interface MeasurementOptions {
   imagePullSecrets: readonly string[];
   /** The namespaces in which TrafficStacks look for a node-exporter and a Prometheus of somebody else; empty: all. */
   discoveryNamespaces: readonly string[];
+  /** Whether the operator creates the TrafficStack `default`. Default: true. */
+  hasDefaultStack?: boolean;
   /** Whether the cluster assigns the IDs of pods, as OpenShift does. The pods then name none. */
   openshift: boolean;
   /** Window of a rate, seconds, if a flag sets it. Undefined: it follows the scrape interval. */

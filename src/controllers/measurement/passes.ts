@@ -8,14 +8,16 @@ import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { isForbidden, WaitingError } from '../../runtime/client/errors.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { ObjectRef } from '../../runtime/client/resource.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
 import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './failures.ts';
-import { measurementSet } from './components/components.ts';
+import { allComponents, measurementSet } from './components/components.ts';
 import { withPrometheus } from './components/settings.ts';
 import type { Caches } from './observe/caches.ts';
-import { KEPT_TYPES, leftAlone, switchedOff } from './decide/keepers.ts';
+import { deployedByFlags, KEPT_TYPES, leftAlone, switchedOff, type StackGroup } from './decide/keepers.ts';
+import { unkeptProblems } from './decide/unkept.ts';
 import { missingExporters, nodesWithoutPod, portOf } from './decide/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
@@ -121,6 +123,14 @@ export function createPasses(o: PassesOptions): Passes {
     return report.about;
   };
 
+  const unkept = (keepers: ReturnType<Caches['stacks']['keepers']>): Problem[] => {
+    if (options.hasDefaultStack !== false || keepers === undefined) return [];
+    const members = allComponents(options);
+    const exists = (group: StackGroup): boolean =>
+      members.some((member) => member.group === group && caches.live(member) !== undefined);
+    return unkeptProblems(keepers, deployedByFlags(options), exists);
+  };
+
   /** Writes targets, once it is known which there are. */
   const write = async (
     pass: Pick<TargetsPass, 'run'>,
@@ -149,7 +159,7 @@ export function createPasses(o: PassesOptions): Passes {
       });
       const plan = planSet(observation);
       const failures = await carryOut(plan, { applier, client });
-      report.update(SOURCE.components, [...plan.problems, ...failures.map(problemOf)]);
+      report.update(SOURCE.components, [...plan.problems, ...failures.map(problemOf), ...unkept(keepers)]);
       if (failures[0] !== undefined) throw failures[0].error;
       if (!unknown.has('exporter')) await checkExporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };

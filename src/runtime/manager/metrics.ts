@@ -10,6 +10,9 @@ import type { WriteMetrics } from '../client/writeCount.ts';
 /** Prefix of every metric of this program, except the usual `process_` and `nodejs_` metrics. */
 export const METRIC_PREFIX = 'traffic_operator_';
 
+/** Name of the metric that says whether a process leads. */
+export const LEADER_METRIC = `${METRIC_PREFIX}leader`;
+
 /** Seconds. A call on a healthy API server takes 1 to 100 ms; its attempt ends at 10 s. */
 const CALL_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -71,7 +71,8 @@ export function createPrometheus({ endpoint, isOwn, foreign, usedUrl }: Promethe
  *
  * @param isOwn as in PrometheusChoice: with --prometheus-url, no stack is asked
  */
-export function usedUrlOf(isOwn: boolean, { informer, active }: StackSource): () => string | undefined {
+export function usedUrlOf(isOwn: boolean, { informer }: Pick<StackSource, 'informer'>): () => string | undefined {
   if (!isOwn) return () => undefined;
-  return () => usedBy(active(informer.lister.list()), 'Prometheus')?.workload.url;
+  // Also of a stack that is no longer run: without its Prometheus, nothing would be measured.
+  return () => usedBy(informer.lister.list(), 'Prometheus')?.workload.url;
 }

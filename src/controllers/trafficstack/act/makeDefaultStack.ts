@@ -8,7 +8,7 @@ import { isConflict, WaitingError } from '../../../runtime/client/errors.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
 import { DEFAULT_STACK } from '../../contract/keepers.ts';
 import { FIELD_MANAGER } from '../names.ts';
-import { planDefaultStack, type DefaultStackPlan } from '../render/defaultStack.ts';
+import { holdsObjects, planDefaultStack, type DefaultStackPlan } from '../render/defaultStack.ts';
 
 /** Until the stacks are read, or the cache has the newest one. ms */
 const AGAIN_MS = 200;
@@ -22,7 +22,7 @@ export interface DefaultStackMaker {
   readonly cache: Pick<Informer<TrafficStack>, 'synced' | 'refusal'>;
   /** What is reconciled: it has what is written here at once. Otherwise new images and new settings would replace pods one after the other. */
   readonly stacks: Pick<Overlay<TrafficStack>, 'list' | 'wrote'>;
-  /** Leaves only those that are run: a type that another one names is not deployed by this stack. */
+  /** Leaves only the stacks that are run: this stack does not deploy a type that another stack names. */
   readonly active: (stacks: readonly TrafficStack[]) => readonly TrafficStack[];
   readonly builtIns: readonly BuiltIn[];
   readonly events: Pick<EventRecorder, 'event'>;
@@ -53,7 +53,10 @@ export function createDefaultStack({
     // Without their CRD there are no stacks.
     if (cache.refusal !== undefined) return;
     if (!cache.synced) throw new WaitingError('CachesNotSynced', 'TrafficStacks are not read yet', AGAIN_MS);
-    const plan = planDefaultStack(builtIns, active(stacks.list()));
+    // A stack that is not run, but has objects, keeps them: their types are not deployed a second time.
+    const all = stacks.list();
+    const counted = new Set([...active(all), ...all.filter(holdsObjects)]);
+    const plan = planDefaultStack(builtIns, [...counted]);
     if (plan?.do === 'leave') {
       tell(plan.live, plan.ignored.join('; '));
       return;

@@ -52,6 +52,11 @@ export function planDefaultStack(
   return hashOf(live.spec) === hashOf(stack.spec) ? undefined : { do: 'change', stack, live };
 }
 
+/** Returns whether a stack has objects, as its status says. */
+export function holdsObjects({ status }: TrafficStack): boolean {
+  return status?.inventory?.some(({ objects }) => objects.length > 0) === true;
+}
+
 /** What the flags deploy, and no other stack names. @param live the stack `default` */
 export function typesOfFlags(
   builtIns: readonly BuiltIn[],
