@@ -18,7 +18,7 @@ import { startFakeKubelet } from './fakeKubelet.ts';
 import { deployWithOlm, installed, NAMESPACE } from './installed.ts';
 import { allObjects, field, kubectl, kubeconfigOf } from '../../harness/kubectl.ts';
 import { startOlm, type OlmPlane } from './olmPlane.ts';
-import { openShop, type Shop } from './shop.ts';
+import { openShop, SHOP, type Shop } from './shop.ts';
 import { unfitKey } from '../../harness/unfitKey.ts';
 
 /**
@@ -27,6 +27,8 @@ import { unfitKey } from '../../harness/unfitKey.ts';
  * variables and the token that their pods would have.
  */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** The rights of stacks of users. */
+const STACKS = join(ROOT, 'deploy/stacks');
 const WAIT = { timeout: 120_000, interval: 300 };
 const NODES = ['n1', 'n2', 'n3'];
 const UNFIT = unfitKey('web');
@@ -118,7 +120,11 @@ describe('with OLM', () => {
   });
 
   it('a Subscription installs the operator, with the variables of the Subscription', async () => {
-    await deployWithOlm(f.controlPlane, olm.address, { TRAFFIC_OPERATOR_LOG_LEVEL: 'debug' });
+    await deployWithOlm(f.controlPlane, olm.address, {
+      TRAFFIC_OPERATOR_LOG_LEVEL: 'debug',
+      TRAFFIC_OPERATOR_STACKS: 'true',
+      TRAFFIC_OPERATOR_STACK_NAMESPACE: SHOP,
+    });
     await vi.waitFor(async () => {
       await isInstalled(CURRENT);
       expect(await get('installplan', '.items[*].status.phase')).toBe('Complete');
@@ -138,7 +144,8 @@ describe('with OLM', () => {
     expect(await get('service/traffic-operator-metrics', '.spec.ports[0].port')).toBe('8080');
   });
 
-  it('a TrafficWatch works', async () => {
+  it('a TrafficWatch works, with the rights of stacks of users in addition', async () => {
+    await kubectl(f.controlPlane, ['apply', '-k', STACKS]);
     await startInstalled();
     await f.createWatch('web', { maxBandwidthPercent: '20' });
     await vi.waitFor(async () => {
@@ -190,6 +197,7 @@ describe('with OLM', () => {
     }, WAIT);
     await shop.remove();
     await endInstalled();
+    await kubectl(f.controlPlane, ['delete', '-k', STACKS]);
 
     await Promise.all([runClusterScript(f.controlPlane, 'olm-undeploy'), carryOutCleanup(f.controlPlane)]);
     expect(await f.labels(UNFIT)).toEqual({});

@@ -8,10 +8,11 @@ import { installCrd } from '../../harness/customResource.ts';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { dnsEndpointCrd } from '../../harness/externalDns.ts';
 import { kubectl } from '../../harness/kubectl.ts';
+import { NAMESPACE } from './installed.ts';
 import { Ingresses } from '../weights/ingresses.ts';
 import { startFakeKubelet } from './fakeKubelet.ts';
 
-const SHOP = 'shop';
+export const SHOP = 'shop';
 const WAIT = { timeout: 120_000, interval: 300 };
 
 /** A stack with a workload, its Service and a file, and the weight of the cluster as soon as the workload is ready. */
@@ -44,6 +45,10 @@ export interface Shop {
 export async function openShop(client: Client, plane: ControlPlane): Promise<Shop> {
   await installCrd(client, await dnsEndpointCrd(), DNS_ENDPOINTS);
   await client.create(NAMESPACES, { metadata: { name: SHOP } });
+  // As docs/olm.md says.
+  const bound = `${NAMESPACE}-traffic-operator-stacks`;
+  const account = `--serviceaccount=${NAMESPACE}:traffic-operator`;
+  await kubectl(plane, ['create', 'rolebinding', 'stacks', '-n', SHOP, `--clusterrole=${bound}`, account]);
   const endKubelet = startFakeKubelet(client, SHOP);
   await new Ingresses(client).deploy(SHOP);
   await client.create(TRAFFIC_STACKS, { metadata: { name: SHOP }, spec: { components: COMPONENTS } });

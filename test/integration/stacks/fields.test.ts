@@ -25,7 +25,7 @@ it('kubectl explain has the texts and the defaults of each field', async () => {
   const texts: Readonly<Record<string, readonly string[]>> = {
     mode: ['ENUM: Managed External Auto Disabled', 'Default: Managed'],
     deadline: ['Default: "10m"'],
-    'prometheus.retention': ['2h at least', 'Default: that of the operator'],
+    'prometheus.retention': ['2h at least', 'Default: the flag of the operator'],
     'prometheus.storage': ['{} is an emptyDir', 'existingClaim\t<string>'],
     'ready.query': ['PromQL', 'none is 0 or NaN'],
     'workload.kind': ['ENUM: Deployment StatefulSet DaemonSet'],
