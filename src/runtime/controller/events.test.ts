@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../process/clock.ts';
@@ -41,6 +43,23 @@ describe('EventRecorder', () => {
       clock,
       logger,
       metrics,
+    });
+  });
+
+  it('does not keep the objects that events are about in memory', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const record = (): WeakRef<object> => {
+      const large = { ...about, spec: { text: 'x'.repeat(1_000) } };
+      recorder.event(large, 'Normal', 'Ready', 'the object is large');
+      return new WeakRef(large);
+    };
+    const kept = record();
+    await recorder.flush();
+    await vi.waitFor(() => {
+      collect();
+      // A failed assertion would keep the object.
+      expect(kept.deref() === undefined).toBe(true);
     });
   });
 

@@ -47,6 +47,7 @@ export interface EventRecorderOptions {
 
 interface Occurrence {
   readonly key: string;
+  /** Only what an event says of the object: thousands are remembered, and an object may have 1 MiB. */
   readonly about: KubeObject;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
@@ -58,6 +59,12 @@ interface Occurrence {
   isWaiting: boolean;
   /** The written event. Undefined until it is written. */
   ref?: ObjectRef;
+}
+
+/** Returns the part of an object that an event says of it. */
+function subjectOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion } = metadata ?? {};
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
 }
 
 /**
@@ -111,7 +118,7 @@ export class EventRecorder {
     const before = this.#seen.get(key);
     return before !== undefined && this.#clock.now() - before.seenAt <= SERIES_MS
       ? before
-      : { ...told, key, seenAt: 0, count: 0, isWaiting: false };
+      : { ...told, about: subjectOf(told.about), key, seenAt: 0, count: 0, isWaiting: false };
   }
 
   #forgetOldest(): void {
