@@ -16,7 +16,11 @@ const RULES: V1PolicyRule[] = [
   { apiGroups: ['apps', 'discovery.k8s.io'], resources: ['*'], verbs: ['*'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['*'] },
-  { apiGroups: [''], resources: ['namespaces', 'pods', 'services', 'serviceaccounts', 'configmaps'], verbs: ['*'] },
+  {
+    apiGroups: [''],
+    resources: ['namespaces', 'pods', 'services', 'serviceaccounts', 'configmaps', 'persistentvolumeclaims'],
+    verbs: ['*'],
+  },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
 ];
 
