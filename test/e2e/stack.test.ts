@@ -122,7 +122,12 @@ it('the stack default, with the connectivity check, is ready within 60 s of helm
   failureReport('default', context);
   const begin = performance.now();
   const namespaces = `{${NAMESPACES.join()}}`;
-  await helmInstall({ 'connectivity.enabled': 'true', 'weights.enabled': 'true', 'stacks.enabled': 'true', 'stacks.namespaces': namespaces });
+  await helmInstall({
+    'connectivity.enabled': 'true',
+    'weights.enabled': 'true',
+    'stacks.enabled': 'true',
+    'stacks.namespaces': namespaces,
+  });
   await vi.waitFor(() => isReady('default', DEFAULT_COMPONENTS), untilIn(60, begin));
   measured(`the stack default was ready ${seconds(performance.now() - begin)} after helm install began`);
 });

@@ -27,13 +27,9 @@ export const image = z
   .max(LONGEST_IMAGE)
   .optional()
   .meta({ description: 'Container image. Default: the flag of the operator.' });
-export const priorityClassName = z
-  .string()
-  .min(1)
-  .optional()
-  .meta({
-    description: 'Priority class of the pods. Default: common.priorityClassName, else the flag of the operator.',
-  });
+export const priorityClassName = z.string().min(1).optional().meta({
+  description: 'Priority class of the pods. Default: common.priorityClassName, else the flag of the operator.',
+});
 export const resources = z
   .custom<NonNullable<NodeExporterSpec['resources']>>(isObject, 'must be an object')
   .optional()

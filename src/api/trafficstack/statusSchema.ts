@@ -63,12 +63,9 @@ const component = z
     waitingOn,
     replicas: int32('Number of requested pods.'),
     readyReplicas: int32('Number of these pods that are available.'),
-    version: z
-      .string()
-      .optional()
-      .meta({
-        description: 'Image of the first container: the requested image; with mode External, the image that runs.',
-      }),
+    version: z.string().optional().meta({
+      description: 'Image of the first container: the requested image; with mode External, the image that runs.',
+    }),
     revision: z.string().optional().meta({
       description: 'Hash of the settings of the component. With rolledBackFrom: the revision of the restored objects.',
     }),

@@ -33,13 +33,10 @@ export const statusSchema = z
       'The last weight of the cluster that the operator wrote into the records: the weight of a step of the ramp, or the desired weight.',
     ),
     ramp: rampStatusSchema,
-    lastStepTime: z
-      .string()
-      .optional()
-      .meta({
-        format: 'date-time',
-        description: 'When the operator last wrote another weight of the cluster into the records.',
-      }),
+    lastStepTime: z.string().optional().meta({
+      format: 'date-time',
+      description: 'When the operator last wrote another weight of the cluster into the records.',
+    }),
     ingresses: int32('Ingresses and HTTPRoutes with a host that has, or should have, records.'),
     hosts: int32('Hosts of these Ingresses and HTTPRoutes.'),
     dnsEndpoints: int32('DNSEndpoints of this object.'),
