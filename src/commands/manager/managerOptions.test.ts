@@ -157,6 +157,7 @@ describe('managerOptions', () => {
     expect(options([]).measurement).toEqual({
       ...defaultMeasurementOptions('traffic-operator-system'),
       operatorMetrics: false,
+      hasDefaultStack: true,
     });
   });
 
