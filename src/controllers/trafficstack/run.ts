@@ -78,7 +78,8 @@ export function runStacks(
     allowed: { own: namespace, namespaces, byName: new Set(named.map(idOf)), isByNameOnly: !hasUsers },
     refusalOf: (stack) => (hasUsers ? undefined : userStackProblem(stack, ownTypes)),
     podReader: new PodReader({ client, clock }),
-    eventReader: new EventReader({ client, clock }),
+    // Without stacks of users, the right is limited to the own namespace.
+    eventReader: new EventReader({ client, clock, only: hasUsers ? undefined : namespace }),
     probes: new ServerProbes({ clock, nodes: () => nodes.lister.list() }),
     measurable: (placement) => measurableNodes(nodes.lister.list(), placement).length,
     listeners: new NodeListeners({ clock, nodes: () => nodes.lister.list() }),

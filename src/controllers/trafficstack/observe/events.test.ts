@@ -7,7 +7,7 @@ import { EventReader } from './events.ts';
 
 const QUESTION = { namespace: 'shop', uid: 'u1' };
 
-function reader(answer: () => EventsV1Event[]) {
+function reader(answer: () => EventsV1Event[], only?: string) {
   const asked: unknown[] = [];
   const client = {
     list: (_: unknown, options: unknown) => {
@@ -16,7 +16,7 @@ function reader(answer: () => EventsV1Event[]) {
     },
   } as unknown as Pick<Client, 'list'>;
   const clock = new FakeClock();
-  return { asked, clock, reader: new EventReader({ client, clock }) };
+  return { asked, clock, reader: new EventReader({ client, clock, only }) };
 }
 
 it('reads Events of both APIs, once in 5 s for an object', async () => {
@@ -42,4 +42,12 @@ it('goes on without Events that it may not read', async () => {
     throw new ApiError({ status: 403, reason: 'Forbidden', method: 'GET', path });
   });
   expect(await scene.reader.read(QUESTION)).toEqual([]);
+});
+
+it('asks for no Events of another namespace than the one whose Events it may read', async () => {
+  const scene = reader(() => [], 'ops');
+  expect(await scene.reader.read(QUESTION)).toEqual([]);
+  expect(scene.asked).toEqual([]);
+  await scene.reader.read({ ...QUESTION, namespace: 'ops' });
+  expect(scene.asked).toHaveLength(1);
 });

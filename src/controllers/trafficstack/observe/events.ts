@@ -16,15 +16,28 @@ export class EventReader {
   /** By uid. */
   readonly #recent: RecentCalls<readonly SeenEvent[]>;
 
-  constructor({ client, clock }: { readonly client: Pick<Client, 'list'>; readonly clock: Pick<Clock, 'monotonic'> }) {
+  /** The only namespace whose Events may be read; undefined: those of every namespace. */
+  readonly #only: string | undefined;
+
+  constructor({
+    client,
+    clock,
+    only,
+  }: {
+    readonly client: Pick<Client, 'list'>;
+    readonly clock: Pick<Clock, 'monotonic'>;
+    readonly only?: string | undefined;
+  }) {
     this.#client = client;
     this.#recent = new RecentCalls(clock);
+    this.#only = only;
   }
 
   /**
-   * The Events about an object; none if they cannot be read, which only makes a message shorter.
+   * Returns the Events about an object; none if they may not or cannot be read, which only makes a message shorter.
    */
   read({ namespace, uid }: Question): Promise<readonly SeenEvent[]> {
+    if (this.#only !== undefined && namespace !== this.#only) return Promise.resolve([]);
     return this.#recent.call(uid, async () => {
       const fieldSelector = `regarding.uid=${uid}`;
       const events = await this.#client.list(EVENTS, { namespace, fieldSelector }).catch(noneIfUnread);
