@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { carryOutCleanup, runClusterScript } from '../harness/clusterScript.ts';
@@ -61,15 +62,29 @@ it('deploys the operator with another image, and with the placement policy', asy
   );
 });
 
+/** The rights of stacks of users, as the README says. */
+const stackRights = (): string =>
+  readFileSync(join(DEPLOY, 'stacks/rights.yaml'), 'utf8').replaceAll('traffic-operator-system', NAMESPACE);
+
+async function allowStacks(): Promise<void> {
+  await kubectl(f.controlPlane, ['apply', '-f-'], stackRights());
+  await kubectl(f.controlPlane, ['create', 'namespace', 'shop']);
+  const bound = [
+    `--clusterrole=${NAMESPACE}-traffic-operator-stacks`,
+    `--serviceaccount=${NAMESPACE}:traffic-operator`,
+  ];
+  await kubectl(f.controlPlane, ['create', 'rolebinding', 'stacks', '-n', 'shop', ...bound]);
+}
+
 /** The operator as its pod is started, with the rights of its pod. */
-async function startDeployed(over: { prometheusUrl?: undefined } = {}): Promise<void> {
+async function startDeployed(over: { prometheusUrl?: undefined } = {}, ...more: readonly string[]): Promise<void> {
   const kubeconfig = await kubeconfigOf(f.controlPlane, 'traffic-operator', NAMESPACE);
   const args = await field(f.controlPlane, DEPLOYMENT, '.spec.template.spec.containers[0].args');
   const [command, ...flags] = JSON.parse(args) as string[];
   expect(command).toBe('manager');
   const ofPod = flags.filter((flag) => !ADDRESSES.test(flag));
   // As the window of the harness needs it.
-  await f.startOperator([...ofPod, '--scrape-interval=1s'], { kubeconfig, ...over });
+  await f.startOperator([...ofPod, ...more, '--scrape-interval=1s'], { kubeconfig, ...over });
 }
 
 /** The same for DNS weights. */
@@ -94,7 +109,8 @@ const readiness = (object: string): Promise<string> =>
   field(f.controlPlane, [object], '.status.conditions[?(@.type=="Ready")].status');
 
 it('deploys an operator that acts on each kind whose CRD is installed: nothing is ignored, and nothing refused', async () => {
-  await startDeployed({ prometheusUrl: undefined });
+  await allowStacks();
+  await startDeployed({ prometheusUrl: undefined }, '--stacks=true', '--stack-namespace=shop');
   const weights = await startWeights();
   for (const sample of ['trafficstack', 'trafficweight'])
     await kubectl(f.controlPlane, ['apply', '-f', join(DEPLOY, 'samples', `${sample}.yaml`)]);
@@ -125,6 +141,7 @@ it('removes it, and what the operator has made', async () => {
   expect(await field(f.controlPlane, ['trafficstack/shop'], '.metadata.finalizers')).toBe('');
   expect(await kubectl(f.controlPlane, ['get', 'sts', '-n', 'shop', '-oname'])).toContain('statefulset.apps/db');
   await runClusterScript(f.controlPlane, 'uninstall');
+  await kubectl(f.controlPlane, ['delete', '--ignore-not-found', '-f-'], stackRights());
   // The garbage collector's, which does not run here.
   await kubectl(f.controlPlane, ['delete', 'deployment/web', 'namespace/shop']);
   await vi.waitFor(async () => expect(await allObjects(f.controlPlane)).toEqual(before), WAIT);

@@ -11,7 +11,9 @@ import type { Answer, Send } from './sender.ts';
 
 /** What a stolen token of the operator can do to objects that the operator did not make, on a real API server. */
 const NAMESPACE = 'network';
-const RELEASE = ['traffic-operator', CHART, '-n', NAMESPACE, '--set', 'weights.enabled=true'];
+/** The widest rights. */
+const VALUES = 'weights.enabled=true,stacks.enabled=true,stacks.namespaces={*}';
+const RELEASE = ['traffic-operator', CHART, '-n', NAMESPACE, '--set', VALUES];
 /** The API server compiles a policy soon after it was written. */
 const WAIT = { timeout: 120_000, interval: 250 };
 const DONE: Answer = { status: 200, message: '' };

@@ -17,7 +17,7 @@ let f: Fixture;
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1'], crd: 'none' });
-  const objects = helmTemplate('--set', 'weights.enabled=true').filter((object) => !isHook(object));
+  const objects = helmTemplate('--set', 'weights.enabled=true,stacks.enabled=true').filter((object) => !isHook(object));
   await kubectl(f.controlPlane, ['create', 'namespace', NAMESPACE]);
   await kubectl(
     f.controlPlane,
