@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
-import { connectivityCheckCrd, installCrd } from '../harness/customResource.ts';
+import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
+import { connectivityCheckCrd, installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { audited } from '../harness/audit.ts';
 import { createCredentialFiles, isServedBy, replaceServerCertificate, type CredentialFiles } from './authorities.ts';
@@ -34,6 +35,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   // As an installation has it: each look for a CRD that is missing would be a call that fails.
   await installCrd(f.client, connectivityCheckCrd(), CONNECTIVITY_CHECKS);
+  await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
   f.exporter.setPercent('n2', 60);
   await f.createWatch('web', { maxBandwidthPercent: '10' });
 });
