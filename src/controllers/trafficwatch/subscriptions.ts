@@ -82,10 +82,10 @@ export function subscribe(
     for (const watch of o.watches.lister.list()) enqueue(keyOf(watch));
     sweep();
   };
-  const followLimits = ({ entered, left }: LimitChange): void => {
+  const followLimits = ({ entered, left, moved = [] }: LimitChange): void => {
     for (const other of left) demands.set(other, undefined);
     for (const other of entered) demands.set(other, o.watches.lister.get(other));
-    for (const other of [...entered, ...left]) enqueue(other);
+    for (const other of [...entered, ...left, ...moved]) enqueue(other);
   };
   o.watches.subscribe((event) => {
     const key = keyOf(event.object);

@@ -97,8 +97,8 @@ describe('the readings of TrafficWatches', () => {
     readonly #watches = new Map<string, TrafficWatch>();
     readonly limits: WatchLimits;
 
-    constructor(perNamespace: number, inCluster: number, heapBytes = 1e12) {
-      const limits = { perNamespace: 200, inCluster: 2_000, readings: { perNamespace, inCluster }, heapBytes };
+    constructor(perNamespace: number, inCluster: number, { heapBytes = 1e12, watches = 200 } = {}) {
+      const limits = { perNamespace: watches, inCluster: 2_000, readings: { perNamespace, inCluster }, heapBytes };
       this.limits = new WatchLimits(limits, (key) => {
         const watch = this.#watches.get(key);
         return watch && readingNeedOf(watch, () => undefined);
@@ -149,6 +149,15 @@ describe('the readings of TrafficWatches', () => {
     expect(cluster.delete('a/30')).toEqual({ entered: ['a/young'], left: ['a/30'] });
   });
 
+  it('keep out a TrafficWatch, which is told when an older one also moves it beyond the number of TrafficWatches', () => {
+    const cluster = new Cluster(4, 100, { watches: 2 });
+    cluster.set('a/2', 2, without('eth0', 4));
+    cluster.set('a/3', 3, without('eth1'));
+    expect(cluster.problem('a/3')?.reason).toBe('TooManyReadings');
+    expect(cluster.set('a/1', 1, without('eth0'))).toEqual({ entered: ['a/1'], left: [], moved: ['a/3'] });
+    expect(cluster.problem('a/3')?.reason).toBe('TooManyTrafficWatches');
+  });
+
   it('that an older TrafficWatch has cost only further passes, and the default one those beyond two', () => {
     const cluster = new Cluster(6, 100);
     cluster.set('a/1', 1, without('eth0'));
@@ -192,7 +201,7 @@ describe('the readings of TrafficWatches', () => {
   });
 
   it('are as many as a quarter of the heap holds: fewer with more nodes, and a few in any case', () => {
-    const cluster = new Cluster(50, 100, 4 * 250 * 1_024 * 16);
+    const cluster = new Cluster(50, 100, { heapBytes: 4 * 250 * 1_024 * 16 });
     for (let n = 0; n < 50; n++) cluster.set(`${n % 5}/${n}`, n, without(`eth${n}`));
     const within = (nodes: number): number => {
       cluster.limits.sawNodes(nodes);

@@ -30,6 +30,8 @@ const LEAST_READINGS = 4;
 export interface LimitChange {
   readonly entered: readonly string[];
   readonly left: readonly string[];
+  /** May be beyond another limit than before: the status says which. */
+  readonly moved?: readonly string[];
 }
 
 const NO_CHANGE: LimitChange = { entered: [], left: [] };
@@ -160,7 +162,10 @@ export class WatchLimits {
       const entry = this.#entries.get(key);
       return this.#readings.set(key, this.#cluster.has(entry) ? entry : undefined, () => this.#needOf(key));
     });
-    return this.#shifted([...touched.map(({ key }) => key), ...further]);
+    const keys = touched.map(({ key }) => key);
+    const { entered, left } = this.#shifted([...keys, ...further]);
+    const moved = [...new Set(keys)].filter((key) => this.isBeyond(key) && !left.includes(key));
+    return { entered, left, ...(moved.length > 0 && { moved }) };
   }
 
   #shifted(touched: readonly string[]): LimitChange {
