@@ -16,7 +16,7 @@ export class EventReader {
   /** By uid. */
   readonly #recent: RecentCalls<readonly SeenEvent[]>;
 
-  /** The only namespace whose Events may be read; undefined: those of every namespace. */
+  /** The only namespace whose Events may be read; undefined: the Events of every namespace. */
   readonly #only: string | undefined;
 
   constructor({

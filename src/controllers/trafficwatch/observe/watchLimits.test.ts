@@ -149,7 +149,7 @@ describe('the readings of TrafficWatches', () => {
     expect(cluster.delete('a/30')).toEqual({ entered: ['a/young'], left: ['a/30'] });
   });
 
-  it('keep out a TrafficWatch, which is told when an older one also moves it beyond the number of TrafficWatches', () => {
+  it('keep out a TrafficWatch, whose key is given when an older one also moves it beyond the number of TrafficWatches', () => {
     const cluster = new Cluster(4, 100, { watches: 2 });
     cluster.set('a/2', 2, without('eth0', 4));
     cluster.set('a/3', 3, without('eth1'));
