@@ -20,6 +20,8 @@ export interface PlacementEvents {
 export function followPlacements({ watches, placements, queue, changed }: PlacementEvents): () => void {
   watches.subscribe((event) => {
     const old = event.type === 'update' ? event.old : undefined;
+    // Without both there is no entry, as for the thousands beyond the limits: reading all of a namespace for each would take minutes.
+    if (!mayHaveEntry(event.object) && (old === undefined || !mayHaveEntry(old))) return;
     if (old && isDeepStrictEqual(partsOf(old), partsOf(event.object))) return;
     queue.add(namespaceOf(event.object));
   });
@@ -37,6 +39,10 @@ export function followPlacements({ watches, placements, queue, changed }: Placem
 
 function namespaceOf({ metadata }: Pick<TrafficWatch, 'metadata'>): string {
   return metadata?.namespace ?? '';
+}
+
+function mayHaveEntry({ status }: TrafficWatch): boolean {
+  return status?.labelKey !== undefined && status.podSelector !== undefined;
 }
 
 /** What the entry of a TrafficWatch is made of. */
