@@ -10,18 +10,14 @@ import type { CachedNode } from './cachedNode.ts';
 export type NodeInformerOptions = Pick<InformerOptions<CachedNode>, 'transport' | 'logger' | 'metrics' | 'clock'> & {
   /** See `trimNode`. */
   trim: (node: KubeObject) => CachedNode;
-  /** True if series may have only `instance`: addresses are needed then, and so whole Nodes instead of metadata. */
-  withAddresses: boolean;
 };
 
-/** Creates the shared informer of Nodes. */
-export function createNodeInformer({ trim, withAddresses, ...rest }: NodeInformerOptions): Informer<CachedNode> {
-  return createInformer<CachedNode>({
-    ...rest,
-    resource: NODES as Resource<CachedNode>,
-    metadataOnly: !withAddresses,
-    transform: trim,
-  });
+/**
+ * Creates the shared informer of Nodes, whole and not only their metadata: series of a Prometheus that a stack uses may have only the address
+ * of a node, and a node that is not Ready tells why pods of a stack are not available.
+ */
+export function createNodeInformer({ trim, ...rest }: NodeInformerOptions): Informer<CachedNode> {
+  return createInformer<CachedNode>({ ...rest, resource: NODES as Resource<CachedNode>, transform: trim });
 }
 
 /**

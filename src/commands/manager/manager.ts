@@ -32,9 +32,6 @@ function createNodes(
     logger,
     metrics: metrics.reflector,
     trim,
-    // Series of the operator's own Prometheus have the node's name. Those of another, which a stack may use, may have only an address.
-    // And that a node is not Ready tells why the pods of a stack are not available.
-    withAddresses: true,
   });
 }
 

@@ -58,7 +58,7 @@ interface Selected {
 /**
  * Creates the caches: only objects with the label of a stack.
  *
- * @param named undefined: those of all stacks, in all namespaces. Otherwise only objects of these names, so that rights by name suffice
+ * @param named undefined: objects of all stacks, in all namespaces. Otherwise only objects of these names, so that rights by name suffice
  */
 export function createCaches(context: ControllerContext, named?: OnlyNamed): Caches {
   const { transport, logger, metrics, clock, builtIns } = context;
@@ -92,7 +92,7 @@ function selectAll(builtIns: ControllerContext['builtIns']): Selected[] {
   return readableResources(builtIns).map((resource) => ({ resource, selections: [{}] }));
 }
 
-/** Each object by its name. That of a stack keeps its label, so others with the name are not cached. */
+/** Selects each object by its name. Objects of the same name without the label of a stack are not cached. */
 function selectNamed({ namespace, members }: OnlyNamed): Selected[] {
   const ids = new Set(members.map(idOf));
   const byKind = Map.groupBy(members, ({ resource }) => resource.kind);
