@@ -3,6 +3,7 @@ import type { PodPlacement, PodPlacementEntry } from '../../api/podplacement/sch
 import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Controller } from '../../runtime/controller/controller.ts';
+import { placementEntryOf } from './decide/workload/podPlacement.ts';
 
 export interface PlacementEvents {
   readonly watches: Pick<Informer<TrafficWatch>, 'lister' | 'subscribe'>;
@@ -19,11 +20,9 @@ export interface PlacementEvents {
  */
 export function followPlacements({ watches, placements, queue, changed }: PlacementEvents): () => void {
   watches.subscribe((event) => {
-    const old = event.type === 'update' ? event.old : undefined;
-    // Without both there is no entry, as for the thousands beyond the limits: reading all of a namespace for each would take minutes.
-    if (!mayHaveEntry(event.object) && (old === undefined || !mayHaveEntry(old))) return;
-    if (old && isDeepStrictEqual(partsOf(old), partsOf(event.object))) return;
-    queue.add(namespaceOf(event.object));
+    const before = event.type === 'update' && event.old ? partsOf(event.old) : undefined;
+    // Thousands beyond the limits have no entry: reading all of a namespace for each would take minutes.
+    if (!isDeepStrictEqual(before, partsOf(event.object))) queue.add(namespaceOf(event.object));
   });
   placements.subscribe((event) => {
     const namespace = namespaceOf(event.object);
@@ -41,15 +40,10 @@ function namespaceOf({ metadata }: Pick<TrafficWatch, 'metadata'>): string {
   return metadata?.namespace ?? '';
 }
 
-function mayHaveEntry({ status }: TrafficWatch): boolean {
-  return status?.labelKey !== undefined && status.podSelector !== undefined;
-}
-
-/** What the entry of a TrafficWatch is made of. */
-function partsOf({ metadata, spec, status }: TrafficWatch): unknown[] {
-  const { mode, placement } = (spec as Partial<TrafficWatch['spec']> | undefined) ?? {};
-  const { labelKey, podSelector, avoidedNodes } = status ?? {};
-  return [metadata?.uid, metadata?.deletionTimestamp, mode, placement, labelKey, podSelector, avoidedNodes];
+/** What a TrafficWatch adds to the PodPlacement: its entry, and its UID for the order. Undefined if it adds nothing. */
+function partsOf(watch: TrafficWatch): unknown[] | undefined {
+  const entry = placementEntryOf(watch);
+  return entry && [watch.metadata?.uid, entry];
 }
 
 /** The TrafficWatches that one of two states has, or both with other terms. Names of nodes change too often. */

@@ -69,7 +69,7 @@ export function isPlacedAs(
  * @param watches all TrafficWatches of the namespace, in any order
  */
 export function decidePodPlacement(watches: readonly TrafficWatch[]): PodPlacementDecision {
-  const all = [...watches].sort(byAge).flatMap((watch) => placementEntryOf(watch) ?? []);
+  const all = entriesByAge(watches);
   const counts = countLabels(all);
   const entries: PodPlacementEntry[] = [];
   const byLabel = new Map<string, number[]>();
@@ -93,13 +93,14 @@ export function decidePodPlacement(watches: readonly TrafficWatch[]): PodPlaceme
   return { spec: { entries, ...indexed, ...(others.length > 0 && { others }) }, omitted };
 }
 
-function byAge(a: TrafficWatch, b: TrafficWatch): number {
-  return createdAt(a) - createdAt(b) || ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1);
-}
-
-/** ms since the epoch. */
-function createdAt({ metadata }: TrafficWatch): number {
-  return new Date(metadata?.creationTimestamp ?? 0).getTime();
+/** Returns the entries, oldest TrafficWatch first. Most of a namespace beyond the limits have none. */
+function entriesByAge(watches: readonly TrafficWatch[]): PodPlacementEntry[] {
+  const aged = watches.flatMap((watch) => {
+    const entry = placementEntryOf(watch);
+    return entry === undefined ? [] : { entry, createdAt: Number(new Date(watch.metadata?.creationTimestamp ?? 0)) };
+  });
+  aged.sort((a, b) => a.createdAt - b.createdAt || (a.entry.trafficWatch < b.entry.trafficWatch ? -1 : 1));
+  return aged.map(({ entry }) => entry);
 }
 
 /**
