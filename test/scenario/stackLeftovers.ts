@@ -1,9 +1,14 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
+import { NAMESPACE, RELEASE } from './install.ts';
 import { getObject, kubectl } from './kubectl.ts';
 
-/** What each namespace has, of Kubernetes. */
-const OF_EACH_NAMESPACE = ['ConfigMap kube-root-ca.crt', 'ServiceAccount default'];
+/** Objects that no stack makes: Kubernetes makes them in each namespace, and the chart in those of stacks.namespaces. */
+const OF_OTHERS = [
+  'ConfigMap kube-root-ca.crt',
+  'ServiceAccount default',
+  `RoleBinding ${NAMESPACE}-${RELEASE}-stacks`,
+];
 
 /** A stack that may be gone. */
 export async function stackIfAny(name: string): Promise<TrafficStack | undefined> {
@@ -22,7 +27,7 @@ export async function leftovers(name: string, namespace: string): Promise<string
     objects(namespaced, '-n', namespace),
     stackIfAny(name),
   ]);
-  const found = own.filter(({ kind, metadata }) => !OF_EACH_NAMESPACE.includes(`${kind} ${metadata?.name}`));
+  const found = own.filter(({ kind, metadata }) => !OF_OTHERS.includes(`${kind} ${metadata?.name}`));
   return [...new Set([...(stack === undefined ? [] : [stack]), ...labelled, ...found].map(nameOf))];
 }
 

@@ -337,6 +337,16 @@ describe('what a removal has left', () => {
 
   it('is the stack, any object with its label, and any in its namespace', async () => {
     await kubectlOfLab('create', 'configmap', 'of-somebody', '-n', 'default');
+    const binding = 'traffic-operator-system-traffic-operator-stacks';
+    await kubectlOfLab(
+      'create',
+      'rolebinding',
+      binding,
+      '-n',
+      'contrail',
+      '--clusterrole=view',
+      '--group=of-the-chart',
+    );
     expect(await leftovers('opensdn', 'contrail')).toEqual([]);
     await applyObjects(Object.values(LEFT));
     expect((await leftovers('opensdn', 'contrail')).toSorted()).toEqual(Object.keys(LEFT).toSorted());
