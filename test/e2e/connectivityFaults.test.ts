@@ -125,7 +125,7 @@ async function expectFoundAndCleared(faults: readonly ConnectivityFault[], isRep
     for (const { make } of faults) ends.push(await make(scene!));
     await Promise.all(
       wanted.map(async (one, n) => {
-        const took = await until(`there is ${one}`, async () => (await findings()).includes(one), {
+        const took = await until(`there is ${one}`, () => isFound(one), {
           ...{ since, timeout: SLACK * PROMISED, every: EVERY },
         });
         found.push(`${faults[n]!.what}: ${one} after ${seconds(took)}`);
@@ -154,6 +154,15 @@ async function expectFoundAndCleared(faults: readonly ConnectivityFault[], isRep
   if (lasting.length > 0 && (await timesStopped()) > stopped) return expectFoundAndCleared(faults, isRepeated);
   if (lasting.length > 0 && !isRepeated) return expectFoundAndCleared(faults, true);
   expect(lasting).toEqual([]);
+}
+
+/** Whether there is a finding, as `Class subject`. Throws with the findings and with the nodes that are left out, for the message. */
+async function isFound(wanted: string): Promise<true> {
+  const [named, { status }] = [await findings(), await check()];
+  if (named.includes(wanted)) return true;
+  throw new Error(
+    `findings [${named.join(', ')}], verdict ${status?.verdict}, ${JSON.stringify(status?.excluded)} left out`,
+  );
 }
 
 function list(others: readonly SeenOutage[]): string {
@@ -205,11 +214,28 @@ async function outagesOfAdded(since: number, agent: string): Promise<string[]> {
   return found.map(({ subject }) => subject).filter((one) => one.includes(scene!.added) || one.includes(agent));
 }
 
+/**
+ * Drains the added node, and awaits that a server that ran there runs elsewhere and that a report of it leaves the node out. Otherwise the
+ * new pod may be of the node whose kubelet stops next, and never start.
+ */
+async function drainAdded(added: string): Promise<void> {
+  await kubectl('drain', added, '--ignore-daemonsets', '--delete-emptydir-data');
+  await kubectl('wait', '--for=condition=Available', 'deployment', '--all', '-A', `--timeout=${SLACK * 30}s`);
+  await until(
+    `${added} is left out`,
+    async () => {
+      const now = await check();
+      return isHealthy(now) && now.status?.excluded?.some(({ node }) => node === added) === true;
+    },
+    { timeout: SLACK * PROMISED, every: EVERY },
+  );
+}
+
 // Last: the added node leaves.
 it('a node that is drained, whose agents do not run, and that is removed, is no outage; a kubelet that does not answer meanwhile is', async () => {
   failureReport();
   const { added } = scene!;
-  await kubectl('drain', added, '--ignore-daemonsets', '--delete-emptydir-data');
+  await drainAdded(added);
   const [since, begin] = [Date.now(), performance.now()];
   const agent = await agentOf(added);
   const end = crash(agent, 'connectivity-agent');

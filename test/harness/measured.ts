@@ -13,7 +13,7 @@ export const sleep = (ms: number): Promise<void> => new Promise((resolve) => set
  *
  * @param options.every milliseconds between two polls, default 50; use more if polling would affect the measurement
  * @returns the milliseconds since `since` (of performance.now(); default: now)
- * @throws `timeout` ms after `since`, with `what` in the message
+ * @throws `timeout` ms after `since`, with `what` and the last error in the message
  */
 export async function until(
   what: string,
@@ -25,7 +25,12 @@ export async function until(
   for (;;) {
     const met = await Promise.resolve(condition()).catch((error: unknown) => void (last = error));
     if (met === true) return performance.now() - since;
-    if (performance.now() > deadline) throw new Error(`waited ${seconds(timeout)} until ${what}`, { cause: last });
+    if (performance.now() > deadline) throw lateError(`waited ${seconds(timeout)} until ${what}`, last);
     await sleep(every);
   }
+}
+
+/** With the message of the last error: a summary of a run shows no causes. */
+function lateError(message: string, cause: unknown): Error {
+  return new Error(cause instanceof Error ? `${message}; ${cause.message}` : message, { cause });
 }
