@@ -81,8 +81,10 @@ const admit = (terms?: object[], app = 'db'): Promise<V1Pod> =>
 
 describe('the placement policy with AtCreation', () => {
   it('is not outdated: it knows the placement', async () => {
-    const found = await condition(f, 'db', 'InjectionUnavailable');
-    expect(found).toMatchObject({ status: 'False', reason: 'PolicyInstalled' });
+    await vi.waitFor(async () => {
+      const found = await condition(f, 'db', 'InjectionUnavailable');
+      expect(found).toMatchObject({ status: 'False', reason: 'PolicyInstalled' });
+    }, 30_000);
   });
 
   it('adds a preference while no node is unfit', async () => {
