@@ -14,6 +14,8 @@ it.each<[TransportRequest['method'], string, string, string]>([
   ['PATCH', '/apis/x.example.com/v1alpha1/namespaces/a/things/t/status', 'patch', 'things.x.example.com/status'],
   ['DELETE', '/apis/apps/v1/namespaces/a/deployments/d', 'delete', 'deployments.apps'],
   ['GET', '/version', 'get', '/version'],
+  ['GET', '/apis/chosen-by-a-user.example.com/v1', 'get', '/apis'],
+  ['GET', '/api/v7', 'get', '/api'],
 ])('%s %s is %s %s', (method, path, verb, resource) => {
   expect(describeRequest({ method, path })).toEqual({ verb, resource });
 });

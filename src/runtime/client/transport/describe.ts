@@ -24,7 +24,9 @@ function resourceOf(path: string): { resource: string; named: boolean } {
   rest.shift();
   // /namespaces/<name> is itself an object; only a further segment makes it a prefix.
   if (rest[0] === 'namespaces' && rest.length > 2) rest.splice(0, 2);
-  const [plural = '', name, subresource] = rest;
+  const [plural, name, subresource] = rest;
+  // Users choose the group that a discovery document is requested of: see spec.targetRef.
+  if (plural === undefined) return { resource: `/${root}`, named: false };
   const full = group === undefined ? plural : `${plural}.${group}`;
   return { resource: subresource === undefined ? full : `${full}/${subresource}`, named: name !== undefined };
 }
