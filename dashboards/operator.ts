@@ -157,6 +157,18 @@ const PASSES: Row = {
       unit: 'ops',
     }),
     linesPanel({
+      title: 'Series left out',
+      description:
+        'Objects or parts of objects without series, by kind, since too many had a new name within three hours. The log of the operator names their namespace, or the object itself.',
+      queries: [
+        {
+          expr: `max by (kind) ${ofLeader(own('traffic_operator_metric_series_left_out'))}`,
+          legend: '{{kind}}',
+        },
+      ],
+      unit: 'short',
+    }),
+    linesPanel({
       title: 'Failed requests',
       description:
         'Failed requests and connections to the HTTP servers of the operator per second, by server and reason. The reason error is a fault of the operator, and its log has the details; the other reasons are faults of clients.',

@@ -61,10 +61,11 @@ export function unknown(...matchers: readonly string[]): string {
   return `(${verdicts(...matchers)} != ${verdicts(...matchers)})`;
 }
 
-/** A value if a TrafficWatch has more unfit and unknown nodes than there are series for; else no value. */
+/** A value if there are more unfit and unknown nodes than series for them; else no value. */
 export function tooMany(...matchers: readonly string[]): string {
   const notFit = ofLeader(own('traffic_operator_trafficwatch_nodes', ...matchers, 'verdict!="Fit"'));
-  return `(max(sum by (namespace, trafficwatch) ${notFit}) > ${MAX_NODES_SHOWN})`;
+  const leftOut = ofLeader(own('traffic_operator_metric_series_left_out', 'kind="node_unfit"'));
+  return `(max(sum by (namespace, trafficwatch) ${notFit}) > ${MAX_NODES_SHOWN} or max(${leftOut}) > 0)`;
 }
 
 /** No value if the series of single nodes are incomplete, because the number would be too low. */

@@ -5,6 +5,7 @@ import type { ConnectivityApi } from '../../connectivity/server/api/api.ts';
 import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/evaluationMetrics.ts';
 import { Connectivity } from '../../connectivity/server/evaluation/evaluations.ts';
 import { Measurements } from '../../connectivity/server/reports/measurements.ts';
+import { MOST_PROBED_URLS } from '../../connectivity/server/reports/metrics.ts';
 import type { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { AssignedUrls } from '../../connectivity/server/urls/failingAgents.ts';
 import { registerUrlMetrics } from '../../connectivity/server/urls/urlMetrics.ts';
@@ -13,6 +14,7 @@ import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import type { Transport } from '../../runtime/client/transport/types.ts';
 import { cachePart } from '../../runtime/manager/manager.ts';
 import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
+import { seriesBudgets, type SeriesBudget } from '../../runtime/manager/seriesBudget.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Part } from '../../runtime/process/part.ts';
@@ -32,6 +34,8 @@ interface EvaluationOptions {
 export interface EvaluationParts {
   readonly measurements: Measurements;
   readonly assignedTo: AssignedUrls;
+  /** The URLs that have series of agents. */
+  readonly urlBudget: SeriesBudget;
   /** Hooks of the API. */
   readonly api: Pick<ConnectivityApi, 'measured' | 'evaluations'>;
   readonly parts: readonly Part[];
@@ -54,13 +58,15 @@ export function createEvaluation(o: EvaluationOptions): EvaluationParts {
     reportIntervalMs,
     serverNode,
   });
-  registerEvaluationMetrics(metrics.registry, connectivity, clock);
+  const createBudget = seriesBudgets({ clock, logger, metrics });
+  registerEvaluationMetrics(metrics.registry, connectivity, clock, createBudget);
   const assignedTo: AssignedUrls = (report) => connectivity.urlsOf(report);
-  registerUrlMetrics(metrics.registry, { checks, reports, assignedTo });
+  registerUrlMetrics(metrics.registry, { checks, reports, assignedTo }, createBudget);
   const whenReady = (): Promise<void> => Promise.resolve();
   return {
     measurements,
     assignedTo,
+    urlBudget: createBudget('probed_url', MOST_PROBED_URLS),
     api: {
       measured: ({ report }, measurement) => {
         measurements.accept(report, measurement);

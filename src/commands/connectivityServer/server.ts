@@ -111,7 +111,7 @@ function createApiParts(o: ApiParts): Promise<readonly Part[]> {
     metrics: async () => ({
       status: 200,
       text: await metrics.registry.metrics(),
-      parts: reportMetrics(reports, evaluation.assignedTo),
+      parts: reportMetrics(reports, evaluation.assignedTo, evaluation.urlBudget),
       headers: { 'content-type': metrics.registry.contentType },
     }),
   });

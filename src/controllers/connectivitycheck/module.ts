@@ -12,6 +12,7 @@ import {
   readyWithoutCrd,
   unneededCachePart,
 } from '../../runtime/manager/manager.ts';
+import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { defineController } from '../contract/module.ts';
@@ -43,7 +44,7 @@ export const connectivityCheck = defineController({
   rights: connectivityCheckRights,
   registerMetrics: createConnectivityCheckMetrics,
   create({ client, transport, events, isLeader, metrics, clock, logger }, flags) {
-    const gauges = createConnectivityCheckMetrics(metrics.registry);
+    const gauges = createConnectivityCheckMetrics(metrics.registry, seriesBudgets({ clock, logger, metrics }));
     const resource = CONNECTIVITY_CHECKS;
     const url = serverUrlOf(flags);
     const informer = createInformer<ConnectivityCheck>({

@@ -52,3 +52,15 @@ it('is not Ready while it is being deleted, and has no series', async () => {
   expect(written).toEqual([{ conditions: [terminatingFor('example.com/backup')] }]);
   expect(await registry.metrics()).not.toContain('check="cluster"');
 });
+
+it('has series of a bounded number of checks that come and go under new names', async () => {
+  const registry = new Registry();
+  const metrics = createConnectivityCheckMetrics(registry);
+  const seen = new Set<string>();
+  for (let round = 0; round < 1_000; round += 1) {
+    metrics.record(`check-${round}`, {});
+    for (const [name] of (await registry.metrics()).matchAll(/verdict\{check=.*Unknown.*/g)) seen.add(name);
+    metrics.forget(`check-${round}`);
+  }
+  expect(seen.size).toBe(100);
+});

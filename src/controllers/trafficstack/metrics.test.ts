@@ -80,3 +80,36 @@ it('are dropped with their stack, and those of others stay', async () => {
   expect(left).not.toContain('"main"');
   expect(left).toContain('traffic_operator_stack_ready{stack="other",reason="AllReady"} 1');
 });
+
+it('are bounded while components come and go under new names, and leave those of another stack', async () => {
+  const seen = new Set<string>();
+  for (let round = 0; round < 1_000; round += 1) {
+    metrics.record('main', status('True', 'Ready', component(`web-${round}`)));
+    for (const line of await series()) if (line.startsWith('component_state')) seen.add(line);
+  }
+  // One place of the 600 is that of the stack.
+  expect(seen.size).toBe(599);
+  metrics.record('other', status('True', 'Ready', component('db')));
+  expect(await series()).toContain('component_state{stack="other",component="db",state="Ready"} 1');
+});
+
+it('are bounded while stacks come and go under new names', async () => {
+  const seen = new Set<string>();
+  for (let round = 0; round < 3_000; round += 1) {
+    metrics.record(`main-${round}`, status('True', 'Ready'));
+    for (const line of await series()) seen.add(line.replace(/^ready\{.*/, 'ready'));
+    metrics.forget(`main-${round}`);
+  }
+  expect([...seen].filter((line) => line.startsWith('stalled'))).toHaveLength(1_500);
+});
+
+it('do not name the root that a component waits for once too many pairs of both had a place', async () => {
+  const seen = new Set<string>();
+  for (let round = 0; round < 1_000; round += 1) {
+    const waitingOn = { component: `db-${round}`, what: '', observed: '', since: SINCE };
+    metrics.record('main', status('True', 'Ready', component('web', { state: 'Waiting', waitingOn })));
+    for (const line of await series()) if (line.startsWith('component_waiting_on')) seen.add(line);
+  }
+  expect(seen.size).toBe(598);
+  expect(await series()).toContain('component_state{stack="main",component="web",state="Waiting"} 1');
+});

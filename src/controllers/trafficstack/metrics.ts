@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { COMPONENT_STATES } from '../../api/trafficstack/terms.ts';
 import type { TrafficStackStatus } from '../../api/trafficstack/trafficStack.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
+import { silentBudgets, type CreateBudget, type NamedSeries } from '../../runtime/manager/seriesBudget.ts';
 import { figuresOf, type ComponentFigures, type ConditionFigures, type StackFigures } from './decide/figures.ts';
 
 /** The metrics of TrafficStacks. Only the leader has their series. */
@@ -16,6 +17,12 @@ interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
+
+/**
+ * Names with series within three hours: the stack, each of its components, and each pair of a component and the root that it waits for. A
+ * component has at most ten series, the others fewer. A stack has up to 200 components, each with a root.
+ */
+const MOST_NAMES = { ofOwner: 600, ofAll: 1_500 };
 
 /** A gauge of all stacks, or of all components. */
 interface Definition<Figures> {
@@ -81,8 +88,12 @@ const OF_COMPONENT: readonly Definition<ComponentFigures>[] = [
  * Creates the metrics: three series for each stack, and at most eleven for each of its components. They are made from the last status
  * when they are asked for, so that a component that is gone has none.
  */
-export function createTrafficStackMetrics(registry: Registry): TrafficStackMetrics {
+export function createTrafficStackMetrics(
+  registry: Registry,
+  createBudget: CreateBudget = silentBudgets,
+): TrafficStackMetrics {
   const known = new Map<string, StackFigures>();
+  const budget = createBudget('TrafficStack', MOST_NAMES);
   for (const { name, help, labels = [], samples } of [...OF_STACK, ...OF_COMPONENT.map(ofEachComponent)]) {
     new Gauge({
       name: `${METRIC_PREFIX}stack_${name}`,
@@ -98,9 +109,34 @@ export function createTrafficStackMetrics(registry: Registry): TrafficStackMetri
     });
   }
   return {
-    record: (name, status) => void known.set(name, figuresOf(status)),
-    forget: (name) => void known.delete(name),
+    record(name, status) {
+      const figures = figuresOf(status);
+      const placed = budget.show(name, namesIn(name, figures));
+      if (placed.has('')) known.set(name, { ...figures, components: placedComponents(figures, placed) });
+      else known.delete(name);
+    },
+    forget(name) {
+      known.delete(name);
+      budget.forget(name);
+    },
   };
+}
+
+/** The names of a stack that users choose. The stack itself has an empty id. */
+function* namesIn(owner: string, { components }: StackFigures): Generator<NamedSeries> {
+  yield { owner, id: '' };
+  for (const { name } of components) yield { owner, id: name };
+  for (const component of components) if (component.root !== undefined) yield { owner, id: rootId(component) };
+}
+
+function rootId({ name, root = '' }: ComponentFigures): string {
+  return `${name} ${root}`;
+}
+
+function placedComponents({ components }: StackFigures, placed: ReadonlySet<string>): ComponentFigures[] {
+  return components
+    .filter(({ name }) => placed.has(name))
+    .map((component) => (placed.has(rootId(component)) ? component : { ...component, root: undefined }));
 }
 
 function ofEachComponent({ name, help, labels = [], samples }: Definition<ComponentFigures>): Definition<StackFigures> {

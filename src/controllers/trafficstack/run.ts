@@ -9,6 +9,7 @@ import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import { idOf } from '../../runtime/objectSet/member.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
@@ -93,7 +94,7 @@ export function runStacks(
       ...{ clock, events },
     },
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
-    metrics: createTrafficStackMetrics(metrics.registry),
+    metrics: createTrafficStackMetrics(metrics.registry, seriesBudgets(context)),
     renderings: new Renderings({
       countNodes: (labels) => countNodesWith(nodes.lister.list(), labels),
       builtIns,

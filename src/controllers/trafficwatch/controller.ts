@@ -18,7 +18,7 @@ import type { Writers } from './act/act.ts';
 import type { AllowedDeployments } from './decide/deployment/allowed.ts';
 import { CrdCheck } from './observe/crd/crdCheck.ts';
 import { LabelWrites } from './act/labelWrites.ts';
-import { createTrafficWatchMetrics } from './metrics.ts';
+import type { TrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { Demands } from './observe/demands.ts';
 import type { Sources } from './observe/observe.ts';
@@ -72,7 +72,7 @@ export interface TrafficWatchControllerOptions extends Watched {
   /** For requests for the schema that the API server publishes. */
   readonly transport: Pick<Transport, 'request'>;
   readonly events: EventRecorder;
-  readonly registry: Registry;
+  readonly watchMetrics: TrafficWatchMetrics;
   readonly metrics?: ControllerMetrics;
   readonly logger: Logger;
   readonly isLeader: () => boolean;
@@ -198,10 +198,9 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const placements = placementsOf(o, watches, changed);
   const sources = sourcesOf(o, { watches, placements, crd }, memory);
   const writers = writersOf(o, sources, placements);
-  const { logger, metrics, clock } = o;
+  const { logger, metrics, clock, watchMetrics } = o;
   const podRejections = new PodRejections({ failedPods: o.failedPods.lister, events: o.events });
   const dependencies = { sources, writers, podRejections, events: o.events, logger, isLeader: o.isLeader };
-  const watchMetrics = createTrafficWatchMetrics(o.registry);
   const passWork = new PassWork(clock, watchMetrics);
   const decideWatch: Reconcile = (key, signal) => reconcile({ ...dependencies, metrics: watchMetrics }, key, signal);
   const main = new Controller({

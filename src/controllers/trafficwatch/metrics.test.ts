@@ -16,7 +16,7 @@ function metrics() {
   const registry = new Registry();
   const series = async (name = 'node_unfit'): Promise<string[]> =>
     (await registry.metrics()).split('\n').filter((line) => line.startsWith(`traffic_operator_${name}{`));
-  return { series, shown: createTrafficWatchMetrics(registry) };
+  return { registry, series, shown: createTrafficWatchMetrics(registry) };
 }
 
 const line = (node: string, value: string, trafficwatch = 'web'): string =>
@@ -238,5 +238,48 @@ describe('traffic_operator_trafficwatch_capacity_source_nodes', () => {
     expect(await shownSeries()).toEqual([shownAs('Series', 3, 'api')]);
     shown.capacitySources('shop/api', new Map());
     expect(await shownSeries()).toEqual([]);
+  });
+});
+
+describe('the series of TrafficWatches that one namespace creates and deletes in a loop', () => {
+  const NAMES = 1_000;
+  const spec = { mode: 'Observe', direction: 'Transmit', measure: 'Sum' } as const;
+
+  /** Records each name once and deletes it. @returns the different series that existed meanwhile, by metric */
+  async function churn(of: Record<string, Verdict>): Promise<{ count: (metric: string) => number } & Shown> {
+    const { registry, shown, series } = metrics();
+    const seen = new Set<string>();
+    for (let name = 0; name < NAMES; name += 1) {
+      const key = `shop/web-${name}`;
+      shown.record(key, ...verdicts(of));
+      shown.info(key, spec);
+      shown.ready(key, true);
+      shown.capacitySources(key, new Map([['Series', 1]]));
+      for (const each of (await registry.metrics()).split('\n')) if (each.includes('"shop"')) seen.add(each);
+      shown.forget(key);
+    }
+    const count = (metric: string): number => [...seen].filter((each) => each.includes(`_${metric}{`)).length;
+    return { count, shown, series };
+  }
+  type Shown = Pick<ReturnType<typeof metrics>, 'shown' | 'series'>;
+  const nodes = (verdict: Verdict) => Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`n${i}`, verdict]));
+
+  it('are those of 300 names and of 2,000 nodes within three hours, and leave those of another namespace', async () => {
+    const { count, shown, series } = await churn(nodes('Unfit'));
+    const metricsOfOne = ['info', 'ready', 'capacity_source_nodes'].map((name) => count(`trafficwatch_${name}`));
+    expect([...metricsOfOne, count('trafficwatch_nodes'), count('node_unfit')]).toEqual([300, 300, 300, 900, 2_000]);
+    shown.record('bank/web', ...verdicts(nodes('Unfit')));
+    expect(await series()).toHaveLength(20);
+  });
+
+  it('leave half of those of nodes to nodes that turn unfit, while nodes are unknown', async () => {
+    const { count, shown, series } = await churn(nodes('Unknown'));
+    expect(count('node_unfit')).toBe(1_000);
+    // One of the names that have a place.
+    shown.record('shop/web-299', ...verdicts(nodes('Unfit')));
+    expect(await series()).toHaveLength(20);
+    expect(await series('trafficwatch_nodes')).toContain(
+      'traffic_operator_trafficwatch_nodes{namespace="shop",trafficwatch="web-299",verdict="Unfit"} 20',
+    );
   });
 });

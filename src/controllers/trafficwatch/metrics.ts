@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { NotMeasurable } from '../../nodes/notMeasurable.ts';
+import {
+  silentBudgets,
+  type CreateBudget,
+  type NamedSeries,
+  type SeriesBudget,
+} from '../../runtime/manager/seriesBudget.ts';
 import type { Direction, Measure } from '../../api/trafficwatch/spec/reading.ts';
 import type { CapacitySource } from '../../usage/evaluate/percent.ts';
 import type { Mode } from '../../api/trafficwatch/spec/mode.ts';
@@ -19,6 +25,18 @@ const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
  * TrafficWatch, and series for all of them would need more memory than the operator has. The counts cover all nodes.
  */
 export const MAX_NODES_SHOWN = 500;
+
+/**
+ * TrafficWatches with series within three hours. Each has at most 13 series besides those of nodes, and another one for each of the 16
+ * combinations that its `info` can have. A namespace may replace a hundred of the 200 that are decided.
+ */
+const MOST_SHOWN = { ofOwner: 300, ofAll: 2_000 };
+
+/** Series of nodes within three hours, of all TrafficWatches of a namespace, and of all. */
+const MOST_NODE_SERIES = { ofOwner: 2_000, ofAll: 20_000 };
+
+/** The part of these that unknown nodes may have. When a pass fails, all nodes are unknown: unfit ones still need a place later. */
+const UNKNOWN_SHARE = 0.5;
 
 /** The verdicts in the order of the nodes, and their counts. Empty if nothing was decided. */
 export interface DecidedNodes {
@@ -100,13 +118,23 @@ function shownNodes(
   return shown;
 }
 
+/** Leaves the nodes whose series have a place in the budget of the namespace. */
+function withinBudget(budget: SeriesBudget, key: string, shown: Shown): Shown {
+  const owner = watchLabels(key).namespace;
+  const wanted = function* (): Generator<NamedSeries> {
+    for (const [id, value] of shown) yield { owner, id, share: value === 1 ? 1 : UNKNOWN_SHARE };
+  };
+  const placed = budget.show(key, wanted());
+  return placed.size === shown.size ? shown : new Map([...shown].filter(([node]) => placed.has(node)));
+}
+
 /**
  * traffic_operator_trafficwatch_nodes{trafficwatch,namespace,verdict}: the number of nodes for each verdict.
  *
  * traffic_operator_node_unfit{trafficwatch,namespace,node}: 1 for an unfit node, NaN for an unknown node. Fit nodes
  * have no series, so that the number of series depends on the number of problems, not on the size of the cluster.
  */
-function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'record'> {
+function createVerdictGauges(registry: Registry, budget: SeriesBudget): Pick<TrafficWatchMetrics, 'record'> {
   const nodesByVerdict = new Gauge({
     name: 'traffic_operator_trafficwatch_nodes',
     help: 'Nodes by the verdict of a TrafficWatch: Fit, Unfit, Unknown, or NotMeasurable if the node cannot be measured.',
@@ -117,7 +145,8 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
     name: 'traffic_operator_node_unfit',
     help:
       '1 if a TrafficWatch finds a node unfit, NaN if the node is unknown, absent if the node is fit. ' +
-      `Limited to ${MAX_NODES_SHOWN} nodes for each TrafficWatch, unfit nodes first.`,
+      `Limited to ${MAX_NODES_SHOWN} nodes for each TrafficWatch and, within three hours, ` +
+      `${MOST_NODE_SERIES.ofOwner} series for each namespace; unfit nodes first.`,
     labelNames: ['trafficwatch', 'namespace', 'node'],
     registers: [registry],
   });
@@ -161,7 +190,7 @@ function createVerdictGauges(registry: Registry): Pick<TrafficWatchMetrics, 'rec
       const shownCounts = { ...counts, Unknown: counts.Unknown - counts.NotMeasurable };
       showCounts(key, shownCounts, verdicts.length > 0);
       const before = shownBefore.get(key) ?? NONE;
-      showNodes(key, before, shownNodes(nodes, decided, before));
+      showNodes(key, before, withinBudget(budget, key, shownNodes(nodes, decided, before)));
       if (decided.breaker === undefined) held.remove(watchLabels(key));
       else if (decided.breaker !== 'Unchanged') held.set(watchLabels(key), decided.breaker.held);
       showBlocked(key, decided.blocked);
@@ -262,9 +291,15 @@ function createLimitGauges(registry: Registry): Pick<TrafficWatchMetrics, 'limit
  * traffic_operator_trafficwatch_ready{trafficwatch,namespace}: `status.ready` as 1 or 0, only in the leader.
  *
  * traffic_operator_pass_settled_seconds: time from the start of a pass until all TrafficWatches were reconciled.
+ *
+ * Users choose the names of TrafficWatches: one without a place in the budget of its namespace has no series.
  */
-export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetrics {
-  const { record } = createVerdictGauges(registry);
+export function createTrafficWatchMetrics(
+  registry: Registry,
+  createBudget: CreateBudget = silentBudgets,
+): TrafficWatchMetrics {
+  const budget = createBudget('TrafficWatch', MOST_SHOWN);
+  const { record } = createVerdictGauges(registry, createBudget('node_unfit', MOST_NODE_SERIES));
   const { capacitySources } = createCapacityGauge(registry);
   const { info, forget: forgetInfo } = createInfoGauge(registry);
   const readiness = new Gauge({
@@ -279,20 +314,21 @@ export function createTrafficWatchMetrics(registry: Registry): TrafficWatchMetri
     buckets: SETTLED_BUCKETS,
     registers: [registry],
   });
-  const forget = (key: string): void => {
-    record(key, [], { verdicts: [], counts: countVerdicts([]) });
-    capacitySources(key, NONE_KNOWN);
-    readiness.remove(watchLabels(key));
-    forgetInfo(key);
-  };
+  const hasPlace = (key: string): boolean => budget.show(key, [{ owner: watchLabels(key).namespace, id: '' }]).size > 0;
   return {
-    record,
-    capacitySources,
-    info,
+    record: (key, nodes, decided) => void (hasPlace(key) && record(key, nodes, decided)),
+    capacitySources: (key, counts) => void (hasPlace(key) && capacitySources(key, counts)),
+    info: (key, spec) => void (hasPlace(key) && info(key, spec)),
     ...createNotMeasurableGauge(registry),
     ...createLimitGauges(registry),
-    forget,
-    ready: (key, ready) => readiness.set(watchLabels(key), ready ? 1 : 0),
+    forget: (key) => {
+      record(key, [], { verdicts: [], counts: countVerdicts([]) });
+      capacitySources(key, NONE_KNOWN);
+      readiness.remove(watchLabels(key));
+      forgetInfo(key);
+      budget.forget(key);
+    },
+    ready: (key, ready) => void (hasPlace(key) && readiness.set(watchLabels(key), ready ? 1 : 0)),
     passSettled: (seconds) => settled.observe(seconds),
   };
 }

@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { podPlacementResource } from '../../api/podplacement/schema.ts';
 import { trafficWatchResource } from '../../api/trafficwatch/schema.ts';
 import { cachePart, controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import { defineController } from '../contract/module.ts';
 import { createFailedPodInformer } from './act/rejectedPods.ts';
@@ -64,7 +65,7 @@ export const trafficWatch = defineController({
       limits: limitsOf(most),
       allowedDeployments: { enabled: deployments, namespaces: deploymentNamespace },
       measurementProblems: () => measuring.problems(),
-      registry: metrics.registry,
+      watchMetrics: createTrafficWatchMetrics(metrics.registry, seriesBudgets(context)),
       metrics: metrics.controller,
     });
     return {

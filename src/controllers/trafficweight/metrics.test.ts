@@ -81,3 +81,33 @@ it.each<[string, Partial<TrafficWeightStatus>, string]>([
   metrics.forget('main');
   expect(await steps()).toEqual([]);
 });
+
+it('are bounded while a namespace changes its hosts in a loop, and leave those of another namespace', async () => {
+  const seen = new Set<string>();
+  const host = (name: string, ingress = 'shop/a') => ({ ...HOST, ingress, host: name, weight: 5, currentWeight: 5 });
+  const ready = status('True', 'InForce', {});
+  for (let round = 0; round < 100; round += 1) {
+    const hosts = Array.from({ length: 100 }, (_, i) => host(`h${round}-${i}`));
+    metrics.record('main', ready, hosts);
+    for (const line of await series()) if (line.includes('host_weight')) seen.add(line);
+  }
+  expect(seen.size).toBe(5_000);
+  metrics.record('main', ready, [host('a', 'bank/a')]);
+  expect((await series()).filter((line) => line.includes('namespace="bank"'))).toHaveLength(2);
+  // The counts have all hosts.
+  metrics.record('main', ready, [host('new-1'), host('new-2')]);
+  expect(await series()).toContain(
+    'traffic_operator_trafficweight_hosts{trafficweight="main",reason="ClusterWeight"} 2',
+  );
+  expect((await series()).filter((line) => line.includes('namespace="shop"'))).toEqual([]);
+});
+
+it('are bounded while TrafficWeights come and go under new names', async () => {
+  const seen = new Set<string>();
+  for (let round = 0; round < 1_000; round += 1) {
+    metrics.record(`main-${round}`, status('True', 'InForce', { currentWeight: 5 }), []);
+    for (const line of await series()) if (line.includes('ingress_weight_current')) seen.add(line);
+    metrics.forget(`main-${round}`);
+  }
+  expect(seen.size).toBe(100);
+});

@@ -4,12 +4,16 @@ import { HOST_REASONS, RAMP_PHASES, type HostReason } from '../../api/trafficwei
 import type { HostExplanation, RampStatus, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
+import { silentBudgets, type CreateBudget } from '../../runtime/manager/seriesBudget.ts';
 import type { ReportedHost } from './decide/hosts.ts';
 import { isWaiting } from './decide/ramp.ts';
 import { createHostMetrics } from './hostMetrics.ts';
 
 /** Where a step stands without a ramp, and with one whose gate has no data. */
 const STEP_PHASES = ['Reached', 'Waiting', ...RAMP_PHASES] as const;
+
+/** TrafficWeights with series within three hours. Their names are of the cluster, so that all share one limit. */
+const MOST_WEIGHTS = { ofOwner: 100, ofAll: 200 };
 
 /** The metrics of TrafficWeights. Only the leader has their series. */
 export interface TrafficWeightMetrics {
@@ -27,7 +31,11 @@ export interface TrafficWeightMetrics {
  * Creates the metrics. The first two have the names of k8s-traffic-controller, so that an alert about them goes on
  * working; here they have the label `trafficweight`.
  */
-export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMetrics {
+export function createTrafficWeightMetrics(
+  registry: Registry,
+  createBudget: CreateBudget = silentBudgets,
+): TrafficWeightMetrics {
+  const budget = createBudget('TrafficWeight', MOST_WEIGHTS);
   const gauge = <L extends string>(name: string, help: string, ...labels: L[]): Gauge<L | 'trafficweight'> =>
     new Gauge({ name, help, labelNames: ['trafficweight', ...labels], registers: [registry] });
   const desired = gauge(
@@ -53,7 +61,7 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
     '1 if a TrafficWeight is ready, 0 if not, with the reason of its condition. Only the leader reports it.',
     'reason',
   );
-  const hostWeights = createHostMetrics(registry);
+  const hostWeights = createHostMetrics(registry, createBudget);
   const forgetStep = (trafficweight: string): void => {
     for (const phase of STEP_PHASES) step.remove({ trafficweight, phase });
   };
@@ -75,6 +83,7 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
   };
   return {
     record(trafficweight, status, hosts) {
+      if (budget.show(trafficweight, [{ owner: '', id: '' }]).size === 0) return;
       const { desiredWeight, currentWeight, conditions } = status;
       const condition = findCondition(conditions, WeightCondition.Ready);
       if (condition !== undefined) setReady(trafficweight, condition);
@@ -87,6 +96,7 @@ export function createTrafficWeightMetrics(registry: Registry): TrafficWeightMet
       for (const reason of HOST_REASONS) byReason.set({ trafficweight, reason }, counts.get(reason) ?? 0);
     },
     forget(trafficweight) {
+      budget.forget(trafficweight);
       hostWeights.forget(trafficweight);
       forgetReady(trafficweight);
       forgetStep(trafficweight);

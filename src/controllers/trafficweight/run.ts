@@ -4,6 +4,7 @@ import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import type { RunningController } from '../contract/module.ts';
 import type { WeightContext } from './context.ts';
@@ -75,7 +76,7 @@ export function runWeights(
     ingressEvents: new IngressEvents(events),
     gates: new Gates(sources.ask, clock),
     held: new Map(),
-    metrics: createTrafficWeightMetrics(metrics.registry),
+    metrics: createTrafficWeightMetrics(metrics.registry, seriesBudgets(context)),
   };
   const controller: Controller = new Controller({
     name: 'trafficweight',

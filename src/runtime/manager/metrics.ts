@@ -33,6 +33,8 @@ export interface RuntimeMetrics {
   readonly http: HttpMetrics;
   /** Whether this process leads. */
   leading(isLeader: boolean): void;
+  /** How many series of a kind a SeriesBudget leaves out now. */
+  seriesLeftOut(kind: string, count: number): void;
 }
 
 /** A registry with the metrics of the process itself: CPU, memory, file descriptors, event loop, garbage collection. */
@@ -48,6 +50,11 @@ export function createMetrics(registry: Registry): RuntimeMetrics {
   const make = makers(registry);
   const leader = make.gauge('leader', '1 if this process is the leader, 0 if it stands by.', []);
   leader.set(0);
+  const leftOut = make.gauge(
+    'metric_series_left_out',
+    'Objects or parts of objects that have no series, by kind, since too many had a new name within three hours.',
+    ['kind'],
+  );
   return {
     registry,
     transport: transportMetrics(make),
@@ -57,6 +64,7 @@ export function createMetrics(registry: Registry): RuntimeMetrics {
     writes: writeMetrics(make),
     http: httpMetrics(make),
     leading: (isLeader) => leader.set(isLeader ? 1 : 0),
+    seriesLeftOut: (kind, count) => leftOut.set({ kind }, count),
   };
 }
 

@@ -59,4 +59,15 @@ describe('the metrics of the evaluation', () => {
     registerEvaluationMetrics(registry, scene.connectivity, scene.clock);
     expect(await series()).toEqual(SILENT);
   });
+
+  it('have series of a bounded number of checks that come and go under new names', async () => {
+    const [check] = scene.checks.objects;
+    const seen = new Set<string>();
+    for (let round = 0; round < 150; round += 1) {
+      scene.checks.objects = [{ ...check, metadata: { ...check?.metadata, name: `check-${round}` } }];
+      await scene.clock.advance(1_000);
+      for (const each of await series()) if (each.startsWith('reporting_agents')) seen.add(each);
+    }
+    expect(seen.size).toBe(100);
+  });
 });

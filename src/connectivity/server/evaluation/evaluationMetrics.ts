@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { PLANES } from '../../../api/connectivitycheck/terms.ts';
 import { Turns } from '../../../runtime/controller/turns.ts';
+import { silentBudgets, type CreateBudget } from '../../../runtime/manager/seriesBudget.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Steps } from '../../localise/steps.ts';
 import type { Connectivity, Evaluated } from './evaluations.ts';
@@ -10,6 +11,9 @@ import { RecentInTurns } from '../view/recent.ts';
 const PREFIX = 'traffic_operator_connectivity_';
 /** How long values are kept, so that the gauges of one scrape share them, ms. */
 const KEPT_MS = 1_000;
+
+/** ConnectivityChecks with a series within three hours. */
+const MOST_CHECKS = { ofOwner: 100, ofAll: 200 };
 
 interface Figures {
   readonly nodes: readonly NodeFigures[];
@@ -38,7 +42,9 @@ export function registerEvaluationMetrics(
   registry: Registry,
   source: Pick<Connectivity, 'evaluated' | 'views' | 'silentAgents'>,
   clock: Clock,
+  createBudget: CreateBudget = silentBudgets,
 ): void {
+  const budget = createBudget('check', MOST_CHECKS);
   const figures = new RecentInTurns<Figures>(clock, KEPT_MS, async () =>
     new Turns().run(figuresOf(source, await source.evaluated())),
   );
@@ -59,12 +65,16 @@ export function registerEvaluationMetrics(
     ['plane'],
     async () => (await figures.get()).pairs.map(({ plane, failed }) => ({ labels: { plane }, value: failed })),
   );
-  gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], async () =>
-    [...(await source.evaluated()).results].map(([check, { counts }]) => ({
-      labels: { check },
-      value: counts.reportingAgents,
-    })),
-  );
+  gauge('reporting_agents', 'Agents on the nodes of a check with a current report.', ['check'], async () => {
+    const { results } = await source.evaluated();
+    const placed = budget.show(
+      'checks',
+      Array.from(results.keys(), (id) => ({ owner: '', id })),
+    );
+    return [...results]
+      .filter(([check]) => placed.has(check))
+      .map(([check, { counts }]) => ({ labels: { check }, value: counts.reportingAgents }));
+  });
   gauge(
     'silent_agents',
     'Agents that should report and have not done so for two of their intervals. Without nodes that come, go or are not Ready.',

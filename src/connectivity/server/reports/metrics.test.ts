@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../../../api/agent/report.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
-import { reportMetrics } from './metrics.ts';
+import { silentBudgets, type SeriesBudget } from '../../../runtime/manager/seriesBudget.ts';
+import { MOST_PROBED_URLS, reportMetrics } from './metrics.ts';
 import { Reports } from './reports.ts';
 
 const PING = 'http://server/api/v1/ping';
@@ -13,13 +14,15 @@ const REPORT: Report = {
 };
 
 let reports: Reports;
+let budget: SeriesBudget;
 beforeEach(() => {
+  budget = silentBudgets('probed_url', MOST_PROBED_URLS);
   reports = new Reports(new FakeClock());
 });
 
 /** URLs that a check assigns, by pod. */
 const assigned: Record<string, readonly string[]> = {};
-const text = (): string => [...reportMetrics(reports, ({ podname }) => assigned[podname] ?? [])].join('');
+const text = (): string => [...reportMetrics(reports, ({ podname }) => assigned[podname] ?? [], budget)].join('');
 
 /** The lines of values whose metric's name ends with one of these. */
 function lines(...names: string[]): string[] {
@@ -80,5 +83,17 @@ ncagent_http_probe_connection_result{agent="n1-private_network",url="${PING}"} 1
     }
     const urls = lines('http_probe_code').map((line) => /agent="(.).*url="(.*)"/.exec(line)?.slice(1).join(' '));
     expect(urls).toEqual([...['a', 'b', 'c', 'd'].map((pod) => `${pod} ${PING}`), `d ${checked}`]);
+  });
+
+  it('has a bounded number of URLs that come and go, and always the ping of the server', () => {
+    const seen = new Set<string>();
+    for (let round = 0; round < 1_000; round += 1) {
+      const probes = [{ URL: `http://made.up/${round}`, HTTPCode: 200 }, ...REPORT.network_probes!];
+      reports.accept({ ...REPORT, network_probes: round === 0 ? REPORT.network_probes : probes });
+      const codes = lines('http_probe_code');
+      expect(codes).toContain(`ncagent_http_probe_code{agent="n1-private_network",url="${PING}"} 200`);
+      for (const code of codes) seen.add(code);
+    }
+    expect(seen.size).toBe(30);
   });
 });

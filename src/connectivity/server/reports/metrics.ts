@@ -1,4 +1,5 @@
 import type { ProbeResult, Report } from '../../../api/agent/report.ts';
+import type { SeriesBudget } from '../../../runtime/manager/seriesBudget.ts';
 import { PING_PATH } from '../../protocol/ping.ts';
 import { agentLabel } from '../../protocol/report.ts';
 import { commonUrls } from '../urls/commonUrls.ts';
@@ -63,15 +64,17 @@ export const REPORT_METRICS: readonly Family[] = [
  * from the reports at each scrape: the series of an agent end with the agent.
  *
  * A URL has series if a check assigns it to the agent, or if it is common: see `commonUrls`. An agent can report any URL.
+ *
+ * @param budget the URLs that have series, with MOST_PROBED_URLS as its limits
  */
-export function reportMetrics(reports: Reports, assignedTo: AssignedUrls): Generator<string> {
-  return inParts(metricTexts(reports, assignedTo));
+export function reportMetrics(reports: Reports, assignedTo: AssignedUrls, budget: SeriesBudget): Generator<string> {
+  return inParts(metricTexts(reports, assignedTo, budget));
 }
 
-function* metricTexts(reports: Reports, assignedTo: AssignedUrls): Generator<string> {
+function* metricTexts(reports: Reports, assignedTo: AssignedUrls, budget: SeriesBudget): Generator<string> {
   yield* textsOf(REPORT_COUNT, sums(reports, ({ reportCount }) => reportCount));
   yield* textsOf(ERROR_COUNT, sums(reports, ({ errorCount }) => errorCount));
-  const series = probeSeries(reports, assignedTo);
+  const series = withPlace(probeSeries(reports, assignedTo), budget);
   for (const { family, of } of PROBE_FAMILIES) yield* textsOf(family, figures(series, of));
 }
 
@@ -81,7 +84,7 @@ function* textsOf({ name, type, help }: Family, values: Iterable<LabelledValue>)
   for (const [labels, value] of values) yield `${name}{${labels}} ${value}\n`;
 }
 
-function* figures(series: ReturnType<typeof probeSeries>, of: keyof ProbeResult): Generator<LabelledValue> {
+function* figures(series: Iterable<readonly [string, { probe: Probe }]>, of: keyof ProbeResult): Generator<LabelledValue> {
   for (const [labels, { probe }] of series) {
     const value = probe[of];
     if (isFigure(value)) yield [labels, value];
@@ -112,6 +115,12 @@ function isFigure(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= DAY_MS;
 }
 
+/**
+ * URLs with series within three hours. Each has two series for each node, or sixteen if the page is kept whole, so that with 30 of them a
+ * node has at most 60 more than it has at a time.
+ */
+export const MOST_PROBED_URLS = { ofOwner: 30, ofAll: 60 };
+
 /** URLs of an agent that have series, each eight: see the sum in evaluationMetrics.ts. */
 const MOST_URLS = 2;
 /** The ping of the server, whose series the alerts need, then the first of the others. The API has all. */
@@ -130,6 +139,13 @@ function known(report: Report, common: ReadonlySet<string>, assignedTo: Assigned
   if (probes.every(({ URL }) => common.has(URL))) return probes;
   const assigned = assignedTo(report);
   return probes.filter(({ URL }) => common.has(URL) || assigned.includes(URL));
+}
+
+/** The series of the URLs that have a place. The ping of the server is the first one to have it, and keeps it. */
+function withPlace<S extends { probe: Probe }>(series: ReadonlyMap<string, S>, budget: SeriesBudget) {
+  const urls = new Set(Array.from(series.values(), ({ probe }) => probe.URL));
+  const placed = budget.show('urls', Array.from(urls, (id) => ({ owner: '', id })));
+  return [...series].filter(([, { probe }]) => placed.has(probe.URL));
 }
 
 function* allProbes(reports: Reports): Generator<UrlResults> {

@@ -69,3 +69,13 @@ it('ends with the URL in the checks, and while they cannot be read', async () =>
   assigned = [];
   expect(await series()).toEqual([]);
 });
+
+it('has series of a bounded number of URLs that come and go', async () => {
+  const seen = new Set<string>();
+  for (let round = 0; round < 2_000; round += 1) {
+    assigned = [`https://a.test/${round}`];
+    report('a', [{ URL: assigned[0], HTTPCode: 500 }]);
+    for (const each of await series()) seen.add(each);
+  }
+  expect(seen.size).toBe(1_000);
+});
