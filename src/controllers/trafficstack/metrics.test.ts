@@ -81,13 +81,13 @@ it('are dropped with their stack, and those of others stay', async () => {
   expect(left).toContain('traffic_operator_stack_ready{stack="other",reason="AllReady"} 1');
 });
 
-it('are bounded while components come and go under new names, and leave those of another stack', async () => {
+it('are bounded while components come and go under new names, and leave the series of another stack', async () => {
   const seen = new Set<string>();
   for (let round = 0; round < 1_000; round += 1) {
     metrics.record('main', status('True', 'Ready', component(`web-${round}`)));
     for (const line of await series()) if (line.startsWith('component_state')) seen.add(line);
   }
-  // One place of the 600 is that of the stack.
+  // The stack itself has one of the 600 places.
   expect(seen.size).toBe(599);
   metrics.record('other', status('True', 'Ready', component('db')));
   expect(await series()).toContain('component_state{stack="other",component="db",state="Ready"} 1');

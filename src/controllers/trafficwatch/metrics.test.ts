@@ -264,7 +264,7 @@ describe('the series of TrafficWatches that one namespace creates and deletes in
   type Shown = Pick<ReturnType<typeof metrics>, 'shown' | 'series'>;
   const nodes = (verdict: Verdict) => Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`n${i}`, verdict]));
 
-  it('are those of 300 names and of 2,000 nodes within three hours, and leave those of another namespace', async () => {
+  it('are of 300 names and 2,000 nodes within three hours, and leave the series of another namespace', async () => {
     const { count, shown, series } = await churn(nodes('Unfit'));
     const metricsOfOne = ['info', 'ready', 'capacity_source_nodes'].map((name) => count(`trafficwatch_${name}`));
     expect([...metricsOfOne, count('trafficwatch_nodes'), count('node_unfit')]).toEqual([300, 300, 300, 900, 2_000]);
@@ -272,7 +272,7 @@ describe('the series of TrafficWatches that one namespace creates and deletes in
     expect(await series()).toHaveLength(20);
   });
 
-  it('leave half of those of nodes to nodes that turn unfit, while nodes are unknown', async () => {
+  it('leave half of the series of nodes to nodes that turn unfit, while nodes are unknown', async () => {
     const { count, shown, series } = await churn(nodes('Unknown'));
     expect(count('node_unfit')).toBe(1_000);
     // One of the names that have a place.

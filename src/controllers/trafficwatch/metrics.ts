@@ -27,7 +27,7 @@ const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 export const MAX_NODES_SHOWN = 500;
 
 /**
- * TrafficWatches with series within three hours. Each has at most 13 series besides those of nodes, and another one for each of the 16
+ * TrafficWatches with series within three hours. Each has at most 13 series besides its nodes, and one more for each of the 16
  * combinations that its `info` can have. A namespace may replace a hundred of the 200 that are decided.
  */
 const MOST_SHOWN = { ofOwner: 300, ofAll: 2_000 };

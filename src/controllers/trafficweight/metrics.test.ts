@@ -82,7 +82,7 @@ it.each<[string, Partial<TrafficWeightStatus>, string]>([
   expect(await steps()).toEqual([]);
 });
 
-it('are bounded while a namespace changes its hosts in a loop, and leave those of another namespace', async () => {
+it('are bounded while a namespace changes its hosts in a loop, and leave the series of another namespace', async () => {
   const seen = new Set<string>();
   const host = (name: string, ingress = 'shop/a') => ({ ...HOST, ingress, host: name, weight: 5, currentWeight: 5 });
   const ready = status('True', 'InForce', {});

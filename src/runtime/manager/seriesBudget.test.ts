@@ -67,7 +67,7 @@ describe('names that come and go', () => {
 });
 
 describe('an owner', () => {
-  it('does not take the places of another one', () => {
+  it('does not take the places of another owner', () => {
     const budget = budgetOf();
     for (let name = 0; name < 5_000; name += 1) shows(budget, `web-${name}`);
     expect(budget.show('other', many(LIMITS.ofOwner, 'bank')).size).toBe(LIMITS.ofOwner);
