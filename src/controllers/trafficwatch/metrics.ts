@@ -314,11 +314,16 @@ export function createTrafficWatchMetrics(
     buckets: SETTLED_BUCKETS,
     registers: [registry],
   });
-  const hasPlace = (key: string): boolean => budget.show(key, [{ owner: watchLabels(key).namespace, id: '' }]).size > 0;
+  const ifPlaced =
+    <Rest extends unknown[]>(show: (key: string, ...rest: Rest) => void) =>
+    (key: string, ...rest: Rest): void => {
+      if (budget.show(key, [{ owner: watchLabels(key).namespace, id: '' }]).size > 0) show(key, ...rest);
+    };
   return {
-    record: (key, nodes, decided) => void (hasPlace(key) && record(key, nodes, decided)),
-    capacitySources: (key, counts) => void (hasPlace(key) && capacitySources(key, counts)),
-    info: (key, spec) => void (hasPlace(key) && info(key, spec)),
+    record: ifPlaced(record),
+    capacitySources: ifPlaced(capacitySources),
+    info: ifPlaced(info),
+    ready: ifPlaced((key, ready: boolean) => readiness.set(watchLabels(key), ready ? 1 : 0)),
     ...createNotMeasurableGauge(registry),
     ...createLimitGauges(registry),
     forget: (key) => {
@@ -328,7 +333,6 @@ export function createTrafficWatchMetrics(
       forgetInfo(key);
       budget.forget(key);
     },
-    ready: (key, ready) => void (hasPlace(key) && readiness.set(watchLabels(key), ready ? 1 : 0)),
     passSettled: (seconds) => settled.observe(seconds),
   };
 }

@@ -116,7 +116,11 @@ describe('the series of an object', () => {
   });
 });
 
-type Step = { wanted: { owner: string; ids: number[] }[]; object: string; wait: number };
+interface Step {
+  wanted: { owner: string; ids: number[] }[];
+  object: string;
+  wait: number;
+}
 const STEP: fc.Arbitrary<Step> = fc.record({
   object: fc.constantFrom('a', 'b', 'c'),
   wanted: fc.array(fc.record({ owner: fc.constantFrom('x', 'y', 'z'), ids: fc.array(fc.nat(9), { maxLength: 8 }) }), {
@@ -133,11 +137,11 @@ it('never has more different series within three hours than the limits, in any o
       /** Series that were shown, and until when: they are in the memory of Prometheus three hours longer. */
       const last = new Map<string, number>();
       const shown = new Map<string, string[]>();
+      /** Like Prometheus: a series that is shown now has a sample now. */
+      const note = (): void => {
+        for (const key of [...shown.values()].flat()) last.set(key, clock.monotonic());
+      };
       for (const { object, wanted, wait } of steps) {
-        // Like Prometheus: what is shown now has a sample now.
-        const note = (): void => {
-          for (const key of [...shown.values()].flat()) last.set(key, clock.monotonic());
-        };
         note();
         const list = wanted.flatMap(({ owner, ids }) => ids.map((id) => ({ owner, id: `${owner}${id}` })));
         const placed = budget.show(object, list);
