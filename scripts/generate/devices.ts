@@ -115,9 +115,14 @@ begins again gives none ([late samples](existing-prometheus.md#late-samples)). E
 
 | Speed of the device | Stated capacity | Highest rate |
 |---|---|---|
-| known | none, or lower than the speed | twice the speed |
-| known | higher than the speed | twice the stated capacity: the 10 Gbit/s of a veth, for example, are only nominal |
+| known | none, or lower than the speed | 125 % of the speed, of a bond 200 % |
+| known | higher than the speed | 125 % of the stated capacity, of a bond 200 %: the 10 Gbit/s of a veth, for example, are only nominal |
 | unknown | any | 25.6 Tbit/s |
+
+No link carries more than its speed. But a full link delays scrapes, and a sample has the time at which its scrape begins: if the last two of four scrapes
+are read 60 % of the scrape interval late, the rate is 24 % too high. A limit of 110 % would take the figure from nodes that are full. The
+counter of a bond may be right up to twice the speed of the bond: [in mode broadcast, or if a slave reports no speed](#bonds), and because a standby
+also receives. The operator does not detect a jump that gives a lower rate: the percent is too high until the rate window has passed.
 
 After a jump of a counter, or if a link became much slower under load, this ends when the rate window has passed. If it does
 not end, the device carries more than its speed says: state the capacity, or exclude the device with \`spec.devices\`.

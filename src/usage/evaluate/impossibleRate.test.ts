@@ -6,8 +6,9 @@ import { usageOf, type Device } from './testing/usageOf.ts';
 /** 10 Gbit/s, 10 % used. */
 const ETH0: Device = { name: 'eth0', rate: '125000000', received: '125000000', total: '5', speed: '1250000000' };
 const BOND = { name: 'bond0', flags: String(0x1443) };
-/** Just above twice the speed, and twice the speed. */
-const TOO_FAST = '2500000001';
+/** Above 125 % of the speed by one byte per second, and 125 %. */
+const TOO_FAST = '1562500001';
+const FASTEST = '1562500000';
 const TWICE = '2500000000';
 const DIRECTIONS: readonly Direction[] = ['Transmit', 'Receive', 'Max', 'Sum'];
 const MEASURES: readonly Measure[] = ['Sum', 'Fullest'];
@@ -31,39 +32,39 @@ describe('a rate that cannot be', () => {
       why: 'the counter stepped back: 2,285,743 %',
       change: { rate: '28571787500000' },
       directions: ['Transmit', 'Max', 'Sum'],
-      message: 'rate of eth0 is more than twice its speed of 10Gbit/s',
+      message: 'rate of eth0 is above 125 % of its speed of 10Gbit/s',
     },
     {
-      why: 'it is just above twice the speed',
+      why: 'the counter jumped less far: it is just above 125 % of the speed',
       change: { rate: TOO_FAST },
       directions: ['Transmit', 'Max', 'Sum'],
-      message: 'rate of eth0 is more than twice its speed of 10Gbit/s',
+      message: 'rate of eth0 is above 125 % of its speed of 10Gbit/s',
     },
     {
       why: 'the counter of the bytes received stepped back',
       change: { received: '28571787500000' },
       directions: ['Receive', 'Max', 'Sum'],
-      message: 'receive rate of eth0 is more than twice its speed of 10Gbit/s',
+      message: 'receive rate of eth0 is above 125 % of its speed of 10Gbit/s',
     },
     {
       why: 'a bond has the speed of its active slaves',
-      change: { ...BOND, rate: '58875000000000' },
+      change: { ...BOND, rate: '2500000001' },
       directions: ['Transmit', 'Max', 'Sum'],
-      message: 'rate of bond0 is more than twice its speed of 10Gbit/s',
+      message: 'rate of bond0 is above 200 % of its speed of 10Gbit/s',
     },
     {
       why: 'the stated capacity is lower than the speed: the speed is compared',
       change: { rate: TOO_FAST },
       capacity: '1Gbit',
       directions: ['Transmit'],
-      message: 'rate of eth0 is more than twice its speed of 10Gbit/s',
+      message: 'rate of eth0 is above 125 % of its speed of 10Gbit/s',
     },
     ...[annotated('40Gbit'), LABEL, SPEC].map((capacity) => ({
       why: `the stated capacity is higher than the speed, and is compared: ${capacity.source}`,
-      change: { rate: '10000000001' },
+      change: { rate: '6250000001' },
       capacity,
       directions: ['Transmit', 'Max'] as const,
-      message: 'rate of eth0 is more than twice the stated capacity of 40Gbit/s',
+      message: 'rate of eth0 is above 125 % of the stated capacity of 40Gbit/s',
     })),
     {
       why: 'no link is so fast, whatever the stated capacity is: the speed is unknown',
@@ -105,19 +106,24 @@ describe('a rate that cannot be', () => {
       percent: 200,
     },
     {
-      why: 'twice the speed in each direction: they are not added up',
-      change: { rate: TWICE, received: TWICE },
+      why: 'a full link whose scrapes are late',
+      change: { rate: FASTEST, received: FASTEST },
+      percent: 125,
+    },
+    {
+      why: 'as much in each direction: they are not added up',
+      change: { rate: FASTEST, received: FASTEST },
       directions: ['Sum'],
-      percent: 400,
+      percent: 250,
     },
     { why: 'what is received does not count', change: { received: TOO_FAST }, directions: ['Transmit'], percent: 10 },
     { why: 'what is sent does not count', change: { rate: TOO_FAST }, directions: ['Receive'], percent: 10 },
     {
       why: 'the stated capacity is lower than the link: much more than 100 % of it is possible',
-      change: { rate: TWICE },
+      change: { rate: FASTEST },
       capacity: '1Gbit',
       directions: ['Transmit'],
-      percent: 2000,
+      percent: 1250,
     },
     {
       why: 'the stated capacity is higher than the speed, which is nominal: a veth',

@@ -3,7 +3,7 @@ import { DEFAULT_EXCLUDED_DEVICES } from './devices/devices.ts';
 import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import { FASTEST, isUsable } from './speeds.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
-import { highestRate, type Found, type Sums } from './sums.ts';
+import { highestRate, mostPercent, type Found, type Sums } from './sums.ts';
 
 /** Speeds and rates below this share of the known speeds change the percent of a node by less than 1. */
 export const REAL_SHARE = 0.01;
@@ -39,21 +39,23 @@ export function lackOfSpeed({ counted }: NodeDevices, sums: Sums): string | unde
  * Message, without the rate, about a device with a rate that cannot be: its counter jumped within the rate window, as when
  * the device is created again under its name with another counter, or its speed is wrong.
  */
-export function impossibleRate({ name, speed }: CountedDevice, found: Found, stated: number): string {
-  const limit = highestRate(speed, stated);
+export function impossibleRate(device: CountedDevice, found: Found, stated: number): string {
+  const { name } = device;
+  const limit = highestRate(device, stated);
   const isFirst = (found.rates?.devices.get(name)?.rate ?? 0) > limit;
   const what = isFirst && found.direction !== 'Receive' ? 'rate' : 'receive rate';
   return (
-    `the ${what} of ${name} is ${limitOf(speed, stated)}: its counter jumped, or the speed is wrong; ` +
+    `the ${what} of ${name} is ${limitOf(device, stated)}: its counter jumped, or the speed is wrong; ` +
     'if this lasts longer than the rate window, set the capacity annotation of the node, or spec.capacity, ' +
     `or exclude ${name}: spec.devices`
   );
 }
 
-function limitOf(speed: number | undefined, stated: number): string {
+function limitOf(device: CountedDevice, stated: number): string {
+  const { speed } = device;
   if (!isUsable(speed)) return `above ${formatCapacity(FASTEST)}/s, and no link is faster`;
-  if (stated > speed) return `more than twice the stated capacity of ${formatCapacity(stated)}/s`;
-  return `more than twice its speed of ${formatCapacity(speed)}/s`;
+  const whose = stated > speed ? 'the stated capacity' : 'its speed';
+  return `above ${mostPercent(device)} % of ${whose} of ${formatCapacity(Math.max(speed, stated))}/s`;
 }
 
 function speedOf({ name, speed }: CountedDevice): string {

@@ -43,22 +43,37 @@ export interface Sums {
   impossible: CountedDevice | undefined;
 }
 
-/** The rate of a device may be this many times its speed: rates over a few scrapes, and nominal speeds, are not exact. */
-const LIMIT = 2;
+/**
+ * The slope of a full link in percent of its speed, at most. A full link delays scrapes, and the server stamps a sample when its scrape begins. If
+ * the last two of the four scrapes of a window are read late by the part f of the scrape interval, the slope is 0.4 f too high (least squares), so
+ * this allows 60 % of the interval. With three scrapes it allows half of it, with two a quarter.
+ */
+const MOST_PERCENT = 125;
+/**
+ * The same for a bond, whose counter may be right above its speed: two copies in the mode broadcast, a slave that reports no speed, and what the
+ * standby receives. See docs/devices.md.
+ */
+const MOST_PERCENT_OF_BOND = 200;
+
+/** The highest percent of its speed that the rate of a device can have. */
+export function mostPercent({ isBond }: Pick<CountedDevice, 'isBond'>): number {
+  return isBond === true ? MOST_PERCENT_OF_BOND : MOST_PERCENT;
+}
 
 /**
  * The highest rate of one direction that a device can have, bytes per second. A stated capacity may be lower than the
  * speed of the link, and more than 100 % of it is possible. It may be higher, because the speed of a veth is only nominal.
  *
- * | speed    | limit                                                           |
- * |----------|-----------------------------------------------------------------|
- * | usable   | twice the speed, or twice the stated capacity if that is higher |
- * | unknown  | the fastest link that there is                                  |
+ * | speed    | limit                                                                          |
+ * |----------|--------------------------------------------------------------------------------|
+ * | usable   | `mostPercent` of the speed, or of the stated capacity if that is higher        |
+ * | unknown  | the fastest link that there is                                                 |
  *
  * @param stated bytes per second; 0 if nothing states the capacity of the node
  */
-export function highestRate(speed: number | undefined, stated: number): number {
-  return isUsable(speed) ? LIMIT * Math.max(speed, stated) : FASTEST;
+export function highestRate(device: Pick<CountedDevice, 'speed' | 'isBond'>, stated: number): number {
+  const { speed } = device;
+  return isUsable(speed) ? (mostPercent(device) / 100) * Math.max(speed, stated) : FASTEST;
 }
 
 /**
@@ -98,7 +113,7 @@ export function sumUp({ facts, rates, second, direction, both }: Found, stated: 
       if (mostSpeed > unratedSpeed) [unrated, unratedSpeed] = [device, mostSpeed];
       continue;
     }
-    if (impossible === undefined && Math.max(rate, other) > highestRate(speed, stated)) impossible = device;
+    if (impossible === undefined && Math.max(rate, other) > highestRate(device, stated)) impossible = device;
     devices++;
     sent += rate;
     received += other;
