@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { readingKey } from '../evaluate/reading.ts';
 import { device, PassScene } from './testing/passScene.ts';
@@ -105,6 +105,41 @@ describe('a node with two series of a device', () => {
     const shown = { newest: '1699999900', speed: '1000' } as const;
     scene.prometheus.devices = [device('a', 'eth0', shown), device('a', 'eth1')];
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+  });
+
+  /** Nodes whose exporters were all replaced: with long names, as in clouds. */
+  const replacedOn = (count: number): Record<string, object> => {
+    const names = Array.from({ length: count }, (_, n) => `ip-10-0-0-${n}.eu-central-1.compute.internal`);
+    scene.prometheus.devices = names.flatMap((name) => [
+      device(name, 'eth0', { ...OLD, instance: `[2001:db8::${name}]:9100` }),
+      device(name, 'eth0', { pod: 'ne-2' }),
+    ]);
+    return Object.fromEntries(names.map((name) => [name, {}]));
+  };
+
+  it('is measured so on many nodes, with queries of 16 KiB, since VictoriaMetrics refuses longer ones', async () => {
+    const all = replacedOn(300);
+    const { nodes } = await scene.next(all);
+    expect([...nodes.values()].filter(({ percent }) => percent !== 5)).toEqual([]);
+    const lengths = asked().map((expression) => expression.length);
+    expect(lengths.filter((length) => length > 16 * 1024)).toEqual([]);
+    expect(lengths.slice(0, -1).filter((length) => length < 8 * 1024)).toEqual([]);
+  });
+
+  it('fails no pass if the answer does not come, and others keep theirs', async () => {
+    const all = replacedOn(100);
+    let answered = 0;
+    scene.prometheus.before = ({ expression }) =>
+      expression.includes(' and (timestamp(') && ++answered > 1 ? new Promise<void>(() => undefined) : undefined;
+    const pass = scene.next({ ...all });
+    await vi.waitFor(async () => {
+      expect(answered).toBeGreaterThan(1);
+      await scene.clock.advance(1_000);
+      expect(scene.clock.monotonic()).toBeGreaterThan(3_000);
+    });
+    const measured = [...(await pass).nodes.values()].filter(({ percent }) => percent === 5);
+    expect(measured.length).toBeGreaterThan(0);
+    expect(measured.length).toBeLessThan(100);
   });
 
   it('costs no query while there is none', async () => {

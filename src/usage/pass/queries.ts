@@ -339,11 +339,6 @@ export function quotePromQL(value: string): string {
   return JSON.stringify(value.toWellFormed());
 }
 
-/** Bytes that a value of a label takes in a pattern of several, with its separator. */
-export function quotedLength(value: string): number {
-  return Buffer.byteLength(quotePromQL(quoteMeta(value))) - 1;
-}
-
 function quoteMeta(text: string): string {
   return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, '\\$&');
 }

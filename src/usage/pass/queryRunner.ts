@@ -109,13 +109,14 @@ export interface AskedLate extends Omit<LateSamples, 'fallen'> {
 /** Sends the queries of a pass to one Prometheus. Each method throws what PrometheusClient.query throws. */
 export class QueryRunner {
   readonly #client: PrometheusClient;
-  readonly #query: UsageQuery;
+  /** The settings of the queries. */
+  readonly query: UsageQuery;
   readonly #clock: Clock;
   readonly #metrics: UsageMetrics | undefined;
 
   constructor(o: { client: PrometheusClient; query: UsageQuery; clock: Clock; metrics?: UsageMetrics }) {
     this.#client = o.client;
-    this.#query = o.query;
+    this.query = o.query;
     this.#clock = o.clock;
     this.#metrics = o.metrics;
   }
@@ -136,7 +137,7 @@ export class QueryRunner {
     const decoder = new SeriesDecoder(resolver, table ?? 'rate');
     const visitor = cache === undefined ? decoder : createRatesVisitor(decoder, cache);
     const kind = counted === 'transmit' ? 'rates' : 'receive_rates';
-    const answer = await this.#ask(kind, ratesQuery(this.#query, scope, offsetSeconds, counted), visitor, deadline);
+    const answer = await this.#ask(kind, ratesQuery(this.query, scope, offsetSeconds, counted), visitor, deadline);
     decoder.end();
     return { decoded: decoder, ...answer };
   }
@@ -147,13 +148,13 @@ export class QueryRunner {
     deadline: Deadline,
     { scope, offsetSeconds = 0, counters }: LateOptions = {},
   ): Promise<AskedLate> {
-    const expression = lateQuery(this.#query, scope, offsetSeconds, counters);
+    const expression = lateQuery(this.query, scope, offsetSeconds, counters);
     const decoder = new SeriesDecoder(resolver, 'newest');
     const { warnings, infos } = await this.#ask('late', expression, decoder, deadline);
     const found = decoder.nodes;
-    const { windowSeconds } = this.#query;
+    const { windowSeconds } = this.query;
     const windowStart = (decoder.timeSeconds ?? 0) - offsetSeconds - windowSeconds - FALL_MARGIN_SECONDS;
-    return { ...sortLate(found), found, windowStart, oldestSeconds: oldestSeconds(this.#query), warnings, infos };
+    return { ...sortLate(found), found, windowStart, oldestSeconds: oldestSeconds(this.query), warnings, infos };
   }
 
   /** The times of the newest samples of these nodes. */
@@ -163,7 +164,7 @@ export class QueryRunner {
     nodes: NodeRestriction,
   ): Promise<ReadonlyMap<string, NodeSamples>> {
     const decoder = new SeriesDecoder(resolver, 'newest');
-    await this.#lookUp(deadline, (soon) => this.#ask('newest', newestQuery(this.#query, nodes), decoder, soon));
+    await this.lookUp(deadline, (soon) => this.#ask('newest', newestQuery(this.query, nodes), decoder, soon));
     return decoder.nodes;
   }
 
@@ -173,15 +174,15 @@ export class QueryRunner {
     deadline: Deadline,
     { scope, offsetSeconds, counted }: { scope: NamedScope; offsetSeconds: number; counted: Counted },
   ): Promise<void> {
-    await this.#lookUp(deadline, async (soon) => {
-      for (const expression of samplesQueries(this.#query, scope, offsetSeconds, counted)) {
+    await this.lookUp(deadline, async (soon) => {
+      for (const expression of samplesQueries(this.query, scope, offsetSeconds, counted)) {
         await this.#ask('fallen', expression, visitor, soon, 'matrix');
       }
     });
   }
 
   /** What a pass can do without takes a quarter of its time at most, so that a slow answer fails no pass. */
-  #lookUp<T>({ signal, timeoutMs }: Deadline, work: (soon: Deadline) => Promise<T>): Promise<T> {
+  lookUp<T>({ signal, timeoutMs }: Deadline, work: (soon: Deadline) => Promise<T>): Promise<T> {
     return within({ clock: this.#clock, timeoutMs: timeoutMs / 4, stopped: signal }, work);
   }
 
@@ -209,31 +210,31 @@ export class QueryRunner {
   }
 
   #fact(decoder: SeriesDecoder, metric: FactMetric, deadline: Deadline, scope?: Scope): Promise<Part> {
-    return this.#ask('facts', factQuery(this.#query, metric, scope), decoder.ofMetric(metric), deadline);
+    return this.#ask('facts', factQuery(this.query, metric, scope), decoder.ofMetric(metric), deadline);
   }
 
   /** The counters of up to two macvlans or veths of each given node. */
   async uplinks(resolver: NodeResolver, deadline: Deadline, nodes: NodeRestriction): Promise<Answered> {
     const decoder = new SeriesDecoder(resolver, 'facts');
     const visitor = decoder.ofMetric('node_network_transmit_bytes_total');
-    return { decoded: decoder, ...(await this.#ask('uplinks', uplinksQuery(this.#query, nodes), visitor, deadline)) };
+    return { decoded: decoder, ...(await this.#ask('uplinks', uplinksQuery(this.query, nodes), visitor, deadline)) };
   }
 
   /** The highest speeds of the last hour, bytes per second, of devices that are slower now. */
   async fallenSpeeds(resolver: NodeResolver, deadline: Deadline): Promise<Answered> {
     const decoder = new SeriesDecoder(resolver, 'peak');
-    const expression = fallenSpeedsQuery(this.#query);
+    const expression = fallenSpeedsQuery(this.query);
     return { decoded: decoder, ...(await this.#ask('fallen_speeds', expression, decoder, deadline)) };
   }
 
   /** Median number of scrapes in the rate window. Undefined if there is no series yet. */
   samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
-    return this.#number('samples_per_window', samplesPerWindowQuery(this.#query), deadline);
+    return this.#number('samples_per_window', samplesPerWindowQuery(this.query), deadline);
   }
 
   /** How late samples reach the server, seconds. Undefined if there is no series yet. */
   lag(deadline: Deadline): Promise<number | undefined> {
-    return this.#number('lag', lagQuery(this.#query), deadline);
+    return this.#number('lag', lagQuery(this.query), deadline);
   }
 
   async #number(kind: QueryKind, expression: string, deadline: Deadline): Promise<number | undefined> {

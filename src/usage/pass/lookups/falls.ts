@@ -10,7 +10,7 @@ import {
   type LateSamples,
   type Sample,
 } from '../../series/lateSamples.ts';
-import type { Counted, NamedScope } from '../queries.ts';
+import { samplesQueries, type Counted, type NamedScope } from '../queries.ts';
 import type { AskedLate, LateOptions, QueryRunner } from '../queryRunner.ts';
 import { firstInQuery, restrictionOf } from './restriction.ts';
 
@@ -61,9 +61,13 @@ async function thatMatter(
   { found, fell, windowStart, isGuess }: Fell,
   { counted, offsetSeconds = 0 }: LateOptions & { counted: Counted },
 ): Promise<Devices> {
-  const names = firstInQuery([...fell.keys()], [found]);
-  const devices = new Set(names.flatMap((name) => [...(fell.get(name) ?? [])]));
-  const scope: NamedScope = { kind: 'named', nodes: restrictionOf(names, [found]), devices: [...devices].sort() };
+  const scopeOf = (names: readonly string[]): NamedScope => {
+    const devices = new Set(names.flatMap((name) => [...(fell.get(name) ?? [])]));
+    return { kind: 'named', nodes: restrictionOf(names, [found]), devices: [...devices].sort() };
+  };
+  const queriesOf = (names: readonly string[]): readonly string[] =>
+    samplesQueries(queries.query, scopeOf(names), offsetSeconds, counted);
+  const scope = scopeOf(firstInQuery([...fell.keys()], queriesOf));
   const samples = new FallenCounters(resolver, windowStart);
   try {
     await queries.samples(samples, deadline, { scope, offsetSeconds, counted });

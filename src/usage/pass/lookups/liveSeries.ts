@@ -5,10 +5,10 @@ import { lateDevices, type LateSamples } from '../../series/lateSamples.ts';
 import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import { SeriesCache } from '../../series/seriesCache.ts';
-import type { Scope } from '../queries.ts';
+import { ratesQuery, type Counted, type Scope } from '../queries.ts';
 import type { QueryRunner } from '../queryRunner.ts';
 import type { Received } from '../receiveRates.ts';
-import { MOST_NODES, restrictionOf } from './restriction.ts';
+import { groupsForQueries, MOST_NODES, restrictionOf } from './restriction.ts';
 
 /** The rates of a pass by node. */
 export interface Rates {
@@ -42,8 +42,9 @@ interface Readers {
  * | several still get samples    | as they are: the node is AmbiguousSeries   |
  * | none                         | no rate                                    |
  *
- * At most MOST_NODES nodes are looked at in a pass. Without such nodes, no query is sent. If Prometheus does not answer, all is as before.
- * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
+ * At most MOST_NODES nodes are looked at in a pass, in groups for queries of 16 KiB. Without such nodes, no query is sent. Nodes about which Prometheus
+ * does not answer within a quarter of the time of the pass are as before. Rejects with the abort reason of the deadline, or an error that is not one of
+ * Prometheus.
  *
  * @param rates without those of late devices: see dropLate
  */
@@ -56,27 +57,74 @@ export async function onlyLive(
   const answers = [rates, received.nodes];
   const names = [...new Set([...ambiguousOf(answers), ...besideLate(late, answers)])].slice(0, MOST_NODES);
   if (names.length === 0) return { rates, received, facts };
-  const scope: Scope = { kind: 'live', nodes: restrictionOf(names, answers) };
+  const live: Live = { names: [], rates: new Map(), received: new Map(), facts: new Map() };
+  const scopeOf = (some: readonly string[]): Scope => ({ kind: 'live', nodes: restrictionOf(some, answers) });
+  const groups = groupsForQueries(names, (some) => [ratesQuery(queries.query, scopeOf(some))]);
   try {
-    const [sent, got] = await Promise.all([
-      queries.rates(resolver, deadline, { scope, cache: new SeriesCache() }),
-      received.nodes.size === 0
-        ? undefined
-        : queries.rates(resolver, deadline, { scope, cache: new SeriesCache(), counted: 'receive' }),
-    ]);
-    const live = sent.decoded.nodes;
-    const found = await factsOf(queries, besideLate(late, [live]), live, { resolver, deadline });
-    return {
-      rates: replaced(rates, names, live),
-      received:
-        got === undefined ? received : { ...received, nodes: replaced(received.nodes, names, got.decoded.nodes) },
-      facts: found.size === 0 ? facts : new Map([...facts, ...(await condense(found))]),
-    };
+    await queries.lookUp(deadline, async (soon) => {
+      for (const some of groups) {
+        const counted = received.nodes.size === 0 ? SENT_ONLY : BOTH;
+        await readLive(queries, { some, scope: scopeOf(some), counted, late }, { resolver, deadline: soon }, live);
+      }
+    });
   } catch (error) {
     deadline.signal.throwIfAborted();
     if (!(error instanceof PrometheusError)) throw error;
-    return { rates, received, facts };
   }
+  return {
+    rates: replaced(rates, live.names, live.rates),
+    received:
+      received.nodes.size === 0
+        ? received
+        : { ...received, nodes: replaced(received.nodes, live.names, live.received) },
+    facts: live.facts.size === 0 ? facts : new Map([...facts, ...(await condense(live.facts))]),
+  };
+}
+
+const SENT_ONLY: readonly Counted[] = ['transmit'];
+const BOTH: readonly Counted[] = ['transmit', 'receive'];
+
+/** What the series have that still get samples. */
+interface Live {
+  /** The nodes that were asked about. */
+  readonly names: string[];
+  readonly rates: Map<string, NodeSamples>;
+  readonly received: Map<string, NodeSamples>;
+  readonly facts: Map<string, NodeSamples>;
+}
+
+/** Adds what is read of some nodes, all of it or nothing. Rejects as QueryRunner. */
+async function readLive(
+  queries: QueryRunner,
+  asked: {
+    some: readonly string[];
+    scope: Scope;
+    counted: readonly Counted[];
+    late: Pick<LateSamples, 'nodes' | 'single'>;
+  },
+  { resolver, deadline }: Readers,
+  live: Live,
+): Promise<void> {
+  const { some, scope, late } = asked;
+  const [sent = NONE, got = NONE] = await Promise.all(
+    asked.counted.map(async (counted) => {
+      const { decoded } = await queries.rates(resolver, deadline, { scope, cache: new SeriesCache(), counted });
+      return decoded.nodes;
+    }),
+  );
+  const found = await factsOf(queries, besideLate(late, [sent]), sent, { resolver, deadline });
+  // An answer after the deadline is not used.
+  deadline.signal.throwIfAborted();
+  live.names.push(...some);
+  addAll(live.rates, sent);
+  addAll(live.received, got);
+  addAll(live.facts, found);
+}
+
+const NONE: ReadonlyMap<string, NodeSamples> = new Map();
+
+function addAll(all: Map<string, NodeSamples>, some: ReadonlyMap<string, NodeSamples>): void {
+  for (const [name, samples] of some) all.set(name, samples);
 }
 
 /** The facts of series that still get samples. */

@@ -4,6 +4,7 @@ import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import { LONGEST_SILENCE_SECONDS } from '../../evaluate/rateProblems.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
+import { newestQuery } from '../queries.ts';
 import type { QueryRunner } from '../queryRunner.ts';
 import { firstInQuery, restrictionOf } from './restriction.ts';
 
@@ -60,7 +61,10 @@ export class RepeatedValues {
     this.#see(seen);
     const least = Math.max(LONGEST_SILENCE_SECONDS, OF_WINDOW * this.#windowSeconds);
     const unmoved = [...this.#nodes].filter(([, { since }]) => now - since >= least).map(([name]) => name);
-    const newest = await this.#newestOf(firstInQuery(unmoved, [seen.rates]), seen, resolver, deadline);
+    const queriesOf = (some: readonly string[]): string[] => [
+      newestQuery(this.#queries.query, restrictionOf(some, [seen.rates])),
+    ];
+    const newest = await this.#newestOf(firstInQuery(unmoved, queriesOf), seen, resolver, deadline);
     for (const [name, time] of newest) {
       const sent = this.#nodes.get(name);
       if (sent === undefined || time - sent.since < LONGEST_SILENCE_SECONDS) continue;

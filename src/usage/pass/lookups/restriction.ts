@@ -1,12 +1,12 @@
 import type { KnownNode } from '../../../nodes/nodeNames.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
-import { quotedLength, type NodeRestriction } from '../queries.ts';
+import type { NodeRestriction } from '../queries.ts';
 
-/** Upper limit of the nodes of one query, because it lists the name of each. */
+/** Upper limit of the nodes that a pass asks about by name. */
 export const MOST_NODES = 500;
 
-/** Bytes of the labels of nodes in one query: VictoriaMetrics takes queries of 16 KiB (`-search.maxQueryLen`), and the rest needs some. */
-const MOST_BYTES = 14 * 1024;
+/** Bytes of one query: VictoriaMetrics refuses longer ones (`-search.maxQueryLen`). */
+const MOST_BYTES = 16 * 1024;
 
 /** Selects the series of these nodes. */
 export function restrictionTo(names: readonly string[], nodes: ReadonlyMap<string, KnownNode>): NodeRestriction {
@@ -29,16 +29,29 @@ export function restrictionOf(
   return { names: [...labels], instances: [...instances] };
 }
 
-/** The first of these nodes: as many as a query can name that has their labels once, see restrictionOf. */
-export function firstInQuery(
+/**
+ * Splits nodes into groups, so that each query about a group has at most 16 KiB. A group has at least one node, however long its query is.
+ *
+ * @param queriesOf the queries about some of the nodes, of which the longest counts
+ */
+export function* groupsForQueries(
   names: readonly string[],
-  answers: readonly ReadonlyMap<string, NodeSamples>[],
-): readonly string[] {
-  let bytes = 0;
-  const end = names.findIndex((name) => {
-    const { names: labels, instances = [] } = restrictionOf([name], answers);
-    for (const label of [...labels, ...instances]) bytes += quotedLength(label);
-    return bytes > MOST_BYTES;
-  });
-  return end < 0 ? names : names.slice(0, end);
+  queriesOf: (some: readonly string[]) => readonly string[],
+): Generator<readonly string[]> {
+  let size = names.length;
+  const next = (begin: number): readonly string[] => names.slice(begin, begin + size);
+  const isTooLong = (query: string): boolean => Buffer.byteLength(query) > MOST_BYTES;
+  for (let begin = 0; begin < names.length; begin += size) {
+    while (size > 1 && queriesOf(next(begin)).some(isTooLong)) size = Math.floor(SHRINK * size);
+    yield next(begin);
+  }
+}
+
+/** Each try has this part of the nodes of the one before: few tries, and a query has at least this part of its bytes. */
+const SHRINK = 3 / 4;
+
+/** The first group of groupsForQueries; empty without nodes. */
+export function firstInQuery(...[names, queriesOf]: Parameters<typeof groupsForQueries>): readonly string[] {
+  const [first = []] = groupsForQueries(names, queriesOf);
+  return first;
 }
