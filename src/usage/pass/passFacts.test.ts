@@ -33,6 +33,23 @@ describe('facts of very many devices', () => {
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 10 });
   });
 
+  it.each([
+    ['its name is now another one', [device('a', 'eth5', { rate: '95' })]],
+    ['the same, and it has still a rate under its old name', [device('a', 'eth0'), device('a', 'eth5', { rate: '95' })]],
+    ['its link is faster now, and full', [device('a', 'eth0', { rate: '950', speed: '1000' })]],
+  ])('give no figure of a device that has changed since they were read: %s', async (_what, changed) => {
+    await scene.next({ a: {} });
+    scene.prometheus.devices.splice(0, 1, ...changed);
+    for (const seconds of [10, 30, 19]) {
+      await scene.clock.advance(seconds * 1_000);
+      const usage = (await scene.next({ a: {} })).nodes.get('a');
+      expect(usage).not.toHaveProperty('percent');
+    }
+    await scene.clock.advance(1_000);
+    await scene.next({ a: {} });
+    expect((await scene.next({ a: {} })).nodes.get('a')?.percent).toBeGreaterThanOrEqual(50);
+  });
+
   it('are read at once for an added node', async () => {
     await scene.next({ a: {} });
     scene.prometheus.devices.push(device('b', 'eth0'));

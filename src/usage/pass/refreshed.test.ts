@@ -22,6 +22,17 @@ describe('Refreshed', () => {
     expect(value.value).toBe(2);
   });
 
+  it('has the age of the start of its read, which can take minutes', async () => {
+    const clock = new FakeClock();
+    const value = new Refreshed<number>(clock, 60_000);
+    const read = value.renew(async () => {
+      await clock.sleep(150_000);
+      return 1;
+    });
+    await clock.advance(150_000);
+    expect([await read, value.ageMs]).toEqual([1, 150_000]);
+  });
+
   it('reads at once after expire()', async () => {
     const value = new Refreshed<number>(new FakeClock(), 60_000);
     value.set(1);

@@ -6,6 +6,8 @@ export class Refreshed<T> {
   readonly #everyMs: number;
   #value: T | undefined;
   #readAt = -Infinity;
+  /** When the read of the value began: it says nothing of what happened since. */
+  #asOf = -Infinity;
   #triedAt = -Infinity;
   /** End and duration of the last read, successful or not. */
   #endedAt = -Infinity;
@@ -23,14 +25,14 @@ export class Refreshed<T> {
     return this.#value;
   }
 
-  /** Milliseconds since `value` was read; Infinity while there is none. */
+  /** Milliseconds since the read of `value` began; Infinity while there is none. */
   get ageMs(): number {
-    return this.#clock.monotonic() - this.#readAt;
+    return this.#clock.monotonic() - this.#asOf;
   }
 
   set(value: T): void {
     this.#value = value;
-    this.#readAt = this.#clock.monotonic();
+    this.#readAt = this.#asOf = this.#clock.monotonic();
   }
 
   /**
@@ -62,6 +64,7 @@ export class Refreshed<T> {
     this.#running = read()
       .then((value) => {
         this.set(value);
+        this.#asOf = this.#triedAt;
         return value;
       })
       .finally(() => this.#ended());

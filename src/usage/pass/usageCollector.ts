@@ -40,7 +40,10 @@ const MOST_FACTS_IN_PASS = 20_000;
 const MOST_NODES_AT_ONCE = 1_000;
 /** Interval of the background query for facts, if a pass reuses them. */
 const FACTS_EVERY_MS = 60_000;
-/** Maximum age of reused facts. By default, Prometheus also uses a sample for this time (query.lookback-delta). */
+/**
+ * Maximum age of reused facts, from the start of their read. By default, Prometheus also uses a sample for this time (query.lookback-delta). See
+ * "Facts of large clusters" in docs/devices.md.
+ */
 const OLDEST_FACTS_MS = 300_000;
 /**
  * Interval of the query for speed drops of the last hour. The query also runs whenever the capacity of a node decreases
