@@ -57,6 +57,8 @@ export interface Snapshot {
   samplesPerWindow?: number;
   /** How late samples reach Prometheus, seconds: see lagQuery. Absent until it is known. */
   lagSeconds?: number;
+  /** Set while passes take most of their deadline, at which they fail. */
+  isSlow?: true;
 }
 
 /**

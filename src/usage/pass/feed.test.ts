@@ -92,6 +92,29 @@ describe('a pass', () => {
     expect([prometheus.count('rates'), prometheus.count('facts')]).toEqual([2, 2]);
   });
 
+  it('is slow from three quarters of its deadline on, until one takes less than half of it', async () => {
+    let tookMs = 0;
+    prometheus.before = (_question, kind) => (kind === 'rates' ? clock.sleep(tookMs) : undefined);
+    const { feed } = run();
+    await clock.advance(8_000);
+    const warnings = (): unknown[] => lines.filter(({ msg }) => msg === 'passes take most of their deadline');
+    for (const [ms, isSlow] of [
+      [0, undefined],
+      [5_999, undefined],
+      [6_000, true],
+      [7_999, true],
+      [4_000, true],
+      [3_999, undefined],
+      [4_000, undefined],
+    ] as const) {
+      tookMs = ms;
+      await clock.advance(2_000);
+      await clock.advance(8_000);
+      expect([feed.passes[0]?.ok, feed.passes[0]?.isSlow]).toEqual([true, isSlow]);
+    }
+    expect(warnings()).toHaveLength(1);
+  });
+
   it('skips ticks while it is running: passes never overlap', async () => {
     let running = 0;
     let most = 0;

@@ -73,6 +73,10 @@ export interface UsageFeedOptions {
 }
 
 const DEADLINE_PER_INTERVAL = 0.8;
+/** Passes are slow from this part of their deadline on: before 90 %, from where on readings have no time (readingTime.ts). */
+const SLOW_FROM = 0.75;
+/** Slow passes are so until one takes less than this part: a message in a status must not come and go with each pass. */
+const SLOW_UNTIL = 0.5;
 type Outcome = Omit<Snapshot, 'pass'>;
 const FAILED: Omit<Outcome, 'startedAt'> = {
   ok: false,
@@ -105,6 +109,7 @@ class Feed implements UsageFeed {
   #demand: PassDemand = NOTHING_ASKED;
   /** Reads earlier passes, if the current one succeeded. */
   #readPast: ReadPast | undefined;
+  #isSlow = false;
   /** Monotonic start of the current pass, milliseconds. One value is enough, because passes never overlap. */
   #passStart = 0;
   readonly #snapshots = new Subject<Snapshot>();
@@ -168,7 +173,8 @@ class Feed implements UsageFeed {
       const finding = await within(limits, (deadline) => collector.next(known, startedAt, deadline, readings));
       this.#readPast = (then, deadline, lacking) =>
         collector.past(known, then, (clock.now() - then) / 1000, deadline, lacking);
-      return { startedAt, ...finding };
+      this.#isSlow = clock.monotonic() - this.#passStart >= (this.#isSlow ? SLOW_UNTIL : SLOW_FROM) * this.#deadlineMs;
+      return { startedAt, ...finding, ...(this.#isSlow && { isSlow: true }) };
     } catch (error) {
       return stopped.aborted ? undefined : { ...FAILED, startedAt, error: this.#explain(error) };
     }
@@ -206,6 +212,7 @@ class Feed implements UsageFeed {
     const [before] = this.passes;
     if (error && error.reason !== before?.error?.reason) logger.warn({ ...error }, 'Prometheus gives no usable answer');
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
+    if (now.isSlow && !before?.isSlow) logger.warn({ deadlineMs: this.#deadlineMs }, 'passes take most of their deadline');
     if (hasNewlyUnattributed(now, before))
       logger.info({ found: describeUnattributed(now) }, 'some series do not belong to exactly one node');
   }

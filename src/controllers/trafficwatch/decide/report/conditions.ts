@@ -124,10 +124,19 @@ function clockRemark(current: Snapshot): string {
   return `; its clock is about ${Math.abs(minutes)} min ${side} the operator's; verdicts ignore this`;
 }
 
+/** Without the duration, which changes with each pass. */
+function slowRemark({ isSlow }: Snapshot): string {
+  if (isSlow !== true) return '';
+  return (
+    '; passes take most of their deadline, and will fail at it: lengthen --interval (chart: interval), give Prometheus or the operator more CPU, ' +
+    'or let TrafficWatches have the same direction, measure, devices and capacity'
+  );
+}
+
 function prometheusReachable(current: Snapshot | undefined): Draft {
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
   if (current.ok) {
-    return draft('True', Reason.PrometheusAnswers, `the last pass had an answer${clockRemark(current)}`);
+    return draft('True', Reason.PrometheusAnswers, `the last pass had an answer${slowRemark(current)}${clockRemark(current)}`);
   }
   return draft('False', passFailureReason(current), current.error?.message ?? 'no answer');
 }
