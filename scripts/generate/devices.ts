@@ -58,6 +58,19 @@ message of \`NoCapacity\` quotes it as the exporter reports it.
 | 8.191875e+09 | 65535 | \`SPEED_UNKNOWN\` in 16 bits, of old drivers |
 | above 3.2e+12 | above 25.6 Tbit/s | an error of the driver: the fastest Ethernet is 1.6 Tbit/s, and the bound allows a bond of 16 |
 
+## Facts of large clusters
+
+Above 20,000 series of devices, about 1,000 nodes, passes reuse the speeds, flags and other facts of all devices. The operator reads them again once a minute,
+and at once for a new node. While reads fail, it uses the facts until five minutes after their read began. Then passes fail, and labels stay. Counters, and how
+old their samples are, are asked for with each pass and about every 5 s ([late samples](existing-prometheus.md#late-samples)). Until the facts are read again:
+
+| Change | The percent of the node |
+|---|---|
+| a link is slower | is too low: 10 % instead of 100 % for a link that fell from 10 to 1 Gbit/s |
+| a link is faster | is too high, or missing above the [highest rate](#rates-that-cannot-be) |
+| a NIC has another name | is missing: the NIC has no rate under its old name, and no counter under its new one |
+| a NIC was removed | is missing once the rate window has passed |
+
 ## Devices without a speed
 
 A device that counts and has no usable speed hides a full link if only the other devices are measured. Its rate in the
@@ -99,7 +112,9 @@ such as \`eno1\`, or a name such as \`eth0\` and its own index as \`node_network
 the measured devices and no capacity is stated, or if it would not count with a counter either: slaves of a bond, virtual functions, excluded names.
 
 A device with a name such as \`eth1\` or \`eno1\`, of which Prometheus has only a rate, with [real traffic](#devices-without-a-speed), also makes the node
-Unknown: it is new, or was removed within the rate window.
+Unknown: it is new, or was removed within the rate window. So a node of Azure without the driver \`hv_netvsc\` in the series (\`--collector.ethtool\` of node-exporter;
+AKS has it off) has no figure for one rate window after its virtual function is removed, as when the virtual machine moves. Its traffic never counts twice.
+With the driver, the node stays measured.
 
 ## Failover devices
 

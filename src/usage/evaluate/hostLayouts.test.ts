@@ -111,6 +111,32 @@ describe('a node whose uplink is 95 % full', () => {
     },
   );
 
+  /** How Azure moves a virtual machine: the virtual function goes, the rate window still has its samples, then it is back. */
+  it.each([
+    { drivers: true, flags: true, percents: [95, 95, 95, 95] },
+    { drivers: true, flags: false, percents: [undefined, 95, 95, undefined] },
+    { drivers: false, flags: true, percents: [95, undefined, 95, 95] },
+    { drivers: false, flags: false, percents: [undefined, undefined, 95, undefined] },
+  ])(
+    'has its traffic once or no figure while its virtual function goes and is back: drivers $drivers, flags $flags',
+    async ({ drivers, flags, percents }) => {
+      const layout = LAYOUTS.find(({ name }) => name === 'Azure netvsc with accelerated networking');
+      const all = devicesOf(layout!, drivers);
+      const vf = all.find(({ device }) => device === 'enP1s1')!;
+      const others = all.filter((each) => each !== vf);
+      const { rate: _rate, ...withoutRate } = vf;
+      const onlyRate: FakeDevice = { node: 'a', instance: 'a:9100', device: vf.device, rate: vf.rate! };
+      const scene = new PassScene();
+      scene.prometheus.keeps = (metric) => flags || metric !== 'node_network_flags';
+      const found: (number | undefined)[] = [];
+      for (const more of [[vf], [onlyRate], [], [withoutRate]]) {
+        scene.prometheus.devices = [...others, ...more];
+        found.push((await scene.next({ a: {} })).nodes.get('a')?.percent);
+      }
+      expect(found).toEqual(percents);
+    },
+  );
+
   it('is tested with many layouts, each with a unique name', () => {
     expect(new Set(LAYOUTS.map(({ name }) => name)).size).toBe(LAYOUTS.length);
     expect(LAYOUTS.length).toBeGreaterThanOrEqual(25);

@@ -35,6 +35,14 @@ export const CLOUD_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
+    name: 'Azure netvsc, while the virtual machine moves',
+    why: 'The virtual function is removed, and the synthetic device sends all traffic.',
+    devices: [nic('eth0', 'hv_netvsc'), ...pods(['azv0a1b2c3d4e5', 'azv1f2e3d4c5b6'])],
+    counted: ['eth0'],
+    source: 'https://learn.microsoft.com/azure/virtual-network/accelerated-networking-how-it-works',
+  },
+  {
+    ...TEN,
     name: 'virtio failover',
     why: 'The failover device repeats the standby, which its name shows, and the virtual function, which no series shows.',
     devices: [
