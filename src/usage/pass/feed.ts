@@ -212,7 +212,8 @@ class Feed implements UsageFeed {
     const [before] = this.passes;
     if (error && error.reason !== before?.error?.reason) logger.warn({ ...error }, 'Prometheus gives no usable answer');
     if (ok && before?.ok === false) logger.info('Prometheus answers again');
-    if (now.isSlow && !before?.isSlow) logger.warn({ deadlineMs: this.#deadlineMs }, 'passes take most of their deadline');
+    if (now.isSlow && !before?.isSlow)
+      logger.warn({ deadlineMs: this.#deadlineMs }, 'passes take most of their deadline');
     if (hasNewlyUnattributed(now, before))
       logger.info({ found: describeUnattributed(now) }, 'some series do not belong to exactly one node');
   }

@@ -35,7 +35,10 @@ describe('facts of very many devices', () => {
 
   it.each([
     ['its name is now another one', [device('a', 'eth5', { rate: '95' })]],
-    ['the same, and it has still a rate under its old name', [device('a', 'eth0'), device('a', 'eth5', { rate: '95' })]],
+    [
+      'the same, and it has still a rate under its old name',
+      [device('a', 'eth0'), device('a', 'eth5', { rate: '95' })],
+    ],
     ['its link is faster now, and full', [device('a', 'eth0', { rate: '950', speed: '1000' })]],
   ])('give no figure of a device that has changed since they were read: %s', async (_what, changed) => {
     await scene.next({ a: {} });

@@ -77,9 +77,9 @@ describe('PrometheusReachable', () => {
 });
 
 it('PrometheusReachable says what to do before passes fail at their deadline', () => {
-    const reachable = conditionOf('PrometheusReachable', { isSlow: true });
-    expect(reachable).toMatchObject({ status: 'True', reason: 'PrometheusAnswers' });
-    expect(reachable?.message).toMatch(/; passes take most of their deadline, .* --interval .*more CPU/);
+  const reachable = conditionOf('PrometheusReachable', { isSlow: true });
+  expect(reachable).toMatchObject({ status: 'True', reason: 'PrometheusAnswers' });
+  expect(reachable?.message).toMatch(/; passes take most of their deadline, .* --interval .*more CPU/);
 });
 
 describe('MetricsAvailable', () => {

@@ -136,7 +136,11 @@ function slowRemark({ isSlow }: Snapshot): string {
 function prometheusReachable(current: Snapshot | undefined): Draft {
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
   if (current.ok) {
-    return draft('True', Reason.PrometheusAnswers, `the last pass had an answer${slowRemark(current)}${clockRemark(current)}`);
+    return draft(
+      'True',
+      Reason.PrometheusAnswers,
+      `the last pass had an answer${slowRemark(current)}${clockRemark(current)}`,
+    );
   }
   return draft('False', passFailureReason(current), current.error?.message ?? 'no answer');
 }
