@@ -34,7 +34,7 @@ describe('facts of very many devices', () => {
   });
 
   it.each([
-    ['its name is now another one', [device('a', 'eth5', { rate: '95' })]],
+    ['it has a new name', [device('a', 'eth5', { rate: '95' })]],
     [
       'the same, and it has still a rate under its old name',
       [device('a', 'eth0'), device('a', 'eth5', { rate: '95' })],

@@ -84,7 +84,7 @@ export async function onlyLive(
 const SENT_ONLY: readonly Counted[] = ['transmit'];
 const BOTH: readonly Counted[] = ['transmit', 'receive'];
 
-/** What the series have that still get samples. */
+/** Rates and facts of the series that still get samples. */
 interface Live {
   /** The nodes that were asked about. */
   readonly names: string[];
