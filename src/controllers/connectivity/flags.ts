@@ -112,7 +112,7 @@ export function deploymentOptions(flags: Flags): DeploymentOptions {
   const { server, agents, ...rest } = defaultConnectivityOptions(flags.namespace);
   return {
     ...rest,
-    enabled: flags.connectivity,
+    ...{ enabled: flags.connectivity, hasDefaultStack: flags.defaultStack },
     image: flags.connectivityImage ?? '',
     imagePullPolicy: flags.connectivityImagePullPolicy,
     imagePullSecrets: flags.imagePullSecret,

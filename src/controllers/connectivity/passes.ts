@@ -6,6 +6,7 @@ import { WaitingError } from '../../runtime/client/errors.ts';
 import type { ObjectRef } from '../../runtime/client/resource.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
+import type { Member } from '../../runtime/objectSet/member.ts';
 import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { isForeign, isOff, planSet, type Observed, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
 import { writeProblem } from '../../runtime/objectSet/problem.ts';
@@ -18,8 +19,15 @@ import { OWNER } from '../contract/labels.ts';
 import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
 import { listStrangers } from '../contract/ownership.ts';
 import { isOfAnyStack } from '../contract/stackOwner.ts';
-import { connectivitySet, serverComponent, type Component, type ComponentGroup } from './components/components.ts';
-import { KEPT_TYPES, switchedOff, type StackGroup } from './decide/keepers.ts';
+import { unkeptProblems } from '../contract/unkept.ts';
+import {
+  allComponents,
+  connectivitySet,
+  serverComponent,
+  type Component,
+  type ComponentGroup,
+} from './components/components.ts';
+import { deployedByFlags, KEPT_TYPES, switchedOff, type StackGroup } from './decide/keepers.ts';
 import { ensureFirstCheck } from './firstCheck.ts';
 import { FIELD_MANAGER, FIRST_CHECK } from './names.ts';
 import type { DeploymentOptions } from './options.ts';
@@ -54,6 +62,10 @@ const SYNC_MS = 200;
 export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
   const { client, options, logger, caches, stacks, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
+  const keepable = {
+    ...{ types: KEPT_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
+    ...{ members: allComponents(options), live: (member: Member) => caches.live(member) },
+  };
   let owner: { value: V1OwnerReference | undefined } | undefined;
   return async () => {
     if (!isSettled(o)) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
@@ -75,7 +87,7 @@ export function createPass(o: PassOptions): () => Promise<ReconcileResult> {
     const plan = planSet(observation);
     const failures = await carryOut(plan, { applier, client });
     const failed = failures.map(({ member, error }) => writeProblem(member, error));
-    report.update(SOURCE.components, [...plan.problems, ...failed]);
+    report.update(SOURCE.components, [...plan.problems, ...failed, ...unkeptProblems(keepers, keepable)]);
     const [failure] = [...failures, ...checkFailures];
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };

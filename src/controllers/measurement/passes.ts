@@ -8,21 +8,21 @@ import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { isForbidden, WaitingError } from '../../runtime/client/errors.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { ObjectRef } from '../../runtime/client/resource.ts';
-import type { Problem } from '../../runtime/process/problem.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
+import type { Member } from '../../runtime/objectSet/member.ts';
 import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './failures.ts';
 import { allComponents, measurementSet } from './components/components.ts';
 import { withPrometheus } from './components/settings.ts';
 import type { Caches } from './observe/caches.ts';
-import { deployedByFlags, KEPT_TYPES, leftAlone, switchedOff, type StackGroup } from './decide/keepers.ts';
-import { unkeptProblems } from './decide/unkept.ts';
+import { deployedByFlags, KEPT_TYPES, leftAlone, switchedOff } from './decide/keepers.ts';
 import { missingExporters, nodesWithoutPod, portOf } from './decide/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { keptByStacks } from '../contract/keepers.ts';
 import { listStrangers } from '../contract/ownership.ts';
+import { unkeptProblems } from '../contract/unkept.ts';
 import { observeExporters } from './observe/observe.ts';
 import { UsedExporter } from './observe/usedExporter.ts';
 import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
@@ -123,12 +123,9 @@ export function createPasses(o: PassesOptions): Passes {
     return report.about;
   };
 
-  const unkept = (keepers: ReturnType<Caches['stacks']['keepers']>): Problem[] => {
-    if (options.hasDefaultStack !== false || keepers === undefined) return [];
-    const members = allComponents(options);
-    const exists = (group: StackGroup): boolean =>
-      members.some((member) => member.group === group && caches.live(member) !== undefined);
-    return unkeptProblems(keepers, deployedByFlags(options), exists);
+  const keepable = {
+    ...{ types: KEPT_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
+    ...{ members: allComponents(options), live: (member: Member) => caches.live(member) },
   };
 
   /** Writes targets, once it is known which there are. */
@@ -159,7 +156,11 @@ export function createPasses(o: PassesOptions): Passes {
       });
       const plan = planSet(observation);
       const failures = await carryOut(plan, { applier, client });
-      report.update(SOURCE.components, [...plan.problems, ...failures.map(problemOf), ...unkept(keepers)]);
+      report.update(SOURCE.components, [
+        ...plan.problems,
+        ...failures.map(problemOf),
+        ...unkeptProblems(keepers, keepable),
+      ]);
       if (failures[0] !== undefined) throw failures[0].error;
       if (!unknown.has('exporter')) await checkExporters();
       return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
