@@ -1,4 +1,4 @@
-import type { InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
 import { BodyBudget, createBoundedInformer, identityOf, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
 import { combineInformers } from '../../../runtime/cache/combinedInformer.ts';
 import {
@@ -24,6 +24,8 @@ export const BY_COMPONENT = 'component';
 const OWN_REVISIONS = `${STACK_LABEL},${MANAGED_BY}=${OPERATOR}`;
 
 const IDENTIFYING = [STACK_LABEL, COMPONENT_LABEL];
+/** Characters of an owner reference as JSON. A stack has a name of 253 at most, and the rest takes 170. The API server accepts any length. */
+const LONGEST_REFERENCE = 512;
 
 /** The objects of one kind that stacks have, and what was written last. */
 interface KindCache {
@@ -65,13 +67,12 @@ export function createCaches(context: ControllerContext, named?: OnlyNamed): Cac
   const common = { transport, logger, metrics: metrics.reflector };
   // Of all kinds together: whoever may write labels in a namespace makes objects part of the caches.
   const budget = new BodyBudget();
-  const identity = (object: KubeObject): KubeObject => identityOf(object, IDENTIFYING);
   const selected = named === undefined ? selectAll(builtIns) : selectNamed(named);
   const kinds = selected.map(({ resource, selections, covers }) => {
     const labelSelector = resource.kind === CONTROLLER_REVISIONS.kind ? OWN_REVISIONS : STACK_LABEL;
     const options = { ...common, labelSelector, resource, transform: withoutManagedFields };
     const informers = selections.map((selection) =>
-      createBoundedInformer<KubeObject>({ ...options, ...selection }, identity, { budget }),
+      createBoundedInformer<KubeObject>({ ...options, ...selection }, identityInStack, { budget }),
     );
     const informer = combineInformers(resource, informers);
     return { resource, covers, informer, overlay: createOverlay(informer, { clock, includeCreated: true }) };
@@ -86,6 +87,17 @@ export function createCaches(context: ControllerContext, named?: OnlyNamed): Cac
     indexes: { [BY_COMPONENT]: ({ component }) => [component] },
   });
   return { kinds, pods };
+}
+
+/**
+ * Returns what a cache keeps of an object whose body it drops, in a bounded size. It has the owner reference to the stack that controls the
+ * object: without it, an object of another owner would look like one of the stack.
+ */
+export function identityInStack(object: KubeObject): KubeObject {
+  const { metadata, ...rest } = identityOf(object, IDENTIFYING);
+  const owner = object.metadata?.ownerReferences?.find(({ controller }) => controller === true);
+  const isKept = owner?.kind === TRAFFIC_STACKS.kind && JSON.stringify(owner).length <= LONGEST_REFERENCE;
+  return { ...rest, metadata: { ...metadata, ...(isKept && { ownerReferences: [owner] }) } };
 }
 
 function selectAll(builtIns: ControllerContext['builtIns']): Selected[] {

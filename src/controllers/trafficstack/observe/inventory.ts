@@ -1,5 +1,4 @@
 import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Member } from '../../../runtime/objectSet/member.ts';
 import { resourceOfKind } from '../render/kinds.ts';
@@ -7,8 +6,8 @@ import { refersTo } from '../render/objects.ts';
 import { isCached, overlayOf, type Caches } from './caches.ts';
 
 /**
- * The objects of the inventory that exist and refer to the stack, as the caches have them: kind, namespace and name alone. Those whose body the
- * caches lack may be of another owner.
+ * Returns the kind, namespace and name of the objects of the inventory that exist and refer to the stack, as the caches have them. The caches
+ * keep the owner reference also of an object whose body they drop.
  */
 export function existingIn(stack: TrafficStack, caches: Caches): Member[] {
   const refs = (stack.status?.inventory ?? []).flatMap(({ objects }) => objects);
@@ -18,6 +17,6 @@ export function existingIn(stack: TrafficStack, caches: Caches): Member[] {
     const resource = resourceOfKind(kind);
     const object = { metadata: { namespace, name } };
     const live = overlayOf(caches, resource).get(keyOf(object));
-    return live !== undefined && (isWithoutBody(live) || refersTo(live, stack)) ? [{ resource, object }] : [];
+    return live !== undefined && refersTo(live, stack) ? [{ resource, object }] : [];
   });
 }
