@@ -86,7 +86,7 @@ export function severalOrAll(variable: QueryVariableBuilder): QueryVariableBuild
 
 function jobVariable(): QueryVariableBuilder {
   const description = "The job that scrapes the operator's own metrics.";
-  return severalOrAll(labelVariable('job', 'Job', 'traffic_operator_leader', description));
+  return severalOrAll(labelVariable('job', 'Job', 'traffic_operator_api_requests_total', description));
 }
 
 function toTheOthers(): DashboardLinkBuilder {

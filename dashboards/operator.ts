@@ -15,8 +15,8 @@ const NOW: Row = {
     statPanel({
       title: 'Leaders',
       description:
-        'Number of leading replicas, by job: the manager, and the pods for DNS weights. 0: nothing is written. 2 for longer than one scrape is a bug: report it.',
-      queries: [{ expr: `sum by (job) (${LEADER})`, legend: '{{job}}' }],
+        'Number of leading replicas: of the manager, and of the pods for DNS weights (weights). 0: nothing is written. 2 for longer than one scrape is a bug: report it.',
+      queries: [{ expr: `sum by (process) (${LEADER})`, legend: '{{process}}' }],
       steps: [
         [null, 'red'],
         [1, 'green'],
@@ -25,8 +25,14 @@ const NOW: Row = {
     }),
     statPanel({
       title: 'Replicas',
-      description: 'Number of replicas that Prometheus scrapes, by job.',
-      queries: [{ expr: `count by (job) (${LEADER})`, legend: '{{job}}' }],
+      description:
+        'Number of replicas that Prometheus scrapes: of the manager, and of the pods for DNS weights (weights), 0 if none runs although the manager expects one.',
+      queries: [
+        {
+          expr: `count by (process) (${LEADER}) or 0 * max by (process) (${own('traffic_operator_process_expected')})`,
+          legend: '{{process}}',
+        },
+      ],
       steps: PLAIN,
     }),
     passAge(),

@@ -36,7 +36,7 @@ describe('the operator’s process', () => {
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
     ];
-    const args = [`--kubeconfig=${scene.plane.kubeconfig}`, '--leader-elect', '--prometheus-url=http://127.0.0.1:9'];
+    const args = [`--kubeconfig=${scene.plane.kubeconfig}`, '--leader-elect', '--weights', '--prometheus-url=http://127.0.0.1:9'];
     running = start(process.execPath, [operatorMain(), ...args, ...addresses], log);
   };
   const get = async (path: string): Promise<[number, string]> => {
@@ -77,8 +77,10 @@ describe('the operator’s process', () => {
     await scene.connected.client.create(CRDS, trafficWatchCrd());
     await startOperator();
     await until(async () => expect(await get('/readyz')).toEqual([200, 'ok\n']));
-    await until(async () => expect(await (await fetch(metricsUrl)).text()).toContain('traffic_operator_leader 1\n'));
-    expect(await (await fetch(metricsUrl)).text()).toMatch(/traffic_operator_api_requests_total\{.*resource="leases/);
+    const metrics = async (): Promise<string> => (await fetch(metricsUrl)).text();
+    await until(async () => expect(await metrics()).toContain('traffic_operator_leader{process="manager"} 1\n'));
+    expect(await metrics()).toContain('traffic_operator_process_expected{process="weights"} 1\n');
+    expect(await metrics()).toMatch(/traffic_operator_api_requests_total\{.*resource="leases/);
     const { how, ms } = await terminate();
     expect(how).toContain('exit code 0');
     measured(`the operator ended ${Math.round(ms)} ms after SIGTERM`);

@@ -108,7 +108,7 @@ function createContext(
 
 function createProcess(options: ManagerOptions): Process {
   const { kubeConfig, logger } = options;
-  const metrics = createMetrics(createRegistry());
+  const metrics = createMetrics(createRegistry(), 'manager');
   return { options, metrics, logger, transport: createTransport({ kubeConfig, logger, metrics: metrics.transport }) };
 }
 

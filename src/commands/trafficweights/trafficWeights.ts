@@ -13,7 +13,7 @@ import { askValuesOf } from '../../prometheus/askValues.ts';
 import { createClient } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
 import { Manager, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
-import { createMetrics, createRegistry, LEADER_METRIC } from '../../runtime/manager/metrics.ts';
+import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { CommandContext } from '../command.ts';
 import { createElection } from '../election.ts';
@@ -35,7 +35,7 @@ export async function runTrafficWeights(
 ): Promise<void> {
   prepareLongRun(logger);
   const { namespace, leaderElect, dynamodbEndpointUrl, route53EndpointUrl } = flags;
-  const metrics = createMetrics(createRegistry());
+  const metrics = createMetrics(createRegistry(), flags.weights ? 'weights' : undefined);
   const transport = createTransport({
     kubeConfig: loadKubeConfig(flags.kubeconfig),
     logger,
@@ -61,8 +61,6 @@ export async function runTrafficWeights(
     sources: { ask: askValuesOf(prometheus), configMap: configMapsIn(namespace, reading) },
   });
 
-  // A process that never leads must not look like a standby whose leader is missing.
-  if (!flags.weights) metrics.registry.removeSingleMetric(LEADER_METRIC);
   const manager = new Manager(logger);
   const servers = { healthAddress: flags.healthProbeBindAddress, metricsServer: metricsServerOf(flags) };
   manager.add(

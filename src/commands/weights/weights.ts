@@ -35,7 +35,7 @@ const DEV_TARGET = 'devmode';
 export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal }: CommandContext): Promise<void> {
   const spec = specOf(flags);
   const kubeConfig = loadKubeConfig(flags.kubeconfig);
-  const metrics = createMetrics(createRegistry());
+  const metrics = createMetrics(createRegistry(), 'weights');
   const transport = createTransport({ kubeConfig, logger, metrics: metrics.transport });
   const podName = podNameOf(env);
   const lease = flags.enableLeaderElection

@@ -20,11 +20,12 @@ export const measurement = defineController({
   builtIns: (flags) => builtInsOf(measurementOptions(flags)),
   create({ client, transport, nodes, stacks, events, unmeasured, measuring, podName, metrics, clock, logger }, flags) {
     const { namespace } = flags;
+    const options = measurementOptions(flags);
     const running = createMeasurementController({
       client,
       transport,
       stacks,
-      options: measurementOptions(flags),
+      options,
       ...(podName === undefined ? {} : { pod: { namespace, name: podName } }),
       recorder: events,
       nodes: () => nodes.lister.list(),
@@ -34,7 +35,7 @@ export const measurement = defineController({
       metrics: {
         controller: metrics.controller,
         reflector: metrics.reflector,
-        measurement: createMeasurementMetrics(metrics.registry),
+        measurement: createMeasurementMetrics(metrics.registry, options),
       },
     });
     measuring.tellBy(running);

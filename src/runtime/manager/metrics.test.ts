@@ -46,7 +46,7 @@ describe('createMetrics', () => {
       'traffic_operator_events_dropped_total{cause="full"} 1',
       'traffic_operator_writes_total{kind="Node",verb="patch"} 1',
       'traffic_operator_http_requests_failed_total{server="health server",reason="malformed"} 1',
-      'traffic_operator_leader 1',
+      'traffic_operator_leader{process="manager"} 1',
     ]) {
       expect(text).toContain(`${line}\n`);
     }
@@ -54,7 +54,13 @@ describe('createMetrics', () => {
   });
 
   it('says that it does not lead until it leads', async () => {
-    expect(await shown(() => undefined)).toContain('traffic_operator_leader 0\n');
+    expect(await shown(() => undefined)).toContain('traffic_operator_leader{process="manager"} 0\n');
+  });
+
+  it('has no series of a leader in a process that never leads', async () => {
+    const { registry, leading } = createMetrics(createRegistry());
+    leading(false);
+    expect(await registry.metrics()).not.toMatch(/^traffic_operator_leader/m);
   });
 
   it('names counters _total, times in seconds, and gives each a help text', async () => {
@@ -69,7 +75,7 @@ describe('createMetrics', () => {
 });
 
 async function shown(use: (metrics: ReturnType<typeof createMetrics>) => void): Promise<string> {
-  const metrics = createMetrics(createRegistry());
+  const metrics = createMetrics(createRegistry(), 'manager');
   use(metrics);
   return metrics.registry.metrics();
 }

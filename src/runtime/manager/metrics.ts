@@ -10,8 +10,8 @@ import type { WriteMetrics } from '../client/writeCount.ts';
 /** Prefix of every metric of this program, except the usual `process_` and `nodejs_` metrics. */
 export const METRIC_PREFIX = 'traffic_operator_';
 
-/** Name of the metric that says whether a process leads. */
-export const LEADER_METRIC = `${METRIC_PREFIX}leader`;
+/** A process with a Lease: the manager, or the one for DNS weights. Alerts tell them apart by this label, also in one scrape job. */
+export type LeadingProcess = 'manager' | 'weights';
 
 /** Seconds. A call on a healthy API server takes 1 to 100 ms; its attempt ends at 10 s. */
 const CALL_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -45,16 +45,27 @@ export function createRegistry(): Registry {
   return registry;
 }
 
-/** Registers the runtime's metrics. Call it once per registry. */
-export function createMetrics(registry: Registry): RuntimeMetrics {
+/**
+ * Registers the runtime's metrics. Call it once per registry.
+ *
+ * @param process undefined for a process that never leads: it must not look like a standby whose leader is missing
+ */
+export function createMetrics(registry: Registry, process?: LeadingProcess): RuntimeMetrics {
   const make = makers(registry);
-  const leader = make.gauge('leader', '1 if this process is the leader, 0 if it stands by.', []);
-  leader.set(0);
   const leftOut = make.gauge(
     'metric_series_left_out',
     'Objects or parts of objects that have no series, by kind, since too many had a new name within three hours.',
     ['kind'],
   );
+  const leader = make.gauge(
+    'leader',
+    '1 if this process is the leader, 0 if it stands by. The label process is manager, or weights for DNS weights.',
+    ['process'],
+  );
+  const leading = (isLeader: boolean): void => {
+    if (process !== undefined) leader.set({ process }, isLeader ? 1 : 0);
+  };
+  leading(false);
   return {
     registry,
     transport: transportMetrics(make),
@@ -63,7 +74,7 @@ export function createMetrics(registry: Registry): RuntimeMetrics {
     events: eventMetrics(make),
     writes: writeMetrics(make),
     http: httpMetrics(make),
-    leading: (isLeader) => leader.set(isLeader ? 1 : 0),
+    leading,
     seriesLeftOut: (kind, count) => leftOut.set({ kind }, count),
   };
 }

@@ -23,12 +23,14 @@ export function renderAlertingRules(options: Shown): string {
 }
 
 /**
- * The alerting rules whose change restarts Prometheus. Those about stacks are not among them: they are all that an upgrade from a version
- * without stacks changes, and a restart loses the samples in an emptyDir. A running Prometheus has them from its next start on.
+ * The alerting rules whose change restarts Prometheus. An upgrade from a version without stacks changes none of them, since a restart loses the
+ * samples in an emptyDir: those about stacks are not among them, and those about the manager are as they were. A running Prometheus has the new
+ * ones from its next start on. Until then the old ones are right, since the deployed Prometheus has a job of its own for each Deployment.
  */
 export function renderRestartingRules(options: Shown): string {
+  const groups = groupsWith(options).filter((group) => group !== STACK_ALERTS);
   return renderGroups(
-    groupsWith(options).filter((group) => group !== STACK_ALERTS),
+    groups.map((group) => (group === OPERATOR_ALERTS ? OPERATOR_ALERTS_BY_JOB : group)),
     options,
   );
 }
@@ -45,12 +47,16 @@ export function allAlerts(): AlertingRule[] {
   );
 }
 
-const OPERATOR_ALERTS: RuleGroup = {
+/**
+ * @param absent whether no pod of the manager is scraped
+ * @param leaders the series of the manager's pods that say whether they lead
+ */
+const operatorAlerts = ({ absent, leaders }: Record<'absent' | 'leaders', string>): RuleGroup => ({
   name: 'traffic-operator',
   rules: [
     {
       alert: 'TrafficOperatorAbsent',
-      expr: `absent(up{${OPERATOR}} == 1)`,
+      expr: absent,
       for: '5m',
       severity: 'critical',
       summary: 'traffic-operator is down',
@@ -58,7 +64,7 @@ const OPERATOR_ALERTS: RuleGroup = {
     },
     {
       alert: 'TrafficOperatorWithoutLeader',
-      expr: `sum(traffic_operator_leader{${OPERATOR}}) == 0`,
+      expr: `sum(${leaders}) == 0`,
       for: '2m',
       severity: 'critical',
       summary: 'traffic-operator has no leader',
@@ -102,7 +108,16 @@ sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m
         '{{ $value }} problems with node-exporter or Prometheus for 15 minutes. The log and the events of the operator name them.',
     },
   ],
-};
+});
+
+/** Of the manager alone, also where one scrape job has the pods for DNS weights or the connectivity server: their series would hide that it is down. */
+const OF_MANAGER = `traffic_operator_leader{${OPERATOR},process="manager"}`;
+const OPERATOR_ALERTS = operatorAlerts({ absent: `absent(sum(${OF_MANAGER}))`, leaders: OF_MANAGER });
+/** As in versions without the label process. */
+const OPERATOR_ALERTS_BY_JOB = operatorAlerts({
+  absent: `absent(up{${OPERATOR}} == 1)`,
+  leaders: `traffic_operator_leader{${OPERATOR}}`,
+});
 
 const NODE_ALERTS: RuleGroup = {
   name: 'traffic-operator-nodes',
@@ -156,12 +171,17 @@ ${NOT_MEASURABLE}`,
 const CLASS_ALERTS = classAlerts((matchers) => ofLeader('traffic_operator_connectivity_findings', matchers));
 /** Without the process for DNS weights, as in earlier versions: other alerts would restart Prometheus, although they are silent. */
 const SILENT_WEIGHT_ALERTS = weightAlerts(ofLeader);
-const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matchers, WEIGHTS), WEIGHTS_JOB);
+const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matchers, WEIGHTS), {
+  manager: OPERATOR,
+  any: WEIGHTS,
+  own: `job="${WEIGHTS_JOB}"`,
+});
 const STACK_ALERTS = stackAlerts(ofLeader);
 
 /** The groups whose metrics the operator serves. */
 const OF_THE_OPERATOR: readonly RuleGroup[] = [
   OPERATOR_ALERTS,
+  OPERATOR_ALERTS_BY_JOB,
   NODE_ALERTS,
   CLASS_ALERTS,
   SILENT_WEIGHT_ALERTS,

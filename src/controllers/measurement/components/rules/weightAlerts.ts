@@ -4,6 +4,16 @@ import type { AlertingRule, RuleGroup } from './rule.ts';
 
 const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies RampPhase[];
 
+/** Matchers of scrape jobs. */
+interface Jobs {
+  /** Of the manager. */
+  readonly manager: string;
+  /** Of the pods for DNS weights, also where they share a job with the manager. */
+  readonly any: string;
+  /** Of the pods for DNS weights alone. */
+  readonly own: string;
+}
+
 /**
  * The alerts about DNS weights, silent without TrafficWeights.
  *
@@ -12,9 +22,9 @@ const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies Ram
  * follow the readiness of Services.
  *
  * @param ofLeader the series of a metric that the leader has
- * @param job of the pods for DNS weights; undefined if there are none
+ * @param jobs undefined without pods for DNS weights
  */
-export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string, job?: string): RuleGroup {
+export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string, jobs?: Jobs): RuleGroup {
   const step = `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_step_weight')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
   const notWritten = `reason="${WeightReason.WriteFailed}"`;
@@ -27,7 +37,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   return {
     name: 'weights',
     rules: [
-      ...(job === undefined ? [] : [withoutLeader(job)]),
+      ...(jobs === undefined ? [] : [notRunning(jobs), withoutLeader(jobs)]),
       {
         alert: 'TrafficWeightNotInForce',
         expr: `(\n${step}\nunless\n${step}\n== ${current}\n)\nor\n${step}\nand on (trafficweight)\n${unwritten} == 0`,
@@ -86,11 +96,28 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   };
 }
 
-/** Silent while Prometheus knows no pod of the job. */
-function withoutLeader(job: string): AlertingRule {
+const ofWeights = ({ any }: Jobs): string => `traffic_operator_leader{${any},process="weights"}`;
+
+/** Only the manager knows that the pods should exist. Silent while Prometheus knows their job: then TrafficWeightsWithoutLeader fires. */
+function notRunning(jobs: Jobs): AlertingRule {
+  return {
+    alert: 'TrafficWeightsNotRunning',
+    expr: `max(traffic_operator_process_expected{${jobs.manager},process="weights"}) == 1
+unless on ()
+(${ofWeights(jobs)} or up{${jobs.own}})`,
+    for: '10m',
+    severity: 'critical',
+    summary: 'No pod for DNS weights is scraped',
+    description:
+      'DNS weights are enabled. For 10 minutes, Prometheus has known no pod of the Deployment for them, or could not scrape any. The records stay as they are.',
+  };
+}
+
+/** Silent while Prometheus knows no pod. */
+function withoutLeader(jobs: Jobs): AlertingRule {
   return {
     alert: 'TrafficWeightsWithoutLeader',
-    expr: `max(up{job="${job}"}) == 0\nor\nsum(traffic_operator_leader{job="${job}"}) == 0`,
+    expr: `max(up{${jobs.own}}) == 0\nor\nsum(${ofWeights(jobs)}) == 0`,
     for: '5m',
     severity: 'critical',
     summary: 'No process gives DNS records their weights',
