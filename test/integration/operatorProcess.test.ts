@@ -36,7 +36,12 @@ describe('the operator’s process', () => {
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
     ];
-    const args = [`--kubeconfig=${scene.plane.kubeconfig}`, '--leader-elect', '--weights', '--prometheus-url=http://127.0.0.1:9'];
+    const args = [
+      `--kubeconfig=${scene.plane.kubeconfig}`,
+      '--leader-elect',
+      '--weights',
+      '--prometheus-url=http://127.0.0.1:9',
+    ];
     running = start(process.execPath, [operatorMain(), ...args, ...addresses], log);
   };
   const get = async (path: string): Promise<[number, string]> => {

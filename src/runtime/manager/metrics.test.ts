@@ -58,9 +58,9 @@ describe('createMetrics', () => {
   });
 
   it('has no series of a leader in a process that never leads', async () => {
-    const { registry, leading } = createMetrics(createRegistry());
-    leading(false);
-    expect(await registry.metrics()).not.toMatch(/^traffic_operator_leader/m);
+    const metrics = createMetrics(createRegistry());
+    metrics.leading(false);
+    expect(await metrics.registry.metrics()).not.toMatch(/^traffic_operator_leader/m);
   });
 
   it('names counters _total, times in seconds, and gives each a help text', async () => {
