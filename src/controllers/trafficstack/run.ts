@@ -2,10 +2,9 @@ import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/traffi
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { askValuesOf } from '../../prometheus/askValues.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
-import type { InformerEvent } from '../../runtime/cache/informer.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
@@ -20,6 +19,7 @@ import type { Writers } from './act/act.ts';
 import { limitWrites } from './act/limitWrites.ts';
 import { createDefaultStack } from './act/makeDefaultStack.ts';
 import { userStackProblem } from './decide/userStacks.ts';
+import { LabelledEvents } from './labelledEvents.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
 import { AnswerFeed } from './observe/answers/answerFeed.ts';
@@ -118,11 +118,9 @@ export function runStacks(
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
     if (!isStatusOnly) controller.queue.add(keyOf(event.object));
   });
-  const enqueueOwners = (event: InformerEvent<KubeObject>): void => {
-    for (const name of ownersOf(event)) controller.queue.add(name);
-  };
-  for (const { informer } of caches.kinds) informer.subscribe(enqueueOwners);
-  caches.pods.subscribe(enqueueOwners);
+  const labelled = new LabelledEvents({ queue: controller.queue, clock, stackOf: (name) => stacks.get(name) });
+  for (const { informer, resource } of caches.kinds) informer.subscribe((event) => labelled.ofObject(resource, event));
+  caches.pods.subscribe((event) => labelled.ofPod(event));
   nodes.subscribe((event) => {
     if (mayChangeCount(event)) enqueue(countsNodes);
     if (mayChangePods(event)) for (const name of stacksOn(event.object, caches)) controller.queue.add(name);
@@ -162,10 +160,4 @@ function appliersOf({ builtIns, logger, clock }: ControllerContext, client: Clie
 function stacksOn({ name }: CachedNode, { pods }: Pick<Caches, 'pods'>): string[] {
   const here = pods.lister.list().filter(({ nodeName }) => nodeName === name);
   return here.flatMap(({ metadata }) => metadata?.labels?.[STACK_LABEL] ?? []);
-}
-
-/** The names of the stacks that an object is of, or was. */
-function ownersOf(event: InformerEvent<KubeObject>): string[] {
-  const objects = event.type === 'update' && event.old !== undefined ? [event.old, event.object] : [event.object];
-  return objects.flatMap(({ metadata }) => metadata?.labels?.[STACK_LABEL] ?? []).filter((name) => name !== '');
 }

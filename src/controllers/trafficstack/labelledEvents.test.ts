@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import { CONFIG_MAPS, DEPLOYMENTS } from '../../runtime/client/resources.ts';
+import { WorkQueue } from '../../runtime/controller/workqueue.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { LabelledEvents } from './labelledEvents.ts';
+import { STACK_LABEL } from './names.ts';
+import type { StackPod } from './observe/observation.ts';
+import { trimPod } from './observe/stackPod.ts';
+import { stackOf } from './testing/stacks.ts';
+
+const OBJECTS = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
+const STACK: TrafficStack = stackOf([], { inventory: [{ component: 'web', dependsOn: [], objects: OBJECTS }] });
+const NAME = STACK.metadata!.name!;
+
+/** Events of one second, one each millisecond. */
+const FLIPS = 1_000;
+
+class Scene {
+  readonly clock = new FakeClock();
+  readonly queue = new WorkQueue({ clock: this.clock });
+  readonly events = new LabelledEvents({
+    ...{ queue: this.queue, clock: this.clock },
+    stackOf: (name) => (name === NAME ? STACK : undefined),
+  });
+
+  /** The reconciles of the time that one event each millisecond takes, and of the second after it. */
+  async reconcilesOf(send: (events: LabelledEvents) => void): Promise<number> {
+    let reconciles = 0;
+    for (let ms = 0; ms < 2 * FLIPS; ms++) {
+      if (ms < FLIPS) send(this.events);
+      reconciles += await this.#reconcile();
+      await this.clock.advance(1);
+    }
+    return reconciles;
+  }
+
+  async #reconcile(): Promise<number> {
+    if (this.queue.length === 0) return 0;
+    const key = (await this.queue.get(new AbortController().signal))!;
+    expect(key).toBe(NAME);
+    this.queue.done(key);
+    return 1;
+  }
+}
+
+function podIn(namespace: string, owner: string, stack = NAME): StackPod {
+  const labels = { [STACK_LABEL]: stack, 'pod-template-hash': '5d' };
+  const ownerReferences = [
+    { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${owner}-5d`, uid: 'u', controller: true },
+  ];
+  return trimPod({ metadata: { namespace, name: 'a', labels, ownerReferences } });
+}
+const object = (namespace: string, name: string): KubeObject => ({
+  metadata: { namespace, name, labels: { [STACK_LABEL]: NAME } },
+});
+const ofPod = (pod: StackPod) => (events: LabelledEvents) => events.ofPod({ type: 'update', object: pod, old: pod });
+
+it.each([
+  ['a pod of the stack: the first at once, the others together', ofPod(podIn('shop', 'web')), 2],
+  ['a pod that says so in a namespace where the stack has nothing', ofPod(podIn('evil', 'web')), 0],
+  ['a pod of another workload in the namespace of the stack', ofPod(podIn('shop', 'evil')), 0],
+  ['a pod whose label names no stack', ofPod(podIn('shop', 'web', 'none')), 0],
+  [
+    'a pod that loses the label and gets it back',
+    (events: LabelledEvents) =>
+      events.ofPod({ type: 'update', old: podIn('shop', 'web'), object: podIn('shop', 'web', '') }),
+    2,
+  ],
+  [
+    'an object of the stack, each of which may be a change to correct',
+    (events: LabelledEvents) => events.ofObject(DEPLOYMENTS, { type: 'update', object: object('shop', 'web') }),
+    FLIPS,
+  ],
+  [
+    'another kind of the same name',
+    (events: LabelledEvents) => events.ofObject(CONFIG_MAPS, { type: 'update', object: object('shop', 'web') }),
+    2,
+  ],
+  [
+    'an object that only has the label',
+    (events: LabelledEvents) => events.ofObject(DEPLOYMENTS, { type: 'delete', object: object('evil', 'web') }),
+    2,
+  ],
+])('1,000 events a second of %s', async (_, send, reconciles) => {
+  expect(await new Scene().reconcilesOf(send)).toBe(reconciles);
+});
+
+it('an event after a quiet second is reconciled at once', async () => {
+  const { clock, events, queue } = new Scene();
+  ofPod(podIn('shop', 'web'))(events);
+  expect(queue.length).toBe(1);
+  queue.done((await queue.get(new AbortController().signal))!);
+  await clock.advance(1_000);
+  ofPod(podIn('shop', 'web'))(events);
+  expect(queue.length).toBe(1);
+});

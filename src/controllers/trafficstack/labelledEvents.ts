@@ -1,0 +1,95 @@
+import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import type { InformerEvent } from '../../runtime/cache/informer.ts';
+import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import type { WorkQueue } from '../../runtime/controller/workqueue.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
+import { STACK_LABEL } from './names.ts';
+import type { StackPod } from './observe/observation.ts';
+
+/** Least time between two reconciles of a stack because of objects that only have its label, or of its pods. ms */
+const INTERVAL_MS = 1_000;
+
+interface Options {
+  readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Returns the stack of a name; undefined if there is none. */
+  readonly stackOf: (name: string) => TrafficStack | undefined;
+}
+
+/**
+ * Enqueues the stacks that objects with the label of a stack belong to. Every user of a namespace may set that label, and change it a thousand times
+ * a second, so it is not enough:
+ *
+ * | an event of                                         | enqueues its stack                            |
+ * |-----------------------------------------------------|-----------------------------------------------|
+ * | an object in the inventory of the stack             | at once                                       |
+ * | another object, but no pod                          | at once, then at most once a second           |
+ * | a pod that a workload of the inventory made         | at once, then at most once a second           |
+ * | another pod                                         | never: no stack observes it                   |
+ * | anything whose label names no stack                 | never                                         |
+ */
+export class LabelledEvents {
+  readonly #options: Options;
+  /** When a stack was, or is to be, enqueued last: monotonic ms, by name. */
+  readonly #latest = new Map<string, number>();
+  /** The objects of each inventory, so that an event does not read the whole inventory. */
+  readonly #known = new WeakMap<object, ReadonlySet<string>>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Takes an event of a kind that stacks have objects of. */
+  ofObject(resource: Pick<Resource, 'kind'>, event: InformerEvent<KubeObject>): void {
+    for (const { metadata = {} } of statesOf(event)) {
+      const { labels, namespace, name } = metadata;
+      this.#enqueue(labels?.[STACK_LABEL], (stack, stackName) => {
+        if (this.#isKnown(stack, `${resource.kind} ${namespace ?? ''}/${name}`)) this.#options.queue.add(stackName);
+        else this.#enqueueSoon(stackName);
+      });
+    }
+  }
+
+  ofPod(event: InformerEvent<StackPod>): void {
+    for (const { metadata, workload } of statesOf(event)) {
+      const [kind, name] = workload.split(' ');
+      this.#enqueue(metadata?.labels?.[STACK_LABEL], (stack, stackName) => {
+        if (this.#isKnown(stack, `${kind} ${metadata?.namespace}/${name}`)) this.#enqueueSoon(stackName);
+      });
+    }
+  }
+
+  #enqueue(name: string | undefined, enqueue: (stack: TrafficStack, name: string) => void): void {
+    if (name === undefined || name === '') return;
+    const stack = this.#options.stackOf(name);
+    if (stack === undefined) this.#latest.delete(name);
+    else enqueue(stack, name);
+  }
+
+  /** At once, or when the interval after the last time is over. Until then, further events change nothing. */
+  #enqueueSoon(name: string): void {
+    const { queue, clock } = this.#options;
+    const now = clock.monotonic();
+    const next = (this.#latest.get(name) ?? -Infinity) + INTERVAL_MS;
+    if (next - INTERVAL_MS > now) return;
+    this.#latest.set(name, Math.max(now, next));
+    queue.addAfter(name, next - now);
+  }
+
+  #isKnown({ status }: TrafficStack, id: string): boolean {
+    const inventory = status?.inventory ?? [];
+    let known = this.#known.get(inventory);
+    if (known === undefined) {
+      known = new Set(
+        inventory.flatMap(({ objects }) => objects.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`)),
+      );
+      this.#known.set(inventory, known);
+    }
+    return known.has(id);
+  }
+}
+
+/** An object as it is, and as it was: its label may have changed. */
+function statesOf<T extends KubeObject>(event: InformerEvent<T>): T[] {
+  return event.type === 'update' && event.old !== undefined ? [event.old, event.object] : [event.object];
+}
