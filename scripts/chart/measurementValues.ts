@@ -147,7 +147,7 @@ export const discovery = z
       .array(dnsLabel)
       .default([])
       .describe(
-        'Namespaces in which the operator looks for an existing node-exporter and Prometheus, such as monitoring; empty: all. What is found counts only if it measures most nodes, but a server can lie: name the namespaces if users of others must not be trusted.',
+        'Namespaces in which the operator looks for an existing node-exporter and Prometheus, such as monitoring; empty: all. What is found counts only if it measures most nodes, but a server can lie: name the namespaces if users of others must not be trusted. Gates of stacks and DNS weights query a Prometheus that was found only in these namespaces and in the namespace of the release.',
       ),
   })
   .prefault({})

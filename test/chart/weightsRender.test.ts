@@ -52,7 +52,7 @@ it('its account has only annotations of its own, such as the IAM role', () => {
 
 it('it queries the Prometheus of the values, with the files of its credentials', () => {
   const values =
-    'weights.enabled=true,prometheus.url=https://p,prometheus.bearerTokenSecret.name=s,stacks.enabled=false';
+    'weights.enabled=true,prometheus.url=https://p,prometheus.bearerTokenSecret.name=s,stacks.enabled=false,discovery.namespaces={m}';
   const pod = podOf(find(helmTemplate('--set', values), 'Deployment', false, 'weights'));
   expect(pod.containers[0].args).toEqual([
     'trafficweights',
@@ -63,6 +63,7 @@ it('it queries the Prometheus of the values, with the files of its credentials',
     '--metrics-bind-address=:8080',
     '--prometheus-url=https://p',
     '--prometheus-bearer-token-file=/etc/traffic-operator/token/token',
+    '--discovery-namespace=m',
   ]);
   expect(pod.volumes).toEqual([{ name: 'token', secret: { secretName: 's' } }]);
 });

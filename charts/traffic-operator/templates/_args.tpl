@@ -34,6 +34,9 @@
 {{- range $name, $value := $prometheus.headers }}
 - {{ printf "--prometheus-header=%s: %s" $name $value | quote }}
 {{- end }}
+{{- range .Values.discovery.namespaces }}
+- --discovery-namespace={{ . }}
+{{- end }}
 {{- end }}
 
 {{/* Arguments of the manager, one per line. */}}
@@ -193,9 +196,6 @@
 - --stack-namespace={{ . }}
 {{- end }}
 {{- end }}
-{{- end }}
-{{- range .Values.discovery.namespaces }}
-- --discovery-namespace={{ . }}
 {{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}

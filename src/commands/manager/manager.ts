@@ -2,7 +2,13 @@ import type { ControllerContext, StackSource } from '../../controllers/contract/
 import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
 import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
-import { createPrometheus, createStacks, usedUrlOf } from '../../controllers/measurement/observe/queriedPrometheus.ts';
+import { askingOnlyTrusted } from '../../controllers/measurement/observe/ownPrometheus.ts';
+import {
+  createPrometheus,
+  createStacks,
+  trustedNamespaces,
+  usedServerOf,
+} from '../../controllers/measurement/observe/queriedPrometheus.ts';
 import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
 import { createNodeInformer, knownNodes } from '../../nodes/informer.ts';
 import { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
@@ -71,7 +77,8 @@ function createContext(
   const nodes = createNodes(process, trim);
   const stacks = createStacks(process, options.flags);
   const { endpoint, hasOwnPrometheus: isOwn } = options;
-  const usedUrl = usedUrlOf(isOwn, stacks);
+  const used = usedServerOf(isOwn, stacks);
+  const usedUrl = (): string | undefined => used()?.url;
   const prometheus = createPrometheus({ endpoint, isOwn, foreign: () => measuring.foreignServer(), usedUrl });
   return {
     ...createLeaderClient({
@@ -97,7 +104,7 @@ function createContext(
       usedUrl,
       scrapeIntervalSeconds: () => measuring.scrapeIntervalSeconds(),
     }),
-    prometheus,
+    prometheus: askingOnlyTrusted(prometheus, used, trustedNamespaces(options.flags)),
     measuring,
     podName: options.podName,
     metrics,

@@ -1,5 +1,5 @@
 import type { RunningController } from '../../controllers/contract/module.ts';
-import { readForeignServer } from '../../controllers/measurement/observe/ownPrometheus.ts';
+import { askingOnlyTrusted, readForeignServer } from '../../controllers/measurement/observe/ownPrometheus.ts';
 import { storedWeights } from '../../controllers/trafficweight/objects/storedWeights.ts';
 import { configMapsIn } from '../../controllers/trafficweight/observe/backend/readConfigMap.ts';
 import { runWeights } from '../../controllers/trafficweight/run.ts';
@@ -7,7 +7,8 @@ import {
   createPrometheus,
   createStacks,
   endpointOf,
-  usedUrlOf,
+  trustedNamespaces,
+  usedServerOf,
 } from '../../controllers/measurement/observe/queriedPrometheus.ts';
 import { askValuesOf } from '../../prometheus/askValues.ts';
 import { createClient } from '../../runtime/client/client.ts';
@@ -51,14 +52,18 @@ export async function runTrafficWeights(
   const stacks = createStacks(common, flags);
   const stackPart = readyWithoutCrd(optionalCachePart(stacks.informer), stacks.informer);
   const isOwn = flags.prometheusUrl === undefined;
+  const used = usedServerOf(isOwn, stacks);
   const prometheus = createPrometheus({
-    ...{ endpoint: endpointOf(flags), isOwn, usedUrl: usedUrlOf(isOwn, stacks) },
+    ...{ endpoint: endpointOf(flags), isOwn, usedUrl: () => used()?.url },
     foreign: () => readForeignServer(reading, namespace),
   });
   const running: RunningController = runWeights(context, {
     ...{ objects: storedWeights(context), dynamodbEndpointUrl, route53EndpointUrl },
     ...{ withNamespaces: true, withRoutes: true },
-    sources: { ask: askValuesOf(prometheus), configMap: configMapsIn(namespace, reading) },
+    sources: {
+      ask: askValuesOf(askingOnlyTrusted(prometheus, used, trustedNamespaces(flags))),
+      configMap: configMapsIn(namespace, reading),
+    },
   });
 
   const manager = new Manager(logger);

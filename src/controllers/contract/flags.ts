@@ -42,6 +42,10 @@ export const PROMETHEUS_FLAGS = {
   ),
   prometheusCaFile: flag(path, 'File with the CA certificates (PEM) that verify the server of --prometheus-url.'),
   prometheusHeader: list(header, 'Header sent with each request to Prometheus.'),
+  discoveryNamespace: list(
+    dnsLabel,
+    'Namespace in which TrafficStacks look for an existing node-exporter and Prometheus. Default: all. What is found counts only if it measures most nodes. Gates and weights query a Prometheus that was found only in these namespaces and in the namespace of the operator.',
+  ),
 } as const satisfies FlagTable;
 
 /**

@@ -17,7 +17,7 @@ import {
   tolerations,
   volumeSize,
 } from '../../options/kubernetesValues.ts';
-import { boolean, dnsLabel, dnsSubdomain, image, port, regExp } from '../../options/values.ts';
+import { boolean, dnsSubdomain, image, port, regExp } from '../../options/values.ts';
 import { prometheusDuration } from '../../runtime/process/duration.ts';
 import type { SharedFlags } from '../contract/flags.ts';
 import { defaultMeasurementOptions, halfOf, POD_INTERFACES, wholeName, type MeasurementOptions } from './options.ts';
@@ -61,10 +61,6 @@ export const MEASUREMENT_FLAGS = {
     dnsSubdomain,
     'Existing PersistentVolumeClaim in the operator’s namespace for the samples of the deployed Prometheus. The operator does not create or delete it.',
     { defaultNote: 'none' },
-  ),
-  discoveryNamespace: list(
-    dnsLabel,
-    'Namespace in which TrafficStacks look for an existing node-exporter and Prometheus. Default: all. What is found counts only if it measures most nodes.',
   ),
   nodeExporter: flag(boolean, 'Deploy node-exporter on every node.', {
     defaultNote: 'true, or false with --prometheus-url',

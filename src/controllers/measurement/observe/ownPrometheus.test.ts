@@ -7,7 +7,7 @@ import { allComponents } from '../components/components.ts';
 import { foreignServer } from '../components/foreignServer.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
-import { askingOnlyOurs, readForeignServer } from './ownPrometheus.ts';
+import { askingOnlyOurs, askingOnlyTrusted, readForeignServer } from './ownPrometheus.ts';
 
 const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'theirs' } } };
 
@@ -80,6 +80,24 @@ describe('askingOnlyOurs', () => {
     expect(asked).toEqual(['up']);
     client.close();
     expect(closed).toBe(true);
+  });
+});
+
+describe('askingOnlyTrusted', () => {
+  const FOUND = { kind: 'Service', namespace: 'shop', name: 'fake', url: 'http://fake.shop.svc:9090' };
+
+  it.each([
+    ['that a tenant may have made', FOUND, /^Service shop\/fake may belong to a tenant.*discovery\.namespaces/],
+    ['in a namespace that the administrator names', { ...FOUND, namespace: 'monitoring' }, undefined],
+    ['in the namespace of the operator', { ...FOUND, namespace: 'ops' }, undefined],
+    ['of the operator', undefined, undefined],
+  ])('asks a Prometheus %s only if it may decide about gates', async (_, used, problem) => {
+    let asked = 0;
+    const inner = { query: () => Promise.resolve({ warnings: [], infos: [], series: ++asked }) };
+    const client = askingOnlyTrusted(inner, () => used, ['ops', 'monitoring']);
+    const answer = client.query({ expression: 'up' } as InstantQuery);
+    await (problem === undefined ? answer : expect(answer).rejects.toThrow(problem));
+    expect(asked).toBe(problem === undefined ? 1 : 0);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 import type { PrometheusClient } from '../../../prometheus/prometheusClient.ts';
 import type { Client } from '../../../runtime/client/client.ts';
@@ -6,6 +7,7 @@ import type { Resource } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { Component } from '../components/component.ts';
 import { foreignServer } from '../components/foreignServer.ts';
+import { idFor } from '../../../runtime/objectSet/member.ts';
 import type { Observed } from '../../../runtime/objectSet/plan.ts';
 import { PROMETHEUS_NAME } from '../names.ts';
 
@@ -28,6 +30,32 @@ export function askingOnlyOurs(
     close: () => client.close(),
   };
 }
+
+/**
+ * Wraps the client of the Prometheus that is queried, for gates and weights: whoever may create Services in the namespace of a Prometheus that was
+ * found decides what it answers. `query` throws PrometheusError BadConfiguration while it is in none of these namespaces.
+ *
+ * @param used what a stack uses of another owner; undefined while it uses nothing
+ * @param namespaces of the operator, and those that the administrator names
+ */
+export function askingOnlyTrusted(
+  client: Pick<PrometheusClient, 'query'>,
+  used: () => UsedObject | undefined,
+  namespaces: readonly string[],
+): Pick<PrometheusClient, 'query'> {
+  return {
+    async query(query) {
+      const found = used();
+      if (found !== undefined && !namespaces.includes(found.namespace)) {
+        throw new PrometheusError('BadConfiguration', `${idFor(found, found)} ${UNTRUSTED}`);
+      }
+      return client.query(query);
+    },
+  };
+}
+
+const UNTRUSTED =
+  'may belong to a tenant, so gates and weights do not query it: name its namespace in discovery.namespaces of the chart (--discovery-namespace), or set prometheus.url (--prometheus-url)';
 
 /**
  * The same message for a process that does not keep the deployed Prometheus in a cache: reads its Service and its Deployment.

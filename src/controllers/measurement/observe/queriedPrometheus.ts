@@ -1,4 +1,4 @@
-import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type TrafficStack, type UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import type { PrometheusFlags } from '../../contract/flags.ts';
 import type { StackSource } from '../../contract/context.ts';
 import { DEFAULT_STACK, usedBy } from '../../contract/keepers.ts';
@@ -48,6 +48,14 @@ export function createStacks(
   };
 }
 
+/** The namespaces whose Prometheus gates and weights may query: see askingOnlyTrusted. */
+export function trustedNamespaces({
+  namespace,
+  discoveryNamespace,
+}: Pick<PrometheusFlags, 'discoveryNamespace'> & Pick<CommonFlags, 'namespace'>): readonly string[] {
+  return [namespace, ...discoveryNamespace];
+}
+
 /** Which Prometheus is queried. */
 export interface PrometheusChoice {
   readonly endpoint: PrometheusEndpoint;
@@ -55,7 +63,7 @@ export interface PrometheusChoice {
   readonly isOwn: boolean;
   /** See askingOnlyOurs. */
   readonly foreign: () => string | undefined | Promise<string | undefined>;
-  /** See usedUrlOf. */
+  /** URL of what usedServerOf returns. */
   readonly usedUrl: () => string | undefined;
 }
 
@@ -66,13 +74,15 @@ export function createPrometheus({ endpoint, isOwn, foreign, usedUrl }: Promethe
 }
 
 /**
- * The URL of the Prometheus that a TrafficStack uses instead of the operator's, as the status of the stack says, so that a restart
- * changes nothing.
+ * The Prometheus that a TrafficStack uses instead of the operator's, as the status of the stack says, so that a restart changes nothing.
  *
  * @param isOwn as in PrometheusChoice: with --prometheus-url, no stack is asked
  */
-export function usedUrlOf(isOwn: boolean, { informer }: Pick<StackSource, 'informer'>): () => string | undefined {
+export function usedServerOf(
+  isOwn: boolean,
+  { informer }: Pick<StackSource, 'informer'>,
+): () => UsedObject | undefined {
   if (!isOwn) return () => undefined;
   // Also of a stack that is no longer run: without its Prometheus, nothing would be measured.
-  return () => usedBy(informer.lister.list(), 'Prometheus')?.workload.url;
+  return () => usedBy(informer.lister.list(), 'Prometheus')?.workload;
 }
