@@ -23,12 +23,12 @@ describe('the rights', () => {
     );
   /** Two controllers may need the same right. */
   const unique = (rights: readonly string[]): string[] => [...new Set(rights)].sort();
+  /** Roles of the process for DNS weights and of the connectivity server. */
+  const OF_OTHERS = /-(weights|connectivity|server)$/;
   const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
     rightsOf(
       helmTemplate(...args)
-        .filter(
-          (object) => object.kind === kind && isHook(object) === hook && !object.metadata.name.endsWith('-weights'),
-        )
+        .filter((object) => object.kind === kind && isHook(object) === hook && !OF_OTHERS.test(object.metadata.name))
         .flatMap(({ rules }) => rules as Rule[]),
     );
   const ofWeights = (kind: string, ...args: string[]): string[] =>
@@ -69,7 +69,13 @@ describe('the rights', () => {
   it('of an optional controller are there with its value, and only there', () => {
     const optional = CONTROLLERS.flatMap((controller) => controller.rights(NAMESPACE).onlyWith ?? []);
     const sets = optional.map(({ values }) => values);
-    expect(sets).toEqual([['trafficWatch.deployments'], ['weights'], ['stacks'], ['stacks', 'weights']]);
+    expect(sets).toEqual([
+      ['connectivity'],
+      ['trafficWatch.deployments'],
+      ['weights'],
+      ['stacks'],
+      ['stacks', 'weights'],
+    ]);
     for (const values of sets) {
       const everywhere = values.includes('stacks') ? ['stacks.namespaces={*}'] : [];
       const enabled = [...values.map((value) => `${value}.enabled=true`), ...everywhere].join();

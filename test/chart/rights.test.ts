@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
+import { operatorObjects, renderChart } from '../../scripts/generate/deploy.ts';
+import { valuesWithout } from '../../scripts/generate/features.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { type Fixture, startFixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl as kubectlOf, tokenOf } from '../harness/kubectl.ts';
@@ -45,6 +47,7 @@ const MAYBE_USED = ['patch events.events.k8s.io', 'list events.events.k8s.io'];
 
 let f: Fixture;
 const used = new Set<string>();
+const granted = new Set<string>();
 
 const kubectl = (args: readonly string[], input?: object): Promise<string> =>
   kubectlOf(f.controlPlane, args, input && JSON.stringify(input));
@@ -99,6 +102,31 @@ async function noteRequests(): Promise<void> {
   }
 }
 
+/** Adds what the roles of the operator have now. */
+async function noteGranted(): Promise<void> {
+  for (const kind of ROLES) {
+    const role = JSON.parse(await kubectl(['get', kind, '-n', NAMESPACE, '-ojson'])) as {
+      rules: { apiGroups: [string]; resources: string[]; verbs: string[] }[];
+    };
+    for (const { apiGroups, resources, verbs } of role.rules) {
+      const [group] = apiGroups;
+      for (const resource of resources) {
+        const [plural = '', subresource] = resource.split('/');
+        const full = [plural, ...(group === '' ? [] : [group])].join('.');
+        for (const verb of verbs) granted.add(`${verb} ${subresource === undefined ? full : `${full}/${subresource}`}`);
+      }
+    }
+  }
+}
+
+/** Gives the roles of the operator the rights that the chart renders with this value, in addition to the rights of deploy/. */
+async function applyRoles(value: string): Promise<void> {
+  const objects = operatorObjects(renderChart([...valuesWithout([]), value]));
+  for (const object of objects) {
+    if (ROLES.includes(`${object.kind.toLowerCase()}/${object.metadata.name}`)) await kubectl(['apply', '-f-'], object);
+  }
+}
+
 /** Ends the operator; whatever it was refused stands in its log. */
 async function endOperator(): Promise<void> {
   await noteRequests();
@@ -138,6 +166,8 @@ describe('the rights in deploy/', () => {
       '--leader-elect',
       `--namespace=${NAMESPACE}`,
     ];
+    await applyRoles('connectivity.enabled=true');
+    await noteGranted();
     await f.startOperator([...as, ...deployAll()]);
     await vi.waitFor(async () => {
       expect(await names('ds,svc,sa', EXPORTER_NAMESPACE)).toContain('daemonset.apps/node-exporter');
@@ -158,7 +188,8 @@ describe('the rights in deploy/', () => {
     await endOperator();
   });
 
-  it('let it take that away again, and do its main job', async () => {
+  it('let it take that away again, also without the rights to make the connectivity check, and do its main job', async () => {
+    await applyRoles('connectivity.enabled=false');
     await f.createWatch('web', { maxBandwidthPercent: '10' });
     await f.startOperator(as);
     await vi.waitFor(async () => {
@@ -166,7 +197,9 @@ describe('the rights in deploy/', () => {
       expect((await f.watch('web')).status?.ready).toBe(true);
       expect(await names('deployments', 'default')).toEqual(['deployment.apps/web']);
       expect((await f.events('web')).map((event) => event.reason)).toContain('Decided');
-      expect((await names('deployments,cm,svc,sa', NAMESPACE)).filter((one) => one.includes('prometheus'))).toEqual([]);
+      const left = /prometheus|netchecker/;
+      expect((await names('deployments,cm,svc,sa', NAMESPACE)).filter((one) => left.test(one))).toEqual([]);
+      expect(await names('ds,svc,sa', AGENTS_NAMESPACE)).toEqual([]);
       const phase = await kubectl(['get', 'namespace', EXPORTER_NAMESPACE, '-ojsonpath={.status.phase}']);
       expect(phase).toBe('Terminating');
     }, WAIT);
@@ -200,21 +233,7 @@ describe('the rights in deploy/', () => {
   });
 
   it('let it do no more than it does', async () => {
-    const granted = new Set<string>();
-    for (const kind of ROLES) {
-      const role = JSON.parse(await kubectl(['get', kind, '-n', NAMESPACE, '-ojson'])) as {
-        rules: { apiGroups: [string]; resources: string[]; verbs: string[] }[];
-      };
-      for (const { apiGroups, resources, verbs } of role.rules) {
-        const [group] = apiGroups;
-        for (const resource of resources) {
-          const [plural = '', subresource] = resource.split('/');
-          const full = [plural, ...(group === '' ? [] : [group])].join('.');
-          for (const verb of verbs)
-            granted.add(`${verb} ${subresource === undefined ? full : `${full}/${subresource}`}`);
-        }
-      }
-    }
+    await noteGranted();
     // This API server sends a whole list through the watch; one before 1.34 is asked for the list first.
     const isUsed = (right: string): boolean => used.has(right) || used.has(right.replace(/^list /, 'watch '));
     expect([...granted]).toEqual(expect.arrayContaining(MAYBE_USED));
@@ -240,6 +259,7 @@ describe('the rights in deploy/', () => {
       });
     }
     await f.createWatch('left', selecting);
+    await applyRoles('connectivity.enabled=true');
     await f.startOperator([...as, ...deployAll()]);
     await vi.waitFor(async () => {
       expect(await names('deployments', NAMESPACE)).toContain('deployment.apps/prometheus');

@@ -212,10 +212,9 @@ describe('leader failover', () => {
 const BY_CHANCE = ['patch events.events.k8s.io', 'list events.events.k8s.io', 'get daemonsets.apps'];
 /** Rights for what did not happen in this story. */
 const UNUSED_RIGHTS = [
-  // For the connectivity check, and for workloads that it does not own; test/e2e/options.test.ts and test/chart/rights.test.ts do.
-  'create connectivitychecks.traffic.example.com',
   // For the last ready revision of components, which `upgrade.rollback` needs; test/integration/stacks/builtIns.test.ts does.
   'create controllerrevisions.apps',
+  // For workloads that it does not own; test/chart/rights.test.ts does.
   'create podplacements.traffic.example.com',
   // To take away what it measures with when it is told of another Prometheus; test/chart/rights.test.ts does.
   'delete configmaps',

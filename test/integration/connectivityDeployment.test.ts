@@ -67,7 +67,8 @@ beforeAll(async () => {
   withTls = [...ON, '--connectivity-tls-secret=server-tls', `--connectivity-server-ca-file=${caFile}`];
   const rights = CONTROLLERS.flatMap((each) => {
     const { controller, onlyWith = [] } = each.rights('default');
-    return [controller, ...onlyWith.filter(({ values }) => values.join() === 'trafficWatch.deployments')];
+    const isOn = (value: string): boolean => ['trafficWatch.deployments', 'connectivity'].includes(value);
+    return [controller, ...onlyWith.filter(({ values }) => values.every(isOn))];
   })
     .flatMap(({ cluster, own }) => [...cluster, ...own])
     .filter(({ resourceNames = [] }) => !resourceNames.includes(SERVER_CA.name));

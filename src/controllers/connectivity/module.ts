@@ -5,7 +5,7 @@ import { builtInsOf } from './components/builtIns.ts';
 import { createConnectivityController } from './controller.ts';
 import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from './flags.ts';
 import { createConnectivityMetrics } from './metrics.ts';
-import { controllerRules, removalRules } from './rbac.ts';
+import { connectivityRights } from './rbac.ts';
 import { removeConnectivity } from './removeConnectivity.ts';
 
 /** The controller that deploys the server and the agents of the connectivity check. */
@@ -14,7 +14,7 @@ export const connectivity = defineController({
   kinds: [agentResource],
   flags: CONNECTIVITY_FLAGS,
   flagProblem: connectivityFlagProblem,
-  rights: (namespace) => ({ controller: controllerRules(namespace), cleanup: removalRules(namespace) }),
+  rights: connectivityRights,
   registerMetrics: createConnectivityMetrics,
   builtIns: (flags) => builtInsOf(deploymentOptions(flags)),
   create({ client, transport, stacks, events, podName, metrics, clock, logger }, flags) {

@@ -7,33 +7,47 @@ import {
   SERVER_NAME,
   SERVICE_NAME,
 } from '../../connectivity/objects/names.ts';
-import { KEEP_VERBS, REMOVE_VERBS, rule, STACK_VERBS, type Rights, type Rule } from '../contract/rights.ts';
+import { REMOVE_VERBS, rule, type ControllerRights, type Rights, type Rule } from '../contract/rights.ts';
 
-/** Returns exactly the rights that the controller uses. It cannot grant rights: the chart gives the server its rights. */
-export function controllerRules(namespace: string): Rights {
-  const { cluster, own } = byName(namespace, KEEP_VERBS, STACK_VERBS);
+/**
+ * Returns exactly the rights that the controller uses. Without `connectivity.enabled` it only finds and deletes what an earlier setting left. It
+ * cannot grant rights: the chart gives the server its rights.
+ */
+export function connectivityRights(namespace: string): ControllerRights {
+  const { cluster, own } = byName(namespace, FIND_VERBS, ['get', ...FIND_VERBS]);
+  const written = byName(namespace, WRITE_VERBS, WRITE_VERBS);
   return {
-    cluster: [
-      ...cluster,
-      LIST_PODS,
+    controller: { cluster: [...cluster, LIST_PODS], own },
+    cleanup: removalRules(namespace),
+    onlyWith: [
       {
-        ...rule(CONNECTIVITY_CHECKS.group, [CONNECTIVITY_CHECKS.plural], ['list', 'create']),
-        why: 'To create the first ConnectivityCheck where there is none. It changes and deletes none.',
+        values: ['connectivity'],
+        cluster: [
+          ...written.cluster,
+          {
+            ...rule(CONNECTIVITY_CHECKS.group, [CONNECTIVITY_CHECKS.plural], ['list', 'create']),
+            why: 'To create the first ConnectivityCheck where there is none. It changes and deletes none.',
+          },
+        ],
+        own: [
+          ...written.own,
+          {
+            ...rule('', ['pods'], ['get']),
+            why: "To find the operator's Deployment, the owner of these objects.",
+          },
+          rule('apps', ['replicasets'], ['get']),
+        ],
       },
-    ],
-    own: [
-      ...own,
-      {
-        ...rule('', ['pods'], ['get']),
-        why: "To find the operator's Deployment, the owner of these objects.",
-      },
-      rule('apps', ['replicasets'], ['get']),
     ],
   };
 }
 
+/** To find and delete objects, limited to their names: see KEEP_VERBS. */
+const FIND_VERBS = ['list', 'watch', 'delete'];
+const WRITE_VERBS = ['create', 'patch'];
+
 /** Returns exactly the rights that removeConnectivity uses. */
-export function removalRules(namespace: string): Rights {
+function removalRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, REMOVE_VERBS, REMOVE_VERBS);
   return { cluster: [...cluster, LIST_PODS], own };
 }

@@ -216,14 +216,14 @@ export function unusedRights(
   return unused.filter((right) => !used.has(right.replace(/^list /, 'watch ')));
 }
 
-/** What all controllers have, and the Deployments of TrafficWatches, the default. */
+/** What all controllers have, the Deployments of TrafficWatches, the default, and the connectivity check. */
 function commonRights(): Rights {
   const all = CONTROLLERS.map((each) => each.rights(NAMESPACE));
   const controllers = all.map(({ controller }) => controller);
-  const deployments = all
+  const optional = all
     .flatMap(({ onlyWith = [] }) => onlyWith)
-    .filter(({ values }) => values.join() === 'trafficWatch.deployments');
-  const rights = [...controllers, ...deployments];
+    .filter(({ values }) => ['trafficWatch.deployments', 'connectivity'].includes(values.join()));
+  const rights = [...controllers, ...optional];
   return { cluster: rights.flatMap(({ cluster }) => cluster), own: rights.flatMap(({ own }) => own) };
 }
 
