@@ -32,8 +32,9 @@ beforeAll(async () => {
   admin = await cluster.admin();
   for (const namespace of ['shop', ...TEN]) await kubectl(['create', 'namespace', namespace]);
   await kubectl(['create', 'serviceaccount', 'tenant', '-n', 'shop']);
-  await grant('asks', 'shop', 'create,get,patch', 'trafficwatches');
-  await grant('asks', undefined, 'create,get,patch', 'trafficstacks,trafficweights');
+  await grant('asks', 'shop', 'create,get,patch,delete', 'trafficwatches');
+  await grant('asks', undefined, 'create,get,patch,delete,deletecollection', 'trafficstacks,trafficweights');
+  expect(await admin('POST', `${API}/trafficstacks`, stackOf('first', 'shop'))).toEqual(CREATED);
   tenant = await cluster.account('shop', 'tenant');
   operator = await cluster.account('network', 'traffic-operator');
   await vi.waitFor(async () => {
@@ -44,6 +45,7 @@ beforeAll(async () => {
     ] as const) {
       expect(await tenant('POST', `${path}?dryRun=All`, object)).toMatchObject({ status: 403 });
     }
+    expect(await tenant('DELETE', `${API}/trafficstacks/first?dryRun=All`)).toMatchObject({ status: 403 });
   }, WAIT);
 });
 afterAll(() => cluster.stop());
@@ -125,6 +127,12 @@ describe('a TrafficWatch of a user without rights to Deployments', () => {
     const finalizers = [FINALIZER];
     expect(await operator('PATCH', `${WATCHES}/given`, { metadata: { finalizers } })).toEqual(DONE);
     expect(await tenant('PATCH', `${WATCHES}/given`, { metadata: { finalizers: [] } })).toEqual(DONE);
+    expect(await tenant('DELETE', `${WATCHES}/foreign`)).toEqual(DONE);
+    const remove = (): Promise<Answer> => tenant('DELETE', `${WATCHES}/given`);
+    expect(await remove()).toEqual(refusal(USER, 'may not delete Deployments in the namespace shop'));
+    await grant('deletes', 'shop', 'delete', 'deployments.apps');
+    await soon(DONE, remove);
+    await revoke('deletes', 'shop');
   });
 
   it('needs the right to create and the right to patch them', async () => {
@@ -167,20 +175,130 @@ describe('a TrafficStack', () => {
   });
 });
 
+/** Since the tests above, the tenant may create Deployments in all namespaces. */
+describe('what a TrafficStack of another user has', () => {
+  const STACKS = `${API}/trafficstacks`;
+  const removal = (what: string, where: string): Answer => refusal(USER, `may not delete ${what} in ${where},`);
+  /** Takes away everything but the objects that `kept` names, or the whole TrafficStack. */
+  const remove = (name: string, kept?: object[]): Promise<Answer> =>
+    kept === undefined
+      ? tenant('DELETE', `${STACKS}/${name}?dryRun=All`)
+      : tenant('PATCH', `${STACKS}/${name}?dryRun=All`, { spec: { components: kept } });
+  const create = async (name: string, components: object[]): Promise<void> => {
+    expect(await admin('POST', STACKS, stackWith(name, components))).toEqual(CREATED);
+  };
+  const workload = (kind: string, name: string, over: object = {}): object => ({
+    ...{ name, type: 'Workload', ...over },
+    workload: { kind, namespace: 'shop', podTemplate: { spec: TEMPLATE.spec } },
+  });
+  const [web, db] = [workload('Deployment', 'web'), workload('StatefulSet', 'db')];
+
+  it('needs the right to delete its kind to be removed, and keeps the rest', async () => {
+    await create('pair', [web, db]);
+    await soon(removal('statefulsets', 'the namespace shop'), () => remove('pair', [web]));
+    const moved = { ...web, workload: { kind: 'Deployment', namespace: 'ns0', podTemplate: { spec: TEMPLATE.spec } } };
+    const ways = [[db], [{ ...web, mode: 'Disabled' }, db], [workload('DaemonSet', 'web'), db], [moved, db]];
+    for (const kept of [...ways, [], undefined]) {
+      expect(await remove('pair', kept)).toEqual(removal('deployments', 'the namespace shop'));
+    }
+    await grant('deletes', 'shop', 'delete', 'deployments.apps');
+    for (const kept of ways) await soon(DONE, () => remove('pair', kept));
+    for (const kept of [[], undefined]) {
+      expect(await remove('pair', kept)).toEqual(removal('statefulsets', 'the namespace shop'));
+    }
+    await revoke('deletes', 'shop');
+    expect(await remove('pair', [web, db, workload('Deployment', 'more')])).toEqual(DONE);
+    const all = await tenant('DELETE', `${STACKS}?dryRun=All`);
+    expect(all).toEqual(refusal(USER, 'may not delete'));
+  });
+
+  it('is left alone by a change of metadata, and by the clean-up, the operator and the controllers of Kubernetes', async () => {
+    expect(await tenant('PATCH', `${STACKS}/pair`, { metadata: { finalizers: ['example.com/a'] } })).toEqual(DONE);
+    expect(await tenant('PATCH', `${STACKS}/pair`, { metadata: { finalizers: null } })).toEqual(DONE);
+    await create('default', [db]);
+    for (const name of ['namespace-controller', 'generic-garbage-collector']) {
+      await kubectl(['create', 'serviceaccount', name, '-n', 'kube-system']);
+      const send = await cluster.account('kube-system', name);
+      await soon(DONE, () => send('DELETE', `${STACKS}/pair?dryRun=All`));
+    }
+    expect(await operator('DELETE', `${STACKS}/default?dryRun=All`)).toEqual(DONE);
+    await kubectl(['create', 'serviceaccount', 'traffic-operator-cleanup', '-n', 'network']);
+    const role = ['--clusterrole=asks', '--serviceaccount=network:traffic-operator-cleanup'];
+    await kubectl(['create', 'clusterrolebinding', 'cleans', ...role]);
+    const cleanup = await cluster.account('network', 'traffic-operator-cleanup');
+    await soon(DONE, () => cleanup('DELETE', `${STACKS}/default?dryRun=All`));
+  });
+
+  it.each([
+    ['NodeExporter', 'daemonsets', 'the namespace network-node-exporter', {}],
+    ['ConnectivityAgents', 'daemonsets', 'the namespace network-connectivity', {}],
+    ['Prometheus', 'deployments', 'the namespace network', {}],
+    ['ConnectivityServer', 'deployments', 'the namespace network', {}],
+    ['Dashboards', 'configmaps', 'the namespace ns1', { dashboards: { namespace: 'ns1' } }],
+    ['Rules', 'prometheusrules', 'the namespace network', {}],
+    ['Weights', 'dnsendpoints', 'every namespace', { weights: (weightOf('a') as { spec: object }).spec }],
+  ])('of the type %s needs the right to delete %s in %s', async (type, kind, where, settings) => {
+    const name = type.toLowerCase();
+    await create(name, [{ name: 'a', type, ...settings }]);
+    expect(await remove(name)).toEqual(removal(kind, where));
+  });
+
+  it('is checked for twenty pairs of kind and namespace; beyond, it needs the right in all namespaces', async () => {
+    const kinds = ['Deployment', 'StatefulSet', 'DaemonSet'];
+    const pairs = ['shop', ...TEN].flatMap((namespace) =>
+      kinds.map((kind, n) => ({
+        ...{ name: `${kind.toLowerCase()}-${namespace}`, type: 'Workload' },
+        workload: { kind, namespace, name: `w${n}`, podTemplate: { spec: TEMPLATE.spec } },
+      })),
+    );
+    await create('twenty', pairs.slice(0, 20));
+    await create('more', pairs.slice(0, 21));
+    // Many objects of one pair need one check.
+    await create(
+      'long',
+      Array.from({ length: 150 }, (_, n) => workload('Deployment', `w${n}`)),
+    );
+    for (const namespace of ['shop', ...TEN]) {
+      await grant('deletes', namespace, 'delete', 'deployments.apps,statefulsets.apps,daemonsets.apps');
+    }
+    for (const name of ['twenty', 'long']) await soon(DONE, () => remove(name));
+    for (const kind of ['deployments', 'statefulsets', 'daemonsets']) {
+      await soon(removal(kind, 'every namespace'), () => remove('more'));
+      await grant(`deletes-${kind}`, undefined, 'delete', `${kind}.apps`);
+    }
+    await soon(DONE, () => remove('more'));
+  });
+});
+
 describe('a TrafficWeight', () => {
-  it('needs the right to create DNSEndpoints in all namespaces', async () => {
-    const send = (): Promise<Answer> => tenant('POST', `${API}/trafficweights?dryRun=All`, weightOf('main'));
-    expect(await send()).toEqual(refusal(USER, 'may not create DNSEndpoints in every namespace'));
-    const rule = { apiGroups: ['externaldns.k8s.io'], resources: ['dnsendpoints'], verbs: ['create'] };
+  const allow = async (...verbs: string[]): Promise<void> => {
+    const rule = { apiGroups: ['externaldns.k8s.io'], resources: ['dnsendpoints'], verbs };
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'publishes' } };
     await kubectl(['apply', '-f-'], { ...role, rules: [rule] });
-    await kubectl([
-      'create',
-      'clusterrolebinding',
-      'publishes',
-      '--clusterrole=publishes',
-      '--serviceaccount=shop:tenant',
-    ]);
-    await soon(CREATED, send);
+  };
+  const refused = (verb: string): Answer => refusal(USER, `may not ${verb} DNSEndpoints in every namespace`);
+
+  it('needs the rights to DNSEndpoints in all namespaces, and so does a component that is one', async () => {
+    const WEIGHTS = `${API}/trafficweights`;
+    const weights = { name: 'dns', type: 'Weights', weights: (weightOf('a') as { spec: object }).spec };
+    const sends = [
+      () => tenant('POST', `${WEIGHTS}?dryRun=All`, weightOf('main')),
+      () => tenant('POST', `${API}/trafficstacks?dryRun=All`, stackWith('dns', [weights])),
+    ];
+    for (const send of sends) await soon(refused('create'), send);
+    const subject = ['--clusterrole=publishes', '--serviceaccount=shop:tenant'];
+    await kubectl(['create', 'clusterrolebinding', 'publishes', ...subject]);
+    await allow('create');
+    for (const send of sends) await soon(refused('patch'), send);
+    await allow('create', 'patch');
+    for (const send of sends) await soon(CREATED, send);
+    expect(await tenant('POST', WEIGHTS, weightOf('main'))).toEqual(CREATED);
+    expect(await tenant('PATCH', `${WEIGHTS}/main`, { metadata: { labels: { a: 'b' } } })).toEqual(DONE);
+    const change = { spec: { bindingDomain: 'example.com' } };
+    expect(await tenant('PATCH', `${WEIGHTS}/main`, change)).toEqual(refused('delete'));
+    expect(await tenant('DELETE', `${WEIGHTS}/main`)).toEqual(refused('delete'));
+    await allow('create', 'patch', 'delete');
+    await soon(DONE, () => tenant('PATCH', `${WEIGHTS}/main`, change));
+    expect(await tenant('DELETE', `${WEIGHTS}/main`)).toEqual(DONE);
   });
 });
