@@ -63,6 +63,8 @@ export const WeightReason = {
 
   // Applied; also Ready
   AllApplied: 'AllApplied',
+  /** Many DNSEndpoints change: they are written in rounds, and namespaces take turns. */
+  NotAppliedYet: 'NotAppliedYet',
   WriteFailed: 'WriteFailed',
 
   // Observed; also Ready
@@ -104,6 +106,7 @@ export const UNDECIDED_REASONS = [
 
 /** Reasons that each change of the weight has for a moment. */
 export const IN_PROGRESS_REASONS: ReadonlySet<string> = new Set([
+  WeightReason.NotAppliedYet,
   WeightReason.NotObservedYet,
   WeightReason.NotAcknowledgedYet,
   WeightReason.Ramping,

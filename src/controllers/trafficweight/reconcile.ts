@@ -19,7 +19,7 @@ import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { endpointKeyOf } from '../../weights/records/source.ts';
-import { writeRecords, type RecordWriters } from '../../weights/write/writeRecords.ts';
+import { writeRecords, type RecordWriters, type Written } from '../../weights/write/writeRecords.ts';
 import { decideWeight } from './decide/desired.ts';
 import { divide } from './decide/divide.ts';
 import { explain, withCurrent } from './decide/hosts.ts';
@@ -63,6 +63,8 @@ export interface Dependencies {
   readonly clock: Pick<Clock, 'now'>;
   /** By the name of the TrafficWeight: the namespaces that have its hosts, as its last plan says. */
   readonly held: Map<string, RecordsPlan['held']>;
+  /** By the name of the TrafficWeight: the keys of DNSEndpoints whose writes failed in the rounds since all were tried. */
+  readonly failed: Map<string, ReadonlySet<string>>;
   readonly isLeader: () => boolean;
 }
 
@@ -70,6 +72,8 @@ export interface Dependencies {
 const READ_AGAIN_MS = 5_000;
 /** Corrects what others have changed without an event, such as the status. */
 const LOOK_AGAIN_MS = 300_000;
+/** Delay before the writes that a round has left. The queue serves other TrafficWeights in between. */
+const NEXT_ROUND_MS = 1;
 
 const failureOf = createFailureOf(TRAFFIC_WEIGHTS, {
   forbidden: WeightReason.WriteFailed,
@@ -103,6 +107,7 @@ export async function reconcile(
     d.ingressEvents.forget(key);
     d.gates.forget(key);
     d.held.delete(key);
+    d.failed.delete(key);
     if (weight === undefined) d.statuses.forget(key);
     return undefined;
   }
@@ -133,8 +138,7 @@ export async function reconcile(
   }
   const { desiredWeight } = desired;
   const step = await takeStep(d, weight, { spec, desired: desiredWeight }, signal);
-  const status = await applyWeight(d, weight, { spec, desiredWeight, step, backend, zones }, signal);
-  return { requeueAfterMs: Math.min(LOOK_AGAIN_MS, untilNextStep(status, d.clock.now())) };
+  return applyWeight(d, weight, { spec, desiredWeight, step, backend, zones }, signal);
 }
 
 async function applyWeight(
@@ -142,7 +146,7 @@ async function applyWeight(
   weight: TrafficWeight,
   { spec, desiredWeight, step, backend, zones }: Pick<Outcome, 'spec' | 'desiredWeight' | 'step' | 'backend' | 'zones'>,
   signal?: AbortSignal,
-): Promise<TrafficWeightStatus> {
+): Promise<ReconcileResult> {
   const name = weight.metadata?.name ?? '';
   const { candidates, weights, ...scene } = observe(weight, d);
   const settings = settingsOf(spec, step.weight);
@@ -151,7 +155,10 @@ async function applyWeight(
   const known = { settings, sources, zones: knownZones(zones), heldBefore };
   const plan = planRecords({ ...scene, ...division, ...known, owner: name });
   d.held.set(name, plan.held);
-  const failures = await writeRecords(plan, { ...d.writers, signal });
+  const failedBefore = d.failed.get(name) ?? new Set();
+  const result = await writeRecords(plan, { ...d.writers, signal }, failedBefore);
+  const { failures, left } = result;
+  d.failed.set(name, new Set([...failures.keys(), ...(left > 0 ? failedBefore : [])]));
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
   d.ingressEvents.tell(name, explained);
@@ -162,13 +169,20 @@ async function applyWeight(
     beyond: beyondOf(candidates, spec),
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
+    left,
   };
   const status = statusOf(weight, outcome, d.clock.now());
   d.metrics.record(name, status, withCurrent(explained, outcome.endpoints));
   await reportStatus(d, weight, status, signal);
   if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
+  if (hasNextRound(result)) return { requeueAfterMs: NEXT_ROUND_MS };
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
-  return status;
+  return { requeueAfterMs: Math.min(LOOK_AGAIN_MS, untilNextStep(status, d.clock.now())) };
+}
+
+/** Whether the writes that a round has left follow at once. If all writes of the round failed, they wait for the backoff. */
+export function hasNextRound({ written, failures, left }: Written): boolean {
+  return left > 0 && (written > 0 || failures.size === 0);
 }
 
 /** The namespace of each source that the TrafficWeight might select if there were room for it. */

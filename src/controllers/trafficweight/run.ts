@@ -72,10 +72,11 @@ export function runWeights(
     zonesOf: ({ hostedZoneIDs = [] }: TrafficWeightSpec) => zones.views(hostedZoneIDs),
     setInForce: ({ metadata, spec }: TrafficWeight, view: BackendView, isInForce: boolean) =>
       backends.setInForce(idOf(spec), metadata?.name ?? '', { view, isInForce }),
-    writers: { client, endpoints, logger, applier },
+    writers: { client, endpoints, logger, applier, clock },
     ingressEvents: new IngressEvents(events),
     gates: new Gates(sources.ask, clock),
     held: new Map(),
+    failed: new Map(),
     metrics: createTrafficWeightMetrics(metrics.registry, seriesBudgets(context)),
   };
   const controller: Controller = new Controller({

@@ -110,6 +110,7 @@ describe('Applier', () => {
   it('writes nothing if the live object has the same hash and all desired values', async () => {
     const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     expect(await applier.apply(DEPLOYMENTS, desired, object)).toEqual({ written: false, object });
+    expect([object, undefined].map((live) => applier.isUpToDate(DEPLOYMENTS, desired, live))).toEqual([true, false]);
     expect(apply).toHaveBeenCalledTimes(1);
   });
 
@@ -127,6 +128,7 @@ describe('Applier', () => {
   it('corrects drift', async () => {
     const { object } = await applier.apply(DEPLOYMENTS, desired, undefined);
     const drifted = answer(edited(object, (o) => (o.spec!.replicas = 5)));
+    expect(applier.isUpToDate(DEPLOYMENTS, desired, drifted)).toBe(false);
     expect((await applier.apply(DEPLOYMENTS, desired, drifted)).written).toBe(true);
   });
 

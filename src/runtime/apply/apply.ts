@@ -110,7 +110,7 @@ export class Applier {
   ): Promise<Applied<T>> {
     const hash = appliedHash(desired);
     const stamped = stamp(desired, hash);
-    const key = `${resourceName(resource)}/${keyOf(desired)}`;
+    const key = memoryKeyOf(resource, desired);
     const found = live === undefined ? [] : differences(stamped, live);
     if (live !== undefined && this.#isDone(key, hash, live, found)) {
       return { written: false, object: live };
@@ -126,6 +126,13 @@ export class Applier {
     const what = live === undefined ? 'created' : 'applied';
     this.#logger[this.#logLevel]({ object: key, changed: found.map(pathOf) }, what);
     return { written: true, object };
+  }
+
+  /** True if `apply` of the same objects would return without a request, because nothing differs. */
+  isUpToDate<T extends KubeObject>(resource: Resource<T>, desired: T, live: T | undefined): boolean {
+    if (live === undefined) return false;
+    const hash = appliedHash(desired);
+    return this.#isDone(memoryKeyOf(resource, desired), hash, live, differences(stamp(desired, hash), live));
   }
 
   async #send<T extends KubeObject>(
@@ -196,6 +203,10 @@ export class Applier {
       this.#memory.delete(oldest);
     }
   }
+}
+
+function memoryKeyOf<T extends KubeObject>(resource: Resource<T>, object: T): string {
+  return `${resourceName(resource)}/${keyOf(object)}`;
 }
 
 function stamp<T extends KubeObject>(object: T, hash: string): T {

@@ -1,32 +1,41 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import { ApiError, WaitingError } from '../../runtime/client/errors.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
 import type { PlannedSource } from '../plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
 import { sourceOfIngress } from '../records/source.ts';
-import { writeRecords, type RecordWriters } from './writeRecords.ts';
+import { ROUND_MS, writeRecords, type RecordWriters } from './writeRecords.ts';
 
-function endpoint(name: string, hosts: readonly string[]): DnsEndpoint {
+function endpoint(name: string, hosts: readonly string[], namespace = 'shop'): DnsEndpoint {
   return {
-    metadata: { name, namespace: 'shop' },
+    metadata: { name, namespace },
     spec: { endpoints: hosts.map((dnsName) => ({ dnsName, targets: ['lb.example.net'], recordType: 'CNAME' })) },
   };
 }
 
-function planned(name: string, desired: readonly string[], live?: readonly string[]): PlannedSource {
+function planned(
+  name: string,
+  desired: readonly string[],
+  live?: readonly string[],
+  namespace = 'shop',
+): PlannedSource {
   return {
-    ...{ source: sourceOfIngress({ metadata: { name, namespace: 'shop' } }), hosts: [], hasLostAddress: false },
-    desired: endpoint(name, desired),
-    live: live && endpoint(name, live),
+    ...{ source: sourceOfIngress({ metadata: { name, namespace } }), hosts: [], hasLostAddress: false },
+    desired: endpoint(name, desired, namespace),
+    live: live && endpoint(name, live, namespace),
   };
 }
 
 /** Writers that only tell the order of the writes; the real ones are in the integration tests. */
 function writers(apply: (name: string) => Promise<void>, { written = false } = {}) {
   return {
+    clock: new FakeClock(),
     logger: { info: vi.fn() },
     client: { delete: (_: unknown, { name }: ObjectRef) => apply(`-${name}`) },
     applier: {
+      isUpToDate: (_: unknown, desired: KubeObject, live: KubeObject | undefined) => isDeepStrictEqual(desired, live),
       async apply<T extends KubeObject>(_: unknown, desired: T) {
         await apply(desired.metadata?.name ?? '');
         return { written, object: desired };
@@ -47,8 +56,8 @@ it('adds a host before it is taken away elsewhere', async () => {
     planned('same', ['c'], ['c']),
     planned('gets', ['b', 'd'], ['d']),
   ];
-  const failures = await writeRecords({ sources, removed: [endpoint('gone', ['d'])] }, writers(slow));
-  expect(order).toEqual(['same', 'gets', 'loses', '-gone']);
+  const { failures } = await writeRecords({ sources, removed: [endpoint('gone', ['d'])] }, writers(slow));
+  expect(order).toEqual(['gets', 'loses', '-gone']);
   expect(failures).toEqual(new Map());
 });
 
@@ -85,15 +94,13 @@ it('lets others run while it compares many DNSEndpoints', async () => {
     timer = setImmediate(count);
   };
   let timer = setImmediate(count);
-  const busy = (): Promise<void> => {
+  const comparing = writers(() => Promise.resolve());
+  comparing.applier.isUpToDate = () => {
     const end = performance.now() + 1;
     while (performance.now() < end);
-    return Promise.resolve();
+    return true;
   };
-  await writeRecords(
-    { sources: Array.from({ length: 60 }, () => planned('web', ['a'], ['a'])), removed: [] },
-    writers(busy),
-  );
+  await writeRecords({ sources: Array.from({ length: 60 }, () => planned('web', ['a'])), removed: [] }, comparing);
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(2);
 });
@@ -109,12 +116,12 @@ it.each([
   await expect(writeRecords({ sources, removed: [] }, writers(apply))).rejects.toBeInstanceOf(WaitingError);
   const other = new Error('no');
   const both = (name: string): Promise<void> => Promise.reject(name === 'a' ? error : other);
-  expect(await writeRecords({ sources, removed: [] }, writers(both))).toEqual(new Map([['shop/b', other]]));
+  expect((await writeRecords({ sources, removed: [] }, writers(both))).failures).toEqual(new Map([['shop/b', other]]));
 });
 
 it('takes over no DNSEndpoint that another client creates meanwhile, and removes only the version of the plan', async () => {
   const calls: unknown[] = [];
-  const { client, applier, endpoints, logger } = writers(() => Promise.resolve());
+  const { client, applier, ...others } = writers(() => Promise.resolve());
   const telling: RecordWriters = {
     client: {
       delete: (_, ref, options) => {
@@ -123,12 +130,13 @@ it('takes over no DNSEndpoint that another client creates meanwhile, and removes
       },
     },
     applier: {
+      isUpToDate: () => false,
       apply: (resource, desired, live, call) => {
         calls.push(call);
         return applier.apply(resource, desired);
       },
     },
-    ...{ endpoints, logger },
+    ...others,
   };
   const gone = { ...endpoint('gone', ['b']), metadata: { name: 'gone', uid: 'u1', resourceVersion: '7' } };
   await writeRecords({ sources: [planned('a', ['a'])], removed: [gone] }, telling);
@@ -145,9 +153,10 @@ it('goes on after a failure, and tells it', async () => {
     return name === 'b' ? Promise.reject(new Error('no')) : Promise.resolve();
   };
   const sources = ['a', 'b', 'c'].map((name) => planned(name, [name]));
-  expect(await writeRecords({ sources, removed: [] }, writers(failing))).toEqual(
-    new Map([['shop/b', new Error('no')]]),
-  );
+  expect(await writeRecords({ sources, removed: [] }, writers(failing))).toEqual({
+    ...{ written: 0, left: 0 },
+    failures: new Map([['shop/b', new Error('no')]]),
+  });
   expect(done).toEqual(['a', 'b', 'c']);
 });
 
@@ -175,4 +184,42 @@ it('is silent if nothing was to be written, and tells what was before it was sto
   const sources = ['a', 'b'].map((name) => planned(name, [name]));
   await expect(writeRecords({ sources, removed: [] }, { ...stopped, signal: stop.signal })).rejects.toThrow();
   expect(stopped.logger.info).toHaveBeenCalledWith(expect.objectContaining({ written: 1 }), expect.anything());
+});
+
+it('namespaces take turns, and writes that failed before come last in their namespace', async () => {
+  const order: string[] = [];
+  const tell = (name: string): Promise<void> => {
+    order.push(name);
+    return Promise.resolve();
+  };
+  const many = Array.from({ length: 20 }, (_, n) => planned(`s${n}`, ['a']));
+  const sources = [
+    planned('same', ['b'], ['b']),
+    ...many,
+    planned('t0', ['c'], [], 'team'),
+    planned('t1', ['d'], [], 'team'),
+  ];
+  await writeRecords({ sources, removed: [] }, writers(tell), new Set(['shop/s0', 'shop/s1']));
+  expect(order.slice(0, 5)).toEqual(['s2', 't0', 's3', 't1', 's4']);
+  expect(order.slice(-2)).toEqual(['s0', 's1']);
+});
+
+it('begins no write when the time of a round is over, and takes no host away that would then be nowhere', async () => {
+  const done: string[] = [];
+  const slow = writers(
+    (name) => {
+      done.push(name);
+      return slow.clock.advance(name.startsWith('s') ? ROUND_MS : 1);
+    },
+    { written: true },
+  );
+  const sources = [
+    ...Array.from({ length: 14 }, (_, n) => planned(`s${n}`, [`h${n}`])),
+    planned('loses', ['a'], ['a', 'h13']),
+    planned('other', ['b'], ['b', 'c']),
+  ];
+  const result = await writeRecords({ sources, removed: [] }, slow);
+  expect(result).toEqual({ written: 13, failures: new Map(), left: 2 });
+  expect(done.slice(-1)).toEqual(['other']);
+  expect(done).not.toContain('loses');
 });

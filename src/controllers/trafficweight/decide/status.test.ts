@@ -48,6 +48,8 @@ describe('the weight in force', () => {
     ],
     ['one could not be created', { endpoints: new Map([['shop/a', undefined]]) }, 75, 'Ready False NotObservedYet'],
     ['a write failed', { failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
+    ['writes wait for the next round', { left: 1 }, 75, 'Ready False NotAppliedYet'],
+    ['writes wait, and one failed', { left: 1, failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     [
       'none is read, and applied is enough',
       { endpoints: new Map([['shop/a', LATE]]), spec: { ...SPEC, acknowledge: 'Applied' } },

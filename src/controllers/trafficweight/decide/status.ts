@@ -38,6 +38,8 @@ export interface Outcome {
   readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
   /** The writes that failed. */
   readonly failures: readonly Failure[];
+  /** How many writes wait for the next round. */
+  readonly left?: number;
 }
 
 /** Characters of a condition's message. It may quote an error, or an annotation of an Ingress. */
@@ -222,9 +224,14 @@ function isTrue({ status }: State): boolean {
   return status === 'True';
 }
 
-function appliedState({ endpoints, failures, step }: Outcome): State {
+function appliedState({ endpoints, failures, step, left = 0 }: Outcome): State {
   // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
   const [first] = failures.map(({ message }) => message).sort();
+  if (first === undefined && left > 0) {
+    // Without the number, which differs in each round: each change of the status begins another reconcile.
+    const message = `Some DNSEndpoints do not carry the weight ${step.weight} yet: namespaces take turns. Wait for the next rounds of writes.`;
+    return { status: 'False', reason: Reason.NotAppliedYet, message };
+  }
   if (first === undefined) {
     const message = `All DNSEndpoints carry the weight ${step.weight} of the cluster: ${endpoints.size}.`;
     return { status: 'True', reason: Reason.AllApplied, message };
