@@ -116,6 +116,7 @@ function placementsOf(
 ): PodPlacements {
   const { client, clock, logger } = o;
   return new PodPlacements({
+    clock,
     client,
     applier: new Applier({ client, clock, logger, fieldManager: FIELD_MANAGER, logLevel: 'debug' }),
     watches,

@@ -23,8 +23,8 @@ interface Writers {
 
 /**
  * With AtCreation: writes the names of nodes that turn unfit into the status and the PodPlacement, and resolves when the
- * policy uses them, so that their labels can be written. A failed write is ignored: a label that comes too late would be worse, and the status
- * at the end has the names too.
+ * policy uses them, so that their labels can be written. A failed write is ignored, and so is one that waits because the
+ * namespace has changed too often: a label that comes too late would be worse, and the status at the end has the names too.
  */
 export async function nameUnfitFirst(about: TrafficWatch, { avoided }: Plan, writers: Writers): Promise<void> {
   if (avoided === undefined) return;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../../api/podplacement/schema.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { ApiError } from '../../../runtime/client/errors.ts';
+import { ApiError, WaitingError } from '../../../runtime/client/errors.ts';
 import { refuseOn } from '../../../runtime/testing/fakeApi/overrides.ts';
 import { FINALIZER } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
@@ -54,6 +54,32 @@ describe('a write of PodPlacements', () => {
     expect(writesOf(scene).length).toBeLessThanOrEqual(2);
   });
 
+  it('comes at once after a pause, and at most once in five seconds while TrafficWatches change all the time', async () => {
+    let isOn = true;
+    const flap = async (times: number): Promise<number> => {
+      const before = writesOf(scene).length;
+      for (let n = 0; n < times; n++) {
+        if ((isOn = !isOn)) scene.watches.set(aWatch('web'));
+        else scene.watches.delete(aWatch('web'));
+        await sync().catch((error: unknown) => {
+          if (!(error instanceof WaitingError)) throw error;
+        });
+      }
+      return writesOf(scene).length - before;
+    };
+    await sync();
+    expect(await flap(30)).toBe(9);
+    await scene.clock.advance(5_000);
+    scene.watches.set(aWatch('db'));
+    await sync();
+    expect(names()).toContain('db');
+    expect(await flap(30)).toBe(0);
+    await expect(sync()).rejects.toMatchObject({ retryAfterMs: 5_000 });
+    expect(placed('db').problem).toBeUndefined();
+    await scene.clock.advance(60_000);
+    expect(await flap(30)).toBe(10);
+  });
+
   it.each<[string, number, string]>([
     ['a missing right', 403, 'writing the PodPlacement traffic-operator: '],
     ['a missing CRD', 404, 'the API server does not serve PodPlacement: helm upgrade with crds.enabled=true'],
@@ -98,7 +124,8 @@ it('calls back for the TrafficWatches whose state changed', async () => {
   const apply = vi.fn().mockRejectedValueOnce(new Error('no')).mockResolvedValue({ written: false, object: {} });
   const placements = new PodPlacements({
     client: scene.api,
-    applier: { apply } as never,
+    clock: scene.clock,
+    applier: { apply, isUpToDate: () => false } as never,
     watches: scene.sources.watches,
     placements: { get: () => undefined, wrote: () => undefined },
     refusal: () => undefined,

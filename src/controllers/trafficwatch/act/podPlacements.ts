@@ -9,14 +9,23 @@ import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
-import { isNotFound, type ApiError } from '../../../runtime/client/errors.ts';
+import { isNotFound, WaitingError, type ApiError } from '../../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
+import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenBuckets.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { decidePodPlacement } from '../decide/workload/podPlacement.ts';
 import type { Placed } from '../observe/observation.ts';
 import { BY_NAMESPACE } from '../names.ts';
 import { failureOf } from './failures.ts';
 
+/**
+ * How often the PodPlacement of a namespace is written. An object of up to 0.9 MB, which every API server reads again: TrafficWatches
+ * that change all the time must not cause more than one write in five seconds. The burst is for TrafficWatches that change together.
+ */
+export const PLACEMENT_ALLOWANCE: Allowance = { burst: 10, perSecond: 0.2 };
+
 export interface PodPlacementsOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly client: Pick<Client, 'delete'>;
   readonly applier: Applier;
   /** With the index BY_NAMESPACE. */
@@ -43,9 +52,11 @@ export class PodPlacements {
   readonly #waiting = new Map<string, Promise<void>>();
   /** Only of namespaces with something to report. */
   readonly #lastWrites = new Map<string, LastWrite>();
+  readonly #allowances: TokenBuckets;
 
   constructor(options: PodPlacementsOptions) {
     this.#o = options;
+    this.#allowances = new TokenBuckets(options.clock);
   }
 
   /** What the API server has of a TrafficWatch. @param key namespace/name */
@@ -64,7 +75,7 @@ export class PodPlacements {
    * Writes the PodPlacement of a namespace as its TrafficWatches are when the write begins, if it differs; deletes it if
    * none of them places pods. Calls during a write share the next one.
    *
-   * @throws ApiError, TransportError, NotLeaderError
+   * @throws WaitingError if the namespace has used its allowance: try again later; ApiError, TransportError, NotLeaderError
    */
   sync(namespace: string): Promise<void> {
     const waiting = this.#waiting.get(namespace);
@@ -92,13 +103,19 @@ export class PodPlacements {
 
   async #write(namespace: string): Promise<void> {
     const { client, applier, watches, placements } = this.#o;
+    const waitMs = this.#allowances.waitMs(namespace, PLACEMENT_ALLOWANCE);
+    if (waitMs > 0) throw new WaitingError('PlacementWaits', `PodPlacement of ${namespace} was written often`, waitMs);
     const ref = { namespace, name: POD_PLACEMENT_NAME };
     const live = placements.get(`${namespace}/${POD_PLACEMENT_NAME}`);
     const { spec, omitted } = decidePodPlacement(watches.byIndex(BY_NAMESPACE, namespace));
     try {
       if (spec === undefined) {
-        if (live !== undefined) await client.delete(POD_PLACEMENTS, ref);
-      } else {
+        if (live !== undefined) {
+          this.#allowances.take(namespace, PLACEMENT_ALLOWANCE);
+          await client.delete(POD_PLACEMENTS, ref);
+        }
+      } else if (!applier.isUpToDate(POD_PLACEMENTS, { metadata: ref, spec }, live)) {
+        this.#allowances.take(namespace, PLACEMENT_ALLOWANCE);
         const { written, object } = await applier.apply(POD_PLACEMENTS, { metadata: ref, spec }, live);
         if (written) placements.wrote(object);
       }

@@ -34,7 +34,7 @@ describe('a TrafficWatch whose namespace has too many bytes of them', () => {
     const observation = await observe(scene.sources, 'shop/web');
     expect(observation && decidePlan(observation).stall).toMatchObject({
       reason: 'TooManyTrafficWatches',
-      message: expect.stringContaining('more than 8 MiB together') as string,
+      message: expect.stringMatching(/more than 8 MiB together.*do not get its node affinity; delete some/) as string,
     });
   });
 

@@ -117,6 +117,7 @@ function sourcesOf(
     },
     policy: { state: () => Promise.resolve({ reason: 'PolicyInstalled', message: '' }) },
     placements: new PodPlacements({
+      clock,
       client,
       applier: new Applier({ client, clock, fieldManager: MANAGER, logger: pino({ level: 'silent' }) }),
       watches,
