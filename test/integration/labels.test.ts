@@ -1,6 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LabelSelector } from '../../src/api/labelSelector.ts';
+import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
 import type { InformerEvent } from '../../src/runtime/cache/informer.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { NODES } from '../../src/runtime/client/resources.ts';
@@ -12,12 +13,24 @@ import { metricsOf } from '../harness/metricsOf.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
-/** Which nodes have the label: those of spec.nodeSelector, by the audit log, and what another client writes does not stay. */
+/**
+ * Which nodes have the label: those of spec.nodeSelector, by the audit log; what another client writes does not stay, and what an
+ * admission policy refuses keeps no other label off.
+ */
 const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = unfitKey('web');
 const CONTROL_PLANE = 'node-role.kubernetes.io/control-plane';
 const WORKERS: LabelSelector = { matchExpressions: [{ key: CONTROL_PLANE, operator: 'DoesNotExist' }] };
 const OPERATOR = 'operator-under-test';
+const REFUSED = unfitKey('refused');
+const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
+const POLICIES: Resource<KubeObject> = {
+  ...{ ...ADMISSION, kind: 'ValidatingAdmissionPolicy', plural: 'validatingadmissionpolicies' },
+};
+const BINDINGS: Resource<KubeObject> = {
+  ...{ ...ADMISSION, kind: 'ValidatingAdmissionPolicyBinding', plural: 'validatingadmissionpolicybindings' },
+};
+const WORDS = 'nodes do not get this label';
 
 let f: Fixture;
 let connected: Connected;
@@ -103,6 +116,43 @@ describe('a selector that leaves out the control plane', () => {
     // The API server logs a write after its answer.
     await vi.waitFor(() => expect(writtenNodes()).toEqual(['cp1', 'n1', 'n2']), WAIT);
     await f.setLabels('cp2', { [KEY]: null });
+  });
+});
+
+/** Creates a policy that refuses the label of the TrafficWatch `refused`, and awaits that the API server enforces it. */
+async function refuseLabel(): Promise<void> {
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['nodes'] };
+  const validation = { expression: `!('${REFUSED}' in object.metadata.?labels.orValue({}))`, message: WORDS };
+  const policy = {
+    metadata: { name: 'labels' },
+    spec: { matchConstraints: { resourceRules: [rule] }, validations: [validation] },
+  };
+  const binding = { metadata: { name: 'labels' }, spec: { policyName: 'labels', validationActions: ['Deny'] } };
+  await connected.client.create(POLICIES, policy);
+  await connected.client.create(BINDINGS, binding);
+  await vi.waitFor(() => expect(f.setLabels('cp2', { [REFUSED]: 'true' })).rejects.toThrow(WORDS), WAIT);
+  await f.setLabels('cp2', { [REFUSED]: null });
+}
+
+describe('an admission policy that refuses the label of one TrafficWatch', () => {
+  it('keeps no other label off: the TrafficWatch has the words of the policy, and its labels once they are allowed', async () => {
+    await refuseLabel();
+    await f.createWatch('refused', { maxBandwidthPercent: '10', nodeSelector: WORKERS });
+    await vi.waitFor(async () => {
+      const conditions = (await f.watch('refused')).status?.conditions ?? [];
+      const refused = conditions.find(({ type }) => type === 'Reconciling');
+      expect(refused).toMatchObject({ status: 'True', reason: 'WriteRefused' });
+      expect(refused?.message).toContain(WORDS);
+    }, WAIT);
+    f.exporter.setPercent('n2', 60);
+    await expectLabels({ n1: 'true', n2: 'true' });
+    f.exporter.setPercent('n2', 0);
+    await expectLabels({ n1: 'true', n2: 'false' });
+    expect(await f.labels(REFUSED)).toEqual({});
+    await connected.client.delete(BINDINGS, { name: 'labels' });
+    await vi.waitFor(async () => expect(await f.labels(REFUSED)).toEqual({ n1: 'true', n2: 'false' }), WAIT);
+    await f.deleteWatch('refused');
+    await vi.waitFor(async () => expect(await f.labels(REFUSED)).toEqual({}), WAIT);
   });
 });
 

@@ -44,6 +44,8 @@ export const Reason = {
   UpToDate: 'UpToDate',
   /** Writing the labels takes more than a few seconds; the message gives the progress. */
   Applying: 'Applying',
+  /** The TrafficWatches of the namespace changed more labels than it may at once. The other labels are written later. */
+  LabelsBehind: 'LabelsBehind',
   /** The label key changed: the old key stays in force until the nodes are decided under the new one. */
   LabelRenaming: 'LabelRenaming',
   /** Another client keeps changing a node label of the operator, which corrects it with increasing delays. */

@@ -8,9 +8,11 @@ import type { EventRecorder } from '../../runtime/controller/events.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { IncompleteError } from '../../runtime/client/errors.ts';
+import type { Failure } from '../../runtime/status/failure.ts';
 import { report } from '../../runtime/status/report.ts';
 import { isTerminating } from '../../runtime/status/terminating.ts';
 import { act, type Outcome, type Writers } from './act/act.ts';
+import { BEHIND_MS } from './act/nodeLabelWriter.ts';
 import { decidePlan } from './decide/decidePlan.ts';
 import type { Plan } from './decide/plan.ts';
 import { terminatingStatus } from './decide/report/progress.ts';
@@ -77,8 +79,13 @@ function recordMetrics({ metrics }: Dependencies, key: string, { view, watch }: 
   metrics.info(key, infoOf(watch));
 }
 
+/** Returns the missing writes, as the conditions report them. */
+function unwritten({ failures, behind }: Outcome): Failure[] {
+  return behind === undefined ? [...failures] : [...failures, behind];
+}
+
 async function reportOutcome(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
-  const failures = [...outcome.failures, ...(o.refusals ?? [])];
+  const failures = [...unwritten(outcome), ...(o.refusals ?? [])];
   const status = decideStatus(o, plan, failures);
   // However many are beyond the limits, they have no series.
   if (o.limitProblem === undefined) d.metrics.ready(keyOf(o.watch), status.ready === true);
@@ -89,7 +96,8 @@ async function reportOutcome(d: Dependencies, o: Observation, plan: Plan, outcom
 }
 
 /** Reports the deletion after its writes, so that it does not wait for the status. */
-async function reportDeletion(d: Dependencies, o: Observation, { isGone, failures }: Outcome): Promise<void> {
+async function reportDeletion(d: Dependencies, o: Observation, { isGone, ...outcome }: Outcome): Promise<void> {
+  const failures = unwritten(outcome);
   const { statuses, signal } = d.writers;
   const about = statuses.newest(keyOf(o.watch));
   if (isGone || about?.metadata?.uid !== o.watch.metadata?.uid || about === undefined) return;
@@ -128,6 +136,7 @@ export async function reconcile(
   if (isTerminating(observation.watch)) await reportDeletion(d, observation, outcome);
   else await reportOutcome(d, observation, outcome.stall ? { ...plan, stall: outcome.stall } : plan, outcome);
   if (outcome.failures.length > 0) throw new IncompleteError(outcome.failures);
+  if (outcome.behind) return { requeueAfterMs: BEHIND_MS };
   const requeueAfterMs = hasNextStep(plan) ? AT_ONCE_MS : plan.requeueAfterMs;
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
 }

@@ -14,10 +14,11 @@ import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import { isTerminating } from '../../../runtime/status/terminating.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnership.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, labelFailureOf } from './failures.ts';
 import { FINALIZER } from '../names.ts';
 import type { PodPlacements } from './podPlacements.ts';
-import type { NodeLabelWriter } from './nodeLabelWriter.ts';
+import { verdictChanges } from '../decide/labels/nodeLabels.ts';
+import { isBehind, type NodeLabelWriter } from './nodeLabelWriter.ts';
 import { nameUnfitFirst } from './avoidedFirst.ts';
 import type { Observation } from '../observe/observation.ts';
 
@@ -39,6 +40,8 @@ export interface Writers {
 /** The result of the writes. A failed step does not prevent the others. */
 export interface Outcome {
   readonly failures: readonly Failure[];
+  /** Set if labels wait for the allowance of the namespace. Not a failure: they are written later. */
+  readonly behind?: Failure | undefined;
   /** Set if the API server rejects the Deployment as invalid: no retry until the spec changes. */
   readonly stall?: Stall;
   readonly deployment?: DeploymentOutcome;
@@ -61,9 +64,21 @@ async function writeFinalizer(o: Observation, writers: Writers): Promise<Failure
   }
 }
 
-async function writeLabels(plan: Plan, writers: Writers): Promise<Failure[]> {
-  const failures = await writers.nodeLabels.write(plan.labels, writers.signal);
-  return [...failures].map(([node, error]) => failureOf(`labelling node ${node}`, error));
+async function writeLabels(
+  o: Observation,
+  plan: Plan,
+  writers: Writers,
+): Promise<Pick<Outcome, 'failures' | 'behind'>> {
+  const { namespace = '' } = o.watch.metadata ?? {};
+  const nodes = o.view.nodes.length + o.view.outside.length;
+  const payer = { namespace, nodes, urgent: verdictChanges(o.view.nodes, plan.labels) };
+  const errors = [...(await writers.nodeLabels.write(plan.labels, writers.signal, payer))];
+  const failed = errors.filter(([, error]) => !isBehind(error));
+  const message = `Some labels are not written yet: the TrafficWatches of namespace ${namespace} changed too many labels. The operator writes them within minutes; change specs less often`;
+  return {
+    failures: failed.map(([node, error]) => labelFailureOf(node, error)),
+    behind: failed.length < errors.length ? { reason: Reason.LabelsBehind, message } : undefined,
+  };
 }
 
 function outcomeOver(live: V1Deployment | undefined): DeploymentOutcome {
@@ -123,8 +138,8 @@ async function leavePlacement({ watch }: Observation, { placements }: Writers): 
 async function release(o: Observation, plan: Plan, writers: Writers): Promise<Outcome> {
   const failure = await leavePlacement(o, writers);
   if (failure) return { failures: [failure] };
-  const failures = await writeLabels(plan, writers);
-  if (failures.length > 0 || !hasFinalizer(o.watch, FINALIZER)) return { failures };
+  const labels = await writeLabels(o, plan, writers);
+  if (labels.failures.length > 0 || labels.behind || !hasFinalizer(o.watch, FINALIZER)) return labels;
   try {
     const { client, fieldManager } = writers;
     const left = await removeFinalizer(client, TRAFFIC_WATCHES, newestOf(o.watch, writers), FINALIZER, fieldManager);
@@ -150,7 +165,7 @@ export async function act(o: Observation, plan: Plan, writers: Writers): Promise
   if (failure) return { failures: [failure] };
   writers.nodeLabels.forget(plan.labelsAtRest);
   await nameUnfitFirst(o.watch, plan, writers);
-  const labelFailures = await writeLabels(plan, writers);
+  const { failures, behind } = await writeLabels(o, plan, writers);
   const deployment = await writeDeployment(o, plan, writers);
-  return { ...deployment, failures: [...labelFailures, ...deployment.failures] };
+  return { ...deployment, failures: [...failures, ...deployment.failures], behind };
 }

@@ -8,7 +8,8 @@ import { Store } from '../../../runtime/cache/store.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
 import { aNode } from '../testing/scene.ts';
-import { NodeLabelWriter } from './nodeLabelWriter.ts';
+import { FakeClock } from '../../../runtime/process/clock.ts';
+import { allowanceOf, isBehind, NodeLabelWriter, type Payer } from './nodeLabelWriter.ts';
 
 const A = 'a.traffic.example.com/unfit';
 const B = 'b.traffic.example.com/unfit';
@@ -16,7 +17,8 @@ const B = 'b.traffic.example.com/unfit';
 const NODE_NAMES = Array.from({ length: 100 }, (_, n) => `n${n}`);
 
 /** @param answer awaited before the API server answers a patch of this node */
-function writer(answer: (node: string) => unknown = () => undefined) {
+function writer(answer: (node: string, keys: readonly string[]) => unknown = () => undefined) {
+  const clock = new FakeClock();
   const patches: [string, unknown][] = [];
   const signals: AbortSignal[] = [];
   const client = new FakeApi(...NODE_NAMES.map((name) => ({ kind: 'Node', metadata: { name } })));
@@ -24,7 +26,7 @@ function writer(answer: (node: string) => unknown = () => undefined) {
     expect([verb, what]).toEqual(['patch', 'Node']);
     patches.push([name, (body as V1Node).metadata?.labels]);
     signals.push(options!.signal!);
-    return Promise.resolve(answer(name));
+    return Promise.resolve(answer(name, Object.keys((body as V1Node).metadata?.labels ?? {})));
   };
   const lister = new Store<CachedNode>();
   lister.set({ ...aNode('n1'), metadata: { name: 'n1', resourceVersion: '0' } });
@@ -33,9 +35,17 @@ function writer(answer: (node: string) => unknown = () => undefined) {
     patches,
     signals,
     nodes,
-    labels: new NodeLabelWriter({ client, fieldManager: 'test', trim: trimNode('test'), nodes }),
+    clock,
+    labels: new NodeLabelWriter({ client, fieldManager: 'test', trim: trimNode('test'), nodes, clock }),
   };
 }
+
+const changesOf = (nodes: readonly string[], change: LabelChange): LabelChanges =>
+  new Map(nodes.map((node) => [node, change]));
+const payerOf = (namespace: string, urgent: readonly string[] = []): Payer => ({
+  ...{ namespace, nodes: NODE_NAMES.length },
+  urgent: new Set(urgent),
+});
 
 const status = (code: number) => new ApiError({ status: code, reason: 'x', method: 'PATCH', path: '/api/v1/nodes/n1' });
 
@@ -208,5 +218,89 @@ describe('NodeLabelWriter', () => {
       expect((await labels.write(all())).size).toBe(NODE_NAMES.length);
       expect(patches.map(([node]) => node)).toEqual(NODE_NAMES);
     });
+  });
+
+  it('lets namespaces take turns, and within a namespace changed verdicts come first', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { patches, labels } = writer(() => gate.promise);
+    const bulk = labels.write(changesOf(NODE_NAMES, { [A]: 'true' }), undefined, payerOf('shop'));
+    await vi.waitFor(() => expect(patches).toHaveLength(12));
+    const others = [
+      labels.write(changesOf(['n98', 'n99'], { [B]: 'true' }), undefined, payerOf('team')),
+      labels.write(changesOf(['n97'], { [A]: 'false' }), undefined, payerOf('shop', ['n97'])),
+    ];
+    gate.resolve(undefined);
+    await Promise.all([bulk, ...others]);
+    expect(patches.slice(12, 16).map(([node]) => node)).toEqual(['n97', 'n98', 'n12', 'n99']);
+    expect(patches[13]?.[1]).toEqual({ [A]: 'true', [B]: 'true' });
+    expect(patches).toHaveLength(NODE_NAMES.length);
+  });
+
+  it.each([
+    [10, 2_000, 20],
+    [5_000, 20_000, 25],
+    [50_000, 200_000, 250],
+  ])('with %d nodes a namespace may write %d labels at once, and %d a second', (nodes, burst, perSecond) => {
+    expect(allowanceOf(nodes)).toEqual({ burst, perSecond });
+  });
+
+  it('limits a namespace whose labels are put on and taken off again and again, but not its ten changed verdicts', async () => {
+    const { patches, labels, clock } = writer();
+    const toggle = async (times: number): Promise<number> => {
+      let behind = 0;
+      for (let n = 0; n < times; n++) {
+        const failures = await labels.write(
+          changesOf(NODE_NAMES, { [A]: n % 2 === 0 ? 'true' : null }),
+          undefined,
+          payerOf('shop'),
+        );
+        behind += [...failures.values()].filter(isBehind).length;
+      }
+      return behind;
+    };
+    expect([await toggle(30), patches.length]).toEqual([1_100, 1_900]);
+    const ten = NODE_NAMES.slice(0, 10);
+    expect(await labels.write(changesOf(ten, { [A]: 'false' }), undefined, payerOf('shop', ten))).toEqual(new Map());
+    expect(await labels.write(changesOf(NODE_NAMES, { [B]: 'true' }), undefined, payerOf('team'))).toEqual(new Map());
+    await clock.advance(5_000);
+    expect([await toggle(1), patches.length]).toEqual([10, 1_900 + 10 + 100 + 90]);
+    expect(await labels.write(changesOf(NODE_NAMES, { [A]: null }))).toEqual(new Map());
+  });
+
+  it('counts only patches that are sent: not those that an outage fails', async () => {
+    let isDown = true;
+    const { patches, labels } = writer(() => (isDown ? Promise.reject(status(503)) : undefined));
+    for (let n = 0; n < 50; n++) {
+      await labels.write(changesOf(NODE_NAMES, { [A]: 'true' }), undefined, payerOf('shop'));
+    }
+    isDown = false;
+    const sent = patches.length;
+    expect(await labels.write(changesOf(NODE_NAMES, { [A]: 'true' }), undefined, payerOf('shop'))).toEqual(new Map());
+    expect(patches).toHaveLength(sent + NODE_NAMES.length);
+  });
+
+  it('writes the keys of others if one is refused, and patches the refused one alone until it is accepted', async () => {
+    let isRefused = true;
+    const { patches, labels } = writer((_, keys) =>
+      isRefused && keys.includes(A) ? Promise.reject(status(422)) : undefined,
+    );
+    const write = (node: string) =>
+      Promise.all([labels.write(changesOf([node], { [A]: 'true' })), labels.write(changesOf([node], { [B]: 'true' }))]);
+    expect((await write('n1')).map((failures) => [...failures.keys()])).toEqual([['n1'], []]);
+    expect(patches.splice(0)).toEqual([
+      ['n1', { [A]: 'true', [B]: 'true' }],
+      ['n1', { [A]: 'true' }],
+      ['n1', { [B]: 'true' }],
+    ]);
+    expect((await write('n2')).map((failures) => [...failures.keys()])).toEqual([['n2'], []]);
+    expect(patches.splice(0)).toEqual([
+      ['n2', { [B]: 'true' }],
+      ['n2', { [A]: 'true' }],
+    ]);
+    isRefused = false;
+    await write('n3');
+    expect(patches.splice(0)).toHaveLength(2);
+    await write('n4');
+    expect(patches).toEqual([['n4', { [A]: 'true', [B]: 'true' }]]);
   });
 });

@@ -1,9 +1,12 @@
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { Client } from '../../../runtime/client/client.ts';
-import { ApiError, isNotFound, TransportError } from '../../../runtime/client/errors.ts';
+import { ApiError, isForbidden, isInvalid, isNotFound, TransportError } from '../../../runtime/client/errors.ts';
 import { NODES } from '../../../runtime/client/resources.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
+import { FairQueue } from '../../../runtime/controller/fairQueue.ts';
+import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenBuckets.ts';
+import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
 import type { LabelRef } from '../decide/labels/labelContention.ts';
 import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
 import type { Progress } from '../decide/report/progress.ts';
@@ -15,21 +18,60 @@ import type { LabelWrites } from './labelWrites.ts';
  */
 const PATCHES_AT_ONCE = 12;
 
+/** Whose patches they are. */
+export interface Payer {
+  /** The namespace of the TrafficWatch. */
+  readonly namespace: string;
+  /** How many nodes the cluster has. */
+  readonly nodes: number;
+  /** The nodes whose verdict changed: they come before first labels and removals. */
+  readonly urgent: ReadonlySet<string>;
+}
+
+/** Tokens that only changed verdicts use: a namespace that labels a whole cluster can still change these labels at once. */
+const RESERVE = 100;
+
+/**
+ * How many nodes the TrafficWatches of a namespace may label. The burst is enough to label all nodes, and to rename the label, twice.
+ * After that, a user who switches a TrafficWatch on and off causes as many patches as the nodes need in 200 s.
+ */
+export function allowanceOf(nodes: number): Allowance {
+  return { burst: Math.max(2_000, 4 * nodes), perSecond: Math.max(20, nodes / 200) };
+}
+
+/** Delay before labels that wait for their allowance are written: ms. */
+export const BEHIND_MS = 5_000;
+
+/** The error of a node that was not patched, because its namespace has used its allowance. */
+const BEHIND = new Error('the namespace has used its allowance of label writes');
+
+/** Whether a node was not patched because its namespace has used its allowance. */
+export function isBehind(error: unknown): boolean {
+  return error === BEHIND;
+}
+
 /** The state of one call of `write`. */
 class WriteCall {
   /** Undefined if the caller never cancels. */
   readonly signal: AbortSignal | undefined;
+  /** Undefined for writes without a limit. */
+  readonly payer: Payer | undefined;
+  readonly #changes: LabelChanges;
   readonly #failures = new Map<string, unknown>();
   readonly #result = Promise.withResolvers<ReadonlyMap<string, unknown>>();
-  readonly #total: number;
   #remaining: number;
 
-  /** @param nodes the number of nodes in the call */
-  constructor(nodes: number, signal: AbortSignal | undefined) {
-    this.#total = nodes;
-    this.#remaining = nodes;
+  constructor(changes: LabelChanges, signal: AbortSignal | undefined, payer: Payer | undefined) {
+    this.#changes = changes;
+    this.#remaining = changes.size;
     this.signal = signal;
+    this.payer = payer;
     this.#resolveWhenDone();
+  }
+
+  /** The namespace whose turn the call waits for. */
+  get group(): string {
+    return this.payer?.namespace ?? '';
   }
 
   /** Resolves with the errors by node name when all nodes were tried. */
@@ -38,12 +80,23 @@ class WriteCall {
   }
 
   get progress(): Progress {
-    return { done: this.#total - this.#remaining, of: this.#total };
+    return { done: this.#changes.size - this.#remaining, of: this.#changes.size };
+  }
+
+  isUrgent(node: string): boolean {
+    return this.payer?.urgent.has(node) === true;
   }
 
   nodeDone(): void {
     this.#remaining -= 1;
     this.#resolveWhenDone();
+  }
+
+  /** @param refused the errors of single keys */
+  nodeTried(node: string, refused: ReadonlyMap<string, unknown>): void {
+    const key = Object.keys(refused.size === 0 ? {} : (this.#changes.get(node) ?? {})).find((own) => refused.has(own));
+    if (key === undefined) this.nodeDone();
+    else this.nodeFailed(node, refused.get(key));
   }
 
   nodeFailed(node: string, error: unknown): void {
@@ -61,6 +114,8 @@ interface Pending {
   readonly node: string;
   change: LabelChange;
   readonly calls: WriteCall[];
+  /** How often it is in the queue: once for each namespace, and again if it became urgent. */
+  places: number;
 }
 
 /** Creates a function that merges two changes. Memoized, because most nodes have the same changes. */
@@ -93,9 +148,57 @@ function isOutage(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }
 
+/** Most keys that are remembered: each costs one more patch of a node at most. */
+const MOST_KEYS = 1_000;
+
+/** RBAC refuses whole patches: patches of single keys would be refused in the same way. */
+const MISSING_RIGHT = 'cannot patch resource';
+
+/** Whether an admission policy or webhook refuses what a patch contains. A patch of other keys may succeed. */
+export function isRefusedContent(error: unknown): error is ApiError {
+  return isInvalid(error) || (isForbidden(error) && !error.detail.includes(MISSING_RIGHT));
+}
+
+/** One change for each key. */
+function eachAlone(labels: LabelChange): LabelChange[] {
+  return Object.entries(labels).map(([key, value]) => ({ [key]: value }));
+}
+
+/**
+ * Remembers the label keys that were refused, so that they are patched alone: one refused key would fail the patch of a node with the
+ * keys of all TrafficWatches.
+ */
+export class RefusedKeys {
+  readonly #keys = new Set<string>();
+
+  /** Splits a change: one part with all keys that were not refused, and one for each key that was. */
+  partsOf(labels: LabelChange): LabelChange[] {
+    const refused = Object.entries(labels).filter(([key]) => this.#keys.has(key));
+    if (refused.length === 0) return [labels];
+    const others = Object.entries(labels).filter(([key]) => !this.#keys.has(key));
+    return [...(others.length > 0 ? [Object.fromEntries(others)] : []), ...eachAlone(Object.fromEntries(refused))];
+  }
+
+  refused(key: string): void {
+    this.#keys.add(key);
+    const [oldest] = this.#keys;
+    if (oldest !== undefined && this.#keys.size > MOST_KEYS) this.#keys.delete(oldest);
+  }
+
+  /** Call with each patch that succeeded. */
+  accepted(labels: LabelChange): void {
+    if (this.#keys.size === 0) return;
+    for (const key of Object.keys(labels)) this.#keys.delete(key);
+  }
+}
+
 /**
  * Writes node labels. Changes of several TrafficWatches to one Node are combined into one merge patch of only their
- * keys. A Node has at most one running patch; later changes wait for the next patch.
+ * keys. A Node has at most one running patch; later changes wait for the next patch. A key that an admission policy or webhook refuses
+ * is patched alone, so that the others are written.
+ *
+ * Namespaces take turns. The patches of each are limited: see allowanceOf. A patch for several namespaces counts for the one whose turn
+ * it is.
  *
  * The deadline of a patch begins when the patch is sent, not when it is queued. If the API server fails during a patch,
  * all waiting changes fail with the same error, and the next pass decides again.
@@ -110,10 +213,10 @@ export class NodeLabelWriter {
   readonly #calls = new WeakMap<LabelChanges, WriteCall>();
   /** Changes that wait for their patch, by node. */
   readonly #pending = new Map<string, Pending>();
-  /** The queue: waiting changes of nodes without a running patch. Entries before `#next` are done. */
-  #queue: Pending[] = [];
-  /** An index instead of Array.shift(), which would move up to 50,000 entries each time. */
-  #next = 0;
+  /** Waiting changes of nodes without a running patch, by namespace. Also contains changes that another turn has written. */
+  readonly #queue = new FairQueue<Pending>();
+  readonly #allowances: TokenBuckets;
+  readonly #refused = new RefusedKeys();
   /** Running patches, by node. */
   readonly #writing = new Map<string, Writing>();
 
@@ -128,7 +231,9 @@ export class NodeLabelWriter {
     trim: (node: KubeObject) => CachedNode;
     nodes?: Pick<Overlay<CachedNode>, 'wrote'>;
     labels?: LabelWrites;
+    clock?: Pick<Clock, 'monotonic'>;
   }) {
+    this.#allowances = new TokenBuckets(options.clock ?? systemClock);
     this.#client = options.client;
     this.#fieldManager = options.fieldManager;
     this.#trim = options.trim;
@@ -137,11 +242,13 @@ export class NodeLabelWriter {
   }
 
   /**
-   * Writes the changes. Resolves with the errors by node name when every change was tried. A deleted Node is no error.
+   * Writes the changes. Resolves with the errors by node name when every change was tried, or is behind (see isBehind). A deleted Node
+   * is no error.
    * @param signal cancels the patches that no other caller waits for
+   * @param payer whose allowance the patches use; without it they are not limited
    */
-  write(changes: LabelChanges, signal?: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
-    const call = new WriteCall(changes.size, signal);
+  write(changes: LabelChanges, signal?: AbortSignal, payer?: Payer): Promise<ReadonlyMap<string, unknown>> {
+    const call = new WriteCall(changes, signal, payer);
     this.#calls.set(changes, call);
     for (const [node, change] of changes) this.#enqueue(node, change, call);
     // Deferred, so that other TrafficWatches can add their changes in this turn of the event loop.
@@ -168,31 +275,44 @@ export class NodeLabelWriter {
   }
 
   #enqueue(node: string, change: LabelChange, call: WriteCall): void {
-    const pending = this.#pending.get(node);
-    if (pending) {
-      pending.change = this.#merge(pending.change, change);
-      pending.calls.push(call);
-      return;
-    }
-    const added = { node, change, calls: [call] };
-    this.#pending.set(node, added);
-    if (!this.#writing.has(node)) this.#queue.push(added);
+    const known = this.#pending.get(node);
+    const pending = known ?? { node, change, calls: [], places: 0 };
+    if (known === undefined) this.#pending.set(node, pending);
+    else known.change = this.#merge(known.change, change);
+    if (!this.#writing.has(node)) this.#addPlace(pending, call, pending.calls);
+    pending.calls.push(call);
+  }
+
+  /** Lets a change wait for the turn of the call's namespace, unless an earlier call already does. */
+  #addPlace(pending: Pending, call: WriteCall, earlier: readonly WriteCall[]): void {
+    const { group } = call;
+    const isUrgent = call.isUrgent(pending.node);
+    if (earlier.some((other) => other.group === group && (!isUrgent || other.isUrgent(pending.node)))) return;
+    pending.places++;
+    this.#queue.add(group, pending, isUrgent);
   }
 
   #startPatches(): void {
     while (this.#writing.size < PATCHES_AT_ONCE) {
-      const next = this.#queue[this.#next++];
-      if (next === undefined) {
-        this.#clearQueue();
-        return;
-      }
-      void this.#writePending(next);
+      const turn = this.#queue.take();
+      if (turn === undefined) return;
+      const { group, item: pending, isUrgent } = turn;
+      pending.places--;
+      if (this.#pending.get(pending.node) !== pending) continue;
+      if (this.#isAllowed(group, pending, isUrgent)) void this.#writePending(pending);
+      else if (pending.places === 0) this.#postpone(pending);
     }
   }
 
-  #clearQueue(): void {
-    this.#queue = [];
-    this.#next = 0;
+  /** Takes the patch of a Node from the allowance of the namespace. */
+  #isAllowed(group: string, { calls }: Pending, isUrgent: boolean): boolean {
+    const payer = calls.find((call) => call.group === group)?.payer;
+    return payer === undefined || this.#allowances.take(group, allowanceOf(payer.nodes), isUrgent ? 0 : RESERVE);
+  }
+
+  #postpone({ node, calls }: Pending): void {
+    this.#pending.delete(node);
+    for (const call of calls) call.nodeFailed(node, BEHIND);
   }
 
   #cancelUnwanted(): void {
@@ -205,8 +325,8 @@ export class NodeLabelWriter {
     this.#writing.set(node, writing);
     cancelUnwanted(writing);
     try {
-      await this.#patch(node, change, writing.canceller.signal);
-      for (const call of calls) call.nodeDone();
+      const refused = await this.#patchParts(node, change, writing.canceller.signal);
+      for (const call of calls) call.nodeTried(node, refused);
     } catch (error) {
       for (const call of calls) call.nodeFailed(node, error);
       if (isOutage(error)) this.#failPending(error);
@@ -214,7 +334,7 @@ export class NodeLabelWriter {
     this.#writing.delete(node);
     writing.ended.resolve(undefined);
     const meanwhile = this.#pending.get(node);
-    if (meanwhile !== undefined) this.#queue.push(meanwhile);
+    meanwhile?.calls.forEach((call, n) => this.#addPlace(meanwhile, call, meanwhile.calls.slice(0, n)));
     this.#startPatches();
   }
 
@@ -223,7 +343,29 @@ export class NodeLabelWriter {
       for (const call of calls) call.nodeFailed(node, error);
     }
     this.#pending.clear();
-    this.#clearQueue();
+    this.#queue.clear();
+  }
+
+  /** Patches a Node, and each key alone if a patch of several keys is refused. Resolves with the errors of refused keys. */
+  async #patchParts(node: string, labels: LabelChange, signal: AbortSignal): Promise<ReadonlyMap<string, unknown>> {
+    const errors = new Map<string, unknown>();
+    const parts = this.#refused.partsOf(labels);
+    // Grows in the loop: the keys of a refused part follow it.
+    for (const part of parts) {
+      try {
+        await this.#patch(node, part, signal);
+        this.#refused.accepted(part);
+      } catch (error) {
+        if (!isRefusedContent(error)) throw error;
+        const [key, ...others] = Object.keys(part);
+        if (others.length > 0) parts.push(...eachAlone(part));
+        else if (key !== undefined) {
+          this.#refused.refused(key);
+          errors.set(key, error);
+        }
+      }
+    }
+    return errors;
   }
 
   async #patch(node: string, labels: LabelChange, signal: AbortSignal): Promise<void> {

@@ -77,6 +77,14 @@ export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   return changes;
 }
 
+/** The nodes whose changes replace a verdict by the opposite. First labels and removals do not count. */
+export function verdictChanges(nodes: readonly NodeView[], changes: LabelChanges): Set<string> {
+  if (changes.size === 0) return new Set();
+  const replaces = ({ name, labels }: NodeView): boolean =>
+    Object.entries(changes.get(name) ?? {}).some(([key, value]) => value !== null && labels[key] !== undefined);
+  return new Set(nodes.filter(replaces).map(({ name }) => name));
+}
+
 /** Creates a function that returns the change that removes these keys. Nodes with the same keys share one object. */
 export function createTakingOff(): (keys: readonly string[]) => LabelChange {
   const changes = new Map<string, LabelChange>();

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import type { TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
+import { findCondition } from '../../runtime/controller/conditions.ts';
+import { refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
+import { refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
+import { BEHIND_MS, isBehind } from './act/nodeLabelWriter.ts';
+import { FINALIZER } from './names.ts';
+import { reconcile } from './reconcile.ts';
+import { NOW } from './testing/observations.ts';
+import { aScene, followWatches, writesOf, type Scene } from './testing/scene.ts';
+
+/** Uses the whole allowance of the namespace shop, as TrafficWatches would that change all the time. */
+async function spend({ writers, api }: Scene): Promise<void> {
+  const payer = { namespace: 'shop', nodes: 2, urgent: new Set(['n1']) };
+  const change = new Map([['n1', { 'other.traffic.example.com/unfit': null }]]);
+  const isLeft = async (): Promise<boolean> =>
+    !isBehind((await writers.nodeLabels.write(change, undefined, payer)).get('n1'));
+  while (await isLeft());
+  api.calls.length = 0;
+}
+
+const reconciling = (status: TrafficWatchStatus | undefined) => findCondition(status?.conditions, 'Reconciling');
+
+it('reports labels that wait for the allowance of the namespace, and writes them later', async () => {
+  const scene = aScene();
+  followWatches(scene);
+  await spend(scene);
+  expect(await reconcile(scene, 'shop/web')).toEqual({ requeueAfterMs: BEHIND_MS });
+  expect(writesOf(scene)).not.toContain('patch Node');
+  expect(reconciling(scene.watches.get('shop/web')?.status)).toMatchObject({
+    ...{ status: 'True', reason: 'LabelsBehind' },
+    message: expect.stringMatching(
+      /^Some labels are not written yet: .*namespace shop .*change specs less often$/,
+    ) as unknown,
+  });
+  await scene.clock.advance(60_000);
+  expect(await reconcile(scene, 'shop/web')).toBeUndefined();
+  expect(writesOf(scene).filter((write) => write === 'patch Node')).toHaveLength(2);
+  expect(reconciling(scene.watches.get('shop/web')?.status)).toMatchObject({ status: 'False', reason: 'UpToDate' });
+});
+
+it('keeps the finalizer of a deleted TrafficWatch until its labels are removed', async () => {
+  const scene = aScene();
+  followWatches(scene);
+  await reconcile(scene, 'shop/web');
+  const { metadata, ...live } = scene.watches.get('shop/web')!;
+  scene.watches.set({ ...live, metadata: { ...metadata, deletionTimestamp: new Date(NOW) } });
+  await spend(scene);
+  expect(await reconcile(scene, 'shop/web')).toEqual({ requeueAfterMs: BEHIND_MS });
+  const left = scene.watches.get('shop/web');
+  expect(left?.metadata?.finalizers).toEqual([FINALIZER]);
+  expect(findCondition(left?.status?.conditions, 'Ready')?.message).toContain('Some labels are not written yet');
+  await scene.clock.advance(60_000);
+  await reconcile(scene, 'shop/web');
+  expect(scene.watches.get('shop/web')).toBeUndefined();
+});
+
+it('reports the words of the admission policy that refuses the label', async () => {
+  const scene = aScene();
+  followWatches(scene);
+  const detail = "ValidatingAdmissionPolicy 'p' denied request: no such labels";
+  refuseOn(scene.api, (call) =>
+    call.verb === 'patch' && call.what === 'Node' ? refusal(call, 422, 'Invalid', detail) : undefined,
+  );
+  await expect(reconcile(scene, 'shop/web')).rejects.toThrow();
+  expect(reconciling(scene.watches.get('shop/web')?.status)).toMatchObject({
+    ...{ status: 'True', reason: 'WriteRefused' },
+    message: `labelling node n1: the API server refuses the label: ${detail} (and 1 more)`,
+  });
+});
