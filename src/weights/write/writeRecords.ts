@@ -147,7 +147,10 @@ async function writeAll(writes: readonly Write[], outcome: Outcome, { signal, cl
   const { written, failures, overtaken, missing } = outcome;
   const end = clock.monotonic() + ROUND_MS;
   const fairly = inTurns(writes, ({ key }) => refOfKey(key).namespace ?? '');
+  const turns = new Turns();
   await forEachAtOnce(fairly, WRITES_AT_ONCE, async ({ key, gains, loses, write }) => {
+    // A remembered refusal makes no call to the API server, which would yield to the event loop.
+    await turns.give();
     signal?.throwIfAborted();
     if (clock.monotonic() >= end) {
       outcome.left++;
