@@ -3,7 +3,6 @@ import { TRAFFIC_STACKS, type ComponentStatus, type TrafficStack } from '../../a
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { removeFinalizer } from '../../runtime/apply/finalizer.ts';
 import type { Lister } from '../../runtime/cache/informer.ts';
-import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import { NODES } from '../../runtime/client/resources.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
@@ -14,7 +13,7 @@ import { act, type Writers } from './act/act.ts';
 import { OF_OTHERS } from './componentEvents.ts';
 import { announce, announceFirst, reportStatus, reportUndecided, type Reporting } from './announce.ts';
 import type { AllowedNamespaces } from './decide/allowed.ts';
-import type { Writing } from './decide/failures.ts';
+import { errorOfWriting, GO_ON_MS, type Writing } from './decide/failures.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { asDecidedLast, statusOf } from './decide/status.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
@@ -64,8 +63,6 @@ const READ_AGAIN_MS = 5_000;
 const BLIND_AGAIN_MS = 10_000;
 /** Until a server is asked again: that it does not answer is known after the timeout of a probe, and is to be told within 10 s. */
 const SERVER_AGAIN_MS = 5_000;
-/** Until what was not written in time is planned anew. */
-const GO_ON_MS = 1_000;
 /** Corrects what others have changed without an event. */
 const LOOK_AGAIN_MS = 300_000;
 
@@ -186,11 +183,7 @@ function nextLook(
   { clock }: Pick<Dependencies, 'clock'>,
   { failures, open, ...seen }: Writing & Seen,
 ): ReconcileResult {
-  if (failures.length > 0) {
-    const failure = new IncompleteError(failures);
-    // What has not been tried waits for no backoff.
-    throw open.size === 0 ? failure : new RetryError(failure.message, GO_ON_MS, { cause: failure });
-  }
+  if (failures.length > 0) throw errorOfWriting({ failures, open });
   if (open.size > 0) return { requeueAfterMs: GO_ON_MS };
   const { deadlineAt, askAt } = seen.plan;
   const untilDeadline = Math.max(0, Math.min(deadlineAt, askAt) - clock.now());

@@ -11,6 +11,12 @@ describe('isInvalid', () => {
 describe('IncompleteError', () => {
   it('has the first reason, and names three of many failures', () => {
     const failures = ['a', 'b', 'c', 'd'].map((message) => ({ reason: `Reason${message}`, message }));
-    expect(new IncompleteError(failures)).toMatchObject({ reason: 'Reasona', message: 'a; b; c' });
+    expect(new IncompleteError(failures)).toMatchObject({ reason: 'Reasona', message: 'a; b; c', retryAfterMs: 0 });
+  });
+
+  it('keeps the longest delay that the API server asked for', () => {
+    const failures = [{}, { retryAfterMs: 7_000 }, { retryAfterMs: 3_000 }];
+    const error = new IncompleteError(failures.map((each) => ({ reason: 'Busy', message: 'a', ...each })));
+    expect(error.retryAfterMs).toBe(7_000);
   });
 });

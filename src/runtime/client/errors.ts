@@ -110,16 +110,26 @@ export class WaitingError extends Error {
   }
 }
 
+/** A failed write: the parts of a Failure that an IncompleteError reads. */
+interface FailedWrite {
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
 /** Writes failed, and the status of the object reports them: try again with backoff. */
 export class IncompleteError extends Error {
   /** The reason of the first failure, CamelCase. */
   readonly reason: string;
+  /** The longest delay that the API server asked for, ms; 0 if it asked for none. */
+  readonly retryAfterMs: number;
 
-  constructor(failures: readonly { readonly reason: string; readonly message: string }[]) {
+  constructor(failures: readonly FailedWrite[]) {
     const messages = failures.map(({ message }) => message);
     super(messages.slice(0, NAMED_FAILURES).join('; '));
     this.name = 'IncompleteError';
     this.reason = failures[0]?.reason ?? '';
+    this.retryAfterMs = failures.reduce((longest, { retryAfterMs = 0 }) => Math.max(longest, retryAfterMs), 0);
   }
 }
 

@@ -2,7 +2,15 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../process/clock.ts';
 import { Controller, type ControllerMetrics, type ControllerOptions, type Reconcile } from './controller.ts';
-import { ApiError, NotLeaderError, RetryError, TerminalError, TransportError, WaitingError } from '../client/errors.ts';
+import {
+  ApiError,
+  IncompleteError,
+  NotLeaderError,
+  RetryError,
+  TerminalError,
+  TransportError,
+  WaitingError,
+} from '../client/errors.ts';
 
 describe('Controller', () => {
   it('reconciles each added key once', async () => {
@@ -74,6 +82,14 @@ describe('the requeue after an error', () => {
       5,
     ],
     ['Retry-After is obeyed', api(429, 3000), 'error', 'TooManyRequests', 3000],
+    ['a Retry-After of a day is shortened', api(429, 86_400_000), 'error', 'TooManyRequests', 300_000],
+    [
+      'Retry-After of a failed write is obeyed',
+      new IncompleteError([{ reason: 'WriteFailed', message: 'x', retryAfterMs: 3000 }]),
+      'error',
+      'IncompleteError',
+      3000,
+    ],
     ['RetryError: after its own time', new RetryError('x', 700), 'retry_after', 'Retry', 700],
     [
       'RetryError tells its cause',

@@ -1,4 +1,15 @@
-import { ApiError, NotLeaderError, RetryError, TerminalError, TransportError, WaitingError } from '../client/errors.ts';
+import {
+  ApiError,
+  IncompleteError,
+  NotLeaderError,
+  RetryError,
+  TerminalError,
+  TransportError,
+  WaitingError,
+} from '../client/errors.ts';
+
+/** Longest Retry-After that is obeyed: ms. An admission webhook may ask for any delay, and would keep the object unreconciled. */
+const LONGEST_DELAY_MS = 300_000;
 
 /** Outcome of a reconcile: the `result` label of the metric. */
 export type Outcome = 'success' | 'requeue_after' | 'waiting' | 'retry_after' | 'error' | 'terminal' | 'not_leader';
@@ -25,8 +36,8 @@ export interface RequeuePolicy {
  * | RetryError     | after its retryAfterMs             | yes              |
  * | TerminalError  | when the object changes            | yes              |
  * | NotLeaderError | when this process leads            | no               |
- * | ApiError       | backoff, at least Retry-After      | yes              |
- * | any other, such as IncompleteError | backoff        | yes              |
+ * | ApiError, IncompleteError | backoff, at least Retry-After, up to 5 min | yes |
+ * | any other      | backoff                            | yes              |
  */
 export function requeuePolicy(error: unknown): RequeuePolicy {
   if (error instanceof WaitingError) {
@@ -44,8 +55,13 @@ export function requeuePolicy(error: unknown): RequeuePolicy {
     const reason = error.cause === undefined ? 'Retry' : reasonOf(error.cause);
     return { outcome: 'retry_after', reason, next: { when: 'after', ms: retryAfterMs }, isFailure: true };
   }
-  const atLeastMs = (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0;
+  const atLeastMs = Math.min(askedDelayOf(error), LONGEST_DELAY_MS);
   return { outcome: 'error', reason: reasonOf(error), next: { when: 'backoff', atLeastMs }, isFailure: true };
+}
+
+/** Returns the Retry-After of an error, ms; 0 without one. */
+function askedDelayOf(error: unknown): number {
+  return error instanceof ApiError || error instanceof IncompleteError ? (error.retryAfterMs ?? 0) : 0;
 }
 
 /** Short name of an error from a small set, for a metric label: 'Conflict', 'TransportDeadline', 'TypeError'. */

@@ -3,4 +3,6 @@ export interface Failure {
   /** CamelCase. */
   readonly reason: string;
   readonly message: string;
+  /** The delay that the API server asked for before the next try: ms. */
+  readonly retryAfterMs?: number;
 }

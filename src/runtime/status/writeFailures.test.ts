@@ -38,6 +38,11 @@ describe('failureOf', () => {
     expect(failureOf('x', new Error('secret'))).toEqual({ reason: 'Failed', message: 'x: Error' });
   });
 
+  it.each([403, 429])('keeps the delay that the API server asked for with status %i', (status) => {
+    const error = new ApiError({ status, reason: '', method: 'PATCH', path: '/api/v1/nodes/n1', retryAfterMs: 3_000 });
+    expect(failureOf('x', error).retryAfterMs).toBe(3_000);
+  });
+
   it('throws on what is no failure: lost leadership, and what is merely awaited', () => {
     for (const error of [new NotLeaderError(), new WaitingError('Soon', 'soon', 1)]) {
       expect(() => failureOf('x', error)).toThrow(error);

@@ -54,9 +54,12 @@ export function createFailureOf(resource: Resource, reasons: FailureReasons): Fa
   return (what, error) => {
     if (error instanceof NotLeaderError || error instanceof WaitingError) throw error;
     rethrowOvertaken(error, resource);
-    if (isForbidden(error)) return { reason: reasons.forbidden, message: `${what}: ${error.detail}` };
     if (error instanceof ApiError) {
-      return { reason: reasons.refused, message: `${what}: the API server answered ${error.status} ${error.reason}` };
+      const { status, reason, detail, retryAfterMs } = error;
+      const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
+      if (isForbidden(error)) return { reason: reasons.forbidden, message: `${what}: ${detail}`, ...asked };
+      const message = `${what}: the API server answered ${status} ${reason}`;
+      return { reason: reasons.refused, message, ...asked };
     }
     if (error instanceof TransportError) {
       return { reason: reasons.unreachable, message: `${what}: no answer from the API server` };
