@@ -86,9 +86,9 @@ export const CACHES: Row = {
       queries: [{ expr: `max by (resource) (${own('traffic_operator_reflector_objects')})`, legend: '{{resource}}' }],
     }),
     linesPanel({
-      title: 'Bad watch lines and failed subscribers',
+      title: 'Bad watch lines, failed subscribers and dropped bodies',
       description:
-        'Lines of watch responses that could not be parsed, and cache events whose subscriber threw an error, per second. Each is a bug: report it.',
+        'Lines of watch responses that could not be parsed, and cache events whose subscriber threw an error, per second: each is a bug, report it. And objects of namespaces that take too much memory of the caches: make these objects smaller or fewer.',
       queries: [
         {
           expr: orZero(`sum by (resource) (${rate('traffic_operator_reflector_bad_lines_total')})`),
@@ -97,6 +97,10 @@ export const CACHES: Row = {
         {
           expr: orZero(`sum by (resource) (${rate('traffic_operator_reflector_listener_failures_total')})`),
           legend: 'subscriber threw: {{resource}}',
+        },
+        {
+          expr: orZero(`sum by (resource) (${rate('traffic_operator_reflector_dropped_bodies_total')})`),
+          legend: 'body dropped: {{resource}}',
         },
       ],
       unit: 'ops',

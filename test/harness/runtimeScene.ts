@@ -56,6 +56,7 @@ export function observe(
     watchEnded: (_, end) => void ends.push(end),
     badLine: () => undefined,
     listenerFailed: () => undefined,
+    bodyDropped: () => undefined,
     objects: () => undefined,
   };
   const informer = createInformer({ transport, resource: CONFIG_MAPS, namespace, logger, metrics, ...options });

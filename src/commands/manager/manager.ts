@@ -77,7 +77,7 @@ function createContext(
   const nodes = createNodes(process, trim);
   const stacks = createStacks(process, options.flags);
   const { endpoint, hasOwnPrometheus: isOwn } = options;
-  const used = usedServerOf(isOwn, stacks);
+  const used = usedServerOf(isOwn ? stacks : undefined);
   const usedUrl = (): string | undefined => used()?.url;
   const prometheus = createPrometheus({ endpoint, isOwn, foreign: () => measuring.foreignServer(), usedUrl });
   return {

@@ -1,3 +1,4 @@
+import type { StackSource } from '../../controllers/contract/context.ts';
 import type { RunningController } from '../../controllers/contract/module.ts';
 import { askingOnlyTrusted, readForeignServer } from '../../controllers/measurement/observe/ownPrometheus.ts';
 import { storedWeights } from '../../controllers/trafficweight/objects/storedWeights.ts';
@@ -7,6 +8,7 @@ import {
   createPrometheus,
   createStacks,
   endpointOf,
+  trimToUses,
   trustedNamespaces,
   usedServerOf,
 } from '../../controllers/measurement/observe/queriedPrometheus.ts';
@@ -16,6 +18,7 @@ import { createTransport } from '../../runtime/client/transport.ts';
 import { Manager, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
+import type { Part } from '../../runtime/process/part.ts';
 import type { CommandContext } from '../command.ts';
 import { createElection } from '../election.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
@@ -24,6 +27,10 @@ import { WEIGHTS_LEASE_NAME } from '../lease.ts';
 import { prepareLongRun } from '../longRunning.ts';
 import { createServers, metricsServerOf } from '../servers.ts';
 import type { TrafficWeightsFlags } from './flags.ts';
+
+function stackParts(stacks: StackSource | undefined): Part[] {
+  return stacks === undefined ? [] : [readyWithoutCrd(optionalCachePart(stacks.informer), stacks.informer)];
+}
 
 /**
  * Runs the controller of TrafficWeights, in a process and with a Lease of its own: only this process needs the rights to DNS records.
@@ -49,10 +56,10 @@ export async function runTrafficWeights(
   const reading = createClient(transport);
   const writing = createLeaderClient({ ...common, reading, election, component: OPERATOR_COMPONENT, podName });
   const context = { ...writing, ...common, clock: systemClock };
-  const stacks = createStacks(common, flags);
-  const stackPart = readyWithoutCrd(optionalCachePart(stacks.informer), stacks.informer);
   const isOwn = flags.prometheusUrl === undefined;
-  const used = usedServerOf(isOwn, stacks);
+  // With --prometheus-url no stack chooses the Prometheus, so none is watched.
+  const stacks = isOwn ? createStacks(common, flags, trimToUses) : undefined;
+  const used = usedServerOf(stacks);
   const prometheus = createPrometheus({
     ...{ endpoint: endpointOf(flags), isOwn, usedUrl: () => used()?.url },
     foreign: () => readForeignServer(reading, namespace),
@@ -70,7 +77,7 @@ export async function runTrafficWeights(
   const servers = { healthAddress: flags.healthProbeBindAddress, metricsServer: metricsServerOf(flags) };
   manager.add(
     ...(await createServers({ ...servers, metrics, logger }, manager, reading)),
-    ...(flags.weights ? [stackPart, ...election.parts, ...running.parts] : []),
+    ...(flags.weights ? [...stackParts(stacks), ...election.parts, ...running.parts] : []),
   );
   try {
     await manager.run(signal);

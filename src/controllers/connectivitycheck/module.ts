@@ -1,7 +1,12 @@
 import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
 import { APPLY_CRD } from '../../api/installCrd.ts';
 import { connectivityCheckResource } from '../../api/connectivitycheck/schema.ts';
-import { createInformer, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
+import {
+  createInformer,
+  withoutAnnotations,
+  withoutManagedFields,
+  type Informer,
+} from '../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
@@ -52,7 +57,7 @@ export const connectivityCheck = defineController({
       logger,
       metrics: metrics.reflector,
       resource,
-      transform: withoutManagedFields,
+      transform: (check) => withoutAnnotations(withoutManagedFields(check)),
       ...(url !== undefined && {
         onRefusal: logMissingCrd({ resource, logger, waiting: 'the operator', advice: APPLY_CRD }),
       }),

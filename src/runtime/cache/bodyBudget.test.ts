@@ -1,7 +1,10 @@
+import type { V1Node } from '@kubernetes/client-node';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { keyOf, type KubeObject } from '../client/resource.ts';
-import { BodyBudget, identityOf, isWithoutBody } from './bodyBudget.ts';
+import { castReflector, castWatching, until, type CastOptions } from '../testing/reflectorScene.ts';
+import { createScene } from '../testing/scene.ts';
+import { BodyBudget, createBoundedInformer, identityOf, isWithoutBody } from './bodyBudget.ts';
 
 interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
@@ -34,7 +37,7 @@ describe('BodyBudget', () => {
     expect(isWithoutBody(budget.keep(aMap('a', 'first', 700), identity))).toBe(false);
     budget.keep(aMap('a', 'first', 100), identity);
     expect(isWithoutBody(budget.keep(aMap('a', 'second', 400), identity))).toBe(false);
-    budget.saw({ type: 'delete', object: aMap('a', 'second', 1) });
+    budget.release(aMap('a', 'second', 1));
     expect(isWithoutBody(budget.keep(aMap('a', 'third', 500), identity))).toBe(false);
   });
 
@@ -54,7 +57,7 @@ describe('BodyBudget', () => {
         const cache = new Map<string, ConfigMap>();
         for (const { namespace, name, length, gone } of steps) {
           const object = aMap(namespace, String(name), length);
-          if (gone) budget.saw({ type: 'delete', object });
+          if (gone) budget.release(object);
           if (gone) cache.delete(keyOf(object));
           else cache.set(keyOf(object), budget.keep(object, identity));
           const bodies = [...cache.values()].filter(
@@ -68,5 +71,40 @@ describe('BodyBudget', () => {
         }
       }),
     );
+  });
+});
+
+describe('createBoundedInformer', () => {
+  const scene = createScene();
+  afterAll(() => scene.close());
+  const FAT = { a: 'x'.repeat(900) };
+  /** Of two fat nodes, only one fits. */
+  const create: NonNullable<CastOptions['create']> = (options) =>
+    createBoundedInformer<V1Node>(options, (node) => identityOf(node), { budget: new BodyBudget(1_800) });
+
+  it('counts dropped bodies, and keeps one again after another object is deleted', async () => {
+    const { nodes, informer, metrics } = await castWatching(scene, { create });
+    const isDropped = (name: string): boolean => isWithoutBody(informer.lister.get(name));
+    nodes.set('c', FAT);
+    nodes.set('d', FAT);
+    await vi.waitFor(() => expect([isDropped('c'), isDropped('d')]).toEqual([false, true]));
+    expect(metrics.bodyDropped.mock.calls).toEqual([['nodes']]);
+    nodes.delete('c');
+    nodes.set('d', FAT);
+    await vi.waitFor(() => expect(isDropped('d')).toBe(false));
+  });
+
+  it('does not count objects of a list that was cut off', async () => {
+    const gone = { kind: 'Node', metadata: { name: 'gone', resourceVersion: '5', labels: FAT } };
+    const cast = await castReflector(scene, {
+      create,
+      prepare({ behaviour }) {
+        behaviour.next = [(reply) => reply.open().end(`${JSON.stringify({ type: 'ADDED', object: gone })}\n`)];
+      },
+    });
+    await until(cast, () => expect([cast.informer.synced, cast.nodes.openWatches]).toEqual([true, 1]));
+    cast.nodes.set('kept', FAT);
+    await vi.waitFor(() => expect(cast.told).toEqual(['add kept']));
+    expect(isWithoutBody(cast.informer.lister.get('kept'))).toBe(false);
   });
 });

@@ -1,6 +1,5 @@
-import { keyOf, type KubeObject } from '../client/resource.ts';
+import { keyOf, resourceName, type KubeObject } from '../client/resource.ts';
 import { createInformer, type Informer, type InformerOptions } from './informer.ts';
-import type { InformerEvent } from './store.ts';
 
 const WITHOUT_BODY = Symbol('without body');
 
@@ -21,17 +20,32 @@ export const SMALL_PAGE = 20;
  * @param bounds.costOf bytes that an object takes besides its text, such as in indexes
  */
 export function createBoundedInformer<T extends KubeObject>(
-  options: Omit<InformerOptions<T>, 'pageSize'>,
+  options: Omit<InformerOptions<T>, 'pageSize' | 'onReplaced'>,
   identity: (object: T) => T,
   { budget = new BodyBudget(), costOf }: { budget?: BodyBudget; costOf?: (object: T) => number } = {},
 ): Informer<T> {
-  const { transform = (object: T) => object } = options;
+  const { transform = (object: T) => object, metrics, resource } = options;
+  /** Counted by the budget, and not in the cache yet: a list that is cut off never brings them there. */
+  const pending = new Map<string, T>();
   const bounded = (object: T): T => {
-    const kept = transform(object);
-    return budget.keep(kept, identity, costOf?.(kept));
+    const whole = transform(object);
+    const kept = budget.keep(whole, identity, costOf?.(whole));
+    if (isWithoutBody(kept)) metrics?.bodyDropped(resourceName(resource));
+    else pending.set(keyOf(kept), kept);
+    return kept;
   };
-  const informer = createInformer({ ...options, transform: bounded, pageSize: SMALL_PAGE });
-  informer.subscribe((event) => budget.saw(event));
+  const onReplaced = (): void => {
+    for (const [key, object] of pending) {
+      const cached = informer.lister.get(key);
+      if (cached === undefined || isWithoutBody(cached)) budget.release(object);
+    }
+    pending.clear();
+  };
+  const informer: Informer<T> = createInformer({ ...options, transform: bounded, pageSize: SMALL_PAGE, onReplaced });
+  informer.subscribe(({ type, object }) => {
+    pending.delete(keyOf(object));
+    if (type === 'delete') budget.release(object);
+  });
   return informer;
 }
 
@@ -44,13 +58,21 @@ export function createBoundedInformer<T extends KubeObject>(
  */
 export class BodyBudget {
   readonly #most: number;
+  readonly #groupOf: (object: KubeObject) => string;
   readonly #spent = new Map<string, number>();
   /** Bytes of each object whose body is kept, by its kind and key. */
   readonly #sizes = new Map<string, number>();
 
-  /** @param bytesPerNamespace as JSON */
-  constructor(bytesPerNamespace: number = BYTES_PER_NAMESPACE) {
-    this.#most = bytesPerNamespace;
+  /**
+   * @param most bytes of a group, as JSON
+   * @param groupOf the objects that share these bytes: by default those of a namespace
+   */
+  constructor(
+    most: number = BYTES_PER_NAMESPACE,
+    groupOf = ({ metadata }: KubeObject): string => metadata?.namespace ?? '',
+  ) {
+    this.#most = most;
+    this.#groupOf = groupOf;
   }
 
   /**
@@ -61,29 +83,25 @@ export class BodyBudget {
    */
   keep<T extends KubeObject>(object: T, identity: (object: T) => T, cost = 0): T {
     const bytes = JSON.stringify(object).length + cost;
-    this.#release(object);
-    const namespace = object.metadata?.namespace ?? '';
-    const spent = (this.#spent.get(namespace) ?? 0) + bytes;
+    this.release(object);
+    const group = this.#groupOf(object);
+    const spent = (this.#spent.get(group) ?? 0) + bytes;
     if (spent > this.#most) return { ...identity(object), [WITHOUT_BODY]: true };
-    this.#spent.set(namespace, spent);
+    this.#spent.set(group, spent);
     this.#sizes.set(idOf(object), bytes);
     return object;
   }
 
-  /** Call with each event of the caches. */
-  saw({ type, object }: InformerEvent<KubeObject>): void {
-    if (type === 'delete') this.#release(object);
-  }
-
-  #release(object: KubeObject): void {
+  /** Call when the object is no longer in a cache. */
+  release(object: KubeObject): void {
     const id = idOf(object);
     const bytes = this.#sizes.get(id);
     if (bytes === undefined) return;
     this.#sizes.delete(id);
-    const namespace = object.metadata?.namespace ?? '';
-    const left = (this.#spent.get(namespace) ?? 0) - bytes;
-    if (left > 0) this.#spent.set(namespace, left);
-    else this.#spent.delete(namespace);
+    const group = this.#groupOf(object);
+    const left = (this.#spent.get(group) ?? 0) - bytes;
+    if (left > 0) this.#spent.set(group, left);
+    else this.#spent.delete(group);
   }
 }
 

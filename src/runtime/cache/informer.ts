@@ -45,6 +45,8 @@ export interface ReflectorMetrics extends WatchMetrics {
   listenerFailed(resource: string): void;
   /** Number of cached objects. */
   objects(resource: string, count: number): void;
+  /** A cache kept only the identity of an object: see createBoundedInformer. */
+  bodyDropped(resource: string): void;
 }
 
 export interface InformerOptions<T extends KubeObject> {
@@ -68,6 +70,8 @@ export interface InformerOptions<T extends KubeObject> {
   indexes?: IndexFunctions<T> | undefined;
   /** Called with `refusal` when it is set, changes, or ends. */
   onRefusal?: ((refusal: ApiError | undefined) => void) | undefined;
+  /** Called when the cache has taken over a list. */
+  onReplaced?: (() => void) | undefined;
   logger: Logger;
   metrics?: ReflectorMetrics | undefined;
   clock?: Clock | undefined;
@@ -89,6 +93,12 @@ export function withoutManagedFields<T extends KubeObject>(object: T): T {
   return object;
 }
 
+/** A transform that drops annotations, which users can make as large as the object: kubectl stores the whole object in one. */
+export function withoutAnnotations<T extends KubeObject>(object: T): T {
+  if (object.metadata !== undefined) delete object.metadata.annotations;
+  return object;
+}
+
 class StoreInformer<T extends KubeObject> implements Informer<T> {
   readonly #options: InformerOptions<T>;
   readonly #name: string;
@@ -101,12 +111,16 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
   #waiting: { isOver: () => boolean; done: () => void }[] = [];
 
   constructor(options: InformerOptions<T>) {
-    const { transport, resource, transform, indexes, onRefusal, logger, metrics, clock, ...selection } = options;
+    const { transport, resource, transform, indexes, onRefusal, onReplaced, logger, metrics, clock, ...selection } =
+      options;
     this.#options = options;
     this.#name = resourceName(resource);
     this.#store = new Store(indexes);
     const target = {
-      replace: (objects: readonly T[]) => this.#replace(objects),
+      replace: (objects: readonly T[]) => {
+        this.#replace(objects);
+        onReplaced?.();
+      },
       set: (object: T) => this.#tell([this.#store.set(object)]),
       delete: (object: T) => this.#tell([this.#store.delete(object)]),
       refused: (refusal: ApiError | undefined) => {

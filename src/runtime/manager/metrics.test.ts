@@ -12,6 +12,7 @@ describe('createMetrics', () => {
       metrics.reflector.badLine('nodes');
       metrics.reflector.listenerFailed('nodes');
       metrics.reflector.objects('nodes', 3);
+      metrics.reflector.bodyDropped('pods');
       metrics.controller.reconciled('trafficwatch', 'success', 0.02);
       metrics.controller.failed('trafficwatch', 'Conflict');
       const queue = metrics.controller.queue('trafficwatch');
@@ -35,6 +36,7 @@ describe('createMetrics', () => {
       'traffic_operator_reflector_bad_lines_total{resource="nodes"} 1',
       'traffic_operator_reflector_listener_failures_total{resource="nodes"} 1',
       'traffic_operator_reflector_objects{resource="nodes"} 3',
+      'traffic_operator_reflector_dropped_bodies_total{resource="pods"} 1',
       'traffic_operator_reconciles_total{controller="trafficwatch",result="success"} 1',
       'traffic_operator_reconcile_duration_seconds_bucket{le="0.025",controller="trafficwatch"} 1',
       'traffic_operator_errors_total{controller="trafficwatch",reason="Conflict"} 1',

@@ -138,6 +138,11 @@ function reflectorMetrics(make: Makers): ReflectorMetrics {
     'resource',
   ]);
   const objects = make.gauge('reflector_objects', 'Objects in a cache.', ['resource']);
+  const dropped = make.counter(
+    'reflector_dropped_bodies_total',
+    'Versions of objects of which a cache kept only the identity, since the objects of their namespace take too much memory.',
+    ['resource'],
+  );
   return {
     listed: (resource, how) => lists.inc({ resource, how }),
     watchStarted: (resource) => watches.inc({ resource }),
@@ -145,6 +150,7 @@ function reflectorMetrics(make: Makers): ReflectorMetrics {
     badLine: (resource) => badLines.inc({ resource }),
     listenerFailed: (resource) => failures.inc({ resource }),
     objects: (resource, count) => objects.set({ resource }, count),
+    bodyDropped: (resource) => dropped.inc({ resource }),
   };
 }
 

@@ -29,6 +29,8 @@ export interface ReflectorCast {
 export type CastOptions = Partial<InformerOptions<V1Node>> & {
   /** Called before anything is asked. */
   prepare?: (nodes: NodeCollection) => void;
+  /** Default: createInformer. */
+  create?: typeof createInformer<V1Node>;
   /** The transport's deadlines and probes pass with the test's clock too; it sends no PINGs. */
   wholeClock?: boolean;
 };
@@ -41,7 +43,7 @@ const NEVER_MS = 2 ** 31 - 1;
 
 /** Starts it; nothing is awaited. */
 export async function castReflector(scene: Scene, options: CastOptions = {}): Promise<ReflectorCast> {
-  const { prepare, wholeClock, ...informerOptions } = options;
+  const { prepare, wholeClock, create = createInformer<V1Node>, ...informerOptions } = options;
   const nodes = new NodeCollection();
   prepare?.(nodes);
   const server = await scene.serve(nodes.handler);
@@ -53,10 +55,11 @@ export async function castReflector(scene: Scene, options: CastOptions = {}): Pr
     watchEnded: vi.fn(),
     badLine: vi.fn(),
     listenerFailed: vi.fn(),
+    bodyDropped: vi.fn(),
     objects: vi.fn(),
   };
   const logger = createLogger('silent');
-  const informer = createInformer({ transport, resource: NODES, logger, metrics, clock, ...informerOptions });
+  const informer = create({ transport, resource: NODES, logger, metrics, clock, ...informerOptions });
   const told: string[] = [];
   informer.subscribe((event: InformerEvent<V1Node>) => told.push(`${event.type} ${event.object.metadata?.name ?? ''}`));
   const end = new AbortController();

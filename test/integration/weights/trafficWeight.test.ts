@@ -258,6 +258,8 @@ describe('a TrafficWeight', () => {
   it('is given exactly the rights that it uses', async () => {
     await change({ backend: { static: null, configMap: { name: 'weights' } } });
     await vi.waitFor(async () => expect((await condition('BackendRead'))?.reason).toBe('BackendUnavailable'), WAIT);
+    const ofStacks = rightsTaken(f.controlPlane, USER).filter(({ right }) => right.includes(' trafficstacks.'));
+    expect(ofStacks, 'with --prometheus-url').toEqual([]);
     // With the Prometheus that the operator deploys, or a TrafficStack uses.
     await f.stopOperator();
     await f.startOperator(['--stacks'], {

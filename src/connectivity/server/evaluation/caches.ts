@@ -1,6 +1,7 @@
 import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import {
   createInformer,
+  withoutAnnotations,
   withoutManagedFields,
   type Informer,
   type InformerOptions,
@@ -36,7 +37,7 @@ export function createCheckInformer(options: CacheOptions): Informer<Connectivit
     resource: CONNECTIVITY_CHECKS,
     transform: (check) => {
       delete check.status;
-      return withoutManagedFields(check);
+      return withoutAnnotations(withoutManagedFields(check));
     },
   });
 }

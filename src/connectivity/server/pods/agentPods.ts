@@ -7,6 +7,8 @@ import { toAgentPod, type AgentPod } from './agentPod.ts';
 
 /** The labels by which the original server finds its agents, in all namespaces. */
 const AGENTS_SELECTOR = 'app in (netchecker-agent,netchecker-agent-hostnet)';
+/** Pods per page: any user may give large pods these labels, and 10,000 nodes have 20,000 agents. */
+const PAGE_SIZE = 100;
 /** Agents report by name. */
 const BY_NAME = 'name';
 
@@ -24,6 +26,7 @@ export function createAgentPodInformer(
     resource: PODS as Resource as Resource<AgentPod>,
     labelSelector: AGENTS_SELECTOR,
     transform: (pod: KubeObject) => toAgentPod(pod, accounts),
+    pageSize: PAGE_SIZE,
     indexes: { [BY_NAME]: ({ name }) => [name] },
   });
 }

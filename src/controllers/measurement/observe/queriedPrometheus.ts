@@ -1,4 +1,9 @@
-import { TRAFFIC_STACKS, type TrafficStack, type UsedObject } from '../../../api/trafficstack/trafficStack.ts';
+import {
+  componentsIn,
+  TRAFFIC_STACKS,
+  type TrafficStack,
+  type UsedObject,
+} from '../../../api/trafficstack/trafficStack.ts';
 import type { PrometheusFlags } from '../../contract/flags.ts';
 import type { StackSource } from '../../contract/context.ts';
 import { DEFAULT_STACK, usedBy } from '../../contract/keepers.ts';
@@ -8,6 +13,7 @@ import type { CommonFlags } from '../../../options/commonFlags.ts';
 import type { PrometheusEndpoint } from '../../../prometheus/endpoint.ts';
 import { createPrometheusClient, type PrometheusClient } from '../../../prometheus/prometheusClient.ts';
 import { routedClient } from '../../../prometheus/routedClient.ts';
+import { SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
 import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
 import type { RuntimeMetrics } from '../../../runtime/manager/metrics.ts';
@@ -35,15 +41,21 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** Creates the informer of TrafficStacks. @param flags whether the stacks of users are on */
+/**
+ * Creates the informer of TrafficStacks.
+ *
+ * @param flags whether the stacks of users are on
+ * @param trim drops the parts that the process does not read
+ */
 export function createStacks(
   { transport, metrics, logger }: Parts,
   { stacks: withUsers }: { readonly stacks: boolean },
+  trim: (stack: TrafficStack) => TrafficStack = withoutManagedFields,
 ): StackSource {
   const common = { transport, logger, metrics: metrics.reflector };
   const isDefault = ({ metadata }: TrafficStack): boolean => metadata?.name === DEFAULT_STACK;
   return {
-    informer: createInformer({ ...common, resource: TRAFFIC_STACKS, transform: withoutManagedFields }),
+    informer: createInformer({ ...common, resource: TRAFFIC_STACKS, transform: trim, pageSize: SMALL_PAGE }),
     active: (stacks) => (withUsers ? stacks : stacks.filter(isDefault)),
   };
 }
@@ -73,16 +85,32 @@ export function createPrometheus({ endpoint, isOwn, foreign, usedUrl }: Promethe
   return isOwn ? routedClient(askingOnlyOurs(client, foreign), usedUrl) : client;
 }
 
+/** Keeps of a TrafficStack what `usedServerOf` reads: a process that runs no stack needs no more of them. */
+export function trimToUses(stack: TrafficStack): TrafficStack {
+  const { name, resourceVersion, deletionTimestamp } = stack.metadata ?? {};
+  const components = componentsIn(stack).filter(({ type }) => type === 'Prometheus');
+  const names = new Set(components.map((component) => component.name));
+  const { inventory = [], components: statuses = [] } = stack.status ?? {};
+  return {
+    ...stack,
+    metadata: { name, resourceVersion, ...(deletionTimestamp !== undefined && { deletionTimestamp }) },
+    spec: { components: components.map(({ name, type, mode }) => ({ name, type, mode })) },
+    status: {
+      inventory: inventory
+        .filter(({ component }) => names.has(component))
+        .map(({ component, objects }) => ({ component, dependsOn: [], objects: objects.slice(0, 1) })),
+      components: statuses.filter((status) => names.has(status.name)),
+    },
+  };
+}
+
 /**
  * The Prometheus that a TrafficStack uses instead of the operator's, as the status of the stack says, so that a restart changes nothing.
  *
- * @param isOwn as in PrometheusChoice: with --prometheus-url, no stack is asked
+ * @param stacks undefined with --prometheus-url: then no stack chooses the Prometheus
  */
-export function usedServerOf(
-  isOwn: boolean,
-  { informer }: Pick<StackSource, 'informer'>,
-): () => UsedObject | undefined {
-  if (!isOwn) return () => undefined;
+export function usedServerOf(stacks: Pick<StackSource, 'informer'> | undefined): () => UsedObject | undefined {
+  if (stacks === undefined) return () => undefined;
   // Also of a stack that is no longer run: without its Prometheus, nothing would be measured.
-  return () => usedBy(informer.lister.list(), 'Prometheus')?.workload;
+  return () => usedBy(stacks.informer.lister.list(), 'Prometheus')?.workload;
 }

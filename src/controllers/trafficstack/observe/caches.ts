@@ -1,12 +1,7 @@
 import { TRAFFIC_STACKS, type InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
-import { BodyBudget, createBoundedInformer, identityOf, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
+import { BodyBudget, createBoundedInformer, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import { combineInformers } from '../../../runtime/cache/combinedInformer.ts';
-import {
-  createInformer,
-  withoutManagedFields,
-  type Informer,
-  type InformerOptions,
-} from '../../../runtime/cache/informer.ts';
+import { withoutManagedFields, type Informer, type InformerOptions } from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { resourceName, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
@@ -17,7 +12,7 @@ import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { readableResources } from '../render/kinds.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import type { StackPod } from './observation.ts';
-import { trimPod } from './stackPod.ts';
+import { identityOfPod, trimPod } from './stackPod.ts';
 
 export const BY_COMPONENT = 'component';
 /** StatefulSets and DaemonSets make ControllerRevisions with the labels of their pods. */
@@ -77,16 +72,16 @@ export function createCaches(context: ControllerContext, named?: OnlyNamed): Cac
     const informer = combineInformers(resource, informers);
     return { resource, covers, informer, overlay: createOverlay(informer, { clock, includeCreated: true }) };
   });
-  const pods = createInformer<StackPod>({
+  const ofPods = {
     ...common,
     ...(named !== undefined && { namespace: named.namespace }),
     labelSelector: STACK_LABEL,
     resource: PODS as Resource as Resource<StackPod>,
     transform: trimPod,
-    pageSize: SMALL_PAGE,
-    indexes: { [BY_COMPONENT]: ({ component }) => [component] },
-  });
-  return { kinds, pods };
+    indexes: { [BY_COMPONENT]: ({ component }: StackPod) => [component] },
+  };
+  // A budget of their own: pods must not push out the objects that make them.
+  return { kinds, pods: createBoundedInformer<StackPod>(ofPods, identityOfPod) };
 }
 
 /**

@@ -55,6 +55,8 @@ export interface StackPod extends KubeObject {
   readonly unscheduledMessage: string | undefined;
   /** Of a pod of the phase Failed or Succeeded, which stays as it is: why, such as `Evicted`; empty if only its containers tell. */
   readonly finished?: { readonly reason: string; readonly message: string } | undefined;
+  /** Set if the pods of its namespace take too much memory: its containers and claims, and why it has no node, are not known. */
+  readonly isUnread?: boolean;
 }
 
 /** An object of a component, and what the cluster has under its name. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { StackPod } from './observation.ts';
-import { trimPod } from './stackPod.ts';
+import { identityOfPod, trimPod } from './stackPod.ts';
 
 const container = (over: Partial<V1ContainerStatus>): V1ContainerStatus => {
   return { name: 'web', image: 'web:1', imageID: '', ready: false, restartCount: 2, ...over };
@@ -101,4 +101,19 @@ it.each([
 ])('tells why a pod has finished, in the phase %s with %o', (phase, why, finished) => {
   const pod = { metadata: { name: 'web-1' }, spec: { containers: [] }, status: { phase, ...why } };
   expect(trimPod(pod as KubeObject).finished).toEqual(finished);
+});
+
+it('has a bounded size without its containers, claims and messages', () => {
+  const large = 'x'.repeat(100_000);
+  const waiting = container({ name: large, state: { waiting: { reason: large, message: large } } });
+  const volumes = [{ name: large, persistentVolumeClaim: { claimName: large } }];
+  const unscheduled = { type: 'PodScheduled', status: 'False', message: large };
+  const whole = trimPod({
+    metadata: { namespace: 'shop', name: 'web-1', labels: { [STACK_LABEL]: 'main', a: large }, annotations: { large } },
+    spec: { containers: [], nodeName: 'n1', volumes },
+    status: { phase: 'Failed', reason: large, containerStatuses: [waiting], conditions: [unscheduled] },
+  } as KubeObject);
+  const kept = identityOfPod(whole);
+  expect(JSON.stringify(kept).length).toBeLessThan(500);
+  expect(kept).toMatchObject({ key: 'shop/web-1', nodeName: 'n1', finished: {}, isUnread: true });
 });

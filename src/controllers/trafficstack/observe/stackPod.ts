@@ -36,6 +36,12 @@ export function trimPod(pod: KubeObject): StackPod {
   };
 }
 
+/** Keeps of a pod that exceeds the memory of its namespace only fields of a bounded size. */
+export function identityOfPod(pod: StackPod): StackPod {
+  const finished = pod.finished && { reason: '', message: '' };
+  return { ...pod, containers: [], claims: [], unscheduledMessage: undefined, finished, isUnread: true };
+}
+
 /**
  * The workload that made a pod, by its controller. That of a Deployment is a ReplicaSet, which has the name of the Deployment and the hash of
  * the template, so that no ReplicaSet has to be read.

@@ -1,8 +1,12 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { PODS } from '../../../runtime/client/resources.ts';
+import { createLogger } from '../../../runtime/process/logger.ts';
+import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
 import { BY_LABEL_KEY } from '../observe/observe.ts';
 import { reconcile } from '../reconcile.ts';
-import { trimFailedPod, watchKeysOf } from './rejectedPods.ts';
+import { createFailedPodInformer, trimFailedPod, watchKeysOf } from './rejectedPods.ts';
 import { aForeignWatch, KEY, NOW } from '../testing/observations.ts';
 import { aNode, aScene, type Scene } from '../testing/scene.ts';
 
@@ -45,6 +49,21 @@ describe('trimFailedPod', () => {
   ])('keeps only the metadata of a pod that %s', (_, changes) => {
     expect(Object.keys(trimFailedPod(rejected('web-1', changes)))).toEqual(['metadata']);
   });
+});
+
+it('the informer keeps at most 8 MiB of the failed pods of a namespace', async () => {
+  const labels = { app: 'x'.repeat(1_000_000) };
+  const pods = Array.from({ length: 10 }, (_, n) => ({ kind: 'Pod', ...rejected(`web-${n}`, { labels }) }));
+  const transport = watchesOf(new FakeApi(...pods), [PODS]);
+  const informer = createFailedPodInformer({ transport, logger: createLogger('silent') });
+  const stop = new AbortController();
+  const running = informer.run(stop.signal);
+  await informer.whenSynced();
+  const kept = informer.lister.list();
+  expect([kept.length, kept.filter((pod) => pod.rejected !== undefined).length]).toEqual([10, 8]);
+  expect(JSON.stringify(kept).length).toBeLessThan(8 * 1024 ** 2 + 10_000);
+  stop.abort();
+  await running;
 });
 
 describe('watchKeysOf', () => {

@@ -2,8 +2,8 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { matchesSelector } from '../../../api/labelMatcher.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { EventRecorder } from '../../../runtime/controller/events.ts';
-import { SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
-import { createInformer, type Informer, type InformerOptions, type Lister } from '../../../runtime/cache/informer.ts';
+import { createBoundedInformer } from '../../../runtime/cache/bodyBudget.ts';
+import type { Informer, InformerOptions, Lister } from '../../../runtime/cache/informer.ts';
 import type { IndexFunctions } from '../../../runtime/cache/store.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
@@ -15,6 +15,8 @@ import type { Observation } from '../observe/observation.ts';
 
 /** Name of the index of rejected pods by their namespace and the label keys that they require. */
 const BY_REQUIRED_KEY = 'requiredKey';
+/** Bytes that a label key of a rejected pod takes in that index. */
+const BYTES_OF_KEY = 400;
 /** status.reason of a pod that a kubelet rejected because its node affinity or node selector does not match. */
 const NODE_AFFINITY = 'NodeAffinity';
 
@@ -65,19 +67,21 @@ export function trimFailedPod(pod: V1Pod): FailedPod {
 
 /**
  * The informer of failed pods in all namespaces. The API server selects them by phase, so that running pods use no
- * memory here. The pod garbage collector keeps at most 12,500 terminated pods.
+ * memory here. The pod garbage collector keeps at most 12,500 terminated pods. If those of a namespace take too much memory, the last ones
+ * have no event.
  */
 export function createFailedPodInformer(
   options: Pick<InformerOptions<FailedPod>, 'transport' | 'logger' | 'metrics'>,
 ): Informer<FailedPod> {
-  return createInformer<FailedPod>({
+  const selection = {
     ...options,
     resource: PODS,
     fieldSelector: 'status.phase=Failed',
     transform: trimFailedPod,
-    pageSize: SMALL_PAGE,
     indexes: failedPodIndexes,
-  });
+  };
+  const costOf = ({ rejected }: FailedPod): number => BYTES_OF_KEY * (rejected?.keys.length ?? 0);
+  return createBoundedInformer<FailedPod>(selection, ({ metadata }) => ({ metadata }), { costOf });
 }
 
 function rejectionOf({ metadata, rejected }: FailedPod): Rejection {

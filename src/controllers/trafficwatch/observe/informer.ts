@@ -4,7 +4,7 @@ import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../../
 import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { createBoundedInformer, identityOf, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
-import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import { createInformer, withoutAnnotations, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../../runtime/cache/missingCrd.ts';
 import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
@@ -38,11 +38,6 @@ export function createTrafficWatchInformer(
   return createBoundedInformer(selection, withoutSpec);
 }
 
-function withoutAnnotations(watch: TrafficWatch): TrafficWatch {
-  if (watch.metadata !== undefined) delete watch.metadata.annotations;
-  return watch;
-}
-
 /** What a deletion needs stays: whether it holds the object, and the key of the labels to remove. */
 export function withoutSpec(watch: TrafficWatch): TrafficWatch {
   const { metadata, ...identity } = identityOf(watch);
@@ -64,7 +59,7 @@ export function createPodPlacementInformer(
     ...options,
     resource,
     fieldSelector: `metadata.name=${POD_PLACEMENT_NAME}`,
-    transform: withoutManagedFields,
+    transform: (placement) => withoutAnnotations(withoutManagedFields(placement)),
     pageSize: SMALL_PAGE,
     onRefusal: logMissingCrd({ resource, logger, waiting: 'the admission policy', advice: APPLY_CRD }),
   });

@@ -141,9 +141,11 @@ export interface WaitingPod {
   readonly since: number;
 }
 
-/** The waiting pods of a namespace. Neither field is set while they are not read yet. */
+/** The waiting pods of a namespace. No field is set while they are not read yet. */
 export interface WaitingPodsRead {
   readonly pods?: readonly WaitingPod[] | undefined;
+  /** Set if more pods wait, of which nothing else is known, since those of the namespace take too much memory. */
+  readonly isPartial?: true;
   /** The message of the API server if it refuses to list or watch pods. */
   readonly refusal?: string | undefined;
 }

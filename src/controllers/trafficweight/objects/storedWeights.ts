@@ -1,5 +1,5 @@
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
-import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import { createInformer, withoutAnnotations, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import { createOverlay } from '../../../runtime/cache/overlay.ts';
 import { optionalCachePart } from '../../../runtime/manager/manager.ts';
 import { StatusWriter } from '../../../runtime/status/statusWriter.ts';
@@ -12,7 +12,7 @@ export function storedWeights({ client, transport, events, metrics, clock, logge
   const cache = createInformer<TrafficWeight>({
     ...{ transport, logger, metrics: metrics.reflector },
     resource: TRAFFIC_WEIGHTS,
-    transform: withoutManagedFields,
+    transform: (weight) => withoutAnnotations(withoutManagedFields(weight)),
   });
   const objects = createOverlay(cache, { clock });
   return {

@@ -1,12 +1,7 @@
-import { createBoundedInformer, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
-import {
-  createInformer,
-  withoutManagedFields,
-  type Informer,
-  type InformerOptions,
-} from '../../../runtime/cache/informer.ts';
+import { BodyBudget, createBoundedInformer, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
+import { createInformer, type Informer, type InformerOptions } from '../../../runtime/cache/informer.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
-import { resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
+import { keyOf, resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { ownerOf } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
@@ -25,9 +20,12 @@ import {
   type CachedRoute,
 } from './cachedRoute.ts';
 import { trimSlice, type ReadySlice } from './readySlice.ts';
+import { trimmed } from './trimmed.ts';
 
 export const BY_SERVICE = 'service';
 export const BY_OWNER = 'owner';
+/** Bytes of the labels of one namespace. Namespaces with more are in no selection: 100 labels take 10 KB. */
+const LABEL_BYTES = 64 * 1024;
 
 /** The caches of the controller. */
 export interface Caches {
@@ -84,12 +82,11 @@ export function createCaches(
       pageSize: SMALL_PAGE,
     }),
     namespaces: withNamespaces
-      ? createInformer<KubeObject>({
-          ...common,
-          resource: NAMESPACES,
-          metadataOnly: true,
-          transform: withoutManagedFields,
-        })
+      ? createBoundedInformer<KubeObject>(
+          { ...common, resource: NAMESPACES, metadataOnly: true, transform: withLabels },
+          trimmed,
+          { budget: new BodyBudget(LABEL_BYTES, keyOf) },
+        )
       : undefined,
     endpoints: createBoundedInformer<DnsEndpoint>(
       { ...common, resource: DNS_ENDPOINTS, transform: toCachedEndpoint, indexes: { [BY_OWNER]: ownersOf } },
@@ -97,6 +94,13 @@ export function createCaches(
     ),
     gatewayApi: withRoutes ? gatewayCaches(common) : undefined,
   };
+}
+
+/** Keeps of a namespace its labels, by which TrafficWeights and listeners select. */
+function withLabels(namespace: KubeObject): KubeObject {
+  const { metadata, ...identity } = trimmed(namespace);
+  const labels = namespace.metadata?.labels;
+  return { ...identity, metadata: { ...metadata, ...(labels !== undefined && { labels }) } };
 }
 
 function gatewayCaches(common: Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics'>): GatewayCaches {

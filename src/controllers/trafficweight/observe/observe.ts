@@ -48,7 +48,7 @@ type EndpointOf = Observation['endpointOf'];
 function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches, endpointOf: EndpointOf): Candidate[] {
   const labelsOf = (name: string): Labels | undefined => {
     const namespace = namespaces?.lister.get(name);
-    return namespace && (namespace.metadata?.labels ?? {});
+    return isWithoutBody(namespace) ? undefined : namespace && (namespace.metadata?.labels ?? {});
   };
   const isBeyond = (cached: KubeObject, source: SourceRef, hosts: number): boolean =>
     hosts > MOST_HOSTS || isWithoutBody(cached) || isWithoutBody(endpointOf(endpointKeyOf(source)));

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { StackPod } from '../../observe/observation.ts';
+import { identityOfPod } from '../../observe/stackPod.ts';
 import { NOW, pod } from '../../testing/stacks.ts';
 import { podProblemOf } from './podProblem.ts';
 
@@ -27,6 +28,16 @@ const NO_ROOM = 'pod shop/b: 0/3 nodes are available: insufficient cpu';
 it.each<[string, StackPod[], string | undefined]>([
   ['none, without pods', [], undefined],
   ['none, while a container is being created', [waits('ContainerCreating'), waits('PodInitializing')], undefined],
+  [
+    'a namespace with too many bytes of pods',
+    [identityOfPod(waits('ErrImagePull'))],
+    'pod shop/a: not read, since the pods of stacks in its namespace take more than 8 MiB together; remove pods, containers or claims',
+  ],
+  [
+    'what is known of another pod',
+    [identityOfPod(pod('b', CRASHED)), pod('a', CRASHED)],
+    'pod shop/a, container web: CrashLoopBackOff: back-off; it ended with exit code 3',
+  ],
   ['none, if all are ready', [pod('a', { isRunning: true, isReady: true })], undefined],
   [
     'an image',

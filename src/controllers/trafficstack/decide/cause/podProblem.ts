@@ -15,6 +15,12 @@ const PLAIN: ReadonlySet<string> = new Set(['', 'Completed', 'Error']);
 /** Reason of a pod with a container that runs and is not ready. */
 export const NOT_READY = 'ContainerNotReady';
 
+/** Reason of a pod of which too little is known: see StackPod.isUnread. */
+const NOT_READ = 'PodNotRead';
+/** 8 MiB: see BodyBudget. */
+const TOO_LARGE =
+  'not read, since the pods of stacks in its namespace take more than 8 MiB together; remove pods, containers or claims';
+
 /** Reason of a pod for which the scheduler has not decided. */
 export const NO_NODE = 'NoNode';
 
@@ -37,7 +43,8 @@ export function podProblemOf(pods: readonly StackPod[]): PodProblem | undefined 
     firstOf(reported, stuckContainer) ??
     lostProblemOf(sorted) ??
     firstOf(reported, unscheduled) ??
-    firstOf(reported, unreadyContainer);
+    firstOf(reported, unreadyContainer) ??
+    firstOf(reported, unread);
   if (found === undefined || kept === undefined || found.reason === NODE_NOT_READY) return found ?? kept;
   return { ...found, message: `${found.message}; ${kept.message}` };
 }
@@ -75,9 +82,10 @@ export function unreadyPodOf(pods: readonly StackPod[]): StackPod | undefined {
 /** The newest pod that a node has and of which no container has begun. */
 export function creatingPodOf(pods: readonly StackPod[]): StackPod | undefined {
   return newestFirst(pods).find(
-    ({ containers, nodeName, finished }) =>
+    ({ containers, nodeName, finished, isUnread = false }) =>
       nodeName !== undefined &&
       finished === undefined &&
+      !isUnread &&
       (containers.length === 0 || containers.some(({ waiting }) => waiting && CREATING.has(waiting.reason))),
   );
 }
@@ -109,6 +117,10 @@ function stuckContainer({ key, containers }: StackPod): PodProblem | undefined {
     return { reason: waiting.reason, message: `${where}: ${waiting.reason}${detail}${exitOf(container)}` };
   }
   return undefined;
+}
+
+function unread({ key, isUnread = false }: StackPod): PodProblem | undefined {
+  return isUnread ? { reason: NOT_READ, message: `pod ${key}: ${TOO_LARGE}` } : undefined;
 }
 
 function unscheduled({ key, nodeName, unscheduledMessage, claims }: StackPod): PodProblem | undefined {

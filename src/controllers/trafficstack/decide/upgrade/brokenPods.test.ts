@@ -30,6 +30,7 @@ function broken(
 it.each<[string, StackPod, boolean]>([
   ['of the failed revision', ofRevision('db-2'), true],
   ['of the failed revision that no node has room for', ofRevision('db-2', { containers: [] }), true],
+  ['of the failed revision that may be ready', ofRevision('db-2', { containers: [], isUnread: true }), false],
   ['of the failed revision that is ready', ofRevision('db-2', { containers: READY }), false],
   ['that is being deleted', ofRevision('db-2', { isEnding: true }), false],
   ['of the wanted revision', ofRevision('db-3'), false],

@@ -16,6 +16,7 @@ import type { LeftObject, ObservedComponent, StackPod } from '../../observe/obse
  * | of the same, and stuck                                           | one at a time, the first one, while all that were replaced are ready |
  * | of the same, stuck, and less than a partition that somebody has set | no: it would be made anew as it is |
  * | of any other revision                                            | yes     |
+ * | any of these, and the cache has no room for its containers       | no: it may be ready |
  *
  * Only its own pods: after another name or kind of the workload, those of the older one are there for a while, too.
  *
@@ -30,7 +31,8 @@ export function brokenPodsOf({ spec, objects, pods: found }: ObservedComponent):
   const kept = new Set(['', status.updateRevision, status.currentRevision]);
   const { namespace = '', name = '' } = metadata ?? {};
   const pods = found.filter((pod) => isMadeBy(pod, { kind: 'StatefulSet', namespace, name }));
-  const failed = pods.filter((pod) => !pod.isEnding && !isReady(pod) && !kept.has(pod.revisionHash));
+  const isFailed = (pod: StackPod): boolean => !pod.isEnding && pod.isUnread !== true && !isReady(pod);
+  const failed = pods.filter((pod) => isFailed(pod) && !kept.has(pod.revisionHash));
   const stuck = stuckPod(pods, status, asked?.updateStrategy?.rollingUpdate?.partition ?? 0);
   return [...failed, ...(stuck === undefined ? [] : [stuck])].map((live) => {
     return { component: spec.name, resource: PODS, live };

@@ -29,6 +29,7 @@ function observed(read: WaitingPodsRead | undefined, watch = REQUIRED, changes: 
 }
 
 const known = (count: number, ...names: string[]) => ({ kind: 'Known', pods: { count, names }, isLasting: false });
+const TOO_LARGE = { kind: 'Unreadable', message: expect.stringContaining('remove labels') as string };
 const NOBODY = { kind: 'Known', pods: undefined, isLasting: false };
 
 describe('blockingKeys', () => {
@@ -64,6 +65,13 @@ describe('decideBlockedPods', () => {
     ['the first question only starts the watch', observed({}), { kind: 'NotRead' }],
     ['a refusal is no number', observed({ refusal: 'forbidden' }), { kind: 'Unreadable', message: 'forbidden' }],
     ['no pod waits', observed({ pods: [] }), NOBODY],
+    ['no pod that is small enough waits', observed({ pods: [], isPartial: true }), TOO_LARGE],
+    ['a pod waits for a short time, and others are too large', observed({ ...one, isPartial: true }), TOO_LARGE],
+    [
+      'a pod waits for long, and others are too large',
+      observed({ pods: [aPod('db-0', { since: NOW - 60_000 })], isPartial: true }),
+      { ...known(1, 'db-0'), isLasting: true },
+    ],
     ['a pod of the workload', observed(one), known(1, 'db-0')],
     ['the same with AtCreation', observed(one, { placement: 'AtCreation' }), known(1, 'db-0')],
     ['a pod of another workload', observed({ pods: [aPod('web-0', { labels: { app: 'web' } })] }), NOBODY],

@@ -16,10 +16,14 @@ export type BlockedDecision =
   | { readonly kind: 'Never' }
   /** `pods` is undefined if there are none. `isLasting` if one of them has waited for LASTING_MS. */
   | { readonly kind: 'Known'; readonly pods: BlockedPods | undefined; readonly isLasting: boolean }
-  /** Pods may not be watched. `message` is that of the API server. */
+  /** Pods may not be watched, or are too large. `message` is that of the API server, or says what to do. */
   | { readonly kind: 'Unreadable'; readonly message: string }
   /** Not decided, or the pods are not read yet: what the status says stays. */
   | { readonly kind: 'NotRead' };
+
+/** 8 MiB: see BodyBudget. */
+const TOO_LARGE =
+  'those of this namespace that wait for a node take more than 8 MiB together; remove labels of these pods';
 
 const NOBODY: BlockedDecision = { kind: 'Known', pods: undefined, isLasting: false };
 
@@ -47,6 +51,7 @@ export function blockingKeys(o: Pick<Observation, 'watch' | 'keys' | 'view' | 'c
  * | other     | Enforce | yes                      | not read yet | NotRead                                  |
  * | other     | Enforce | yes                      | may not be read | Unreadable                            |
  * | other     | Enforce | yes                      | read         | the pods of the table below              |
+ * | other     | Enforce | yes                      | some are too large | the same if one is lasting, else Unreadable |
  *
  * | selected by the workload's selector | the scheduler found no node, and one did not match the affinity | requires our label key | blocked |
  * |-----|-----|-----|-----|
@@ -63,9 +68,13 @@ export function decideBlockedPods(o: Observation): BlockedDecision {
   if (!isStrict(o.watch.spec)) return { kind: 'Never' };
   // Only read if there are blocking keys. Do not look for them again: that looks at every node.
   if (o.waitingPods === undefined) return NOBODY;
-  const { refusal, pods } = o.waitingPods;
+  const { refusal, pods, isPartial = false } = o.waitingPods;
   if (refusal !== undefined) return { kind: 'Unreadable', message: refusal };
-  return pods === undefined ? { kind: 'NotRead' } : among(pods, blockingKeys(o), o);
+  if (pods === undefined) return { kind: 'NotRead' };
+  const decision = among(pods, blockingKeys(o), o);
+  // One of the others may be blocked for longer.
+  const isCertain = !isPartial || (decision.kind === 'Known' && decision.isLasting);
+  return isCertain ? decision : { kind: 'Unreadable', message: TOO_LARGE };
 }
 
 function among(pods: readonly WaitingPod[], keys: readonly string[], o: Observation): BlockedDecision {

@@ -11,9 +11,10 @@ const TEMPLATE_NODE = 'cluster-autoscaler.kubernetes.io/template-node';
  */
 export function requiredKeys(affinity: V1Affinity | undefined): string[] {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  const terms = required.filter(canMatchNode);
-  const keys = [...new Set(terms.flatMap(keysOf))];
-  return keys.filter((key) => terms.every((term) => keysOf(term).includes(key) || excludesNames(term)));
+  // Users write terms and expressions, as many as a pod has room for: look at each once.
+  const terms = required.filter(canMatchNode).map((term) => ({ keys: keysOf(term), isExcluding: excludesNames(term) }));
+  const all = new Set(terms.flatMap(({ keys }) => [...keys]));
+  return [...all].filter((key) => terms.every(({ keys, isExcluding }) => isExcluding || keys.has(key)));
 }
 
 function excludesNames({ matchFields = [] }: V1NodeSelectorTerm): boolean {
@@ -26,9 +27,10 @@ function canMatchNode({ matchExpressions = [], matchFields = [] }: V1NodeSelecto
   return !isEmpty && !matchExpressions.some(({ key, operator }) => key === TEMPLATE_NODE && operator === 'In');
 }
 
-function keysOf({ matchExpressions = [] }: V1NodeSelectorTerm): string[] {
+function keysOf({ matchExpressions = [] }: V1NodeSelectorTerm): Set<string> {
   const unfit = labelValueOf('above');
-  return matchExpressions
-    .filter(({ key, operator, values }) => operator === 'NotIn' && values?.includes(unfit) && isLabelKey(key))
-    .map(({ key }) => key);
+  const found = matchExpressions.filter(
+    ({ key, operator, values }) => operator === 'NotIn' && values?.includes(unfit) && isLabelKey(key),
+  );
+  return new Set(found.map(({ key }) => key));
 }

@@ -1,6 +1,7 @@
 import type { V1NodeSelectorTerm, V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { BY_NAMESPACE, trimWaitingPod, waitingPodIndexes } from './waitingPod.ts';
+import { BodyBudget } from '../../../../runtime/cache/bodyBudget.ts';
+import { BY_NAMESPACE, identityOfWaitingPod, trimWaitingPod, waitingPodIndexes } from './waitingPod.ts';
 
 const KEY = 'db.traffic.example.com/unfit';
 const OTHER = 'cache.traffic.example.com/unfit';
@@ -89,6 +90,17 @@ describe('trimWaitingPod', () => {
     ['only keys of every term', [term(notUnfit(), notUnfit(OTHER)), term(notUnfit())], [KEY]],
   ])('finds the keys in %s', (_what, terms, keys) => {
     expect(trimWaitingPod(aPod(terms)).waiting?.keys).toEqual(keys);
+  });
+
+  it.each([
+    ['may be blocked', aPod(OURS), ['shop']],
+    ['has not been tried yet', aPod(OURS, null), []],
+  ])('keeps nothing that a user writes if the namespace takes too much memory, but that a pod %s', (_, pod, index) => {
+    const labels = { app: 'x'.repeat(1_000_000) };
+    const fat = trimWaitingPod({ ...pod, metadata: { ...pod.metadata, labels, annotations: labels } });
+    const kept = new BodyBudget(0).keep(fat, identityOfWaitingPod);
+    expect(JSON.stringify(kept).length).toBeLessThan(200);
+    expect(waitingPodIndexes[BY_NAMESPACE]?.(kept)).toEqual(index);
   });
 
   it('indexes only pods that found no node', () => {

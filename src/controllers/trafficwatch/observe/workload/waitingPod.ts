@@ -13,12 +13,20 @@ const NO_MATCH = "didn't match Pod's node affinity/selector";
 /** A pod without a node, as the cache keeps it. Only pods that the scheduler found no node for have `waiting`. */
 export interface CachedWaitingPod extends KubeObject {
   readonly waiting?: WaitingPod;
+  /** Set instead of `waiting` if the waiting pods of the namespace take too much memory: see createBoundedInformer. */
+  readonly isUnread?: boolean;
 }
 
 /** The informer index that finds the waiting pods of a namespace. */
 export const waitingPodIndexes: IndexFunctions<CachedWaitingPod> = {
-  [BY_NAMESPACE]: ({ metadata, waiting }) => (waiting === undefined ? [] : [metadata?.namespace ?? '']),
+  [BY_NAMESPACE]: ({ metadata, waiting, isUnread = false }) =>
+    waiting !== undefined || isUnread ? [metadata?.namespace ?? ''] : [],
 };
+
+/** Keeps of a pod that exceeds the memory of its namespace that it may be blocked. */
+export function identityOfWaitingPod({ metadata, waiting }: CachedWaitingPod): CachedWaitingPod {
+  return { metadata, ...(waiting !== undefined && { isUnread: true }) };
+}
 
 /**
  * Trims a pod that has no node for the cache.

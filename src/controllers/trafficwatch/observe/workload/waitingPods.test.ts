@@ -14,6 +14,7 @@ interface Started {
   synced: boolean;
   refusal: ApiError | undefined;
   running: boolean;
+  lister: Store<CachedWaitingPod>;
 }
 
 let clock: FakeClock;
@@ -36,15 +37,15 @@ afterEach(async () => {
 
 /** An informer that has the pod once a test says that it is synced. */
 function create(): Informer<CachedWaitingPod> {
-  const state: Started = { synced: false, refusal: undefined, running: true };
-  started.push(state);
   const lister = new Store<CachedWaitingPod>(waitingPodIndexes);
   lister.set(POD);
+  const state: Started = { synced: false, refusal: undefined, running: true, lister };
+  started.push(state);
   const run = async (signal: AbortSignal): Promise<void> => {
     await whenAborted(signal);
     state.running = false;
   };
-  return Object.assign(state, { lister, run }) as unknown as Informer<CachedWaitingPod>;
+  return Object.assign(state, { run }) as unknown as Informer<CachedWaitingPod>;
 }
 
 async function asked(): Promise<Started> {
@@ -66,6 +67,13 @@ describe('WaitingPods', () => {
     expect(pods.podsIn('shop')).toEqual({ pods: [waiting] });
     expect(pods.podsIn('other')).toEqual({ pods: [] });
     expect(started).toHaveLength(1);
+  });
+
+  it('says that pods are missing which take too much memory', async () => {
+    const informer = await asked();
+    informer.synced = true;
+    informer.lister.set({ metadata: { name: 'fat', namespace: 'shop' }, isUnread: true });
+    expect(pods.podsIn('shop')).toEqual({ pods: [waiting], isPartial: true });
   });
 
   it('says why the API server refuses, also if pods were read before', async () => {

@@ -1,10 +1,16 @@
-import { SMALL_PAGE } from '../../../../runtime/cache/bodyBudget.ts';
-import { createInformer, type Informer, type InformerOptions } from '../../../../runtime/cache/informer.ts';
+import { createBoundedInformer } from '../../../../runtime/cache/bodyBudget.ts';
+import type { Informer, InformerOptions } from '../../../../runtime/cache/informer.ts';
 import { PODS } from '../../../../runtime/client/resources.ts';
 import { whenAborted } from '../../../../runtime/process/abort.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { WaitingPodsRead } from '../observation.ts';
-import { BY_NAMESPACE, trimWaitingPod, waitingPodIndexes, type CachedWaitingPod } from './waitingPod.ts';
+import {
+  BY_NAMESPACE,
+  identityOfWaitingPod,
+  trimWaitingPod,
+  waitingPodIndexes,
+  type CachedWaitingPod,
+} from './waitingPod.ts';
 
 /**
  * How long pods are watched after the last question for them: ms. Every pass asks while nodes are unfit. A node that
@@ -15,22 +21,22 @@ const KEPT_MS = 5 * 60_000;
 /**
  * The informer of pods without a node, in all namespaces. The API server selects them, so that pods that run use no
  * memory here; it finds them by its index of spec.nodeName. Not a watch of metadata, since what the scheduler says is in
- * the status and the terms are in the spec; `trimWaitingPod` keeps as little of them.
+ * the status and the terms are in the spec; `trimWaitingPod` keeps as little of them. Labels may be large: those of a namespace are limited.
  */
 export function createWaitingPodInformer({
   metrics,
   ...options
 }: Pick<InformerOptions<CachedWaitingPod>, 'transport' | 'logger' | 'metrics'>): Informer<CachedWaitingPod> {
-  return createInformer<CachedWaitingPod>({
+  const selection = {
     ...options,
     // The number of cached pods is that of the informers that always run.
     metrics: metrics && { ...metrics, objects: () => undefined },
     resource: PODS,
     fieldSelector: 'status.phase=Pending,spec.nodeName=',
     transform: trimWaitingPod,
-    pageSize: SMALL_PAGE,
     indexes: waitingPodIndexes,
-  });
+  };
+  return createBoundedInformer<CachedWaitingPod>(selection, identityOfWaitingPod);
 }
 
 /** The pods that wait for a node. Watches them only while there are questions for them. */
@@ -55,7 +61,9 @@ export class WaitingPods {
     const informer = this.#informer;
     if (informer?.refusal !== undefined) return { refusal: informer.refusal.detail };
     if (informer?.synced !== true) return {};
-    return { pods: informer.lister.byIndex(BY_NAMESPACE, namespace).flatMap(({ waiting }) => waiting ?? []) };
+    const found = informer.lister.byIndex(BY_NAMESPACE, namespace);
+    const pods = found.flatMap(({ waiting }) => waiting ?? []);
+    return pods.length === found.length ? { pods } : { pods, isPartial: true };
   }
 
   /** Watches while there are questions, until `stop` is aborted. Never rejects. */

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import { createOverlay } from '../../../runtime/cache/overlay.ts';
+import { Store } from '../../../runtime/cache/store.ts';
+import { INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
+import { createLogger } from '../../../runtime/process/logger.ts';
+import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
+import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
+import type { WeightContext } from '../context.ts';
+import { createCaches } from './caches.ts';
+import { observe } from './observe.ts';
+
+it('does not know the labels of a namespace that has more than 64 KiB of them, and keeps no annotations', async () => {
+  const large = { note: 'x'.repeat(100_000) };
+  const api = new FakeApi(
+    { kind: 'Namespace', metadata: { name: 'small', labels: { team: 'a' }, annotations: large } },
+    { kind: 'Namespace', metadata: { name: 'fat', labels: { team: 'a', ...large } } },
+    { kind: 'Ingress', metadata: { namespace: 'small', name: 'web' } },
+    { kind: 'Ingress', metadata: { namespace: 'fat', name: 'web' } },
+  );
+  const context = {
+    transport: watchesOf(api, [NAMESPACES, INGRESSES]),
+    logger: createLogger('silent'),
+    metrics: {},
+  } as unknown as WeightContext;
+  const caches = createCaches(context, { withNamespaces: true, withRoutes: false });
+  const stop = new AbortController();
+  const informers = [caches.namespaces!, caches.ingresses];
+  const running = informers.map((informer) => informer.run(stop.signal));
+  await Promise.all(informers.map((informer) => informer.whenSynced()));
+
+  const weight = { metadata: { name: 'main' } } as TrafficWeight;
+  const endpoints = createOverlay(caches.endpoints);
+  const { candidates } = observe(weight, { caches, weights: new Store<TrafficWeight>(), endpoints });
+  const labels = candidates.map(({ source, namespaceLabels }) => [source.namespace, namespaceLabels]);
+  expect(labels).toEqual([
+    ['small', { team: 'a' }],
+    ['fat', undefined],
+  ]);
+  expect(JSON.stringify(caches.namespaces?.lister.list()).length).toBeLessThan(1_000);
+  stop.abort();
+  await Promise.all(running);
+});
