@@ -65,7 +65,7 @@ export class BodyBudget {
 
   /**
    * @param most bytes of a group, as JSON
-   * @param groupOf the objects that share these bytes: by default those of a namespace
+   * @param groupOf the objects that share these bytes: by default all of a namespace
    */
   constructor(
     most: number = BYTES_PER_NAMESPACE,

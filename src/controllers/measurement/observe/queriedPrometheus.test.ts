@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { trimToUses, usedUrlOf } from './queriedPrometheus.ts';
+import { trimToUses, usedServerOf } from './queriedPrometheus.ts';
 
 const LARGE = 'x'.repeat(100_000);
 const USED = { kind: 'Service', namespace: 'monitoring', name: 'prometheus', url: 'http://prometheus.monitoring:9090' };
@@ -34,11 +34,11 @@ it.each([
   ['is deleted', stackWith('Auto', 0, { deletionTimestamp: new Date(0) }), undefined],
 ])('a TrafficStack that %s shows the URL also without the parts that are not read', (_, stack, url) => {
   const kept = trimToUses(stack);
-  const urls = [stack, kept].map((each) => usedUrlOf({ informer: { lister: { list: () => [each] } } as never })());
+  const urls = [stack, kept].map((each) => usedServerOf({ informer: { lister: { list: () => [each] } } as never })()?.url);
   expect(urls).toEqual([url, url]);
   expect(JSON.stringify(kept).length).toBeLessThan(1_000);
 });
 
 it('no stack chooses the Prometheus while none is watched', () => {
-  expect(usedUrlOf(undefined)()).toBeUndefined();
+  expect(usedServerOf(undefined)()).toBeUndefined();
 });

@@ -85,7 +85,7 @@ export function createPrometheus({ endpoint, isOwn, foreign, usedUrl }: Promethe
   return isOwn ? routedClient(askingOnlyOurs(client, foreign), usedUrl) : client;
 }
 
-/** Keeps of a TrafficStack what `usedServerOf` reads: a process that runs no stack needs no more of them. */
+/** Keeps of a TrafficStack what `usedServerOf` reads: enough for a process that runs no stack. */
 export function trimToUses(stack: TrafficStack): TrafficStack {
   const { name, resourceVersion, deletionTimestamp } = stack.metadata ?? {};
   const components = componentsIn(stack).filter(({ type }) => type === 'Prometheus');

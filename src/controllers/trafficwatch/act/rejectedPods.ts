@@ -67,8 +67,8 @@ export function trimFailedPod(pod: V1Pod): FailedPod {
 
 /**
  * The informer of failed pods in all namespaces. The API server selects them by phase, so that running pods use no
- * memory here. The pod garbage collector keeps at most 12,500 terminated pods. If those of a namespace take too much memory, the last ones
- * have no event.
+ * memory here. The pod garbage collector keeps at most 12,500 terminated pods. If the failed pods of a namespace take too much memory, the last
+ * ones have no event.
  */
 export function createFailedPodInformer(
   options: Pick<InformerOptions<FailedPod>, 'transport' | 'logger' | 'metrics'>,

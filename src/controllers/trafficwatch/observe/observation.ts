@@ -144,7 +144,7 @@ export interface WaitingPod {
 /** The waiting pods of a namespace. No field is set while they are not read yet. */
 export interface WaitingPodsRead {
   readonly pods?: readonly WaitingPod[] | undefined;
-  /** Set if more pods wait, of which nothing else is known, since those of the namespace take too much memory. */
+  /** Set if more pods wait, of which nothing else is known, since the pods of the namespace take too much memory. */
   readonly isPartial?: true;
   /** The message of the API server if it refuses to list or watch pods. */
   readonly refusal?: string | undefined;

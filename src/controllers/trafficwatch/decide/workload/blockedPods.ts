@@ -22,8 +22,7 @@ export type BlockedDecision =
   | { readonly kind: 'NotRead' };
 
 /** 8 MiB: see BodyBudget. */
-const TOO_LARGE =
-  'those of this namespace that wait for a node take more than 8 MiB together; remove labels of these pods';
+const TOO_LARGE = 'the waiting pods of this namespace take more than 8 MiB together; remove labels of these pods';
 
 const NOBODY: BlockedDecision = { kind: 'Known', pods: undefined, isLasting: false };
 

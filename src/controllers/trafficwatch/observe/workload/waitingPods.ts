@@ -21,7 +21,7 @@ const KEPT_MS = 5 * 60_000;
 /**
  * The informer of pods without a node, in all namespaces. The API server selects them, so that pods that run use no
  * memory here; it finds them by its index of spec.nodeName. Not a watch of metadata, since what the scheduler says is in
- * the status and the terms are in the spec; `trimWaitingPod` keeps as little of them. Labels may be large: those of a namespace are limited.
+ * the status and the terms are in the spec; `trimWaitingPod` keeps as little of them. Labels may be large: the pods of a namespace share 8 MiB.
  */
 export function createWaitingPodInformer({
   metrics,
