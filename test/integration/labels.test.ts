@@ -1,7 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LabelSelector } from '../../src/api/labelSelector.ts';
-import type { KubeObject, Resource } from '../../src/runtime/client/resource.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 import type { InformerEvent } from '../../src/runtime/cache/informer.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
 import { NODES } from '../../src/runtime/client/resources.ts';
@@ -24,10 +24,10 @@ const WORKERS: LabelSelector = { matchExpressions: [{ key: CONTROL_PLANE, operat
 const OPERATOR = 'operator-under-test';
 const REFUSED = unfitKey('refused');
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
-const POLICIES: Resource<KubeObject> = {
+const POLICIES: Resource = {
   ...{ ...ADMISSION, kind: 'ValidatingAdmissionPolicy', plural: 'validatingadmissionpolicies' },
 };
-const BINDINGS: Resource<KubeObject> = {
+const BINDINGS: Resource = {
   ...{ ...ADMISSION, kind: 'ValidatingAdmissionPolicyBinding', plural: 'validatingadmissionpolicybindings' },
 };
 const WORDS = 'nodes do not get this label';

@@ -1,5 +1,4 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import type { Registry } from 'prom-client';
 import type { PodPlacement } from '../../api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import type { CachedNode } from '../../nodes/cachedNode.ts';
