@@ -19,7 +19,7 @@ it('of one that somebody else has made, only the name is known', () => {
 
 it.each([
   [true, undefined],
-  [false, 'without --weights (weights.enabled in the chart), nobody gives records their weights'],
+  [false, 'DNS weights are switched off; set weights.enabled=true in the chart (flag --weights)'],
 ])('is in no stack of its own; with --weights=%s, the problem is %s', (isEnabled, problem) => {
   // Without a field manager: what exists is not adopted.
   expect(builtInsOf(isEnabled)).toEqual([

@@ -3,7 +3,7 @@ import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
 import { apiVersionOf, type KubeObject } from '../../runtime/client/resource.ts';
 import type { BuiltIn } from '../contract/builtIn.ts';
 
-const NO_WEIGHTS = 'without --weights (weights.enabled in the chart), nobody gives records their weights';
+const NO_WEIGHTS = 'DNS weights are switched off; set weights.enabled=true in the chart (flag --weights)';
 
 /** TrafficWeights, as TrafficStacks may have them. @param isEnabled whether DNS weights are switched on */
 export function builtInsOf(isEnabled: boolean): BuiltIn[] {
@@ -16,7 +16,7 @@ export function builtInsOf(isEnabled: boolean): BuiltIn[] {
   ];
 }
 
-/** The TrafficWeight of a component; if it is somebody else's, only its name. */
+/** Returns the TrafficWeight of a component; with the mode External, only its name. */
 function weightOf({ name, mode, weights }: ComponentSpec): KubeObject {
   const { kind } = TRAFFIC_WEIGHTS;
   return {

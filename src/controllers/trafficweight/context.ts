@@ -1,6 +1,6 @@
 import type { ControllerContext } from '../contract/context.ts';
 
-/** What the controller needs of its process. */
+/** The parts of the process's context that the controller uses. */
 export type WeightContext = Pick<
   ControllerContext,
   'client' | 'transport' | 'events' | 'isLeader' | 'metrics' | 'clock' | 'logger'

@@ -25,7 +25,7 @@ describe('an Ingress', () => {
     });
   });
   const told = (host: HostExplanation, name = 'main'): string[] => {
-    events.tell(name, [[SOURCE, [host]]]);
+    events.record(name, [[SOURCE, [host]]]);
     return written.splice(0);
   };
 

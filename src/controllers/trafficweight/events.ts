@@ -4,21 +4,21 @@ import type { PlannedSource } from '../../weights/plan/plan.ts';
 import { REFUSED } from './decide/hosts.ts';
 
 /**
- * Tells on each Ingress why it is not accepted: once when it begins, and again if the message changes. This process
- * remembers what it has told, so a restart tells it once more.
+ * Records an event on each source that is not accepted: once when that begins, and again if the message changes. The
+ * recorded events are remembered in memory only, so a restart repeats them once.
  */
 export class IngressEvents {
   readonly #events: Pick<EventRecorder, 'event'>;
   /** By the name of the TrafficWeight, then by uid of the Ingress and host. */
-  readonly #told = new Map<string, ReadonlyMap<string, string>>();
+  readonly #recorded = new Map<string, ReadonlyMap<string, string>>();
 
   constructor(events: Pick<EventRecorder, 'event'>) {
     this.#events = events;
   }
 
   /** @param explained the hosts of each source of the TrafficWeight `name` */
-  tell(name: string, explained: readonly (readonly [PlannedSource, readonly HostExplanation[]])[]): void {
-    const before = this.#told.get(name);
+  record(name: string, explained: readonly (readonly [PlannedSource, readonly HostExplanation[]])[]): void {
+    const before = this.#recorded.get(name);
     const now = new Map<string, string>();
     for (const [{ source }, hosts] of explained) {
       for (const { host, reason, message = '' } of hosts) {
@@ -31,10 +31,10 @@ export class IngressEvents {
         this.#events.event(about, 'Warning', reason, `${host}: ${message}`, 'DecideWeight');
       }
     }
-    this.#told.set(name, now);
+    this.#recorded.set(name, now);
   }
 
   forget(name: string): void {
-    this.#told.delete(name);
+    this.#recorded.delete(name);
   }
 }

@@ -47,11 +47,11 @@ import { takeStep, untilNextStep } from './takeStep.ts';
 export interface Dependencies {
   readonly caches: Caches;
   readonly weights: WeightObjects['lister'];
-  /** What the backend of a spec has; undefined before its first read, and with a static weight. */
+  /** Returns the last results of the backend of a spec; undefined before its first read, and with a static weight. */
   readonly backendOf: (spec: TrafficWeightSpec) => BackendView | undefined;
-  /** What is known of the hosted zones of a spec. */
+  /** Returns the last results of the hosted zones of a spec. */
   readonly zonesOf: (spec: TrafficWeightSpec) => readonly ZoneView[];
-  /** Tells whether the weight of this view is in force in a TrafficWeight. */
+  /** Stores whether the weight of this view is active in a TrafficWeight. */
   readonly setInForce: (weight: TrafficWeight, view: BackendView, isInForce: boolean) => void;
   readonly statuses: WeightObjects['statuses'];
   readonly endpoints: Overlay<DnsEndpoint>;
@@ -61,7 +61,7 @@ export interface Dependencies {
   readonly ingressEvents: IngressEvents;
   readonly metrics: TrafficWeightMetrics;
   readonly clock: Pick<Clock, 'now'>;
-  /** By the name of the TrafficWeight: the namespaces that have its hosts, as its last plan says. */
+  /** The namespaces that have its hosts by its last plan, by the name of the TrafficWeight. */
   readonly held: Map<string, RecordsPlan['held']>;
   /** By the name of the TrafficWeight: the keys of DNSEndpoints whose writes failed in the rounds since all were tried. */
   readonly failed: Map<string, ReadonlySet<string>>;
@@ -82,18 +82,18 @@ const failureOf = createFailureOf(TRAFFIC_WEIGHTS, {
   failed: WeightReason.WriteFailed,
 });
 
-/** That external-dns and the backend need a moment after each change is no event. */
+/** Suppresses events about the moment that external-dns and the backend need after each change. */
 const EVENTS: ConditionRules = {
   types: { ...STANDARD_TYPES, ZonesRead: { healthy: 'True' } },
   silent: IN_PROGRESS_REASONS,
 };
 
 /**
- * Reconciles one TrafficWeight: observe, decide, act, report. Level-based: the triggering event does not matter. While
- * something cannot be read, nothing is written: the records stay as they are.
+ * Reconciles one TrafficWeight: observe, decide, act, report. Level-based: the triggering event does not matter. Writes
+ * nothing while something cannot be read: the records are unchanged.
  *
  * @param key the name of the TrafficWeight
- * @throws IncompleteError if a write failed, after the status says so; WaitingError if somebody else wrote the object or a
+ * @throws IncompleteError if a write failed, after the status says so; WaitingError if another client wrote the object or a
  *   DNSEndpoint meanwhile; ApiError, TransportError
  */
 export async function reconcile(
@@ -126,15 +126,15 @@ export async function reconcile(
   }
   const { spec } = parsed;
   const backend = d.backendOf(spec);
-  // Until this reconcile has ended, what it finds may not be in force.
+  // Until this reconcile has ended, its weight may not be active.
   if (backend !== undefined) d.setInForce(weight, backend, false);
   const zones = d.zonesOf(spec);
   const desired = decideWeight({ spec, weight, backend, problem });
-  // The end of the first read is an event, but not for one that was created meanwhile.
-  if (desired.kind === 'Waiting') return { requeueAfterMs: READ_AGAIN_MS };
+  // The end of the first read enqueues, but not a TrafficWeight that was created meanwhile.
+  if (desired.kind === 'Waiting') return { requeueAfterMs: REQUEUE_MS };
   if (desired.kind === 'Undecided') {
     await reportUndecided(d, weight, { ...desired, backend, zones }, signal);
-    return { requeueAfterMs: READ_AGAIN_MS };
+    return { requeueAfterMs: REQUEUE_MS };
   }
   const { desiredWeight } = desired;
   const step = await takeStep(d, weight, { spec, desired: desiredWeight }, signal);
@@ -161,7 +161,7 @@ async function applyWeight(
   d.failed.set(name, new Set([...failures.keys(), ...(left > 0 ? failedBefore : [])]));
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
-  d.ingressEvents.tell(name, explained);
+  d.ingressEvents.record(name, explained);
   const hosts = explained.flatMap(([, each]) => each);
   const outcome = {
     ...{ spec, desiredWeight, step, backend, zones, hosts },
@@ -185,16 +185,16 @@ export function hasNextRound({ written, failures, left }: Written): boolean {
   return left > 0 && (written > 0 || failures.size === 0);
 }
 
-/** The namespace of each source that the TrafficWeight might select if there were room for it. */
+/** Returns the namespace of each source that the TrafficWeight might select if the cache had room for it. */
 function beyondOf(candidates: readonly Candidate[], { sources }: TrafficWeightSpec): string[] {
   const beyond = candidates.filter(({ isBeyond, source }) => isBeyond && sources?.includes(source.kind) !== false);
   return beyond.map(({ source }) => source.namespace);
 }
 
-/** The DNSEndpoints that a plan asks for, as they are after its writes. */
+/** Returns the desired DNSEndpoints of a plan in their state after its writes. */
 function endpointsNow({ sources }: RecordsPlan, endpoints: Overlay<DnsEndpoint>) {
-  const wanted = sources.filter(({ desired }) => desired !== undefined).map(({ source }) => endpointKeyOf(source));
-  return new Map(wanted.map((key) => [key, endpoints.get(key)]));
+  const keys = sources.filter(({ desired }) => desired !== undefined).map(({ source }) => endpointKeyOf(source));
+  return new Map(keys.map((key) => [key, endpoints.get(key)]));
 }
 
 async function reportUndecided(

@@ -24,19 +24,19 @@ import { zonesOf } from './observe/zones/zonesOf.ts';
 import { reconcile } from './reconcile.ts';
 
 /**
- * Changes within this time are decided together: milliseconds. external-dns writes the status of every DNSEndpoint, one
- * after the other, and each pass looks at all Ingresses. DNS is slower anyway: clients keep a record for its TTL.
+ * Changes within this time share a reconcile, milliseconds. external-dns writes the status of every DNSEndpoint, one after
+ * the other, and each reconcile reads all Ingresses. DNS is slower anyway: clients keep a record for its TTL.
  */
 const TOGETHER_MS = 1_000;
 /** 10,000 new DNSEndpoints take 77 s if an API server takes 130 writes a second, as on two busy cores. */
 const RECONCILE_TIMEOUT_MS = 300_000;
 
-/** What differs between the manager and a process that has this controller alone. */
+/** The options that differ between the processes that run this controller. */
 export interface WeightOptions extends CacheOptions {
   readonly objects: WeightObjects;
-  /** In place of that of the region. */
+  /** A URL instead of the DynamoDB endpoint of the region. */
   readonly dynamodbEndpointUrl: string | undefined;
-  /** In place of that of the partition. */
+  /** A URL instead of the Route 53 endpoint of the partition. */
   readonly route53EndpointUrl: string | undefined;
   readonly sources: BackendSources;
 }
@@ -58,7 +58,7 @@ export function runWeights(
   const zones = new ZoneFeed({
     ...{ clock, logger, isLeader },
     zones: () => zonesOf(objects.lister.list()),
-    // Only then: most operators read no zone, and the AWS SDK takes 29 MiB.
+    // Import it only if it is used: most operators read no zone, and the AWS SDK takes 29 MiB.
     createReader: async () => new (await import('../../weights/route53/route53.ts')).Route53(route53EndpointUrl),
     onChange: (name) => controller.queue.add(name),
   });
@@ -91,7 +91,7 @@ export function runWeights(
   };
   objects.subscribe((event) => {
     if (!needsReconcile(event)) return;
-    // Others may have, or get, the Ingresses of this one.
+    // Other TrafficWeights may have, or get, the Ingresses of this one.
     enqueueAll();
     controller.queue.add(keyOf(event.object));
   });
@@ -113,7 +113,7 @@ export function runWeights(
   return { parts, enqueueAll };
 }
 
-/** Without the CRD of external-dns the rest of the operator works, and the status of each TrafficWeight says what is missing. */
+/** Returns the caches as parts. Without the CRD of external-dns the rest works, and the status of each TrafficWeight names the missing CRD. */
 function partsOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): Part[] {
   return [
     optionalCachePart(ingresses),

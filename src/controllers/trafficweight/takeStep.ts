@@ -7,14 +7,14 @@ import { rampSceneOf } from './decide/ramp.ts';
 import { BY_OWNER } from './observe/caches.ts';
 import { ASK_AGAIN_MS, type Gates } from './observe/gates.ts';
 
-/** What a step needs. */
+/** The dependencies of `takeStep`. */
 export interface StepParts {
   readonly gates: Pick<Gates, 'ask'>;
   readonly endpoints: Pick<Overlay<DnsEndpoint>, 'byIndex'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Decides what the records get, and asks the gate before a step that is due. @param desired what the backend asks for */
+/** Decides the step of the records, and queries the gate before a step that is due. @param desired the weight that the backend requests */
 export async function takeStep(
   { gates, endpoints, clock }: StepParts,
   weight: TrafficWeight,
@@ -28,11 +28,11 @@ export async function takeStep(
   const step = nextStep(scene);
   const gate = spec.ramp?.gate;
   if (step !== ASK_GATE) return step;
-  if (gate === undefined) throw new Error('a ramp without a gate asks for none');
+  if (gate === undefined) throw new Error('a ramp without a gate does not query one');
   return nextStep(scene, await gates.ask(name, gate, signal));
 }
 
-/** Milliseconds until there may be a next step. @param now ms since 1970 */
+/** Returns the milliseconds until the next step may be due. @param now ms since 1970 */
 export function untilNextStep({ ramp }: TrafficWeightStatus, now: number): number {
   if (ramp?.nextStepTime === undefined) return Infinity;
   const ms = Date.parse(ramp.nextStepTime) - now;

@@ -310,7 +310,7 @@ describe('Weights', () => {
     await vi.waitFor(async () => {
       expect(await s.condition('Stalled')).toMatchObject({
         ...{ status: 'True', reason: 'InvalidComponents' },
-        message: 'component dns: without --weights (weights.enabled in the chart), nobody gives records their weights',
+        message: 'component dns: DNS weights are switched off; set weights.enabled=true in the chart (flag --weights)',
       });
     }, WAIT);
     await s.change('main', [db]);

@@ -116,7 +116,7 @@ it('new records are written without a look at a zone that cannot be read, and th
       ...{ status: 'False', reason: 'ZoneUnavailable' },
       message:
         '1 of 1 hosted zones cannot be read, the first: Route 53 (hosted zone Z0NOTTHERE) answered NoSuchHostedZone; ' +
-        'new records are written without a look at it',
+        'new records are written unchecked',
     });
     expect(await ingresses.weights('wildcard')).toEqual({ '*.example.org': '75' });
     expect(await accepted()).toMatchObject({ status: 'True' });

@@ -78,7 +78,7 @@ it('goes to another weight in steps, while its gate passes, also over a restart'
   expect([await ramp(), (await conditionOf(f, 'Ramped'))?.status]).toEqual([undefined, 'True']);
   await vi.waitFor(async () => {
     const steps = (await f.events('main')).filter(({ reason }) => reason === 'RampStep').map(({ note }) => note);
-    expect(steps).toContain('The weight goes from 20 to 40, on the way to 70.');
+    expect(steps).toContain('Weight 20 -> 40 (on the way to 70)');
   }, WAIT);
 });
 

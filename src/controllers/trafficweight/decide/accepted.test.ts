@@ -20,13 +20,13 @@ it('what is not read is named by its namespace, and is no health', () => {
   expect(acceptedState({ hosts: [fine], ingresses: 1, beyond })).toEqual({
     ...{ status: 'False', reason: 'NamespaceTooLarge' },
     message:
-      '1 Ingresses and HTTPRoutes are accepted. Left out are 3 of the namespaces team-a, team-b, where the Ingresses, HTTPRoutes or ' +
-      'DNSEndpoints take more than 8 MiB, or one has more than 4,000 hosts: their records stay as they are; make the objects there fewer or smaller.',
+      '1 Ingresses and HTTPRoutes are accepted. Left out: 3 Ingresses and HTTPRoutes of the namespaces team-a, team-b, since the Ingresses, HTTPRoutes or ' +
+      'DNSEndpoints there take more than 8 MiB, or one has more than 4,000 hosts. Their records are unchanged. Remove objects there, or make them smaller.',
   });
   const many = ['a', 'b', 'c', 'd'];
   expect(acceptedState({ hosts: [refused], ingresses: 1, beyond: many })).toMatchObject({ reason: 'Conflict' });
   expect(acceptedState({ hosts: [refused], ingresses: 1, beyond: many }).message).toContain(
-    '4 of the namespaces a, b, c, ...,',
+    '4 Ingresses and HTTPRoutes of the namespaces a, b, c, ...,',
   );
 });
 

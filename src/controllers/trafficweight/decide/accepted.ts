@@ -8,13 +8,13 @@ import { REFUSED, sourceName } from './hosts.ts';
 export interface Decided {
   readonly hosts: readonly HostExplanation[];
   readonly ingresses: number;
-  /** The namespace of each source that is left out: see Candidate. */
+  /** The namespace of each source that is left out, once for each source: see Candidate.isBeyond. */
   readonly beyond: readonly string[];
 }
 
 /**
- * The condition IngressesAccepted. Its message counts the objects that are not accepted and those that do not count, and names the
- * first of each, however many there are.
+ * Returns the condition IngressesAccepted. The length of its message is bounded: it counts the objects that are not accepted, and
+ * the routes that do not count, and names the first of each.
  */
 export function acceptedState({ hosts, ingresses, beyond }: Decided): Pick<Condition, 'status' | 'reason' | 'message'> {
   const refused = hosts.filter(({ reason }) => REFUSED.has(reason));
@@ -39,19 +39,19 @@ export function acceptedState({ hosts, ingresses, beyond }: Decided): Pick<Condi
 /** Namespaces that a message names. */
 const MOST_NAMED = 3;
 
-/** Names the namespaces of what is left out. Empty without any. */
+/** Returns a sentence about the sources that are left out; empty without any. */
 function leftOut(beyond: readonly string[]): string {
   if (beyond.length === 0) return '';
   const namespaces = [...new Set(beyond)].sort();
   const more = namespaces.length > MOST_NAMED ? ', ...' : '';
   const named = `${namespaces.slice(0, MOST_NAMED).join(', ')}${more}`;
   return (
-    ` Left out are ${beyond.length} of the namespaces ${named}, where the Ingresses, HTTPRoutes or DNSEndpoints take more than ` +
-    `8 MiB, or one has more than ${MOST_HOSTS.toLocaleString('en')} hosts: their records stay as they are; make the objects there fewer or smaller.`
+    ` Left out: ${beyond.length} Ingresses and HTTPRoutes of the namespaces ${named}, since the Ingresses, HTTPRoutes or DNSEndpoints there take more ` +
+    `than 8 MiB, or one has more than ${MOST_HOSTS.toLocaleString('en')} hosts. Their records are unchanged. Remove objects there, or make them smaller.`
   );
 }
 
-/** Names the routes that do not count for the weight of their hosts: how many, and the first. Empty without any. */
+/** Returns a sentence with the number of routes that do not count for the weight of their hosts, and the first; empty without any. */
 function ofOtherNamespaces(hosts: readonly HostExplanation[]): string {
   const left = hosts.filter(({ reason }) => reason === 'OtherNamespace');
   const [first] = left;

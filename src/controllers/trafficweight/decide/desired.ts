@@ -3,17 +3,17 @@ import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweigh
 import type { Failure } from '../../../runtime/status/failure.ts';
 import type { BackendView } from '../observe/observation.ts';
 
-/** What decides about the weight of a cluster. */
+/** The inputs of `decideWeight`. */
 export interface WeightScene {
   readonly spec: TrafficWeightSpec;
   readonly weight: TrafficWeight;
   /** Undefined with a static weight, and before the first read of a backend. */
   readonly backend: BackendView | undefined;
-  /** What keeps the records from being decided; undefined if nothing does. */
+  /** Why the records cannot be decided; undefined if they can. */
   readonly problem: string | undefined;
 }
 
-/** The weight that the cluster should have, or why the records stay as they are. */
+/** The desired weight of the cluster, or why the records are unchanged. */
 export type Desired =
   | { readonly kind: 'Decided'; readonly desiredWeight: number }
   | { readonly kind: 'Undecided'; readonly why: Failure; readonly desiredWeight: number | undefined }
@@ -21,13 +21,13 @@ export type Desired =
   | { readonly kind: 'Waiting' };
 
 /**
- * The weight that the cluster should have.
+ * Decides the desired weight of the cluster.
  *
  * | backend                      | weight                                                              |
  * |------------------------------|---------------------------------------------------------------------|
- * | static                       | that of the spec                                                    |
- * | was read                     | what was read last, also while it cannot be read                    |
- * | cannot be read since a start | status.desiredWeight, what was decided last; undecided without one  |
+ * | static                       | the weight of the spec                                              |
+ * | was read                     | the last weight read, also while the backend cannot be read         |
+ * | cannot be read since a start | status.desiredWeight, the last decided weight; undecided without it |
  * | is being read for the first time | none: waiting                                                   |
  */
 export function decideWeight({ spec, weight, backend, problem }: WeightScene): Desired {

@@ -8,26 +8,26 @@ import type { Candidate } from '../observe/observation.ts';
 import { createSelector, type Selector } from './select.ts';
 import { settingsOf } from './settings.ts';
 
-/** What a TrafficWeight has to do with the sources of the cluster. */
+/** The sources of the cluster, divided from the point of view of one TrafficWeight. */
 export interface Division {
-  /** Those that it selects. */
+  /** The sources that it selects. */
   readonly selected: readonly Source[];
-  /** Another TrafficWeight that has a source of `selected`; undefined if this one has it. */
+  /** Returns the other TrafficWeight that has a source of `selected`; undefined if this TrafficWeight has it. */
   readonly otherOwnerOf: (source: Source) => string | undefined;
-  /** Those that others have whose records have the same set identifier. */
+  /** Sources of other TrafficWeights whose records have the same set identifier. */
   readonly rivals: readonly Rival[];
-  /** Those that no TrafficWeight selects. */
+  /** Sources that no TrafficWeight selects. */
   readonly unselected: readonly Source[];
-  /** Those of which that cannot be said yet. */
+  /** Sources that a TrafficWeight may select: its selector cannot decide yet. */
   readonly undecided: readonly Source[];
 }
 
-/** A TrafficWeight that takes part. */
+/** A TrafficWeight with its parsed selector. */
 interface Party extends Aged {
   readonly weight: TrafficWeight;
-  /** Its hosts and annotation. The weight decides nothing here. */
+  /** Its domain and annotation. The weight in it is not used here. */
   readonly settings: WeightSettings;
-  /** An invalid spec decides nothing. */
+  /** Returns undefined for an invalid spec. */
   readonly selects: Selector;
 }
 
@@ -36,15 +36,15 @@ interface Party extends Aged {
  *
  * | source                                                        | the TrafficWeight that has it         |
  * |---------------------------------------------------------------|---------------------------------------|
- * | its DNSEndpoint is of one that selects it, or cannot decide   | that one                              |
- * | selected by others                                            | the oldest one, then the first by name |
+ * | its DNSEndpoint has the label of one that selects it, or may  | the one in the label                  |
+ * | selected, without such a label                                | the oldest that selects it, then the first by name |
  * | selected by none                                              | none                                  |
  *
- * So a source that goes from one to another keeps its DNSEndpoint.
+ * So a source that moves to another TrafficWeight keeps its DNSEndpoint.
  *
  * @param weight the TrafficWeight that is reconciled
  * @param weights all of them
- * @param labelOf the TrafficWeight that a source's DNSEndpoint is of, if any
+ * @param labelOf returns the TrafficWeight in the label of a source's DNSEndpoint, if any
  */
 export function divide(
   weight: TrafficWeight,

@@ -17,19 +17,19 @@ const LOST_ADDRESS = 'the load balancer has no address; the last one stays';
 /** Characters of the message about one host: it may quote names of Services. */
 const LONGEST_MESSAGE = 512;
 
-/** How the weights of a source's hosts came about. @param step what the records got of the cluster's weight */
+/** Explains the weights of a source's hosts. @param step the step whose weight the records got */
 export function explain(
   { source, hosts, desired, foreign, hasLostAddress }: PlannedSource,
   step: RampStep,
 ): HostExplanation[] {
   const key = `${source.namespace}/${source.name}`;
   const of = source.kind === INGRESS ? { ingress: key } : { httpRoute: key };
-  const onTheWay = step.state === undefined ? '' : ` (ramp to ${step.state.target})`;
+  const rampNote = step.state === undefined ? '' : ` (ramp to ${step.state.target})`;
   return hosts.map(({ host, weight, reason, factors, problem }) => {
     if (foreign !== undefined) return { host, ...of, reason: 'ForeignDNSEndpoint', ...messageOf(foreign) };
     if (weight === undefined) return { host, ...of, reason, ...messageOf(problem) };
     if (desired === undefined) return { host, ...of, reason: 'NoAddress', ...messageOf(NO_ADDRESS) };
-    const calculation = factors && calculationOf(factors, onTheWay);
+    const calculation = factors && calculationOf(factors, rampNote);
     const message = messageOf(problem, hasLostAddress ? LOST_ADDRESS : undefined);
     return { host, ...of, weight, ...(calculation !== undefined && { calculation }), reason, ...message };
   });
@@ -40,7 +40,7 @@ function messageOf(...problems: (string | undefined)[]): Pick<HostExplanation, '
   return all.length === 0 ? {} : { message: cut(all.join('; '), LONGEST_MESSAGE) };
 }
 
-/** A host, and the weight that external-dns has read for it: undefined if that is not known. */
+/** A host, and its weight that external-dns has read; undefined if that is not known. */
 export interface ReportedHost extends HostExplanation {
   readonly currentWeight: number | undefined;
 }
@@ -60,7 +60,7 @@ export function withCurrent(
   });
 }
 
-/** How messages name what a host is of. */
+/** Returns the name of a host's source for messages. */
 export function sourceName({ ingress, httpRoute }: Pick<HostExplanation, 'ingress' | 'httpRoute'>): string {
   return ingress ?? `HTTPRoute ${httpRoute}`;
 }

@@ -129,23 +129,23 @@ describe('the status of a step', () => {
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, failures: 1, nextStepAt: NOW_MS },
-      'Ramping: The weight is 10 on its way from 0 to 50; the gate failed: 0.5 is not < 0.01 (1 of 0 allowed failures), the next step is due at 2026-01-01T00:00:00Z',
+      'Ramping: The weight is 10 on its way from 0 to 50; gate returned 0.5, required < 0.01 (1 of 0 allowed failures); the next step is due at 2026-01-01T00:00:00Z',
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'RollingBack', nextStepAt: NOW_MS },
-      'RollingBack: The gate failed: 0.5 is not < 0.01; the weight is 10 on its way back to 0, the next step is due at 2026-01-01T00:00:00Z',
+      'RollingBack: Rolling back to 0, now at 10: gate returned 0.5, required < 0.01; the next step is due at 2026-01-01T00:00:00Z',
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'RolledBack', weight: 0 },
-      'RolledBack: The gate failed: 0.5 is not < 0.01; the weight 0 stays until another one than 50 is desired',
+      'RolledBack: Rolled back to 0: gate returned 0.5, required < 0.01. Request a weight other than 50 to retry',
     ],
     [
       { gate: { result: 'Failed', value: 0.9230769230769231 }, phase: 'RolledBack', weight: 0 },
-      'RolledBack: The gate failed: 0.9231 is not < 0.01; the weight 0 stays until another one than 50 is desired',
+      'RolledBack: Rolled back to 0: gate returned 0.9231, required < 0.01. Request a weight other than 50 to retry',
     ],
     [
       { gate: { result: 'Failed', value: 0.5 }, phase: 'Held' },
-      'Held: The gate failed: 0.5 is not < 0.01; the weight stays at 10 on its way from 0 to 50 until another one is desired',
+      'Held: Held at 10 on the way from 0 to 50: gate returned 0.5, required < 0.01. Request a weight other than 50 to retry',
     ],
   ])('says what it waits for', (over, text) => {
     const state = { ...STATE, ...over };
@@ -157,9 +157,9 @@ describe('events', () => {
   const BEGUN: RampStatus = { from: 0, target: 50, weight: 10, phase: 'Progressing', failures: 0, message: '' };
   const ramp = (over: Partial<RampStatus>): RampStatus => ({ ...BEGUN, ...over });
   it.each([
-    [{ appliedWeight: 0 }, ramp({}), ['The weight goes from 0 to 10, on the way to 50.']],
-    [{ appliedWeight: 10 }, ramp({ weight: 20 }), ['The weight goes from 10 to 20, on the way to 50.']],
-    [{ appliedWeight: 10 }, ramp({ weight: 0, phase: 'RolledBack' }), ['The weight goes from 10 to 0, back to 0.']],
+    [{ appliedWeight: 0 }, ramp({}), ['Weight 0 -> 10 (on the way to 50)']],
+    [{ appliedWeight: 10 }, ramp({ weight: 20 }), ['Weight 10 -> 20 (on the way to 50)']],
+    [{ appliedWeight: 10 }, ramp({ weight: 0, phase: 'RolledBack' }), ['Weight 10 -> 0 (rollback to 0)']],
     [{ appliedWeight: 10 }, ramp({ failures: 1 }), []],
     [{ appliedWeight: 50 }, undefined, []],
   ])('tell each step', (before, now, notes) => {

@@ -21,15 +21,15 @@ import {
 } from '../../../weights/ramp/ramp.ts';
 
 const SECOND_MS = 1_000;
-/** Clients keep a record for its TTL, so what they do with a step shows after it. */
+/** Clients keep a record for its TTL, so the effect of a step shows only after it. */
 const LEAST_INTERVAL_TTLS = 2;
 /** Characters of a message about the gate: it may quote an error. */
 const LONGEST_MESSAGE = 512;
 
 /**
- * The ramp of a spec, with its defaults; undefined without one.
+ * Returns the ramp of a spec, with its defaults; undefined without a ramp.
  *
- * @param publishedTtl the longest TTL that the records have, seconds: that of the other clusters may be longer than that of the spec
+ * @param publishedTtl the longest TTL of the records, seconds: the TTL of the other clusters may be longer than spec.recordTTL
  */
 export function rampSettingsOf({ ramp, recordTTL }: TrafficWeightSpec, publishedTtl: number): RampSettings | undefined {
   if (ramp === undefined) return undefined;
@@ -44,18 +44,18 @@ export function rampSettingsOf({ ramp, recordTTL }: TrafficWeightSpec, published
   };
 }
 
-/** What a ramp is asked for with. */
+/** The inputs of `rampSceneOf` besides the status. */
 export interface RampRequest {
   readonly spec: TrafficWeightSpec;
-  /** What the backend asks for. */
+  /** The weight that the backend requests. */
   readonly desired: number;
-  /** Of rampSettingsOf(). */
+  /** The longest TTL of the records, seconds: see `rampSettingsOf`. */
   readonly publishedTtl: number;
   /** ms since 1970. */
   readonly now: number;
 }
 
-/** What decides about the next step. */
+/** Collects the inputs of `nextStep`. */
 export function rampSceneOf({ status }: TrafficWeight, { spec, desired, publishedTtl, now }: RampRequest): RampScene {
   const state = status?.ramp && stateOf(status.ramp);
   const last = state?.weight ?? status?.appliedWeight;
@@ -76,15 +76,15 @@ function gateOf({ result, value, message = '' }: NonNullable<RampStatus['gate']>
   return result === 'NoData' ? { result, message } : { result, value: Number(value) };
 }
 
-/** What is there after the writes of a step. */
+/** The records after the writes of a step. */
 export interface RampOutcome {
   readonly isInForce: boolean;
   readonly endpoints: Iterable<DnsEndpoint | undefined>;
-  /** Since 1970. */
+  /** ms since 1970. */
   readonly nowMs: number;
 }
 
-/** The ramp after the writes of a step, as the status shows it; undefined if no change is under way. */
+/** Returns the ramp for the status after the writes of a step; undefined if no change is in progress. */
 export function rampAfter(
   spec: TrafficWeightSpec,
   { state }: RampStep,
@@ -97,7 +97,7 @@ export function rampAfter(
   return rampStatusOf(withNextStep(state, settings, { isInForce, now: nowMs }), spec);
 }
 
-/** When the records were last given another weight. @param nowMs since 1970 */
+/** Returns when the weight of the records last changed. @param nowMs since 1970 */
 export function lastStepTime(
   { status }: TrafficWeight,
   { weight }: RampStep,
@@ -114,12 +114,12 @@ const PHASE_REASONS = {
   Held: Reason.Held,
 } as const satisfies Record<RampPhase, Reason>;
 
-/** Whether a ramp waits, since its gate has no data. */
+/** Whether a ramp waits because its gate has no data. */
 export function isWaiting({ phase, gate }: RampStatus): boolean {
   return phase === 'Progressing' && gate?.result === 'NoData';
 }
 
-/** The condition Ramped; undefined without a ramp in the spec. */
+/** Returns the condition Ramped; undefined without a ramp in the spec. */
 export function rampedState(
   { ramp: asked }: TrafficWeightSpec,
   ramp: RampStatus | undefined,
@@ -154,37 +154,37 @@ function shownGate(gate: GateResult): NonNullable<RampStatus['gate']> {
   return { result: gate.result, message: cut(gate.message, LONGEST_MESSAGE) };
 }
 
-/** What the ramp waits for. */
+/** Returns the message about the ramp: its weight, and its next step. */
 function messageOf(
   { from, target, weight, phase, gate, nextStepAt, failures }: RampState,
   spec: TrafficWeightSpec,
 ): string {
   const { condition = '', failureLimit = 0 } = spec.ramp?.gate ?? {};
-  const why = gate?.result === 'Failed' ? `${valueText(gate.value, condition)} is not ${condition}` : '';
+  const why =
+    gate?.result === 'Failed' ? `gate returned ${valueText(gate.value, condition)}, required ${condition}` : '';
   const next = nextStepAt === undefined ? 'it is not in force yet' : `the next step is due at ${timeOf(nextStepAt)}`;
   switch (phase) {
     case 'RolledBack':
-      return `The gate failed: ${why}; the weight ${weight} stays until another one than ${target} is desired`;
+      return `Rolled back to ${weight}: ${why}. Request a weight other than ${target} to retry`;
     case 'Held':
-      return `The gate failed: ${why}; the weight stays at ${weight} on its way from ${from} to ${target} until another one is desired`;
+      return `Held at ${weight} on the way from ${from} to ${target}: ${why}. Request a weight other than ${target} to retry`;
     case 'RollingBack':
-      return `The gate failed: ${why}; the weight is ${weight} on its way back to ${from}, ${next}`;
+      return `Rolling back to ${from}, now at ${weight}: ${why}; ${next}`;
     case 'Progressing': {
       const way = `The weight is ${weight} on its way from ${from} to ${target}`;
       if (gate?.result === 'NoData')
         return `${way}; the gate has no data, so it waits: ${cut(gate.message, LONGEST_MESSAGE)}`;
-      if (why !== '')
-        return `${way}; the gate failed: ${why} (${failures} of ${failureLimit} allowed failures), ${next}`;
+      if (why !== '') return `${way}; ${why} (${failures} of ${failureLimit} allowed failures); ${next}`;
       return `${way}; ${next}`;
     }
   }
 }
 
-/** Each step is an event: it moves traffic. Why a ramp waits or goes back is an event of the condition Ready. */
+/** Returns an event for each step, since it moves traffic. The condition Ready has the events about waiting and rollback. */
 export function rampEvents(before: TrafficWeightStatus | undefined, { ramp }: TrafficWeightStatus): PlannedEvent[] {
   const was = before?.appliedWeight;
   if (ramp === undefined || ramp.weight === was) return [];
   const { phase, from, target, weight } = ramp;
-  const way = phase === 'Progressing' ? `on the way to ${target}` : `back to ${from}`;
-  return [{ type: 'Normal', reason: 'RampStep', note: `The weight goes from ${was} to ${weight}, ${way}.` }];
+  const way = phase === 'Progressing' ? `on the way to ${target}` : `rollback to ${from}`;
+  return [{ type: 'Normal', reason: 'RampStep', note: `Weight ${was} -> ${weight} (${way})` }];
 }

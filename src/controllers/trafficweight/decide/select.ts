@@ -38,7 +38,7 @@ export function createSelector(spec: TrafficWeightSpec): Selector {
   };
 }
 
-/** Not a property that each object has, such as `constructor`. */
+/** Returns the value of a key; not a property that every object inherits, such as `constructor`. */
 function valueOf(values: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }

@@ -2,7 +2,7 @@ import { DEFAULT_ANNOTATION_PREFIX } from '../../../api/trafficweight/terms.ts';
 import type { TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import type { WeightSettings } from '../../../weights/records/records.ts';
 
-/** What the records of a spec have. @param clusterWeight from its backend, 0 to 255 */
+/** Returns the settings that a spec gives its records. @param clusterWeight from its backend, 0 to 255 */
 export function settingsOf(spec: TrafficWeightSpec, clusterWeight: number): WeightSettings {
   return {
     clusterName: spec.clusterName,

@@ -95,9 +95,11 @@ describe('the condition ZonesRead', () => {
     expect(zoneState([read])).toMatchObject({ status: 'True', reason: 'AllZonesRead' });
     expect(zoneState([read, unread])).toMatchObject({
       ...{ status: 'False', reason: 'ZoneUnavailable' },
-      message: `1 of 2 hosted zones cannot be read, the first: ${unread.failure}; new records are written without a look at it`,
+      message: `1 of 2 hosted zones cannot be read, the first: ${unread.failure}; new records are written unchecked`,
     });
-    expect(zoneState([{ ...unread, ...read, lastRead: NOW }])?.message).toContain(`; what was read at ${NOW} holds`);
+    expect(zoneState([{ ...unread, ...read, lastRead: NOW }])?.message).toContain(
+      `; the records read at ${NOW} are used`,
+    );
     expect(zoneState([read, { id: 'Z3' }])).toMatchObject({ status: 'Unknown', reason: 'ZonesNotReadYet' });
     expect(states(decided({ zones: [unread] }))[0]).toBe('Ready True InForce');
   });

@@ -18,23 +18,23 @@ import { acceptedState } from './accepted.ts';
 import { explained } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
-/** What a reconcile did. */
+/** The result of a reconcile. */
 export interface Outcome {
   readonly spec: TrafficWeightSpec;
-  /** Of the cluster, from its backend. */
+  /** The weight of the cluster that its backend requests. */
   readonly desiredWeight: number;
-  /** What the records got: that of the step of a ramp, or the desired one. */
+  /** The step whose weight the records got: a step of a ramp, or the desired weight. */
   readonly step: RampStep;
   /** Undefined with a static weight. */
   readonly backend?: BackendView | undefined;
-  /** Of the spec. */
+  /** The hosted zones of the spec. */
   readonly zones?: readonly ZoneView[] | undefined;
   readonly hosts: readonly HostExplanation[];
   /** Ingresses and HTTPRoutes with a host. */
   readonly ingresses: number;
-  /** The namespace of each Ingress and HTTPRoute that is left out: see Candidate. */
+  /** The namespace of each Ingress and HTTPRoute that is left out: see Candidate.isBeyond. */
   readonly beyond: readonly string[];
-  /** Those that should be there, as they are now, by `namespace/name`; undefined for one that could not be created. */
+  /** The desired DNSEndpoints in their present state, by `namespace/name`; undefined if one could not be created. */
   readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
   /** The writes that failed. */
   readonly failures: readonly Failure[];
@@ -50,17 +50,17 @@ const OPTIONAL_TYPES: ReadonlySet<string> = new Set([Type.BackendRead, Type.Ackn
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** The conditions of a weight that is in force: every DNSEndpoint carries it, and external-dns has read them if that is asked for. */
+/** Returns the conditions that make a weight active: every DNSEndpoint carries it and, unless `acknowledge` is Applied, was read by external-dns. */
 function neededFor({ acknowledge }: TrafficWeightSpec): (typeof Type.Applied | typeof Type.Observed)[] {
   return acknowledge === 'Applied' ? [Type.Applied] : [Type.Applied, Type.Observed];
 }
 
-/** Whether the desired weight is in force: it is reached, and not only a step on the way to it. */
+/** Whether the desired weight is active: it is reached, and not only a step on the way to it. */
 export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: TrafficWeightSpec): boolean {
   return ramp === undefined && neededFor(spec).every((type) => findCondition(conditions, type)?.status === 'True');
 }
 
-/** The status after a reconcile. @param nowMs since 1970 */
+/** Returns the status after a reconcile. @param nowMs since 1970 */
 export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number): TrafficWeightStatus {
   const { desiredWeight, step, hosts, ingresses, endpoints, spec } = outcome;
   const now = metaTime(nowMs);
@@ -105,9 +105,9 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
   };
 }
 
-/** What is known of the weight if nothing could be decided. */
+/** The known facts about a weight that could not be decided. */
 export interface KnownWeight {
-  /** Of the cluster; undefined if it is not known, or the spec is invalid. */
+  /** The weight of the cluster; undefined if it is not known, or the spec is invalid. */
   readonly desiredWeight?: number | undefined;
   /** Undefined with a static weight. */
   readonly backend?: BackendView | undefined;
@@ -115,8 +115,8 @@ export interface KnownWeight {
 }
 
 /**
- * The status if nothing could be decided. The records stay as they are, and so do their counts and the last weight that
- * was in force; whether they carry the weight that is asked for is unknown.
+ * Returns the status if nothing could be decided. The records are unchanged, and so are their counts and the last weight
+ * that was active; whether the records carry the requested weight is unknown.
  *
  * @param now RFC 3339
  */
@@ -140,7 +140,7 @@ export function undecidedStatus(
   return status;
 }
 
-/** The status while finalizers of other controllers keep a deleted TrafficWeight: only Ready changes. @param nowMs since 1970 */
+/** Returns the status while finalizers of other controllers keep a deleted TrafficWeight: only Ready changes. @param nowMs since 1970 */
 export function terminatingStatus(weight: TrafficWeight, nowMs: number): TrafficWeightStatus {
   return { ...weight.status, ...observedGeneration(weight), conditions: terminatingConditions(weight, nowMs) };
 }
@@ -161,7 +161,7 @@ function conditionsOf(weight: TrafficWeight, states: readonly [Type, State][], n
   );
 }
 
-/** A condition about a backend, a ramp or hosted zones that is not used any more is dropped. */
+/** Drops conditions about a backend, a ramp or hosted zones that the spec no longer has. */
 function withoutStale({ spec, status }: TrafficWeight, states: readonly [Type, State][]): Condition[] {
   return (status?.conditions ?? []).filter(({ type }) => {
     if (type === Type.Ramped) return spec.ramp !== undefined;
@@ -175,7 +175,7 @@ function entriesOf(states: BackendStates): [Type, State][] {
   return Object.entries(states) as [Type, State][];
 }
 
-/** None with a static weight. Only a table is told what is in force. @param desiredWeight undefined if it is not known */
+/** Returns none with a static weight. Only a table gets acknowledgements. @param desiredWeight undefined if it is not known */
 function backendStates(
   { spec }: TrafficWeight,
   backend: BackendView | undefined,
@@ -215,7 +215,7 @@ function acknowledgedState(
   return { status: 'False', reason: Reason.NotAcknowledgedYet, message };
 }
 
-/** None without hosted zones. */
+/** Returns the condition ZonesRead; none without hosted zones. */
 function zonesEntry(zones: readonly ZoneView[] = []): [Type, State][] {
   return zones.length === 0 ? [] : [[Type.ZonesRead, zonesState(zones)]];
 }

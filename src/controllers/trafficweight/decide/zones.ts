@@ -3,7 +3,7 @@ import type { Condition } from '../../../runtime/controller/conditions.ts';
 import type { KnownZones } from '../../../weights/zone/published.ts';
 import type { ZoneView } from '../observe/observation.ts';
 
-/** What the records know of the zones. */
+/** Collects the zones that were read, and the IDs of zones that were not read yet. */
 export function knownZones(views: readonly ZoneView[] = []): KnownZones {
   return {
     zones: views.flatMap(({ zone }) => zone ?? []),
@@ -12,14 +12,14 @@ export function knownZones(views: readonly ZoneView[] = []): KnownZones {
   };
 }
 
-/** The condition ZonesRead. @param views at least one */
+/** Returns the condition ZonesRead. @param views at least one */
 export function zonesState(views: readonly ZoneView[]): Pick<Condition, 'status' | 'reason' | 'message'> {
   const failed = views.filter(({ failure }) => failure !== undefined);
   const [first] = failed;
   if (first !== undefined) {
     const { failure, lastRead } = first;
     const holds =
-      lastRead === undefined ? 'new records are written without a look at it' : `what was read at ${lastRead} holds`;
+      lastRead === undefined ? 'new records are written unchecked' : `the records read at ${lastRead} are used`;
     const message = `${failed.length} of ${views.length} hosted zones cannot be read, the first: ${failure}; ${holds}`;
     return { status: 'False', reason: Reason.ZoneUnavailable, message };
   }

@@ -6,10 +6,10 @@ import type { Logger } from '../../../runtime/process/logger.ts';
 import type { WeightObjects } from './weightObjects.ts';
 
 /**
- * One TrafficWeight that no API server has, for a process that has its spec from flags. Its status is in memory, and the log
- * tells what changes in its conditions: nobody can look at them.
+ * Creates one TrafficWeight that no API server has, for a process that gets its spec from flags. Its status is in memory, so
+ * the log reports each change of its conditions.
  *
- * @param name that its DNSEndpoints and metrics have
+ * @param name the name in its DNSEndpoints and metrics
  */
 export function fixedWeight(name: string, spec: TrafficWeightSpec, logger: Logger): WeightObjects {
   let weight: TrafficWeight = { metadata: { name }, spec };
@@ -28,7 +28,7 @@ export function fixedWeight(name: string, spec: TrafficWeightSpec, logger: Logge
       },
       forget: () => undefined,
     },
-    // The conditions are logged, which say the same.
+    // The logged conditions say the same.
     events: { event: () => undefined },
     parts: [],
   };

@@ -7,7 +7,7 @@ import { FIELD_MANAGER } from '../names.ts';
 import type { WeightContext } from '../context.ts';
 import type { WeightObjects } from './weightObjects.ts';
 
-/** The TrafficWeights of the API server. */
+/** Creates access to the TrafficWeights of the API server. */
 export function storedWeights({ client, transport, events, metrics, clock, logger }: WeightContext): WeightObjects {
   const cache = createInformer<TrafficWeight>({
     ...{ transport, logger, metrics: metrics.reflector },

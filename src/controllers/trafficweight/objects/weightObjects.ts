@@ -4,13 +4,13 @@ import type { EventRecorder } from '../../../runtime/controller/events.ts';
 import type { Part } from '../../../runtime/process/part.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 
-/** The TrafficWeights of a process, and where their status goes. */
+/** The TrafficWeights of a process, and the writers of their status and events. */
 export interface WeightObjects {
   readonly lister: Pick<Lister<TrafficWeight>, 'get' | 'list'>;
-  /** Calls for each TrafficWeight that there is, and for each change. */
+  /** Calls `onEvent` for each existing TrafficWeight, and for each change. */
   subscribe(onEvent: (event: InformerEvent<TrafficWeight>) => void): void;
   readonly statuses: Pick<StatusWriter<TrafficWeight>, 'newest' | 'write' | 'forget'>;
-  /** Of what happens to a TrafficWeight. */
+  /** Records events about a TrafficWeight. */
   readonly events: Pick<EventRecorder, 'event'>;
   readonly parts: readonly Part[];
 }

@@ -5,8 +5,8 @@ import { sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 
 /**
- * Keeps a DNSEndpoint that an Ingress or HTTPRoute controls. Of any other, which is left alone whatever it says, only that it
- * exists.
+ * Keeps a DNSEndpoint that an Ingress or HTTPRoute controls. Reduces any other to its identity: the operator does not touch
+ * it, whatever it contains.
  */
 export function toCachedEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
   return sourceUidOf(endpoint) === undefined ? identityOf(endpoint) : withoutManagedFields(endpoint);
@@ -15,7 +15,7 @@ export function toCachedEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
 /** Characters of the kind and the uid of a real owner. The API server takes any text. */
 const LONGEST_OWNER = 100;
 
-/** What is left of a DNSEndpoint whose body the cache drops: of which source and of which TrafficWeight it is. */
+/** Reduces a DNSEndpoint whose body the cache drops to its identity, its source and its TrafficWeight. */
 export function identityOfEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
   const { metadata, ...rest } = identityOf(endpoint, [OWNER_LABEL]);
   const controller = endpoint.metadata?.ownerReferences?.find((owner) => owner.controller === true);

@@ -14,33 +14,33 @@ export interface CachedGateway extends KubeObject {
   readonly gateway: RouteGateway;
 }
 
-/** Keeps of an HTTPRoute what its records need. */
+/** Keeps the fields of an HTTPRoute that its records need. */
 export function toCachedRoute(object: KubeObject): CachedRoute {
   return { ...trimmed(object), route: routeOf(object) };
 }
 
-/** What is left of an HTTPRoute whose body the cache drops. */
+/** Reduces an HTTPRoute whose body the cache drops to its identity. */
 export function identityOfRoute({ route, ...object }: CachedRoute): CachedRoute {
   const source = { ...route.source, annotations: {} };
   return { ...object, route: { ...route, source, hostnames: [], services: [], parents: [], gateways: [] } };
 }
 
-/** Keeps of a Gateway what the records of its routes need. */
+/** Keeps the fields of a Gateway that the records of its routes need. */
 export function toCachedGateway(object: KubeObject): CachedGateway {
   return { ...trimmed(object), gateway: gatewayOf(object) };
 }
 
-/** Bytes that its names take besides its text. */
+/** Returns the bytes that the names in an HTTPRoute take besides their text. */
 export function costOfRoute({ route: { hostnames, services } }: CachedRoute): number {
   return BYTES_OF_NAME * (hostnames.length + services.length);
 }
 
-/** What is left of a Gateway whose body the cache drops. */
+/** Reduces a Gateway whose body the cache drops to its identity. */
 export function identityOfGateway(gateway: CachedGateway): CachedGateway {
   return { ...gateway, gateway: { className: undefined, listeners: [], addresses: [] } };
 }
 
-/** The Services of a route, as `namespace/name`. */
+/** Returns the Services of a route, as `namespace/name`. */
 export function servicesOfRoute({ route: { source, services } }: CachedRoute): string[] {
   return services.map((service) => serviceKey(source.namespace, service));
 }

@@ -38,25 +38,25 @@ export interface Caches {
   readonly gatewayApi: GatewayCaches | undefined;
 }
 
-/** Those of the Gateway API, which a cluster need not have. */
+/** The caches of the Gateway API, which a cluster need not have. */
 export interface GatewayCaches {
   readonly routes: Informer<CachedRoute>;
   readonly gateways: Informer<CachedGateway>;
 }
 
-/** What of the cluster is read, and how. */
+/** The options that decide which objects are read, and how. */
 export interface CacheOptions {
   /** Whether TrafficWeights, or listeners, may select by the labels of namespaces. Needed for HTTPRoutes. */
   readonly withNamespaces: boolean;
   /** Whether HTTPRoutes have records. */
   readonly withRoutes: boolean;
-  /** A host name in place of the load balancers. */
+  /** A host name instead of the load balancers. */
   readonly target?: string | undefined;
 }
 
 /**
- * Creates the caches. Indexes by Service have `namespace/name`. Of what users make many and large, no more bodies of a namespace are kept
- * than a budget has room for.
+ * Creates the caches. Indexes by Service have keys `namespace/name`. Users can create many large objects of most kinds: the caches
+ * keep their bodies only within a memory budget for each namespace.
  */
 export function createCaches(
   { transport, logger, metrics }: WeightContext,
@@ -128,8 +128,8 @@ function ownersOf(endpoint: DnsEndpoint): string[] {
 }
 
 /**
- * What keeps the caches from being used: missing rights, or a kind that is not served. Undefined if nothing does. A cluster
- * without the Gateway API has no HTTPRoutes.
+ * Returns why the caches cannot be used: missing rights, or a kind that is not served. Undefined if they can. A missing
+ * Gateway API is not a problem: such a cluster has no HTTPRoutes.
  */
 export function problemOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): string | undefined {
   const optional: (Pick<Informer<KubeObject>, 'resource' | 'synced' | 'refusal'> | undefined)[] = [

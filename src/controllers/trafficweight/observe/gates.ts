@@ -3,7 +3,7 @@ import { messageOf } from '../../../weights/backend/backend.ts';
 import type { AskPrometheus } from '../../../weights/backend/prometheus.ts';
 import { judge, type GateResult } from '../../../weights/ramp/gate.ts';
 
-/** A gate without data is asked again after this time, ms: as often as a backend. Each change in the cluster is a reconcile. */
+/** A gate without data is queried again after this time, ms, as often as a backend: not in each reconcile, since each change in the cluster is one. */
 export const ASK_AGAIN_MS = 20_000;
 
 interface Gate {
@@ -17,7 +17,7 @@ interface Unanswered {
   readonly until: number;
 }
 
-/** Asks the gates of ramps. */
+/** Queries the gates of ramps. */
 export class Gates {
   readonly #ask: AskPrometheus;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -29,7 +29,7 @@ export class Gates {
     this.#clock = clock;
   }
 
-  /** What the gate of the TrafficWeight `name` says now. Rejects if `signal` is aborted. */
+  /** Returns the result of the gate of the TrafficWeight `name`. Rejects if `signal` is aborted. */
   async ask(name: string, { query, condition }: Gate, signal: AbortSignal): Promise<GateResult> {
     const gate = JSON.stringify([query, condition]);
     const last = this.#unanswered.get(name);

@@ -14,14 +14,14 @@ import type { CachedIngress } from './cachedIngress.ts';
 import { BY_OWNER, BY_SERVICE, type Caches, type GatewayCaches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
 
-/** Where it is observed. */
+/** The caches that `observe` reads. */
 export interface Observed {
   readonly caches: Caches;
   readonly weights: WeightObjects['lister'];
   readonly endpoints: Overlay<DnsEndpoint>;
 }
 
-/** Observes what decides about the records of a TrafficWeight. */
+/** Collects the inputs of a decision about the records of a TrafficWeight. */
 export function observe(weight: TrafficWeight, { caches, weights, endpoints }: Observed): Observation {
   const endpointOf = (key: string): DnsEndpoint | undefined => endpoints.get(key);
   return {
@@ -38,7 +38,7 @@ export function observe(weight: TrafficWeight, { caches, weights, endpoints }: O
   };
 }
 
-/** One that is being deleted keeps its records as they are, until another one takes them. */
+/** Whether it is another TrafficWeight that takes part. The records of a deleted one are unchanged until another takes them. */
 function isOther({ metadata }: TrafficWeight, weight: TrafficWeight): boolean {
   return metadata?.name !== weight.metadata?.name && metadata?.deletionTimestamp === undefined;
 }

@@ -6,14 +6,14 @@ const SERVICE_NAME = 'kubernetes.io/service-name';
 
 /** An EndpointSlice as the cache keeps it. */
 export interface ReadySlice extends KubeObject {
-  /** `namespace/name` of its Service; undefined if it is of none. */
+  /** `namespace/name` of its Service; undefined if it belongs to none. */
   readonly service: string | undefined;
-  /** Whether an endpoint of it is ready. */
+  /** Whether one of its endpoints is ready. */
   readonly isReady: boolean;
 }
 
 /**
- * Keeps of an EndpointSlice what a weight needs. An endpoint without a known readiness is ready: EndpointConditions.ready in
+ * Keeps the fields of an EndpointSlice that a weight needs. An endpoint of unknown readiness is ready: EndpointConditions.ready in
  * https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/.
  */
 export function trimSlice(object: KubeObject): ReadySlice {

@@ -11,24 +11,24 @@ import {
 } from '../../../../weights/backend/backend.ts';
 import type { BackendView } from '../observation.ts';
 
-/** As k8s-traffic-controller: milliseconds from one read to the next. */
+/** Milliseconds from one read to the next, as in k8s-traffic-controller. */
 const PERIOD_MS = 20_000;
 /** How soon a new TrafficWeight is noticed: milliseconds. Nothing is sent meanwhile. */
 const TICK_MS = 500;
-/** Milliseconds for a read or an acknowledgement, with all that they repeat. */
+/** Milliseconds for a read or an acknowledgement, including its retries. */
 const CALL_MS = 15_000;
 
-/** What a backend has for one cluster. Several TrafficWeights may be of one cluster. */
+/** The weight of one cluster in a backend. Several TrafficWeights may use it. */
 export interface BackendRow<O> extends Pick<ReadOptions, 'initialWeight' | 'allowAllZero'> {
-  /** Another text for another row. */
+  /** Unique for each row. */
   readonly id: string;
-  /** Of the backend. The same for the same ID. */
+  /** The options of the backend. Equal for equal IDs. */
   readonly options: O;
-  /** The TrafficWeights that have their weight from it. */
+  /** The TrafficWeights that use the weight. */
   readonly names: readonly string[];
   /** The weight that the cluster had before the first read; undefined if there is none. */
   readonly lastWeight: number | undefined;
-  /** Whether the backend may be told what is in force: not while a TrafficWeight of the cluster is invalid. */
+  /** Whether the weight may be acknowledged to the backend: not while a TrafficWeight of the cluster is invalid. */
   readonly mayAcknowledge: boolean;
 }
 
@@ -45,22 +45,22 @@ export interface BackendFeedOptions<O> {
   readonly onChange: (name: string) => void;
 }
 
-/** A row and what is known of it. Its calls follow one another. */
+/** A row and its last results. Its calls never overlap. */
 interface Polled<O> {
   row: BackendRow<O>;
   backend?: WeightBackend;
   view?: BackendView;
   dueAt: number;
   isBusy: boolean;
-  /** What each TrafficWeight had in force, by its name: the view that its records followed. */
+  /** The view whose weight is active in a TrafficWeight, by the name of the TrafficWeight. */
   readonly inForce: Map<string, BackendView>;
-  /** Whether the backend was told, or could not be, since the last read. */
+  /** Whether an acknowledgement was tried since the last read. */
   hasTried: boolean;
 }
 
 /**
- * Reads the rows of all TrafficWeights every 20 s, and keeps what was read last. Tells the backend when the desired weight
- * is in force in all TrafficWeights of a row. A row that does not answer keeps no other one waiting.
+ * Reads the rows of all TrafficWeights every 20 s, and keeps the last results. Acknowledges the desired weight to the backend
+ * once it is active in all TrafficWeights of a row. A row that does not answer does not delay the other rows.
  */
 export class BackendFeed<O> {
   readonly #options: BackendFeedOptions<O>;
@@ -72,14 +72,14 @@ export class BackendFeed<O> {
     this.#options = options;
   }
 
-  /** What is known of a row; undefined before the first read ended. */
+  /** Returns the last results of a row; undefined before the first read ended. */
   view(id: string): BackendView | undefined {
     return this.#polled.get(id)?.view;
   }
 
   /**
-   * Takes whether the weight of this view of a row is in force in the TrafficWeight `name`. The status of a TrafficWeight would not
-   * do: it may be of an earlier time at which the same weight was desired.
+   * Stores whether the weight of this view of a row is active in the TrafficWeight `name`. The status of the TrafficWeight does not
+   * suffice: it may be from an earlier time when the same weight was requested.
    */
   setInForce(id: string, name: string, { view, isInForce }: { view: BackendView; isInForce: boolean }): void {
     const polled = this.#polled.get(id);
@@ -89,22 +89,22 @@ export class BackendFeed<O> {
       return;
     }
     polled.inForce.set(name, view);
-    // At once: the next reconcile, which may follow immediately, takes it back until it has ended.
-    this.#look();
+    // Acknowledge at once: the next reconcile, which may follow immediately, clears the entry until it has ended.
+    this.#startDue();
   }
 
   /** Reads until `stop` is aborted. Never rejects. */
   async run(stop: AbortSignal): Promise<void> {
     this.#stop = stop;
     while (!stop.aborted) {
-      this.#look();
+      this.#startDue();
       await this.#options.clock.sleep(TICK_MS, stop);
     }
     this.#adopt([]);
   }
 
-  /** Begins what is due. */
-  #look(): void {
+  /** Starts the reads and acknowledgements that are due. */
+  #startDue(): void {
     const { rows, isLeader } = this.#options;
     if (this.#stop === undefined || this.#stop.aborted) return;
     this.#adopt(isLeader() ? rows() : []);
@@ -112,13 +112,13 @@ export class BackendFeed<O> {
   }
 
   #adopt(rows: readonly BackendRow<O>[]): void {
-    const wanted = new Map(rows.map((row) => [row.id, row]));
+    const rowById = new Map(rows.map((row) => [row.id, row]));
     for (const [id, { backend }] of this.#polled) {
-      if (wanted.has(id)) continue;
+      if (rowById.has(id)) continue;
       backend?.close();
       this.#polled.delete(id);
     }
-    for (const [id, row] of wanted) {
+    for (const [id, row] of rowById) {
       const polled = this.#polled.get(id);
       if (polled !== undefined) replaceRow(polled, row);
       else this.#polled.set(id, { row, dueAt: 0, isBusy: false, inForce: new Map(), hasTried: false });
@@ -158,9 +158,9 @@ export class BackendFeed<O> {
     const weight = weights.desired;
     polled.hasTried = true;
     try {
-      const isTold = await this.#inTime(stop, async (signal) => backend.acknowledge?.(weight, signal));
-      // If not, another weight is desired by now, which the next read tells.
-      if (isTold === true) this.#show(polled, { weights: { desired: weight, current: weight } });
+      const isAcknowledged = await this.#inTime(stop, async (signal) => backend.acknowledge?.(weight, signal));
+      // If not, another weight is requested by now: the next read returns it.
+      if (isAcknowledged === true) this.#show(polled, { weights: { desired: weight, current: weight } });
     } catch (error) {
       if (!stop.aborted) this.#show(polled, { weights, unacknowledged: failureOf(error) });
     }
@@ -170,10 +170,10 @@ export class BackendFeed<O> {
     polled.backend ??= await this.#options.create(polled.row.options);
     if (this.#isPolled(polled)) return polled.backend;
     polled.backend.close();
-    throw new BackendError('BackendUnavailable', 'it was not needed any more when it was ready');
+    throw new BackendError('BackendUnavailable', 'the backend was no longer needed when it was ready');
   }
 
-  /** Limits a call: what a client takes for its deadline may not count a body that never ends. */
+  /** Limits the time of a call: the deadline of a client may not cover a body that never ends. */
   async #inTime<T>(stop: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const link = new LinkedAbort([stop], { clock: this.#options.clock, timeoutMs: CALL_MS });
     try {
@@ -193,7 +193,7 @@ export class BackendFeed<O> {
   #show(polled: Polled<O>, view: BackendView): void {
     if (!this.#isPolled(polled)) return;
     const before = polled.view;
-    // The same object while nothing changes: what is in force refers to it.
+    // Keep the same object while nothing changes: `inForce` compares by identity.
     if (isDeepStrictEqual(before, view)) return;
     polled.view = view;
     this.#log(polled.row, before, view);
@@ -203,17 +203,17 @@ export class BackendFeed<O> {
   #log({ names }: BackendRow<O>, before: BackendView = {}, view: BackendView): void {
     const { logger } = this.#options;
     const about = { trafficweights: names };
-    const tell = (was: Failure | undefined, is: Failure | undefined, what: string): void => {
+    const logChange = (was: Failure | undefined, is: Failure | undefined, what: string): void => {
       if (was?.message === is?.message) return;
       if (is === undefined) logger.info(about, `${what} again`);
       else logger.warn({ ...about, detail: is.message }, `not ${what}`);
     };
-    tell(before.failure, view.failure, 'following the weight of the backend');
-    tell(before.unacknowledged, view.unacknowledged, 'telling the backend that the weight is in force');
+    logChange(before.failure, view.failure, 'following the weight of the backend');
+    logChange(before.unacknowledged, view.unacknowledged, 'acknowledging the weight to the backend');
   }
 }
 
-/** A TrafficWeight that is gone, and may be made anew, has nothing in force. */
+/** Replaces a row. A TrafficWeight that it no longer names has no active weight, also if it is created again. */
 function replaceRow<O>(polled: Polled<O>, row: BackendRow<O>): void {
   polled.row = row;
   for (const name of polled.inForce.keys()) if (!row.names.includes(name)) polled.inForce.delete(name);
@@ -226,7 +226,7 @@ function needsAcknowledgement<O>({ row, view, inForce, hasTried, backend }: Poll
   return row.mayAcknowledge && isInForce && weights.current !== weights.desired;
 }
 
-/** The view after a read. That the backend could not be told of a weight stays until it has that weight, or another one is desired. */
+/** Returns the view after a read. It keeps a failed acknowledgement until the backend has the weight, or requests another weight. */
 function viewAfter(weights: BackendWeights, before: BackendView = {}): BackendView {
   const { desired, current } = weights;
   const isOpen = desired === before.weights?.desired && current !== desired;
@@ -235,7 +235,7 @@ function viewAfter(weights: BackendWeights, before: BackendView = {}): BackendVi
     : { weights };
 }
 
-/** What a failed read goes on with if nothing was read before. */
+/** Returns the weights that a failed first read falls back to. */
 function heldBy(error: unknown): BackendView {
   const held = error instanceof BackendError ? error.held : undefined;
   return held === undefined ? {} : { weights: { desired: held, current: held } };

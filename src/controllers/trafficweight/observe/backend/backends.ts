@@ -12,28 +12,28 @@ import type { DynamoDbOptions } from '../../../../weights/backend/dynamoDb.ts';
 import type { MeasuredOptions } from '../../../../weights/backend/prometheus.ts';
 import type { BackendRow } from './backendFeed.ts';
 
-/** What a backend is made of. */
+/** The kind and the options of a backend. */
 export type BackendOptions =
   | ({ readonly kind: 'dynamodb' } & DynamoDbOptions)
   | ({ readonly kind: 'prometheus' } & MeasuredOptions)
   | ({ readonly kind: 'configMap' } & ConfigMapOptions);
 
-/** A TrafficWeight and its spec, which has a backend to be read. */
+/** A TrafficWeight whose spec has a backend to read. */
 interface User {
   readonly weight: TrafficWeight;
   readonly spec: TrafficWeightSpec;
   readonly options: BackendOptions;
 }
 
-/** Identifies the row of a spec; undefined with a static weight. @param endpointUrl of DynamoDB, in place of AWS' own */
+/** Returns the ID of the row of a spec; undefined with a static weight. @param endpointUrl of DynamoDB, instead of the AWS endpoint */
 export function rowIdOf(spec: TrafficWeightSpec, endpointUrl: string | undefined): string | undefined {
   const options = optionsOf(spec, endpointUrl);
   return options && JSON.stringify(options);
 }
 
 /**
- * The rows of all TrafficWeights that are not being deleted. Those with the same table and cluster name, or the same query,
- * share a row.
+ * Returns the rows of all TrafficWeights that are not being deleted. TrafficWeights with the same table and cluster name, or
+ * the same query, share a row.
  */
 export function rowsOf(
   weights: readonly TrafficWeight[],
@@ -53,7 +53,7 @@ export function rowsOf(
   );
 }
 
-/** The records of an invalid TrafficWeight stay, and are those of this cluster all the same. */
+/** Returns the cluster name of an invalid TrafficWeight: its records stay, and still belong to this cluster. */
 function clusterOf({ spec }: TrafficWeight): unknown {
   return (spec as Partial<TrafficWeightSpec> | undefined)?.clusterName;
 }
@@ -78,7 +78,7 @@ function optionsOf(
   return { kind: 'prometheus', query, fullValue: Number(fullValue), minChange };
 }
 
-/** A row that was lost, or is in another table by now, gets the weight that a TrafficWeight had last. */
+/** Creates a row. If the backend lost it, or another table is used now, it gets the last weight of a TrafficWeight. */
 function rowOf(id: string, users: readonly [User, ...User[]], mayAcknowledge: boolean): BackendRow<BackendOptions> {
   const [{ options, spec }] = users;
   const last = users

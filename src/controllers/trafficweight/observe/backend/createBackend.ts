@@ -3,7 +3,7 @@ import type { WeightBackend } from '../../../../weights/backend/backend.ts';
 import { PrometheusBackend, type AskPrometheus } from '../../../../weights/backend/prometheus.ts';
 import type { BackendOptions } from './backends.ts';
 
-/** What backends read with. */
+/** The functions that backends read with. */
 export interface BackendSources {
   readonly ask: AskPrometheus;
   readonly configMap: ReadConfigMap;
@@ -20,7 +20,7 @@ export async function createBackend(
     case 'configMap':
       return new ConfigMapBackend(options, configMap);
     case 'dynamodb':
-      // Only then: the AWS SDK takes 29 MiB and a quarter of a second.
+      // Import it only if it is used: the AWS SDK takes 29 MiB and a quarter of a second.
       return new (await import('../../../../weights/backend/dynamoDb.ts')).DynamoDbBackend(options);
   }
 }

@@ -3,7 +3,7 @@ import { getIfExists } from '../../../../runtime/client/getIfExists.ts';
 import { CONFIG_MAPS } from '../../../../runtime/client/resources.ts';
 import type { ReadConfigMap } from '../../../../weights/backend/configMap.ts';
 
-/** Reads the ConfigMaps of the operator's namespace. */
+/** Returns a function that reads ConfigMaps of the operator's namespace. */
 export function configMapsIn(namespace: string, client: Pick<Client, 'get'>): ReadConfigMap {
   return async (name, signal) => {
     const found = await getIfExists(client, CONFIG_MAPS, { namespace, name }, { signal });

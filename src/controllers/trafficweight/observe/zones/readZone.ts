@@ -4,9 +4,9 @@ import type { Clock } from '../../../../runtime/process/clock.ts';
 import { zoneOf, type StatedSet, type Zone } from '../../../../weights/zone/recordSets.ts';
 import type { PageStart, ZonePage, ZoneReader } from '../../../../weights/zone/zoneReader.ts';
 
-/** Between two pages, ms: an account has 5 requests a second (DNSLimitations.html of Route 53's developer guide), which external-dns needs. */
+/** Pause between two pages, ms: external-dns needs the 5 requests a second of an account (DNSLimitations.html in the Route 53 developer guide). */
 const PAUSE_MS = 1_000;
-/** For one page with all attempts, ms: what a client takes for its deadline may not count a body that never ends. */
+/** Limit for one page with all attempts, ms: the deadline of a client may not cover a body that never ends. */
 const PAGE_MS = 60_000;
 
 export interface ReadOptions {

@@ -7,7 +7,7 @@ import type { ZoneReader } from '../../../../weights/zone/zoneReader.ts';
 import type { ZoneView } from '../observation.ts';
 import { readZone } from './readZone.ts';
 
-/** Milliseconds from the end of one read to the next, for each request that it took: a zone of 10,000 record sets takes 34. */
+/** Milliseconds from the end of one read to the next, times the requests of the read: a zone of 10,000 record sets takes 34. */
 const PERIOD_MS = 20_000;
 /** How soon a new zone is noticed: milliseconds. Nothing is sent meanwhile. */
 const TICK_MS = 500;
@@ -25,7 +25,7 @@ export interface ZoneFeedOptions {
   readonly onChange: (name: string) => void;
 }
 
-/** A zone and what is known of it. */
+/** A zone and its last results. */
 interface Polled {
   readonly id: string;
   names: readonly string[];
@@ -33,13 +33,13 @@ interface Polled {
   /** When it was last read, ms since 1970. */
   readAt?: number;
   dueAt: number;
-  /** Aborted when nobody asks for the zone any more. */
-  readonly unwanted: AbortController;
+  /** Aborted when no TrafficWeight uses the zone any longer. */
+  readonly unused: AbortController;
 }
 
 /**
- * Reads the hosted zones of all TrafficWeights, one after the other, again and again, and keeps what was read last. Sends one request
- * in 20 s for each zone in the long run, also if they fail.
+ * Reads the hosted zones of all TrafficWeights repeatedly, one after the other, and keeps the last results. On average it sends one
+ * request in 20 s for each zone, also if requests fail.
  */
 export class ZoneFeed {
   readonly #options: ZoneFeedOptions;
@@ -51,7 +51,7 @@ export class ZoneFeed {
     this.#options = options;
   }
 
-  /** What is known of these zones. One without `zone` and `failure` is being read for the first time. */
+  /** Returns the last results of these zones. A zone without `zone` and `failure` is being read for the first time. */
   views(ids: readonly string[]): ZoneView[] {
     return ids.map((id) => this.#polled.get(id)?.view ?? { id });
   }
@@ -68,14 +68,14 @@ export class ZoneFeed {
   }
 
   #adopt(zones: ReadonlyMap<string, readonly string[]>): void {
-    for (const [id, { unwanted }] of this.#polled) {
+    for (const [id, { unused }] of this.#polled) {
       if (zones.has(id)) continue;
-      unwanted.abort();
+      unused.abort();
       this.#polled.delete(id);
     }
     for (const [id, names] of zones) {
       const polled = this.#polled.get(id);
-      if (polled === undefined) this.#polled.set(id, { id, names, dueAt: 0, unwanted: new AbortController() });
+      if (polled === undefined) this.#polled.set(id, { id, names, dueAt: 0, unused: new AbortController() });
       else polled.names = names;
     }
     if (zones.size > 0) return;
@@ -83,7 +83,7 @@ export class ZoneFeed {
     this.#reader = undefined;
   }
 
-  /** Reads the zone that is due for the longest time, if none is being read. */
+  /** Reads the zone that has been due longest, unless a zone is being read. */
   async #readNext(): Promise<void> {
     const now = this.#options.clock.monotonic();
     const due = [...this.#polled.values()].filter(({ dueAt }) => dueAt <= now);
@@ -99,12 +99,12 @@ export class ZoneFeed {
 
   async #read(polled: Polled): Promise<void> {
     const { clock } = this.#options;
-    const { id, unwanted } = polled;
+    const { id, unused } = polled;
     let requests = 0;
     try {
       const reader = (this.#reader ??= await this.#options.createReader());
       const onRequest = (): void => void (requests += 1);
-      const zone = await readZone(id, { reader, clock, signal: unwanted.signal, onRequest });
+      const zone = await readZone(id, { reader, clock, signal: unused.signal, onRequest });
       polled.readAt = clock.now();
       this.#show(polled, { id, zone });
     } catch (error) {
@@ -117,7 +117,7 @@ export class ZoneFeed {
 
   #show(polled: Polled, view: ZoneView): void {
     const before = polled.view;
-    if (polled.unwanted.signal.aborted || isDeepStrictEqual(before, view)) return;
+    if (polled.unused.signal.aborted || isDeepStrictEqual(before, view)) return;
     polled.view = view;
     if (before?.failure !== view.failure) this.#log(polled, view);
     for (const name of polled.names) this.#options.onChange(name);

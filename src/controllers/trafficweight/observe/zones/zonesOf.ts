@@ -1,7 +1,7 @@
 import { parseTrafficWeightSpec } from '../../../../api/trafficweight/schema.ts';
 import type { TrafficWeight } from '../../../../api/trafficweight/trafficWeight.ts';
 
-/** By the ID of a hosted zone, the names of the TrafficWeights that publish in it. Those that are invalid or being deleted have none. */
+/** Returns the names of the TrafficWeights that publish in a hosted zone, by the ID of the zone. Invalid or deleted ones have no zones. */
 export function zonesOf(weights: readonly TrafficWeight[]): Map<string, string[]> {
   const pairs = weights.flatMap((weight) => {
     if (weight.metadata?.deletionTimestamp !== undefined) return [];
