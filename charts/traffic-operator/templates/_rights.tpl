@@ -17,7 +17,7 @@
 - apiGroups: ['discovery.k8s.io']
   resources: ['endpointslices']
   verbs: ['list', 'watch']
-# To keep the exporter's namespace if it has pods that are not ours. And to find those of an exporter that a TrafficStack uses.
+# To keep the exporter's namespace if it has pods that are not ours. And to find the pods of an exporter that a TrafficStack uses.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list']

@@ -35,7 +35,7 @@ export interface MeasurementControllerOptions {
   recorder?: Pick<EventRecorder, 'event'>;
   /** The shared cache of Nodes. */
   nodes: () => readonly NodeAddresses[];
-  /** Nodes that cannot be measured, by name. Missing exporters on them are no problem. */
+  /** Nodes that cannot be measured, by name. Missing exporters on them are not a problem. */
   notMeasurable?: () => ReadonlyMap<string, unknown>;
   logger: Logger;
   metrics?: { controller?: ControllerMetrics; reflector?: ReflectorMetrics; measurement?: MeasurementMetrics };
@@ -45,18 +45,18 @@ export interface MeasurementControllerOptions {
 /** The running measurement. */
 export interface Measurement {
   readonly informers: readonly Informer<KubeObject>[];
-  /** Of what TrafficStacks use. To be closed at the end. */
+  /** Watches of the exporters that TrafficStacks use. Close them at the end. */
   readonly watches: Pick<InformerPool, 'close'>;
   readonly controller: Controller;
   /** Enqueues everything and reports all problems again. Call at the start of leadership. */
   enqueueAll(): void;
   /** The present problems; empty if everything is in the desired state. */
   problems(): readonly Problem[];
-  /** Why the Prometheus of our name must not be queried: somebody else created it. Undefined if it is ours. */
+  /** Returns why the Prometheus of our name must not be queried: it is foreign. Undefined if it is ours. */
   foreignServer(): string | undefined;
-  /** Of the Prometheus that is deployed. Undefined if there is none. */
+  /** Returns the scrape interval of the deployed Prometheus; undefined if none is deployed. */
   scrapeIntervalSeconds(): number | undefined;
-  /** Of the node-exporter that is deployed. Undefined if there is none. */
+  /** Returns where the deployed node-exporter runs; undefined if none is deployed. */
   exporterPlacement(): Placement | undefined;
 }
 

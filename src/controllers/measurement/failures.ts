@@ -13,7 +13,7 @@ export function problemOf({ member, error }: Failure): Problem {
   return writeProblem(member, error);
 }
 
-/** What to do if the API server rejects a changed claim. Only its size can change, and only grow. */
+/** Returns the message about a changed claim that the API server rejects. Only its size can change, and only grow. */
 function volumeAdvice(detail: string): string {
   return `${detail}; a claim can only grow, if its StorageClass allows that, and cannot change its StorageClass: restore --prometheus-storage-size and --prometheus-storage-class (or prometheus.storage in the TrafficStack), or delete the claim with all its samples, and the operator creates it again`;
 }

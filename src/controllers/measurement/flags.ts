@@ -97,7 +97,7 @@ export const MEASUREMENT_FLAGS = {
 
 export type MeasurementFlags = FlagValues<typeof MEASUREMENT_FLAGS>;
 
-/** A namespace has at most 63 characters, and that of node-exporter is named after the operator's. */
+/** A namespace has at most 63 characters, and the namespace of node-exporter has the operator's namespace in its name. */
 const LONGEST_NAMESPACE = 63 - '-node-exporter'.length;
 
 type Flags = SharedFlags & MeasurementFlags;

@@ -40,7 +40,7 @@ export const measurement = defineController({
     });
     measuring.tellBy(running);
     const watches: Part = {
-      name: 'watch of what TrafficStacks measure with',
+      name: 'watches of exporters that TrafficStacks use',
       stage: 'work',
       async run(stop) {
         await whenAborted(stop);

@@ -2,7 +2,7 @@ import type { V1Affinity, V1ResourceRequirements, V1Toleration } from '@kubernet
 import { quantityOf } from '../../runtime/apply/quantity.ts';
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 
-/** How node-exporter and Prometheus are deployed. */
+/** The options of the deployed node-exporter and Prometheus. */
 export interface MeasurementOptions {
   /** The namespace of the operator and Prometheus. node-exporter is in `<namespace>-node-exporter`. */
   namespace: string;
@@ -19,7 +19,7 @@ export interface MeasurementOptions {
   connectivityTlsSecret: string;
   /** Pull secrets for the images. Each must be in the namespace of the pods; Kubernetes ignores missing ones. */
   imagePullSecrets: readonly string[];
-  /** The namespaces in which TrafficStacks look for a node-exporter and a Prometheus of somebody else; empty: all. */
+  /** The namespaces in which TrafficStacks look for an existing node-exporter and Prometheus; empty: all. */
   discoveryNamespaces: readonly string[];
   /** Whether the operator creates the TrafficStack `default`. Default: true. */
   hasDefaultStack?: boolean;
@@ -47,14 +47,14 @@ export interface ExporterOptions {
   priorityClassName: string;
   /** Labels of a node that runs node-exporter, in addition to kubernetes.io/os=linux. */
   nodeSelector: Record<string, string>;
-  /** What else is required of such a node. */
+  /** Further requirements for such a node. */
   affinity?: V1Affinity | undefined;
   resources: V1ResourceRequirements;
 }
 
 /** The operator's own Prometheus. */
 export interface PrometheusOptions {
-  /** False: the operator queries another Prometheus. None is deployed, and it is removed if it exists. */
+  /** False: the operator queries an existing Prometheus. It deploys none, and removes its own if that exists. */
   enabled: boolean;
   /** Prometheus 3.15 or newer: older versions do not read the retention from the configuration file. */
   image: string;

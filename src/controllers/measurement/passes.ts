@@ -44,12 +44,12 @@ export interface PassesOptions {
   /** The shared cache of Nodes. */
   nodes: () => readonly NodeAddresses[];
   caches: Caches;
-  /** Of the exporter of somebody else that a TrafficStack uses. A change of it enqueues the targets. */
+  /** The watch of the existing exporter that a TrafficStack uses. A change enqueues the targets. */
   watches: Pick<InformerPool, 'hold' | 'current'>;
   report: ProblemReport;
 }
 
-/** The reconciles of this controller. Both throw ApiError, TransportError, NotLeaderError, WaitingError. */
+/** The reconciles of this controller. They throw ApiError, TransportError, NotLeaderError, WaitingError. */
 export interface Passes {
   /** Applies or removes the objects of node-exporter and Prometheus. */
   components(): Promise<ReconcileResult>;
@@ -68,7 +68,7 @@ const SOURCE = {
   /** Pods of the DaemonSet that are missing or not ready, and that the pods may not be listed. */
   exporters: 'exporters',
   exporterPods: 'exporterPods',
-  /** Targets that do not fit or belong to somebody else, and that they may not be written. */
+  /** ConfigMaps of targets that are full or foreign, and missing rights to write them. */
   targets: 'targets',
   targetsWrite: 'targetsWrite',
   agentTargets: 'agentTargets',
@@ -79,12 +79,12 @@ const SOURCE = {
 const RESYNC_MS = 60_000;
 /** Requeue delay while an object is being deleted: ms. The deletion also causes an event. */
 const LEAVING_MS = 2_000;
-/** The same while a TrafficStack uses an exporter of somebody else that sends no events: ms. */
-const BLIND_AGAIN_MS = 10_000;
+/** Requeue delay while a TrafficStack uses an exporter whose changes cause no event: ms. */
+const POLL_MS = 10_000;
 /** Requeue delay until the caches are synced: ms. */
 const SYNC_MS = 200;
 
-/** Creates the three reconciles. If a right to watch is missing, objects that depend on it stay as they are. */
+/** Creates the three reconciles. If a right to watch is missing, objects that depend on it are unchanged. */
 export function createPasses(o: PassesOptions): Passes {
   const { client, options, logger, metrics, clock, caches, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
@@ -117,7 +117,7 @@ export function createPasses(o: PassesOptions): Passes {
   };
   const knowsTargets = (): boolean => caches.knowsTargets && caches.stacks.keepers() !== undefined;
   const begin = async (): Promise<V1OwnerReference | undefined> => {
-    if (!caches.settled) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
+    if (!caches.initialized) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
     report.about = await findOwner();
     report.update(SOURCE.caches, caches.refusals());
     return report.about;
@@ -128,7 +128,7 @@ export function createPasses(o: PassesOptions): Passes {
     ...{ members: allComponents(options), live: (member: Member) => caches.live(member) },
   };
 
-  /** Writes targets, once it is known which there are. */
+  /** Writes targets once their sources are known. */
   const write = async (
     pass: Pick<TargetsPass, 'run'>,
     what: string,
@@ -147,11 +147,11 @@ export function createPasses(o: PassesOptions): Passes {
       const keepers = caches.stacks.keepers();
       const unknown = caches.unknownGroups();
       const kept = keptByStacks(KEPT_TYPES, keepers);
-      // The Prometheus itself is of the stack, and its claim stays with this controller.
-      const wanted = withPrometheus(options, keepers?.prometheus.component?.prometheus);
-      const observation = await observeSet(measurementSet(wanted, owner), switchedOff(options, keepers), {
+      // The stack manages Prometheus itself; this controller keeps its claim.
+      const desired = withPrometheus(options, keepers?.prometheus.component?.prometheus);
+      const observation = await observeSet(measurementSet(desired, owner), switchedOff(options, keepers), {
         live: (each) => caches.live(each),
-        unknown: new Set([...unknown, ...kept, ...leftAlone(keepers)]),
+        unknown: new Set([...unknown, ...kept, ...untouchedGroups(keepers)]),
         strangersIn: (namespace) => listStrangers(client, namespace),
       });
       const plan = planSet(observation);
@@ -168,7 +168,7 @@ export function createPasses(o: PassesOptions): Passes {
     async targets() {
       const result = await write(readingFirst, "Prometheus' targets", SOURCE.targetsWrite, knowsTargets);
       const { requeueAfterMs = RESYNC_MS } = result;
-      return { requeueAfterMs: used.isBlind ? Math.min(requeueAfterMs, BLIND_AGAIN_MS) : requeueAfterMs };
+      return { requeueAfterMs: used.isWithoutEvents ? Math.min(requeueAfterMs, POLL_MS) : requeueAfterMs };
     },
     agentTargets: () =>
       write(agents, "Prometheus' agent targets", SOURCE.agentTargetsWrite, () => caches.knowsAgentTargets),
@@ -201,7 +201,7 @@ function createExporterCheck({
         ...observed,
         withoutPodSince,
         notMeasurable: notMeasurable?.() ?? new Map(),
-        // A TrafficStack may have another one than the flags.
+        // A TrafficStack may set a port other than the flags.
         port: portOf(observed.daemonSet) ?? options.exporter.port,
         now,
       }),
@@ -230,8 +230,8 @@ async function reportingRefusal<T>(
   }
 }
 
-/** Caches the first result of `ask`. If `ask` throws, the next call repeats it. */
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: { value: T } | undefined;
-  return async () => (answer ??= { value: await ask() }).value;
+/** Caches the first result of `read`. If `read` throws, the next call repeats it. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: { value: T } | undefined;
+  return async () => (result ??= { value: await read() }).value;
 }

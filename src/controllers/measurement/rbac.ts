@@ -11,7 +11,7 @@ import {
   targetsName,
 } from './names.ts';
 
-/** Exactly the rights that the controller uses. */
+/** Returns exactly the rights that the controller uses. */
 export function controllerRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, KEEP_VERBS, STACK_VERBS);
   return {
@@ -27,7 +27,7 @@ export function controllerRules(namespace: string): Rights {
   };
 }
 
-/** Exactly the rights that removeMeasurement uses. */
+/** Returns exactly the rights that removeMeasurement uses. */
 export function removalRules(namespace: string): Rights {
   const { cluster, own } = byName(namespace, REMOVE_VERBS, REMOVE_VERBS);
   return { cluster: [...cluster, LIST_PODS], own };
@@ -40,11 +40,11 @@ const LIST_PODS: Rule = {
 
 const FIND_PODS: Rule = {
   ...LIST_PODS,
-  why: `${LIST_PODS.why} And to find those of an exporter that a TrafficStack uses.`,
+  why: `${LIST_PODS.why} And to find the pods of an exporter that a TrafficStack uses.`,
 };
 
 /**
- * The rights on the objects that the controller and the TrafficStack `default` create, limited to their names.
+ * Returns the rights on the objects that the controller and the TrafficStack `default` create, limited to their names.
  *
  * @param verbs for the objects of the controller
  * @param stackVerbs for the objects of the stack

@@ -28,7 +28,7 @@ export async function removeMeasurement(
   // The claim is found by its name, so its size does not matter.
   options.prometheus.volume = { kind: 'claim', size: '1Gi' };
   const observation = await observeSet(measurementSet(options), 'all', {
-    // No operator runs the stacks that may have them.
+    // No operator runs the stacks that may own them.
     live: async (member) => withoutStackOwner(await readLive(client, member)),
     unknown: new Set(),
     strangersIn: (where) => listStrangers(client, where),

@@ -9,13 +9,13 @@ import { mergeTargets } from './decide/usedTargets.ts';
 import { AGENT_TARGETS, NODE_TARGETS, OPERATOR_FILE, TARGET_SHARDS, type TargetSet } from './names.ts';
 import type { MeasurementOptions } from './options.ts';
 
-/** What a TargetsPass writes. */
+/** The targets that a TargetsPass writes. */
 export interface TargetSource {
   readonly set: TargetSet;
-  /** What is not scraped if the ConfigMaps are full, such as 'nodes'. */
+  /** The noun for targets that are not scraped if the ConfigMaps are full, such as 'nodes'. */
   readonly what: string;
-  /** The desired files; none if the ConfigMaps of the set are not wanted. */
-  wanted(): TargetFiles;
+  /** Returns the desired files; none if the ConfigMaps of the set should not exist. */
+  desired(): TargetFiles;
   /** Other files of the first ConfigMap. */
   others(): TargetsData;
   /** The ConfigMaps in the cluster, by index. */
@@ -27,7 +27,7 @@ interface NodeSourceOptions {
   /** Name of the pod that this process runs in. */
   readonly podName?: string | undefined;
   readonly caches: Pick<Caches, 'liveTargets' | 'slices' | 'operatorSlices'>;
-  /** The exporters of somebody else that a TrafficStack uses. */
+  /** Returns the targets of the existing exporter that a TrafficStack uses. */
   readonly used: () => readonly Target[];
 }
 
@@ -36,7 +36,7 @@ export function nodeTargets({ options, podName, caches, used }: NodeSourceOption
   return {
     set: NODE_TARGETS,
     what: 'nodes',
-    wanted: () => renderTargetFiles(mergeTargets(used(), targetsOf(caches.slices(), METRICS_PORT)), TARGET_SHARDS),
+    desired: () => renderTargetFiles(mergeTargets(used(), targetsOf(caches.slices(), METRICS_PORT)), TARGET_SHARDS),
     others: (): TargetsData => {
       if (!options.operatorMetrics) return {};
       return { [OPERATOR_FILE]: renderOperatorTargets(operatorTargets(caches.operatorSlices(), podName)) };
@@ -53,7 +53,7 @@ export function agentTargets(
   return {
     set: AGENT_TARGETS,
     what: 'nodes with agents',
-    wanted: () =>
+    desired: () =>
       options.connectivity
         ? renderGroups(agentTargetsOf(caches.agentSlices()), TARGET_SHARDS)
         : { files: [], count: 0, omitted: [] },

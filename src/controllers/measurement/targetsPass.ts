@@ -47,17 +47,17 @@ export class TargetsPass {
    */
   async run(owner: V1OwnerReference | undefined): Promise<ReconcileResult | undefined> {
     const { source, clock, onPass } = this.#o;
-    const wanted = source.wanted();
+    const desired = source.desired();
     const live = source.live();
     const now = clock.monotonic();
-    const data = this.#dataOf(wanted);
+    const data = this.#dataOf(desired);
     const plan = planTargets({ data, live, lastWrite: this.#lastWrite, now });
-    onPass(wanted.count, this.#problemsOf(plan, wanted));
+    onPass(desired.count, this.#problemsOf(plan, desired));
     if (plan.waitMs > 0) return { requeueAfterMs: plan.waitMs };
     const written = await this.#write(plan, data, live, owner);
     // A write without targets must not delay the first node.
-    if (written && wanted.count > 0) this.#lastWrite = { data, at: clock.monotonic() };
-    if (data.length > 0) await this.#tellPods(hashOf(data));
+    if (written && desired.count > 0) this.#lastWrite = { data, at: clock.monotonic() };
+    if (data.length > 0) await this.#annotatePods(hashOf(data));
     return undefined;
   }
 
@@ -98,7 +98,7 @@ export class TargetsPass {
    * Annotates Prometheus' pods right after their volume changed. A kubelet syncs the volumes of a pod when the pod
    * changes, and otherwise only about once a minute.
    */
-  async #tellPods(hash: string): Promise<void> {
+  async #annotatePods(hash: string): Promise<void> {
     for (const pod of this.#o.prometheusPods()) {
       const { annotations, deletionTimestamp } = pod.metadata ?? {};
       if (deletionTimestamp !== undefined || annotations?.[this.#o.source.set.annotation] === hash) continue;

@@ -13,7 +13,7 @@ import { exporterSettings, prometheusProblem, prometheusSettings, withExporter, 
 const NO_PROMETHEUS =
   'with --prometheus-url (prometheus.url in the chart), the operator queries that Prometheus and deploys none';
 
-/** node-exporter and Prometheus, and the rules for another one, as TrafficStacks may have them. The options are the defaults of their settings. */
+/** Returns the built-in types node-exporter, Prometheus, and rules for an existing Prometheus. The options are the defaults of their settings. */
 export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
   const inNamespaces = (standIn: StandIn): StandIn => ({ ...standIn, namespaces: options.discoveryNamespaces });
   return [
@@ -46,7 +46,7 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
   ];
 }
 
-/** The nodes that the flags, or the settings of a component, leave to node-exporter: the proof of what was found counts no others. */
+/** Returns the nodes on which the flags, or the settings of a component, place node-exporter: the proof of a found workload counts no others. */
 function placementOf({ nodeSelector, affinity }: MeasurementOptions['exporter']): Placement {
   return { nodeSelector, ...(affinity !== undefined && { affinity }) };
 }

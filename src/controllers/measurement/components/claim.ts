@@ -4,7 +4,7 @@ import { CLAIM_NAME } from '../names.ts';
 import type { PrometheusOptions, PrometheusVolume } from '../options.ts';
 import type { Component, Meta } from './component.ts';
 
-/** The claim for Prometheus' samples. None for an emptyDir or an existing claim. */
+/** Returns the claim for the samples of Prometheus; none for an emptyDir or an existing claim. */
 export function claimComponents(volume: PrometheusVolume | undefined, metadata: Meta): Component[] {
   if (volume?.kind !== 'claim') return [];
   const { size, storageClassName } = volume;
@@ -22,7 +22,7 @@ export function claimComponents(volume: PrometheusVolume | undefined, metadata: 
   return [{ group: 'claim', resource: PERSISTENT_VOLUME_CLAIMS, object }];
 }
 
-/** The volume for samples: a claim, or an emptyDir, which is deleted with the pod. */
+/** Renders the volume for samples: a claim, or an emptyDir, which is deleted with the pod. */
 export function renderStorage({ volume, storageSize }: PrometheusOptions): Omit<V1Volume, 'name'> {
   if (volume === undefined) return { emptyDir: { sizeLimit: storageSize } };
   return { persistentVolumeClaim: { claimName: volume.kind === 'claim' ? CLAIM_NAME : volume.claimName } };

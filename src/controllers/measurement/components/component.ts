@@ -13,8 +13,8 @@ export interface Component<T extends KubeObject = KubeObject> extends Member<Com
 }
 
 /**
- * A group of objects that is enabled or disabled as a whole. A TrafficStack may keep `exporter` and `prometheus` in place of this
- * controller, but never the namespace of the exporter, in which others may have pods, nor the claim with the samples.
+ * A group of objects that is enabled or disabled as a whole. A TrafficStack may manage `exporter` and `prometheus` instead of this
+ * controller, but never the namespace of the exporter, where others may have pods, nor the claim with the samples.
  */
 export type ComponentGroup = 'exporter' | 'exporterNamespace' | 'prometheus' | 'claim';
 
@@ -25,7 +25,7 @@ export interface Meta extends V1ObjectMeta {
 }
 
 /**
- * The default for an image with a tag, but set explicitly. If somebody sets an image without a tag, the API server
+ * The default for an image with a tag, but set explicitly. If a user sets an image without a tag, the API server
  * defaults the policy to Always, and a field that we do not set would stay Always after we restore the image.
  */
 export const IMAGE_PULL_POLICY = 'IfNotPresent';
@@ -39,8 +39,8 @@ export function pullSecrets(names: readonly string[]): { imagePullSecrets?: V1Lo
 const NOBODY = 65534;
 
 /**
- * Of a pod, at the restricted Pod Security level. On OpenShift without IDs: its SCCs assign a user and an fsGroup of the
- * ranges of the namespace, and refuse any other.
+ * Returns the security context of a pod at the restricted Pod Security level. On OpenShift it has no IDs: SCCs assign a user
+ * and an fsGroup in the ranges of the namespace, and refuse any other.
  *
  * @param hasVolume whether the pod writes to a volume: fsGroup makes it writable for the user nobody
  */
@@ -50,7 +50,7 @@ export function restrictedPod(openshift: boolean, hasVolume = false): V1PodSecur
   return { runAsNonRoot: true, ...user, seccompProfile: { type: 'RuntimeDefault' }, ...group };
 }
 
-/** Of a container, at the restricted Pod Security level, with nothing writable. */
+/** The security context of a container at the restricted Pod Security level, with a read-only file system. */
 export const RESTRICTED_CONTAINER: V1SecurityContext = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },

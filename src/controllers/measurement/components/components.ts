@@ -13,7 +13,7 @@ export function allComponents(options: MeasurementOptions, owner?: V1OwnerRefere
   return [...exporterComponents(options), ...prometheusComponents(options, owner)];
 }
 
-/** The same, and the claim that a TrafficStack may ask for. */
+/** Returns all components and the claim that a TrafficStack may request. */
 export function componentsWithClaim(options: MeasurementOptions): Component[] {
   const { volume } = options.prometheus;
   // Only its name matters.
@@ -26,7 +26,7 @@ export function allTargetComponents(options: MeasurementOptions): Component[] {
   return [NODE_TARGETS, AGENT_TARGETS].flatMap((set) => targetComponents(options, set));
 }
 
-/** Those of one set. */
+/** Returns the ConfigMaps of one set of targets, without data. */
 export function targetComponents(options: MeasurementOptions, set: TargetSet): Component<V1ConfigMap>[] {
   return Array.from({ length: TARGET_SHARDS }, (_, index) => targetsComponent(options, index, {}, undefined, set));
 }

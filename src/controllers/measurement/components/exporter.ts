@@ -15,10 +15,10 @@ export const METRICS_PORT = 'metrics';
 const OS_LABEL = 'kubernetes.io/os';
 
 /**
- * Where the deployed node-exporter runs; undefined if there is none. Without the requirement of Linux: a node without the label may run Linux,
- * and is then reported as one without an exporter.
+ * Returns where the deployed node-exporter runs; undefined if none is deployed. Omits the requirement of Linux: a node without the label may
+ * run Linux, and is then reported as a node without an exporter.
  *
- * @param live of the cluster, by member
+ * @param live returns the object of a member in the cluster
  */
 export function deployedPlacement(
   live: (member: Component) => KubeObject | undefined,
@@ -74,7 +74,7 @@ function renderServiceAccount(options: MeasurementOptions): V1ServiceAccount {
   };
 }
 
-/** A headless Service. Nobody calls it; it exists for its EndpointSlices, from which the targets are read. */
+/** Renders a headless Service. It has no clients; it exists for its EndpointSlices, from which the targets are read. */
 function renderService(options: MeasurementOptions): V1Service {
   return {
     apiVersion: 'v1',

@@ -3,23 +3,23 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS } from '../../../runtime/client/resources.ts';
 import { isMost, type Proof, type ProofContext, type StandIn } from '../../contract/builtIn.ts';
 
-/** Arguments of kube-rbac-proxy, and of a node_exporter that serves HTTPS or asks for a password. */
+/** Arguments of kube-rbac-proxy, and of a node_exporter that serves HTTPS or requires a password. */
 const SECURED = /^--(secure-listen-address|web\.config\.file)\b/;
 /** `node-exporter`, and `node_exporter` of older images, in any registry. */
 const IMAGE = /(^|\/)[^/]*node[-_]exporter[^/]*$/;
 /** The metrics of one collector: `collect[]` is a parameter of node_exporter, which otherwise answers with some hundred KiB. */
 const NETDEV = '/metrics?collect%5B%5D=netdev';
-/** Where a node_exporter listens; not where only its own node reaches it, as behind kube-rbac-proxy. */
+/** The address on which a node_exporter listens, except one that only its own node reaches, as behind kube-rbac-proxy. */
 const LISTENS = /^--web\.listen-address=(?!127\.|localhost|\[::1\]).*:(\d+)$/;
 
 /**
- * The node-exporter of somebody else: a DaemonSet whose pods have the network of their nodes and listen on the port. It is recognized by the port, since
- * that is what keeps another one from starting. Beside a Prometheus of somebody else, which scrapes it already, also by its image: it may have any port.
+ * Finds a node-exporter that the stack does not manage: a DaemonSet whose pods use the host network and listen on the port. It is recognized by the port,
+ * which it would block for a second exporter; with an existing Prometheus, which scrapes it already, also by its image, on any port.
  *
- * Without such a DaemonSet, it may be a program that systemd or a pod of another kind runs: it has the traffic of the devices.
+ * Without such a DaemonSet, systemd or a pod of another kind may run the program: then its metrics show it.
  *
- * @param isScraped whether a Prometheus of the operator has to scrape it: that one has no token, and speaks plain HTTP
- * @param ownPods selects those of the operator's own
+ * @param isScraped whether the operator's own Prometheus has to scrape it: this Prometheus has no token, and speaks plain HTTP
+ * @param ownPods selects the pods of the operator's own node-exporter
  */
 export function foreignExporter(port: number, isScraped: boolean, ownPods: string): StandIn {
   return {
@@ -37,7 +37,7 @@ export function foreignExporter(port: number, isScraped: boolean, ownPods: strin
   };
 }
 
-/** Until Kubernetes has created the pods of a DaemonSet: ms. It creates some hundred in a second. */
+/** Time in which Kubernetes creates the pods of a DaemonSet, ms. It creates some hundred in a second. */
 const NEW_MS = 60_000;
 
 /**
@@ -48,7 +48,7 @@ const NEW_MS = 60_000;
  * | missing, or of an older generation                        | Starting |
  * | pods of the present template on most nodes, Ready on most | Proven   |
  * | pods on most nodes                                        | Starting |
- * | pods are wanted on most nodes, by a DaemonSet that is new | Starting |
+ * | pods are desired on most nodes, by a new DaemonSet        | Starting |
  * | pods of the present template on some nodes, Ready on one  | Few      |
  * | anything else, such as no pods                            | Unproven |
  *
@@ -77,13 +77,13 @@ function hasImage(live: V1DaemonSet): boolean {
   return isOfHost(live) && containers.some(({ image = '' }) => IMAGE.test(image));
 }
 
-/** The container that listens on a port of the nodes. */
+/** Returns the container that listens on a port of the nodes. */
 function listenerOf(live: KubeObject, port: number): V1Container | undefined {
   const containers = (live as V1DaemonSet).spec?.template.spec?.containers ?? [];
   return isOfHost(live) ? containers.find((each) => listensOn(each, port)) : undefined;
 }
 
-/** A port need not be declared: with hostNetwork, it is open without that. */
+/** Whether a container listens on a port. The port need not be declared: with hostNetwork it is open anyway. */
 function listensOn(container: V1Container, port: number): boolean {
   return (
     portsOf(container, port).length > 0 || wordsOf(container).some((word) => LISTENS.exec(word)?.[1] === `${port}`)

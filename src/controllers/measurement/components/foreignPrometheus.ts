@@ -4,26 +4,26 @@ import { SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
 
 /**
- * The Service that prometheus-operator makes in each namespace with a Prometheus, as of kube-prometheus and the helm chart
- * kube-prometheus-stack; and that of the helm chart prometheus.
+ * Select the Service that prometheus-operator creates in each namespace with a Prometheus, as for kube-prometheus and the helm
+ * chart kube-prometheus-stack; and the Service of the helm chart prometheus.
  *
  * Sources: `pkg/prometheus/server/statefulset.go` of prometheus-operator (MakeStatefulSetService, `operated-prometheus`); `_helpers.tpl`
  * of charts/prometheus of prometheus-community (the labels of the server).
  */
 const SELECTORS = ['operated-prometheus=true', 'app.kubernetes.io/name=prometheus,app.kubernetes.io/component=server'];
-/** Names of the port of the API in these. Of others it is the number. */
+/** Names of the API port in these Services. In others the number identifies it. */
 const PORT_NAMES: readonly (string | undefined)[] = ['web', 'http-web', 'http'];
 const STANDARD_PORT = 9090;
 
 /**
- * The Prometheus of somebody else: a Service, since that is what is asked. It is of use if it has what a pass asks for. It is asked without
- * credentials, and over HTTP.
+ * Finds a Prometheus that the stack does not manage: a Service, since queries go to a Service. It is usable if it has the series that a pass
+ * queries. Queries use HTTP without credentials.
  */
 export const FOREIGN_PROMETHEUS: StandIn = {
   resource: SERVICES,
   sought: 'a Service of prometheus-operator or of the helm chart prometheus',
   matches: (live) => portOf(live) !== undefined,
-  // Its object shows nothing: the probe tells.
+  // The object does not show whether it is usable: the probe does.
   problem: () => undefined,
   probe: {
     selectors: SELECTORS,
@@ -33,7 +33,7 @@ export const FOREIGN_PROMETHEUS: StandIn = {
   },
 };
 
-/** Of an ExternalName there is none that has to do with the Service. */
+/** Returns the port of the API. The ports of an ExternalName Service have no effect. */
 function portOf(live: KubeObject): number | undefined {
   const { type, ports = [] } = (live as V1Service).spec ?? {};
   if (type === 'ExternalName') return undefined;

@@ -5,12 +5,12 @@ import { prometheusSelector } from './prometheus.ts';
 import { OWNER } from '../../contract/labels.ts';
 import { isOfAnyStack } from '../../contract/stackOwner.ts';
 
-/** The kinds that decide who answers a query: the Service, and the Deployment of the pods behind it. */
+/** The kinds that decide which server answers a query: the Service, and the Deployment of its pods. */
 const ANSWERING = ['Service', 'Deployment'];
 
 /**
- * A message that names an object of the deployed Prometheus that somebody else created, and what to do about it.
- * Undefined if there is none. A foreign Prometheus must not be queried: it may have series of another cluster, or none.
+ * Returns a message that names a foreign object under a name of the deployed Prometheus, and says what to do. Undefined if
+ * there is none. A foreign Prometheus must not be queried: it may have series of another cluster, or none.
  */
 export function foreignServer(components: readonly Observed<Component>[]): string | undefined {
   const servers = components.filter(
@@ -22,7 +22,7 @@ export function foreignServer(components: readonly Observed<Component>[]): strin
   return `${object} was not made by this operator, so it is not queried: delete it, and the operator creates its own; or set the Prometheus to query with --prometheus-url, prometheus.url in the chart`;
 }
 
-/** Whether a TrafficStack has made the object, as a component of the type Prometheus. */
+/** Whether a TrafficStack created the object, as a component of the type Prometheus. */
 function isOfStack({ member, live }: Observed<Component>): boolean {
   const { namespace = '' } = member.object.metadata ?? {};
   return isOfAnyStack(live, prometheusSelector(namespace));

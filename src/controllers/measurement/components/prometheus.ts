@@ -48,7 +48,7 @@ const WEB_PORT = 'web';
 const SERVER_CA = 'connectivity-ca';
 
 /**
- * ServiceAccount, configuration, Service, Deployment and claim of Prometheus. The ConfigMaps of the targets are written
+ * Renders ServiceAccount, configuration, Service, Deployment and claim of Prometheus. The ConfigMaps of the targets are written
  * separately, when nodes change.
  *
  * @param owner the operator's own Deployment, so that the objects are deleted with it
@@ -224,7 +224,7 @@ function hasServerCa({ connectivity, connectivityTlsSecret }: MeasurementOptions
   return connectivity && connectivityTlsSecret !== '';
 }
 
-/** Without the key. Optional: the bandwidth of the nodes is measured without the connectivity server, too. */
+/** The volume has no private key. It is optional: without the connectivity server, nodes are still measured. */
 function serverCaVolume(secretName: string): V1Volume {
   return { name: SERVER_CA, secret: { secretName, optional: true, items: [{ key: 'ca.crt', path: 'ca.crt' }] } };
 }

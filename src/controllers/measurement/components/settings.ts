@@ -20,8 +20,8 @@ import {
 const DEFAULTS = defaultMeasurementOptions('');
 
 /**
- * The options with the settings of a node-exporter of a stack. It tolerates all taints, and runs on all nodes but those that its own
- * settings leave out, whatever is common to others: each node is measured.
+ * Returns the options with the settings of a node-exporter of a stack. It tolerates all taints, and runs on all nodes except those that
+ * its own settings exclude, whatever the common settings say: each node is measured.
  */
 export function withExporter(
   options: MeasurementOptions,
@@ -37,7 +37,7 @@ export function withExporter(
   };
 }
 
-/** The options with the settings of a Prometheus of a stack. */
+/** Returns the options with the settings of a Prometheus of a stack. */
 export function withPrometheus(
   options: MeasurementOptions,
   settings: PrometheusSpec = {},
@@ -59,7 +59,7 @@ export function withPrometheus(
   };
 }
 
-/** A size that is set for the volume of the flags need not fit into this one. */
+/** Returns the volume and the size limit of a storage. A limit set for the volume of the flags may not fit into this volume. */
 function samplesIn(storage: PrometheusStorage): Pick<PrometheusOptions, 'volume' | 'retentionSize'> {
   const volume = volumeOf(storage);
   return { volume, retentionSize: standardSize(volume) };
@@ -70,7 +70,7 @@ function volumeOf({ size, storageClassName, existingClaim }: PrometheusStorage):
   return size === undefined ? undefined : { kind: 'claim', size, ...given({ storageClassName }) };
 }
 
-/** The size limit of samples that nobody has set. */
+/** Returns the default size limit of samples. */
 function standardSize(volume: PrometheusVolume | undefined): string {
   return volume?.kind === 'claim' ? halfOf(volume.size) : DEFAULTS.prometheus.retentionSize;
 }
@@ -80,7 +80,7 @@ function secondsOf(duration: string | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** What is wrong with the settings of a Prometheus beside the flags: a sentence. */
+/** Returns a sentence about settings of a Prometheus that contradict the flags; undefined if none do. */
 export function prometheusProblem(
   { windowSeconds }: Pick<MeasurementOptions, 'windowSeconds'>,
   { scrapeInterval, retention }: PrometheusSpec = {},
@@ -96,8 +96,8 @@ export function prometheusProblem(
 }
 
 /**
- * The settings with which a node-exporter of a stack is as these options say, whatever the flags become. The names that the operator itself
- * ignores are left out: a newer version may know more.
+ * Returns the settings that give a node-exporter of a stack these options, whatever the flags become. Omits the device names that the operator
+ * ignores by default: a newer version may know more.
  */
 export function exporterSettings({ exporter }: MeasurementOptions): NodeExporterSpec {
   const { port, affinity, resources, ignoredDevices } = exporter;
@@ -108,7 +108,7 @@ export function exporterSettings({ exporter }: MeasurementOptions): NodeExporter
   };
 }
 
-/** The same for a Prometheus. */
+/** Returns the settings that give a Prometheus of a stack these options. */
 export function prometheusSettings({ prometheus }: MeasurementOptions): PrometheusSpec {
   const { resources, scrapeIntervalSeconds, retentionTime, retentionSize, volume } = prometheus;
   return {

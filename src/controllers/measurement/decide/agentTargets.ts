@@ -10,7 +10,7 @@ export const AGENT_SERVICES: readonly (readonly [plane: Plane, service: string])
 ];
 
 /**
- * The agents to scrape: one group for each node, sorted by node, with the agents that run there.
+ * Returns the agents to scrape: one group for each node, sorted by node, with the agents that run there.
  *
  * The plane of an agent is part of its address, as in 10.0.0.1:8082/Host, and Prometheus moves it to a label. With a group
  * for each agent, the files would be twice as large: the name of the node is the larger part of a group.

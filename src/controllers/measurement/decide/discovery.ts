@@ -25,7 +25,7 @@ export const MAX_FILE_BYTES = 900_000;
 /**
  * One target for each node that has an exporter with an address, sorted by node.
  *
- * An endpoint that is not ready is a target too, so that Prometheus reports `up` 0 instead of nothing. A node may have
+ * An endpoint that is not ready is also a target, so that Prometheus reports `up` 0 instead of nothing. A node may have
  * several endpoints, during an update to another port or with two address families. Only one of them is a target,
  * because the node's counters would exist twice: a ready endpoint, or else one that is not ready, or else a terminating
  * one. Among equal ones, the smallest address is chosen, so that the order of endpoints does not matter.
@@ -37,7 +37,7 @@ export function targetsOf(slices: readonly V1EndpointSlice[], portName: string):
   return bestOfEachNode(slices.flatMap((slice) => candidatesOf(slice, portName)));
 }
 
-/** One target for each node, sorted by node: of several the one with the smallest rank, then the smallest address. */
+/** Returns one target for each node, sorted by node: the candidate with the smallest rank, then the smallest address. */
 export function bestOfEachNode(candidates: readonly Candidate[]): Target[] {
   const best = new Map<string, Candidate>();
   for (const candidate of candidates) {
@@ -63,7 +63,7 @@ export function renderTargetFiles(
   return renderGroups(groups, maxFiles, maxBytes);
 }
 
-/** What to scrape of one node. */
+/** The targets of one node. */
 export interface TargetGroup {
   readonly node: string;
   /** As in file_sd, at least one. */

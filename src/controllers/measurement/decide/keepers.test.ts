@@ -3,7 +3,7 @@ import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/
 import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents } from '../components/components.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { deployedByFlags, KEPT_TYPES, leftAlone, switchedOff } from './keepers.ts';
+import { deployedByFlags, KEPT_TYPES, untouchedGroups, switchedOff } from './keepers.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 const NOTHING_ON = {
@@ -164,12 +164,12 @@ describe('the claim of Prometheus', () => {
     ['it is being deleted, and is made again', [stack([auto], [], true)], true],
   ])('is neither made nor deleted without an own Prometheus: %s', (_, stacks, isLeft) => {
     const keepers = keepersOf(KEPT_TYPES, stacks, allComponents(OPTIONS), BY_FLAGS);
-    expect([...leftAlone(keepers)]).toEqual(isLeft ? ['claim'] : []);
+    expect([...untouchedGroups(keepers)]).toEqual(isLeft ? ['claim'] : []);
     expect(switchedOff(OPTIONS, keepers)).not.toContain('claim');
     expect(switchedOff(NOTHING_ON, keepers)).toContain('claim');
   });
 
   it('stays as it is while stacks are not known', () => {
-    expect([...leftAlone(undefined)]).toEqual(['claim']);
+    expect([...untouchedGroups(undefined)]).toEqual(['claim']);
   });
 });

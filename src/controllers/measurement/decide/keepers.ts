@@ -2,22 +2,22 @@ import type { Keepers, KeptTypes } from '../../contract/keepers.ts';
 import type { ComponentGroup } from '../components/component.ts';
 import type { MeasurementOptions } from '../options.ts';
 
-/** The groups that a stack may keep. */
+/** The groups that a stack may manage, with the types of its components. */
 export const KEPT_TYPES = {
   exporter: 'NodeExporter',
   prometheus: 'Prometheus',
 } as const satisfies KeptTypes<'exporter' | 'prometheus'>;
 export type StackGroup = keyof typeof KEPT_TYPES;
 
-/** The groups that the flags deploy. */
+/** Returns the groups that the flags deploy. */
 export function deployedByFlags(options: MeasurementOptions): ReadonlySet<StackGroup> {
   const off = switchedOff(options);
   return new Set((Object.keys(KEPT_TYPES) as StackGroup[]).filter((group) => !off.has(group)));
 }
 
 /**
- * The groups that are switched off. The namespace is there for as long as somebody has the exporter, and the claim for as long as the operator
- * may have a Prometheus: see leftAlone.
+ * Returns the groups that are switched off. The namespace exists as long as the exporter is on, and the claim as long as the operator
+ * may have a Prometheus: see untouchedGroups.
  */
 export function switchedOff(options: MeasurementOptions, keepers?: Keepers<StackGroup>): ReadonlySet<ComponentGroup> {
   const hasExporter = keepers?.exporter.isOn ?? options.exporter.enabled;
@@ -31,12 +31,12 @@ export function switchedOff(options: MeasurementOptions, keepers?: Keepers<Stack
 }
 
 /**
- * What is neither made nor deleted: the claim, for as long as a stack does without an own Prometheus, or has not decided that yet. It
- * would get a volume for nothing. One that is there has samples, which are back when the own Prometheus is.
+ * Returns the groups that are neither created nor deleted: the claim, while a stack does not deploy its own Prometheus, or has not decided
+ * that yet. A new claim would get a volume for nothing. An existing claim has samples, which the own Prometheus uses again later.
  *
- * @param keepers undefined if that is not known
+ * @param keepers undefined while they are not known
  */
-export function leftAlone(keepers: Keepers<StackGroup> | undefined): ReadonlySet<ComponentGroup> {
+export function untouchedGroups(keepers: Keepers<StackGroup> | undefined): ReadonlySet<ComponentGroup> {
   if (keepers === undefined) return new Set(['claim']);
   const { isOn, isUndecided, used } = keepers.prometheus;
   return new Set(isUndecided || isOn === false || used !== undefined ? ['claim'] : []);

@@ -46,7 +46,7 @@ export function portOf(daemonSet: V1DaemonSet | undefined): number | undefined {
  * | not ready for another reason               | the reason that Kubernetes gives, such as ErrImagePull        |
  * | no pod                                     | only the number of nodes; events of the DaemonSet say why     |
  *
- * Only the first two messages say how to choose another port. Nodes that cannot be measured are no problem, except that
+ * Only the first two messages say how to choose another port. Nodes that cannot be measured are not a problem, except that
  * they are counted if they have no pod. During a rollout of the DaemonSet, each node lacks a ready pod for less than
  * STARTING_MS.
  */

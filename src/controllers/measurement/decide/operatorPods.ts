@@ -17,10 +17,10 @@ export interface OperatorTarget {
 }
 
 /**
- * The operator's pods, sorted by name: all endpoints of the Services that select this process's own pod and have a port
+ * Returns the operator's pods, sorted by name: all endpoints of the Services that select this process's own pod and have a port
  * named `metrics`. This works without the name of the Service, which depends on the release, and excludes other
- * Services of the namespace. A pod that is not ready is a target too. With them, the pods for DNS weights: the endpoints of
- * Services of the same release with the component `weights`, whose labels Kubernetes copies to their EndpointSlices.
+ * Services of the namespace. A pod that is not ready is also a target. The result includes the pods for DNS weights: the
+ * endpoints of Services of the same release with the component `weights`, whose labels Kubernetes copies to their EndpointSlices.
  *
  * @param slices EndpointSlices of the operator's namespace
  * @param ownPod name of the pod that this process runs in; undefined outside of a cluster, where there is no target

@@ -6,8 +6,8 @@ import { KEPT_TYPES } from './keepers.ts';
 const TYPES: ReadonlySet<string> = new Set(Object.values(KEPT_TYPES));
 
 /**
- * What keeps the node-exporter and the Prometheus of TrafficStacks from running, as the status of the stacks says: components that have failed,
- * and those that cannot be written. Their Events and metrics are of the stack.
+ * Returns the problems of node-exporter and Prometheus in the status of TrafficStacks: components that have failed, and components that
+ * cannot be written. The stack has their Events and metrics.
  */
 export function stackProblems(stacks: readonly TrafficStack[]): Problem[] {
   return stacks.flatMap(({ metadata, status }) =>

@@ -22,13 +22,13 @@ export interface TargetsObservation {
   readonly now: number;
 }
 
-/** What to do with the ConfigMaps of targets. `apply` and `remove` are empty while a write has to wait. */
+/** The plan for the ConfigMaps of targets. `apply` and `remove` are empty while a write has to wait. */
 export interface TargetsPlan {
   /** Indexes of ConfigMaps to apply. Includes unchanged ones: Applier compares before it writes. */
   readonly apply: readonly number[];
   /** Indexes of ConfigMaps that are no longer needed. */
   readonly remove: readonly number[];
-  /** Indexes of ConfigMaps that somebody else created. They are not touched, but reported as a problem. */
+  /** Indexes of ConfigMaps that another owner created. They are not touched, but reported as a problem. */
   readonly foreign: readonly number[];
   /** Milliseconds until the next write; 0: write now. */
   readonly waitMs: number;
@@ -53,11 +53,11 @@ export const REPAIR_INTERVAL_MS = 1_000;
 export function planTargets(observation: TargetsObservation): TargetsPlan {
   const { data, live } = observation;
   const foreign = indexesOf(live, (each) => each !== undefined && !isOurs(each));
-  const wanted = data.map((_, index) => index).filter((index) => !foreign.includes(index));
+  const desired = data.map((_, index) => index).filter((index) => !foreign.includes(index));
   const surplus = indexesOf(live, (each, index) => index >= data.length && each !== undefined && isOurs(each));
-  const same = surplus.length === 0 && wanted.every((index) => isSame(live[index]?.data, data[index]));
+  const same = surplus.length === 0 && desired.every((index) => isSame(live[index]?.data, data[index]));
   const waitMs = same ? 0 : waitingTime(observation);
-  return waitMs > 0 ? { apply: [], remove: [], foreign, waitMs } : { apply: wanted, remove: surplus, foreign, waitMs };
+  return waitMs > 0 ? { apply: [], remove: [], foreign, waitMs } : { apply: desired, remove: surplus, foreign, waitMs };
 }
 
 function waitingTime({ data, lastWrite, now }: TargetsObservation): number {
@@ -68,9 +68,9 @@ function waitingTime({ data, lastWrite, now }: TargetsObservation): number {
   return Math.max(0, lastWrite.at + interval - now);
 }
 
-/** True if `data` has every file of `wanted` with its content. Other files do not count. */
-function isSame(data: TargetsData | undefined, wanted: TargetsData = {}): boolean {
-  return Object.entries(wanted).every(([file, content]) => data?.[file] === content);
+/** True if `data` has every file of `desired` with its content. Other files do not count. */
+function isSame(data: TargetsData | undefined, desired: TargetsData = {}): boolean {
+  return Object.entries(desired).every(([file, content]) => data?.[file] === content);
 }
 
 function indexesOf<T>(list: readonly T[], matches: (each: T, index: number) => boolean): number[] {

@@ -3,11 +3,11 @@ import { addressOf, addressOn, type NodeAddresses } from '../../../nodes/nodeAdd
 import { bestOfEachNode, type Target } from './discovery.ts';
 
 /**
- * One target for each node that has a pod of an exporter, at the address of the node, sorted by node. As with EndpointSlices, a pod that is not
- * ready is a target, too.
+ * Returns one target for each node that has a pod of an exporter, at the address of the node, sorted by node. As with EndpointSlices, a pod
+ * that is not ready is also a target.
  *
- * @param pods of a DaemonSet with hostNetwork
- * @param port that they listen on
+ * @param pods the pods of a DaemonSet with hostNetwork
+ * @param port the port of the exporter
  */
 export function targetsOfPods(pods: readonly V1Pod[], port: number): Target[] {
   return bestOfEachNode(
@@ -20,8 +20,8 @@ export function targetsOfPods(pods: readonly V1Pod[], port: number): Target[] {
 }
 
 /**
- * One target for each node that can be measured and has an IP address, sorted by node: of a program that no object shows, as systemd runs it. Whether
- * it runs on a node, the scrape tells.
+ * Returns one target for each node that can be measured and has an IP address, sorted by node: for a program without a Kubernetes object, such as a
+ * systemd unit. The scrape shows whether it runs on a node.
  */
 export function targetsOfNodes(nodes: readonly NodeAddresses[], port: number): Target[] {
   const targets = nodes.flatMap((node) => {
@@ -37,7 +37,7 @@ function rankOf({ metadata, status }: V1Pod): number {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true ? 0 : 1;
 }
 
-/** The targets of both, sorted by node; of a node that has both the first one. Two on one node would count its traffic twice. */
+/** Merges targets, sorted by node. A node in both lists has the target of the first: two targets would count its traffic twice. */
 export function mergeTargets(first: readonly Target[], others: readonly Target[]): Target[] {
   const nodes = new Set(first.map(({ node }) => node));
   const all = [...first, ...others.filter(({ node }) => !nodes.has(node))];

@@ -25,7 +25,7 @@ import type { MeasurementOptions } from '../options.ts';
 export interface Caches {
   readonly informers: readonly Informer<KubeObject>[];
   /** True when every informer is synced or refused. */
-  readonly settled: boolean;
+  readonly initialized: boolean;
   /** The objects that may not be listed or watched, with the messages of the API server. */
   refusals(): Problem[];
   /** Groups with objects that cannot be watched. They must not be changed. */
@@ -82,7 +82,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
   const hasAgents = options.prometheus.enabled && options.connectivity;
   const agents = hasAgents ? [createInformer({ ...shared, ...agentSliceSelection(options) })] : [];
   const pods = createInformer({ ...shared, ...podSelection(options) });
-  // Agents that are not known keep no node from being measured.
+  // Nodes are measured also while the agents are not known.
   const deciding = [...targets.informers, slices, ...own];
   const decidingAgents = [...agentTargets.informers, ...agents];
   const informers = [...components.informers, ...deciding, ...decidingAgents, pods];
@@ -92,7 +92,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
 
   return {
     informers,
-    get settled() {
+    get initialized() {
       return keepers.settled && informers.every(({ synced, refusal }) => synced || refusal !== undefined);
     },
     refusals: () => [

@@ -9,8 +9,8 @@ import { exporterNamespace } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 
 /**
- * Reads the input for the decision about missing exporters. Lists the pods only while the DaemonSet lacks some, because
- * a watch of all pods would serve nothing else. The right to list pods exists for the clean-up anyway.
+ * Reads the input for the decision about missing exporters. Lists the pods only while the DaemonSet lacks some: a watch of
+ * all pods would have no other use. The right to list pods exists for the clean-up anyway.
  *
  * @throws ApiError, TransportError
  */

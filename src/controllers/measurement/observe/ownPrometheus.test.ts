@@ -59,7 +59,7 @@ describe('foreignServer', () => {
   });
 });
 
-describe('askingOnlyOurs', () => {
+describe('restrictedToOwn', () => {
   it('does not query a foreign Prometheus, and queries ours again when that is deleted', async () => {
     const asked: string[] = [];
     let closed = false;
@@ -71,7 +71,7 @@ describe('askingOnlyOurs', () => {
       },
       close: () => void (closed = true),
     };
-    const client = askingOnlyOurs(inner, () => foreign);
+    const client = restrictedToOwn(inner, () => foreign);
     const query = { expression: 'up' } as InstantQuery;
     await expect(client.query(query)).rejects.toMatchObject({ reason: 'BadConfiguration', message: foreign });
     expect(asked).toEqual([]);

@@ -12,12 +12,12 @@ import type { Observed } from '../../../runtime/objectSet/plan.ts';
 import { PROMETHEUS_NAME } from '../names.ts';
 
 /**
- * Wraps a client of the deployed Prometheus, so that it never queries a Prometheus that somebody else created under the
- * same name. `query` throws PrometheusError BadConfiguration while there is one.
+ * Wraps a client of the deployed Prometheus, so that it never queries a foreign Prometheus under the same name. `query`
+ * throws PrometheusError BadConfiguration while there is one.
  *
  * @param foreign returns the message about the foreign object; undefined if there is none
  */
-export function askingOnlyOurs(
+export function restrictedToOwn(
   client: PrometheusClient,
   foreign: () => string | undefined | Promise<string | undefined>,
 ): PrometheusClient {
@@ -60,7 +60,7 @@ const UNTRUSTED =
 /**
  * The same message for a process that does not keep the deployed Prometheus in a cache: reads its Service and its Deployment.
  *
- * @param namespace of the operator
+ * @param namespace the namespace of the operator
  * @throws ApiError, TransportError
  */
 export async function readForeignServer(client: Pick<Client, 'get'>, namespace: string): Promise<string | undefined> {

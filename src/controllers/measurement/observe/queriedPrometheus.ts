@@ -7,7 +7,7 @@ import {
 import type { PrometheusFlags } from '../../contract/flags.ts';
 import type { StackSource } from '../../contract/context.ts';
 import { DEFAULT_STACK, usedBy } from '../../contract/keepers.ts';
-import { askingOnlyOurs } from './ownPrometheus.ts';
+import { restrictedToOwn } from './ownPrometheus.ts';
 import { measurementEndpoint } from '../options.ts';
 import type { CommonFlags } from '../../../options/commonFlags.ts';
 import type { PrometheusEndpoint } from '../../../prometheus/endpoint.ts';
@@ -19,7 +19,7 @@ import type { Transport } from '../../../runtime/client/transport.ts';
 import type { RuntimeMetrics } from '../../../runtime/manager/metrics.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 
-/** The Prometheus of the flags, or else the one that the operator deploys. */
+/** Returns the Prometheus of the flags, or else the Prometheus that the operator deploys. */
 export function endpointOf(flags: PrometheusFlags & Pick<CommonFlags, 'namespace'>): PrometheusEndpoint {
   const { prometheusUrl, prometheusUsername, prometheusPasswordFile, prometheusHeader } = flags;
   if (prometheusUrl === undefined) {
@@ -73,16 +73,16 @@ export interface PrometheusChoice {
   readonly endpoint: PrometheusEndpoint;
   /** Whether `endpoint` is the Prometheus that the operator deploys. */
   readonly isOwn: boolean;
-  /** See askingOnlyOurs. */
+  /** See restrictedToOwn. */
   readonly foreign: () => string | undefined | Promise<string | undefined>;
   /** URL of what usedServerOf returns. */
   readonly usedUrl: () => string | undefined;
 }
 
-/** A client of the Prometheus that is queried. */
+/** Creates a client of the Prometheus that is queried. */
 export function createPrometheus({ endpoint, isOwn, foreign, usedUrl }: PrometheusChoice): PrometheusClient {
   const client = createPrometheusClient(endpoint);
-  return isOwn ? routedClient(askingOnlyOurs(client, foreign), usedUrl) : client;
+  return isOwn ? routedClient(restrictedToOwn(client, foreign), usedUrl) : client;
 }
 
 /** Keeps of a TrafficStack what `usedServerOf` reads: enough for a process that runs no stack. */

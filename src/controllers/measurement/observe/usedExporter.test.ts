@@ -113,10 +113,10 @@ it('its DaemonSet is watched while it is used, and not read; each change is told
   };
   const { name, namespace } = WORKLOAD;
   const made = await api.create(DAEMONSETS, { metadata: { namespace, name }, spec: daemonSet('').spec });
-  expect(exporter.isBlind).toBe(true);
+  expect(exporter.isWithoutEvents).toBe(true);
   expect(await addresses()).toEqual([]);
   await isTold();
-  expect([await addresses(), exporter.isBlind]).toEqual([[], false]);
+  expect([await addresses(), exporter.isWithoutEvents]).toEqual([[], false]);
   const one = pod('a', made.metadata?.uid ?? '');
   api.objects.set('Pod monitoring/p', {
     ...one,
@@ -131,6 +131,6 @@ it('its DaemonSet is watched while it is used, and not read; each change is told
   expect(api.calls.filter(({ verb }) => verb === 'get')).toHaveLength(1);
   used = undefined;
   await addresses();
-  expect([watches.size, exporter.isBlind]).toEqual([0, false]);
+  expect([watches.size, exporter.isWithoutEvents]).toEqual([0, false]);
   await watches.close();
 });

@@ -13,24 +13,24 @@ import { podsSelectedBy } from '../../contract/labels.ts';
 import type { Target } from '../decide/discovery.ts';
 import { targetsOfNodes, targetsOfPods } from '../decide/usedTargets.ts';
 
-/** Until the pods are listed again although the DaemonSet says nothing new: ms. The address of a node may change. */
-const LIST_AGAIN_MS = 300_000;
+/** Time until the pods are listed again although the DaemonSet is unchanged, ms. The address of a node may change. */
+const RELIST_MS = 300_000;
 
 export interface UsedExporterOptions {
   readonly client: Pick<Client, 'get' | 'list'>;
   readonly nodes: () => readonly NodeAddresses[];
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Watches its DaemonSet, for as long as it is used. */
+  /** The watches of DaemonSets: each lasts as long as its DaemonSet is used. */
   readonly watches: Pick<InformerPool, 'hold' | 'current'>;
-  /** The exporter of somebody else that a TrafficStack uses; undefined if none does. */
+  /** Returns the existing exporter that a TrafficStack uses; undefined if none does. */
   readonly used: () => Used | undefined;
-  /** That of a component that names none. */
+  /** The port of a component whose spec has none. */
   readonly port: number;
 }
 
 /**
- * The targets of an exporter of somebody else. It has no EndpointSlices under a name that is known, so its pods are listed: when its DaemonSet has
- * another resourceVersion, as its status has with each pod that comes or goes. One that no object shows is on all nodes.
+ * Reads the targets of an existing exporter that the stack does not manage. The name of its EndpointSlices is not known, so its pods are listed, whenever
+ * the resourceVersion of its DaemonSet changes: each added or removed pod changes the status. An exporter without a Kubernetes object is on all nodes.
  */
 export class UsedExporter {
   readonly #o: UsedExporterOptions;
@@ -40,13 +40,13 @@ export class UsedExporter {
     this.#o = options;
   }
 
-  /** Whether there is one of which a change is no event: no object shows it, or its watch is not current. */
-  get isBlind(): boolean {
+  /** Whether an exporter is used whose changes cause no event: it has no Kubernetes object, or its watch is not current. */
+  get isWithoutEvents(): boolean {
     const used = this.#o.used();
     return used !== undefined && (isOfNodes(used) || this.#o.watches.current(selectionOf(used)) === undefined);
   }
 
-  /** As they were read last; none without one. */
+  /** Returns the targets that were read last; none without an exporter. */
   targets(): readonly Target[] {
     const used = this.#o.used();
     return used !== undefined && isOfNodes(used)
@@ -67,7 +67,7 @@ export class UsedExporter {
     const port = this.#portOf(used);
     const version = `${daemonSet.metadata?.uid} ${daemonSet.metadata?.resourceVersion} ${port}`;
     const now = this.#o.clock.monotonic();
-    if (this.#known?.version === version && now - this.#known.at < LIST_AGAIN_MS) return;
+    if (this.#known?.version === version && now - this.#known.at < RELIST_MS) return;
     this.#known = { version, at: now, targets: targetsOfPods(await this.#podsOf(daemonSet), port) };
   }
 
@@ -88,7 +88,7 @@ export class UsedExporter {
   }
 }
 
-/** Whether no object shows it: the stack names a node that has it. */
+/** Whether the exporter has no Kubernetes object: the status of the stack names a node that runs it. */
 function isOfNodes({ workload }: Used): boolean {
   return workload.kind === NODES.kind;
 }

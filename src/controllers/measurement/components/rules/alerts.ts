@@ -7,9 +7,9 @@ import { weightAlerts } from './weightAlerts.ts';
 import type { AlertingRule, RuleGroup } from './rule.ts';
 
 const OPERATOR = `job="${OPERATOR_JOB}"`;
-/** The pods for DNS weights, also where one scrape configuration has all pods of the operator. */
+/** Matches the pods for DNS weights, also where one scrape job has all pods of the operator. */
 const WEIGHTS = `job=~"${OPERATOR_JOB}|${WEIGHTS_JOB}"`;
-/** Only the leader writes. The view of a standby may differ for a moment. */
+/** Selects the leader: only it writes, and the view of a standby may differ for a moment. */
 const OF_LEADER = ofLeaderWith(OPERATOR);
 
 /** Nodes that the operator cannot measure, such as those that are not Ready. */
@@ -17,7 +17,7 @@ const NOT_MEASURABLE = `traffic_operator_node_not_measurable{${OPERATOR}} == 1`;
 
 type Shown = Pick<MeasurementOptions, 'operatorMetrics' | 'weights'>;
 
-/** The alerting rules. Without the operator's metrics only the rules about other metrics are useful. */
+/** Renders the alerting rules. Without the operator's metrics, only rules about other metrics are useful. */
 export function renderAlertingRules(options: Shown): string {
   return renderGroups(groupsWith(options), options);
 }
@@ -169,7 +169,7 @@ ${NOT_MEASURABLE}`,
 };
 
 const CLASS_ALERTS = classAlerts((matchers) => ofLeader('traffic_operator_connectivity_findings', matchers));
-/** Without the process for DNS weights, as in earlier versions: other alerts would restart Prometheus, although they are silent. */
+/** The alerts without the process for DNS weights, as in earlier versions: other texts would restart Prometheus, although the alerts are silent. */
 const SILENT_WEIGHT_ALERTS = weightAlerts(ofLeader);
 const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matchers, WEIGHTS), {
   manager: OPERATOR,

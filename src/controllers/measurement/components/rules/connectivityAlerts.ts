@@ -4,8 +4,8 @@ import { pingPattern } from '../../../../connectivity/protocol/ping.ts';
 import type { AlertingRule, RuleGroup, Severity } from './rule.ts';
 
 /**
- * The alerts about the connectivity check. All are silent without it: the first group needs figures of the server, or its
- * scrape job; the second needs findings, which the operator has of ConnectivityChecks only.
+ * Returns the first group of alerts about the connectivity check. Both groups are silent without it: the first needs metrics of
+ * the server, or its scrape job; the second needs findings, which only ConnectivityChecks have.
  *
  * The first group has the four alerts of k8s-netchecker-server (doc/metrics.md there), with their names and labels. They
  * differ from the original, which assumes an interval of 15 s, and fires for ever at others:
@@ -17,7 +17,7 @@ import type { AlertingRule, RuleGroup, Severity } from './rule.ts';
  * | NetCheckerTCPServerDelay | a rise by 100 ms in 5 minutes: ends after 5 minutes, though the delay stays | above 100 ms for 5 minutes |
  * | NetCheckerDNSSlow | a rise by 300 ms in 5 minutes: the same | above 300 ms for 5 minutes |
  *
- * Without any figure all four fired, also where nothing was deployed. Here one fires, where Prometheus has the job.
+ * Without any series all four fired, even with nothing deployed. Here one fires, and only where Prometheus has the job.
  */
 export function originalAlerts(notMeasurable: string): RuleGroup {
   return { name: 'netchecker', rules: [agentErrors(notMeasurable), REPORTS_MISSING, TCP_DELAY, DNS_SLOW] };
@@ -26,7 +26,7 @@ export function originalAlerts(notMeasurable: string): RuleGroup {
 /** As in the original: receivers may be chosen by it. */
 const LABELS = { service: 'netchecker' };
 
-/** The errors and reports of an agent. Of a server that was replaced, the series may have another instance. */
+/** Sums by agent: the series of a replaced server may have another instance. */
 const inAnHour = (counter: string): string => `sum by (agent) (increase(${counter}[1h]))`;
 const ERRORS = inAnHour('ncagent_error_count_total');
 const REPORTS = inAnHour('ncagent_report_count_total');
@@ -64,7 +64,7 @@ absent(ncagent_report_count_total) and on () up{job="${SERVER_NAME}"}`,
     '{{ if $labels.plane }}Agents of the plane {{ $labels.plane }} that have missed two reports or more: {{ $value }}, for 5 minutes.{{ else }}Prometheus has had no report of any agent for 5 minutes.{{ end }}',
 };
 
-/** Each agent requests this path of the server, under the name that it has for the server. */
+/** Matches the path of the server that each agent requests, under any name of the server. */
 const PING = `url=~"${pingPattern()}"`;
 
 const TCP_DELAY: AlertingRule = {

@@ -8,7 +8,7 @@ import { defaultMeasurementOptions } from '../../options.ts';
 import { renderAlertingRules } from './alerts.ts';
 import { renderRecordingRules } from './recording.ts';
 
-/** All rule groups for a Prometheus that scrapes the operator: those that the chart has in its PrometheusRule. */
+/** Returns all rule groups for a Prometheus that scrapes the operator, as in the PrometheusRule of the chart. */
 export function ruleGroups(): object[] {
   const options = { ...defaultMeasurementOptions(''), weights: true };
   const files = [renderRecordingRules(options), renderAlertingRules(options)];
@@ -16,7 +16,7 @@ export function ruleGroups(): object[] {
 }
 
 /**
- * The PrometheusRule of a stack, with the name and the content of that of the chart.
+ * Renders the PrometheusRule of a stack, with the name and the content of the PrometheusRule of the chart.
  *
  * @param operatorNamespace the default namespace
  */

@@ -19,8 +19,8 @@ const RATIO = 'node:traffic_operator_bandwidth:ratio';
 const FROM_OPERATOR = 'max by (node) (traffic_operator_node_bandwidth_ratio)';
 
 /**
- * The recording rules for the bandwidth use of each node. If the operator is scraped, they use its figure: computing it
- * from the series of the exporters takes seconds of each evaluation on 10,000 nodes, and a third of the memory.
+ * Renders the recording rules for the bandwidth use of each node. If the operator is scraped, they use its ratio: computing
+ * the ratio from the series of 10,000 exporters takes seconds of each evaluation, and a third of the memory.
  */
 export function renderRecordingRules({
   prometheus,
@@ -73,7 +73,7 @@ const SPEED = 'node_device:node_network_speed_bytes:known';
 function transmitRate(windowSeconds: number): string {
   const names = quoted(`lo|${DEFAULT_EXCLUDED_DEVICES}|${BRIDGE_NAME}|${VLAN_NAME}`);
   const drivers = quoted(`(?i:${VIRTUAL_DRIVERS.map((driver) => driver.replaceAll('.', '\\.')).join('|')}).*`);
-  // A counter that began again at 0 has no rate until the window has passed: the slope is negative.
+  // A counter that was reset to 0 has no rate until the window has passed: the slope is negative.
   return `deriv(node_network_transmit_bytes_total{${EXPORTER},device!~${names}}[${windowSeconds}s]) >= 0
 unless on (node, device)
   (${SLAVES})

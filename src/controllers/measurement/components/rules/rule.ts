@@ -7,7 +7,7 @@ export interface RecordingRule {
 }
 
 /**
- * `critical`: decisions stop or use old figures, or the network of many nodes is at fault. `warning`: something is missing,
+ * `critical`: decisions stop or use old data, or the network of many nodes is at fault. `warning`: something is missing,
  * the rest works.
  */
 export type Severity = 'critical' | 'warning';

@@ -2,25 +2,25 @@ import { StackReason } from '../../../../api/trafficstack/reasons.ts';
 import type { ComponentState } from '../../../../api/trafficstack/terms.ts';
 import type { RuleGroup } from './rule.ts';
 
-/** Two states with an alert of their own. */
+/** The two states with their own alerts. */
 const FAILED: ComponentState = 'Failed';
 const DEGRADED: ComponentState = 'Degraded';
-/** States in which nothing of the stack is waited for: others may wait for such a component. */
+/** States of a component that waits for no other component: others may wait for it. */
 const ROOTS = ['Progressing', 'Unknown', 'Removing'] as const satisfies ComponentState[];
-/** Seconds until a stack that is not ready is an alert. */
+/** Time until the alert about a stack that is not ready, seconds. */
 const LATE_SECONDS = 900;
 
 /**
- * The alerts about stacks, silent without TrafficStacks. A fault is one alert, the one that says most: a component that is
- * Failed or Degraded, also if an object of its name is somebody else's; then a stack whose spec is no good; then one that is
- * not ready for anything else.
+ * Returns the alerts about stacks, silent without TrafficStacks. A fault fires one alert, the most specific: a component that is
+ * Failed or Degraded, also if another owner has an object of its name; then a stack with an invalid spec; then a stack that is
+ * not ready for another reason.
  *
- * TrafficStackNotReady names the component that the others wait for. That is another one from step to step, and each would
- * begin the time of a `for` anew. So the time is that of the status, which also survives a restart. What cannot be read has no
- * such component, and is told by its reason. Without both, changes wait, for example for `upgrade.query`: all components
- * that are not ready are Waiting.
+ * TrafficStackNotReady names the component that the others wait for. This component changes from step to step, and each change
+ * would restart the time of a `for`. So the alert uses the time in the status, which also survives a restart. If the objects cannot
+ * be read, there is no such component, and the alert has the reason. Without both, changes wait, for example for `upgrade.query`:
+ * all components that are not ready are Waiting.
  *
- * @param ofLeader the series of a metric that the leader has
+ * @param ofLeader returns the leader's series of a metric
  */
 export function stackAlerts(ofLeader: (metric: string, matchers?: string) => string): RuleGroup {
   const inState = (...states: readonly ComponentState[]): string => {
@@ -56,7 +56,7 @@ ${ofLeader(stalled)} == 1`,
         severity: 'warning',
         summary: 'TrafficStack {{ $labels.stack }} is not ready{{ with $labels.component }}: {{ . }} is not{{ end }}',
         description:
-          'For 15 minutes, {{ if $labels.component }}the stack has not been ready. Other components may wait for {{ $labels.component }}{{ else if $labels.reason }}what the stack is made of could not be read, and nothing is changed{{ else }}changes of the stack have waited, for example for upgrade.query{{ end }}. Its status has the reason.',
+          'For 15 minutes, {{ if $labels.component }}the stack has not been ready. Other components may wait for {{ $labels.component }}{{ else if $labels.reason }}the operator could not read objects that the stack needs, and changed nothing{{ else }}changes of the stack have waited, for example for upgrade.query{{ end }}. Its status has the reason.',
       },
       {
         alert: 'TrafficStackComponentFailed',
@@ -65,7 +65,7 @@ ${ofLeader(stalled)} == 1`,
         severity: 'warning',
         summary: 'The component {{ $labels.component }} of TrafficStack {{ $labels.stack }} has failed',
         description:
-          'It was not ready at its deadline, or an object of its name belongs to somebody else. What depends on it waits. Its status has the reason.',
+          'It was not ready at its deadline, or another owner has an object of its name. Components that depend on it wait. Its status has the reason.',
       },
       {
         alert: 'TrafficStackComponentDegraded',
@@ -74,16 +74,16 @@ ${ofLeader(stalled)} == 1`,
         severity: 'warning',
         summary: 'The component {{ $labels.component }} of TrafficStack {{ $labels.stack }} is degraded',
         description:
-          'It was ready, and for 15 minutes pods of it have not been available, what must be true has not been, or a write has failed. Its status has the reason.',
+          'It was ready. For 15 minutes, some of its pods have not been available, a condition for its readiness has not been met, or a write has failed. Its status has the reason.',
       },
       {
         alert: 'TrafficStackStalled',
         expr: `max by (stack, reason) ${ofSpec} == 1`,
         for: '5m',
         severity: 'warning',
-        summary: 'Nothing is done for TrafficStack {{ $labels.stack }}: {{ $labels.reason }}',
+        summary: 'TrafficStack {{ $labels.stack }} is stalled: {{ $labels.reason }}',
         description:
-          'For 5 minutes, its spec, its dependencies or its components have been invalid, or no node is selected. What runs goes on, and nothing is changed until the spec is corrected.',
+          'For 5 minutes, its spec, its dependencies or its components have been invalid, or no node is selected. Running components are unchanged until the spec is corrected.',
       },
     ],
   };

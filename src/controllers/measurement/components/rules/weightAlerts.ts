@@ -15,11 +15,11 @@ interface Jobs {
 }
 
 /**
- * The alerts about DNS weights, silent without TrafficWeights.
+ * Returns the alerts about DNS weights, silent without TrafficWeights.
  *
- * The first is that of k8s-traffic-controller, which compares both weights; during a ramp, that of the step counts. It also fires if no weight ever was in force: then
- * there is no current one to compare with. And if writes fail while the weight of the cluster stays: then records do not
- * follow the readiness of Services.
+ * The first is an alert of k8s-traffic-controller, which compares both weights; during a ramp, it compares the weight of the step. It also fires if no
+ * weight was ever active, so that there is no current weight to compare with, and if writes fail while the weight of the cluster is
+ * unchanged, so that records do not follow the readiness of Services.
  *
  * @param ofLeader the series of a metric that the leader has
  * @param jobs undefined without pods for DNS weights
