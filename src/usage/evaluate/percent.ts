@@ -24,7 +24,7 @@ export interface CapacityDrop {
 /** The fullest of the measured devices of a node. */
 export interface FullDevice {
   readonly device: string;
-  /** Of the speed of the device. */
+  /** The rate in percent of the speed of the device. */
   readonly percent: number;
 }
 
@@ -100,8 +100,8 @@ type Numbers = Pick<NodeUsage, 'transmitBytesTotal' | 'bytesPerSecond' | 'capaci
  * | Max       | the larger of both sums: the larger percentage      | a transmit and a receive rate |
  * | Sum       | both sums together: up to 200 % of a full-duplex link | a transmit and a receive rate |
  *
- * With the measure Fullest, the figures are those of the device with the highest percent instead of the sums. What has
- * no speed cannot be the fullest. With a stated capacity:
+ * With the measure Fullest, the values of the device with the highest percent replace the sums. A device without a
+ * speed cannot be the fullest. With a stated capacity:
  *
  * | devices that count | Fullest is                                                             | source of its capacity |
  * |--------------------|------------------------------------------------------------------------|------------------------|

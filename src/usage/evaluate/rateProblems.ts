@@ -74,7 +74,7 @@ const FROZEN =
 export const LONGEST_SILENCE_SECONDS = 20;
 
 /**
- * True if counters that have not moved within the rate window, or for 20 s of it, cannot be those of a node.
+ * True if no node has counters that do not move within the rate window, or for 20 s of it.
  *
  * | the node may be silent                                                  | because                                   |
  * |-------------------------------------------------------------------------|-------------------------------------------|

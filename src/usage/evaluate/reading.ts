@@ -4,10 +4,10 @@ import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
 export type Direction = 'Transmit' | 'Receive' | 'Max' | 'Sum';
 
 /**
- * What the percent of a node with several devices is.
+ * How the percent of a node with several devices is computed.
  *
  * - Sum: the sum of their rates in percent of the sum of their speeds.
- * - Fullest: the percent of the fullest device. A device that does not count, or has no figure, is not looked at.
+ * - Fullest: the percent of the fullest device. Devices that do not count, or have no percent, are ignored.
  */
 export type Measure = 'Sum' | 'Fullest';
 
@@ -23,14 +23,14 @@ export interface StatedCapacities {
 }
 
 /**
- * What the percent of a node stands for. A pass evaluates all nodes once for each distinct reading, from the same
- * answers, however many objects share the reading.
+ * The choices by which the percent of a node is computed. A pass evaluates all nodes once for each distinct reading, from
+ * the same answers, however many objects share the reading.
  */
 export interface Reading {
   readonly direction: Direction;
   /** Default: Sum. */
   readonly measure?: Measure | undefined;
-  /** Of the devices that count, only those whose whole name matches. Syntax of RE2. Default: all. */
+  /** Only devices whose whole name matches count, among those that count otherwise. Syntax of RE2. Default: all. */
   readonly include?: string | undefined;
   /** Devices whose whole name matches do not count. Syntax of RE2. Default: none. */
   readonly exclude?: string | undefined;
@@ -38,7 +38,7 @@ export interface Reading {
   readonly capacities?: StatedCapacities | undefined;
 }
 
-/** Of how many passes the figures of a reading are kept at least: a verdict compares two. */
+/** Minimum number of passes that are kept of each reading: a verdict compares two. */
 export const LEAST_PASSES = 2;
 
 /** The reading that every pass evaluates. */

@@ -9,10 +9,10 @@ export type Unread = 'NotAsked' | 'NoTime';
 const WHY_UNREAD: Readonly<Record<Unread, string>> = {
   NotAsked: 'the pass did not evaluate this direction, measure, devices and capacity; the next one does',
   NoTime:
-    'the pass had no time left for this direction, measure, devices and capacity: let TrafficWatches have the same ones, and use simpler patterns in devices',
+    'the pass had no time left for this direction, measure, devices and capacity: let TrafficWatches share them, and use simpler patterns in devices',
 };
 
-/** What a pass found for one reading besides the default one. */
+/** The results of a pass for one reading besides the default reading. */
 export interface ReadingFigures {
   /** As `Snapshot.nodes`; empty if `error` or `hadNoTime` is set. */
   nodes: ReadonlyMap<string, NodeUsage>;
@@ -77,12 +77,12 @@ export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number
   return Math.abs(seconds) < TELLING_OFFSET_SECONDS ? undefined : Math.round(seconds / 60);
 }
 
-/** The lags that are told: seconds. Few, so that the same lag always has the same text. */
-const TELLING_LAGS = [240, 120, 60, 30];
+/** The lags that messages report: seconds. Few, so that similar lags have the same text. */
+const REPORTED_LAGS = [240, 120, 60, 30];
 
-/** The highest of TELLING_LAGS that the lag reaches. Undefined if samples come in time, or the lag is not known. */
+/** The highest of REPORTED_LAGS that the lag reaches. Undefined if samples come in time, or the lag is not known. */
 export function tellingLag({ lagSeconds = 0 }: Pick<Snapshot, 'lagSeconds'>): number | undefined {
-  return TELLING_LAGS.find((seconds) => lagSeconds >= seconds);
+  return REPORTED_LAGS.find((seconds) => lagSeconds >= seconds);
 }
 
 /** Below 4 samples, one missed scrape leaves a rate of two samples or none. */

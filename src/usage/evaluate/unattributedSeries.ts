@@ -13,7 +13,7 @@ export interface Strays {
   readonly ambiguous: Unattributed;
 }
 
-/** Those of the rates and of the facts together. Both are about the same devices: of each kind the larger number counts, not the sum. */
+/** Combines the series of the rates and of the facts. Both are about the same devices: the larger number of each kind counts, not the sum. */
 export function unattributedOf(rates: Strays, facts: Strays): UnattributedSeries {
   const unmatched = rates.unmatched.series >= facts.unmatched.series ? rates.unmatched : facts.unmatched;
   const ambiguous = rates.ambiguous.series >= facts.ambiguous.series ? rates.ambiguous : facts.ambiguous;

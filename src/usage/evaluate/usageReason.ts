@@ -32,7 +32,7 @@ export type UsageReason =
 /** Why a node has no percent. */
 export interface Problem {
   readonly reason: Exclude<UsageReason, 'Measured'>;
-  /** What is wrong, and what to do, without figures that change with each pass. */
+  /** The problem, and the action to take, without numbers that change with each pass. */
   readonly message: string;
   /** Time of the newest sample, seconds since 1970. Set if it is too old for a rate. */
   readonly newestSeconds?: number;

@@ -50,11 +50,11 @@ export async function evaluateNodes({ nodes, answers }: Part): Promise<Map<strin
 }
 
 /**
- * The figures of each reading, by its key. Undefined if there is no reading. Others have their turn between two readings,
- * since the patterns of a new one are compiled, which can take milliseconds. A reading for which no time is left has no
- * figure, rather than those of some nodes.
+ * Returns the results of each reading, by its key. Undefined if there is no reading. Yields to other tasks between two readings:
+ * the patterns of a new reading are compiled, which can take milliseconds. A reading for which no time is left has no
+ * results, rather than the results of some nodes.
  *
- * @param parts a node of several parts is evaluated by the last one
+ * @param parts if several parts have a node, the last of them evaluates it
  */
 export async function evaluateReadings(
   readings: Readings,

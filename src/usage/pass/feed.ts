@@ -24,12 +24,12 @@ import { ticks } from './ticks.ts';
 const NO_PASS = { pass: 0 } as Snapshot;
 
 /**
- * What passes must give. It may change between two passes.
+ * The readings and the numbers of passes that are requested. They may change between two passes.
  *
- * A reading that stays is the same object: it identifies what was compiled for it. Of a reading with more than two passes,
- * earlier ones that were not run, since the operator was not running or kept fewer, or that lack the reading, are read
- * from Prometheus, a few after each pass. A node that is measured by a veth or macvlan uplink has no figure in these. See
- * `asRead` for the figures.
+ * An unchanged reading must be the same object: it identifies its compiled patterns. If a reading needs more than two passes,
+ * earlier passes that were not run, because the operator was not running or kept fewer, or that lack the reading, are read
+ * from Prometheus, a few after each pass. A node that is measured by a veth or macvlan uplink has no data in these. See
+ * `asRead` for the results.
  */
 export type PassDemand = Asked;
 
@@ -52,8 +52,8 @@ export interface UsageFeed {
 export interface UsageFeedOptions {
   endpoint: PrometheusEndpoint;
   /**
-   * Returns the settings of the next pass. Other ones than those of the pass before, by identity, are of another Prometheus: what was
-   * read of it before is forgotten.
+   * Returns the settings of the next pass. Settings that are another object than before mean another Prometheus: earlier results are
+   * forgotten.
    */
   query: () => UsageQuery;
   /** Time between the starts of two passes, milliseconds. */

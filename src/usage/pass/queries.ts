@@ -114,15 +114,15 @@ export function ratesQuery(
 }
 
 /**
- * The devices whose rate may be wrong. The answer is usually empty.
+ * Returns the query for devices whose rate may be wrong. The answer is usually empty.
  *
  * | value                             | the device                                                                          |
  * |-----------------------------------|-------------------------------------------------------------------------------------|
- * | the time of its newest sample     | that sample is too old: its rate is of the past                                     |
- * | 1                                 | has one sample in the window. VictoriaMetrics gives it the slope 0, Prometheus none. Not if another series of it has more, as that of a replaced pod of an exporter |
+ * | the time of its newest sample     | that sample is too old: its rate is outdated                                        |
+ * | 1                                 | has one sample in the window. VictoriaMetrics gives it the slope 0, Prometheus none. Not if another series of the device has more samples, as after an exporter's pod was replaced |
  * | below 0                           | has a counter that fell within the window or shortly before                         |
  *
- * A server shows a sample for five minutes, unless the target was scraped without the series, or is gone: writers to a store often say neither.
+ * A server shows a sample for five minutes, unless the target was scraped without the series, or was removed: writers to a store often report neither.
  *
  * @param offsetSeconds how long ago, by the server's clock
  * @param counters those that may have fallen

@@ -42,7 +42,7 @@ export type QueryKind =
   | 'fallen_speeds';
 
 /**
- * Runs a query in the background, with its own deadline: that of a pass, or `atLeastMs` if it is longer.
+ * Runs a query in the background, with its own deadline: as long as the deadline of a pass, or `atLeastMs` if that is longer.
  *
  * @param atLeastMs lower limit of the deadline, milliseconds
  */
@@ -93,16 +93,16 @@ export interface RatesOptions {
   readonly counted?: Counted;
 }
 
-/** Of which devices, when, and which of their counters may have fallen: by default the transmitted bytes. */
+/** The devices and the time of a lateQuery, and the counters that may have fallen: by default the transmitted bytes. */
 export interface LateOptions extends Pick<RatesOptions, 'scope' | 'offsetSeconds'> {
   readonly counters?: readonly Counted[];
 }
 
-/** What lateQuery found. */
+/** The results of a lateQuery. */
 export interface AskedLate extends Omit<LateSamples, 'fallen'> {
   /** All nodes of the answer, with the labels of their series. */
   readonly found: ReadonlyMap<string, NodeSamples>;
-  /** Of the rate window, with the margin of FALL_MARGIN_SECONDS, seconds since 1970. */
+  /** The start of the rate window, with the margin of FALL_MARGIN_SECONDS, seconds since 1970. */
   readonly windowStart: number;
 }
 
@@ -124,7 +124,7 @@ export class QueryRunner {
   /**
    * Bytes per second of each device.
    *
-   * @param table stores the rates, in place of those of the previous answer
+   * @param table stores the rates, and overwrites the rates of the previous answer
    * @param cache the labels of the series of the previous answer
    * @param offsetSeconds how long ago; 0 by default
    * @param counted sent bytes by default

@@ -73,7 +73,7 @@ export class Sampling {
     this.#samples = new WindowSamples(o.clock, o.query.windowSeconds);
   }
 
-  /** What is known so far. */
+  /** The results so far. */
   get value(): Pick<Snapshot, 'samplesPerWindow' | 'lagSeconds'> {
     const { windowSeconds, scrapeIntervalSeconds: interval } = this.#query;
     const samples = interval === undefined ? this.#samples.value : Math.floor(windowSeconds / interval);

@@ -91,7 +91,7 @@ export class UsageCollector {
   readonly #receiveRates: ReceiveRates;
   readonly #filters = new DeviceFilters();
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** What each reading took last, milliseconds. */
+  /** The last evaluation time of each reading, milliseconds. */
   readonly #costs = new WeakMap<Reading, number>();
   /** Labels of the series in the last answer with rates. */
   readonly #seriesCache = new SeriesCache();
@@ -164,7 +164,7 @@ export class UsageCollector {
   }
 
   /**
-   * What a pass would have found some time ago: the rates of then, with the facts and capacities that were read last.
+   * Returns the results that a pass would have had some time ago: the rates of that time, with the facts and capacities that were read last.
    * Call it after a successful `next`. Throws what `next` throws.
    *
    * @param now milliseconds since 1970; used if no sample has the time of the server
@@ -245,7 +245,7 @@ export class UsageCollector {
     this.#sampling.refresh();
   }
 
-  /** What all nodes are evaluated with. Late devices, and those with one sample, lose their rates. */
+  /** Returns the data by which all nodes are evaluated. Late devices, and devices with one sample, lose their rates. */
   #answers(
     facts: Answers['facts'],
     { decoded: { nodes: rates } }: Answered,
@@ -278,7 +278,7 @@ export class UsageCollector {
 
   /**
    * Searches for uplinks of the nodes without series, and evaluates these nodes by the default reading.
-   * @returns the nodes to evaluate by other readings. A failure does not fail the pass: it is told as an info.
+   * @returns the nodes to evaluate by other readings. A failure does not fail the pass: it becomes an info.
    */
   async #addUplinks(
     usages: Map<string, NodeUsage>,

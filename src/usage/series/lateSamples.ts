@@ -5,17 +5,17 @@ export type Devices = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Devices whose rates are wrong or of the past, by node. */
 export interface LateSamples {
-  /** Those whose newest sample is too old for a rate, with `newest` of each. */
+  /** Nodes with devices whose newest sample is too old for a rate, with `newest` of each. */
   readonly nodes: ReadonlyMap<string, NodeSamples>;
   /** How old the newest sample of a rate may be, seconds. */
   readonly oldestSeconds: number;
-  /** Those with one sample in the rate window. */
+  /** Devices with one sample in the rate window. */
   readonly single: Devices;
-  /** Those with a counter that fell, however little. */
+  /** Devices with a counter that fell, however little. */
   readonly fell: Devices;
-  /** Those with a counter that fell within the rate window so far that its rate is wrong, by counter. */
+  /** Devices with a counter that fell so far within the rate window that its rate is wrong, by counter. */
   readonly fallen: Readonly<Record<'transmit' | 'receive', Devices>>;
-  /** In the answers that have them. */
+  /** The warnings in the answers. */
   readonly warnings: readonly string[];
   readonly infos: readonly string[];
 }
@@ -62,8 +62,8 @@ export function add(devices: Map<string, Set<string>>, node: string, device: str
 }
 
 /**
- * Removes the rates of late devices, since they say nothing of now, and those of devices with one sample. The devices stay, since a RateTable knows
- * their places. Another series of the device may still get samples: see onlyLive.
+ * Removes the rates of late devices, which are outdated, and the rates of devices with one sample. Keeps the devices, since a RateTable stores
+ * their positions. Another series of the device may still get samples: see onlyLive.
  */
 export function dropLate(
   late: Pick<LateSamples, 'nodes' | 'single'>,

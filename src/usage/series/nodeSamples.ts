@@ -9,7 +9,7 @@ export interface DeviceSamples extends DeviceFacts {
   peak?: number | undefined;
   /** Time of its newest sample, seconds since 1970. Only of devices whose samples are too old for a rate. */
   newest?: number | undefined;
-  /** The labels of the series with the rate, to compare them with those of a duplicate. Absent if they are not kept. */
+  /** The labels of the series with the rate, to compare them with the labels of a duplicate. Absent if they are not kept. */
   source?: LabelSource | undefined;
 }
 

@@ -75,8 +75,8 @@ export class SeriesCache {
   }
 
   /**
-   * Stores a series for which `recall` returned undefined. Returns undefined, and stores nothing, if its bytes have
-   * another form than those of Prometheus.
+   * Stores a series for which `recall` returned undefined. Returns undefined, and stores nothing, if its bytes are
+   * not in the form that Prometheus writes.
    *
    * @param metric its parsed labels
    */

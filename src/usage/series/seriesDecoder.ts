@@ -20,9 +20,9 @@ export interface Unattributed {
 const MOST_EXAMPLES = 5;
 const LONGEST_QUOTE = 60;
 
-/** What a decoder reads: one number of each device, or its facts, with one answer for each metric. */
+/** The samples that a decoder reads: one number of each device, or its facts, with one answer for each metric. */
 type Samples = 'rate' | 'peak' | 'newest' | 'facts';
-/** What the samples of one answer are. */
+/** The meaning of the samples in one answer. */
 type Field = Exclude<Samples, 'facts'> | FactField;
 
 /** The labels that identify the node of a series. */
@@ -47,7 +47,7 @@ export class SeriesDecoder implements SeriesVisitor {
   readonly #kept: RateTable | undefined;
 
   /**
-   * @param samples what it reads. A table stores rates, in place of those of the previous answer
+   * @param samples the samples to read. A table stores rates, and overwrites the rates of the previous answer
    */
   constructor(resolver: SeriesResolver, samples: Samples | RateTable) {
     this.#resolver = resolver;
@@ -184,7 +184,7 @@ export class SeriesDecoder implements SeriesVisitor {
     return isDuplicate ? undefined : reading;
   }
 
-  /** Of the facts, counts the counters only: the other metrics repeat the same devices. */
+  /** Counts a series that no node has. Counts only the counters among the facts: the other metrics repeat the same devices. */
   #note(unattributed: Unattributed, field: Field, metric: Labels | null | undefined): void {
     if (this.#samples === 'facts' && field !== 'total') return;
     unattributed.series++;
@@ -192,7 +192,7 @@ export class SeriesDecoder implements SeriesVisitor {
   }
 }
 
-/** The labels in which a series differs from the first one of its device. Empty if those of the first are not kept. */
+/** Returns the labels in which a series differs from the first series of its device. Empty if the labels of the first are not kept. */
 function differing({ source }: DeviceSamples, metric: Labels): string[] {
   return source === undefined ? [] : differingLabels(source.labels, metric);
 }

@@ -59,7 +59,7 @@ describe('foreignServer', () => {
   });
 });
 
-describe('restrictedToOwn', () => {
+describe('askingOnlyOurs', () => {
   it('does not query a foreign Prometheus, and queries ours again when that is deleted', async () => {
     const asked: string[] = [];
     let closed = false;
@@ -71,7 +71,7 @@ describe('restrictedToOwn', () => {
       },
       close: () => void (closed = true),
     };
-    const client = restrictedToOwn(inner, () => foreign);
+    const client = askingOnlyOurs(inner, () => foreign);
     const query = { expression: 'up' } as InstantQuery;
     await expect(client.query(query)).rejects.toMatchObject({ reason: 'BadConfiguration', message: foreign });
     expect(asked).toEqual([]);

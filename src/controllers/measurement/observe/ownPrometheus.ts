@@ -17,7 +17,7 @@ import { PROMETHEUS_NAME } from '../names.ts';
  *
  * @param foreign returns the message about the foreign object; undefined if there is none
  */
-export function restrictedToOwn(
+export function askingOnlyOurs(
   client: PrometheusClient,
   foreign: () => string | undefined | Promise<string | undefined>,
 ): PrometheusClient {

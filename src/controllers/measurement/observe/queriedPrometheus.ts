@@ -7,7 +7,7 @@ import {
 import type { PrometheusFlags } from '../../contract/flags.ts';
 import type { StackSource } from '../../contract/context.ts';
 import { DEFAULT_STACK, usedBy } from '../../contract/keepers.ts';
-import { restrictedToOwn } from './ownPrometheus.ts';
+import { askingOnlyOurs } from './ownPrometheus.ts';
 import { measurementEndpoint } from '../options.ts';
 import type { CommonFlags } from '../../../options/commonFlags.ts';
 import type { PrometheusEndpoint } from '../../../prometheus/endpoint.ts';
@@ -73,7 +73,7 @@ export interface PrometheusChoice {
   readonly endpoint: PrometheusEndpoint;
   /** Whether `endpoint` is the Prometheus that the operator deploys. */
   readonly isOwn: boolean;
-  /** See restrictedToOwn. */
+  /** See askingOnlyOurs. */
   readonly foreign: () => string | undefined | Promise<string | undefined>;
   /** URL of what usedServerOf returns. */
   readonly usedUrl: () => string | undefined;
@@ -82,7 +82,7 @@ export interface PrometheusChoice {
 /** Creates a client of the Prometheus that is queried. */
 export function createPrometheus({ endpoint, isOwn, foreign, usedUrl }: PrometheusChoice): PrometheusClient {
   const client = createPrometheusClient(endpoint);
-  return isOwn ? routedClient(restrictedToOwn(client, foreign), usedUrl) : client;
+  return isOwn ? routedClient(askingOnlyOurs(client, foreign), usedUrl) : client;
 }
 
 /** Keeps of a TrafficStack what `usedServerOf` reads: enough for a process that runs no stack. */

@@ -75,7 +75,7 @@ export function isSlave({ flags }: DeviceFacts): boolean {
 
 /**
  * True by the driver, or by the flags of tunnels. Flags do not matter with the driver or the name of a NIC: a NIC can be
- * without ARP. macvlan and ipvlan are virtual, too.
+ * without ARP. macvlan and ipvlan are also virtual.
  */
 export function isVirtual(name: string, { driver, flags }: DeviceFacts): boolean {
   if (isPhysicalDriver(driver)) return false;
@@ -85,7 +85,7 @@ export function isVirtual(name: string, { driver, flags }: DeviceFacts): boolean
 
 /**
  * True for a veth or netkit driver. If the driver is unknown: true if iface_link is not the device's own index, which
- * means that the device is on top of another one.
+ * means that the device is on top of another device.
  */
 export function isPairOrChild({ driver, ifaceId, ifaceLink }: DeviceFacts): boolean {
   if (isPairDriver(driver)) return true;
@@ -110,12 +110,12 @@ function isInfiniBandDriver(driver = ''): boolean {
   return driver.includes('ib_ipoib');
 }
 
-/** True for the usual name of a bridge, unless the driver is that of a NIC. */
+/** True for the usual name of a bridge, unless the driver is a NIC driver. */
 export function isBridge(name: string, { driver }: DeviceFacts): boolean {
   return BRIDGE.test(name) && !isPhysicalDriver(driver);
 }
 
-/** False for a device that is down, or whose speed is that of no link. A missing fact proves nothing. */
+/** False for a device that is down, or whose speed no link can have. A missing fact proves nothing. */
 export function mayBeNic({ speed, flags }: DeviceFacts): boolean {
   return isOn(flags) && (speed === undefined || isUsable(speed));
 }

@@ -70,16 +70,16 @@ export function wholeName(pattern: string): RegExp {
  * | never    | Loopback     | lo, whatever the pattern |
  * | never *  | Name         | its name matches `exclude` |
  * | never    | Vlan         | named like a VLAN, eth0.100 |
- * | never    | Absent       | no byte counter. Without that of a NIC the node may have no percent, see `lackOfCounter` |
- * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device; or named as the standby of a failover device, ens3nsby beside ens3 |
+ * | never    | Absent       | no byte counter. If a NIC lacks its counter, the node may have no percent, see `lackOfCounter` |
+ * | never    | Slave        | IFF_SLAVE: its bond counts, or Azure's synthetic device; or named as the standby of a failover device, ens3nsby with ens3 |
  * | uplink   | Driver       | driver macvlan or ipvlan |
  * | never    | Driver       | another virtual driver: bridge, tunnel, VLAN, Open vSwitch, … |
  * | uplink   | Driver/Child | driver veth or netkit; or no driver of a NIC, and iface_link is not its own index |
  * | never    | Tunnel       | no driver of a NIC, and the flags of a tunnel: IFF_POINTOPOINT or IFF_NOARP |
- * | never    | Bridge/Name  | named like a bridge, br-… or breth0 beside eth0, without a driver of a NIC. Bridge if it may be a NIC, see `doubtOf` |
- * | never    | Function     | a virtual function or sub-function beside its physical function, or beside the port of a DPU. With traffic the node may have no percent, see `busyFunction` |
+ * | never    | Bridge/Name  | named like a bridge, br-… or breth0 with eth0, without a driver of a NIC. Bridge if it may be a NIC, see `doubtOf` |
+ * | never    | Function     | a virtual function or sub-function on a node with its physical function, or with the port of a DPU. With traffic the node may have no percent, see `busyFunction` |
  * | 2        | Team         | a team: no metric identifies its ports, so the ports count instead |
- * | 3        | InfiniBand   | IP over InfiniBand, beside Ethernet |
+ * | 3        | InfiniBand   | IP over InfiniBand, on a node with Ethernet |
  * | 1        |              | all others: Ethernet, bonds, Wi-Fi, USB, and the NICs of cloud providers |
  *
  * Rank `uplink` comes last. Its devices are pod interfaces and other devices on top of a NIC. On a node that is a

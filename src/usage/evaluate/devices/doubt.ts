@@ -14,8 +14,8 @@ const MOST_NAMES = 5;
  * | missing                | the device may be                              | unless                                         |
  * |------------------------|------------------------------------------------|------------------------------------------------|
  * | flags                  | the slave of a bond                            | no device of the node is, or may be, a bond    |
- * | flags                  | a bond, a tunnel, or the synthetic device of Azure | the driver or the name is that of a NIC or a bond |
- * | iface_link or iface_id | a veth, a VLAN or a macvlan                    | the driver or the name is that of a NIC, or the name is eth0 |
+ * | flags                  | a bond, a tunnel, or the synthetic device of Azure | a NIC or a bond has such a driver or name         |
+ * | iface_link or iface_id | a veth, a VLAN or a macvlan                    | a NIC has such a driver or name, or the name is eth0 |
  * | driver and speed       | a bridge, if another device is named br-…   | it is down                                     |
  *
  * @param failover true if it is a failover device, which can have slaves that no flag shows
@@ -49,7 +49,7 @@ export function doubtOf({ counted, excluded }: Pick<NodeDevices, 'counted' | 'ex
   return belowFailover(counted) ?? repeated(counted, excluded) ?? exchanged(counted, excluded);
 }
 
-/** The slaves of a failover device have no flag, unlike those of a bond. */
+/** Returns the doubt about slaves of a failover device, which have no flag, unlike slaves of a bond. */
 function belowFailover(counted: readonly CountedDevice[]): string | undefined {
   const namesOf = (failover: boolean): string[] =>
     counted.flatMap(({ name, unclear }) => ((unclear?.isFailover === true) === failover ? [name] : []));
@@ -74,7 +74,7 @@ function repeated(counted: readonly CountedDevice[], excluded: NodeDevices['excl
   const series = [...lacking].join(' and ');
   const names = listOf([...doubted].map(({ name }) => name));
   return (
-    `Prometheus has no ${series} of ${names}, so the traffic of one may be that of another device; ` +
+    `Prometheus has no ${series} of ${names}, so one may carry the traffic of another device; ` +
     `keep ${series}, or choose the devices: spec.devices`
   );
 }

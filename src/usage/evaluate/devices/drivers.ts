@@ -15,7 +15,7 @@ const SUB_DRIVERS = ['macvlan', 'ipvlan'];
 
 /**
  * Drivers of NICs, and of devices that stand for NICs, as ethtool names them. Only with one of these do flags and links
- * not matter: a NIC may have no ARP (HiperSockets, modems). Any other driver may be that of a tunnel. Source: the drivers
+ * not matter: a NIC may have no ARP (HiperSockets, modems). Any other driver may belong to a tunnel. Source: the drivers
  * of servers, clouds and boards in drivers/net of Linux.
  */
 const PHYSICAL_DRIVERS: ReadonlySet<string> = new Set([

@@ -17,8 +17,8 @@ const OWN_TRAFFIC = /^(?:_?vf?|s)[0-9]+$/;
 /** The port of a DPU (BlueField), as seen by its own cores. */
 const DPU_PORT = /^p[0-9]+$/;
 /**
- * What is beside the port of a DPU: representors of the host, of virtual functions and of sub-functions (pf0hpf, pf0vf1, en3f0pf0sf0), and
- * sub-functions (enp3s0f0s0). Source: https://github.com/MrBr-github/lshca/issues/62
+ * Names of devices next to the port of a DPU: representors of the host, of virtual functions and of sub-functions (pf0hpf, pf0vf1,
+ * en3f0pf0sf0), and sub-functions (enp3s0f0s0). Source: https://github.com/MrBr-github/lshca/issues/62
  */
 const DPU_FUNCTION = /(?:pf[0-9]+(?:hpf|[vs]f[0-9]+)|f[0-9]+s[0-9]+)$/;
 /** The standby of a failover device, after the name of that device: ens10nsby. Source: docs/networking/net_failover of Linux. */
@@ -63,8 +63,8 @@ export class Functions {
   }
 
   /**
-   * Describes a device that `has`. Undefined for a representor, and for what is beside the port of a DPU: their traffic may stay on the host.
-   * A function sends its own, and most drivers do not count it for the physical function.
+   * Describes a device that `has`. Undefined for a representor, and for a device next to the port of a DPU: their traffic may stay on the host.
+   * A function sends its own traffic, which most drivers do not count for the physical function.
    */
   describe(name: string, facts: DeviceFacts): VirtualFunction | undefined {
     const [, parent = '', end = ''] = FUNCTION_NAME.exec(name) ?? [];
@@ -74,7 +74,7 @@ export class Functions {
     return physical === undefined ? undefined : { name, physical, byDriver: true };
   }
 
-  /** The first device by name whose driver is that of a physical function of this device. */
+  /** Returns the first device by name whose driver can be the physical function's for this device. */
   #byDriver({ driver }: DeviceFacts): string | undefined {
     const parents = FUNCTION_DRIVERS.get(driver ?? '');
     if (parents === undefined) return undefined;
@@ -100,7 +100,7 @@ export class Functions {
     return this.#isDpu;
   }
 
-  /** The name of the device with this name, or with this name and that of a port after it. */
+  /** Returns the name of the device with this name, or with this name followed by the name of a port. */
   #deviceNamed(name: string): string | undefined {
     if (this.#devices.has(name)) return name;
     this.#names ??= new Map(Array.from(this.#devices.keys(), (device) => [device.replace(PORT, ''), device]));

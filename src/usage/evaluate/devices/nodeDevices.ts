@@ -1,7 +1,7 @@
 import type { DeviceChoice } from './devices.ts';
 import type { VirtualFunction } from './functions.ts';
 
-/** What the facts of a device do not show. Absent if they show all. */
+/** The properties of a device that its facts do not show. Absent if they show all. */
 export interface Unclear {
   /** The flags are missing: it may be the slave of a bond. */
   readonly mayBeSlave?: true | undefined;
@@ -22,13 +22,13 @@ export interface CountedDevice {
   readonly speed: number | undefined;
   /** Message about an invalid counter. */
   readonly invalid: string | undefined;
-  /** Set if the driver is that of a NIC or a bond. Other facts can be of another network than the counter, see `podNetwork`. */
+  /** Set if the driver belongs to a NIC or a bond. Other facts can be of another network than the counter, see `podNetwork`. */
   readonly isNic?: true | undefined;
-  /** Set for a bond. Its speed is that of its active slaves. */
+  /** Set for a bond. Its speed is the speed of its active slaves. */
   readonly isBond?: true | undefined;
   /** Set for a device that is switched off. A missing fact proves nothing. */
   readonly isOff?: true | undefined;
-  /** What its facts do not show. Absent if they show all. */
+  /** The properties that its facts do not show. Absent if they show all. */
   readonly unclear?: Unclear | undefined;
 }
 

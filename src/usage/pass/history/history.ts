@@ -9,10 +9,10 @@ import { missingPasses, type Asked, type MissingPass } from './kept.ts';
 const READ_AT_ONCE = 3;
 const READ_AGAIN_AFTER_MS = 60_000;
 
-/** What a pass would have found some time ago. */
+/** The results that a pass would have had some time ago. */
 export type Past = Omit<Snapshot, 'pass' | 'startedAt'>;
 
-/** Reads what a pass would have found that had started then: milliseconds since 1970. */
+/** Reads the results of a pass that would have started at a time, milliseconds since 1970. */
 export type ReadPast = (startedAt: number, deadline: Deadline, readings: Readings) => Promise<Past>;
 
 /** Settings of a feed. */
@@ -25,7 +25,7 @@ interface HistoryOptions {
   logger: Logger;
 }
 
-/** What was read of a pass: all of it, or further readings. */
+/** The part of a pass that was read: all of it, or further readings. */
 type Found = { readonly past: Snapshot } | { readonly readings: Snapshot['readings'] };
 
 /**

@@ -1,18 +1,18 @@
 import { DEFAULT_KEY, LEAST_PASSES, NO_READINGS, type Readings } from '../../evaluate/reading.ts';
 import type { ReadingFigures, Snapshot } from '../../evaluate/snapshot.ts';
 
-/** What passes must give. */
+/** The readings and the numbers of passes that are requested. */
 export interface Asked {
   /** The readings besides the default one. */
   readonly readings: Readings;
-  /** Of how many passes the figures of a reading are kept, by its key. At least LEAST_PASSES are. */
+  /** Returns the number of passes that are kept of a reading, by its key. At least LEAST_PASSES are kept. */
   passesOf(key: string): number;
 }
 
 /** Before anybody asks. */
 export const NOTHING_ASKED: Asked = { readings: NO_READINGS, passesOf: () => LEAST_PASSES };
 
-/** What is needed of a pass to say what it lacks. */
+/** The fields of a pass that show what it lacks. */
 type Kept = Pick<Snapshot, 'pass' | 'startedAt' | 'ok' | 'readings'>;
 
 /** A pass to read from the past. */
@@ -41,8 +41,8 @@ export function keptPasses(passes: readonly Snapshot[], asked: Asked): Snapshot[
 }
 
 /**
- * What is missing of the passes before the newest one, newest first. What would not be kept when the next pass has ended is
- * not read.
+ * Returns the missing parts of the passes before the newest pass, newest first. Omits passes that would not be kept when the
+ * next pass has ended.
  * @param passes newest first; not empty
  * @param intervalMs time between two passes
  */

@@ -38,7 +38,7 @@ interface Fell extends Pick<AskedLate, 'fell' | 'found' | 'windowStart'> {
   readonly isGuess?: true;
 }
 
-/** Of devices with a counter that fell, those whose rates are wrong. Rejects with the abort reason of the deadline. */
+/** Returns the devices whose rates are wrong among the devices with a counter that fell. Rejects with the abort reason of the deadline. */
 export async function fallenOf(
   queries: QueryRunner,
   asked: Fell,

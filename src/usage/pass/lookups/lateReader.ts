@@ -11,8 +11,8 @@ import { readLate } from './falls.ts';
 import { HiddenFalls } from './hiddenFalls.ts';
 
 /**
- * Interval of the background query for late samples, in a large cluster: beside a pass over 10,000 nodes it takes a third of the time of the
- * pass on two cores. So the figure of a node whose samples have stopped, or whose counter fell, stays for one more pass.
+ * Interval of the background query for late samples in a large cluster: with 10,000 nodes and two cores the query takes a third of the time of
+ * a pass. So a node whose samples have stopped, or whose counter fell, keeps its percent for one more pass.
  */
 const LATE_EVERY_MS = 5_000;
 /** Maximum age of its answer. */

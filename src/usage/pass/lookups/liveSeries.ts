@@ -17,7 +17,7 @@ export interface Rates {
   readonly received: Received;
 }
 
-/** What a pass has read of its nodes. */
+/** The data of nodes that a pass has read. */
 interface Read extends Rates {
   readonly facts: ReadonlyMap<string, NodeFacts>;
 }
@@ -25,16 +25,16 @@ interface Read extends Rates {
 /** Reduces the facts of nodes to what a pass needs. */
 type Condense = (samples: ReadonlyMap<string, NodeSamples>) => Promise<ReadonlyMap<string, NodeFacts>>;
 
-/** What the answers are read with. */
+/** The parameters of the further queries. */
 interface Readers {
   readonly resolver: NodeResolver;
   readonly deadline: Deadline;
 }
 
 /**
- * Of the several series of a device, leaves those that still get samples. A replaced pod of an exporter, or a restarted one under another label,
- * leaves a series whose samples are in the rate window: the node would be ambiguous until the window has passed. If nothing marks its end, a server
- * shows its last samples for five minutes: its speed would count, or the device would look late.
+ * Keeps only the series that still get samples if a device has several. A replaced pod of an exporter, or a restarted pod with other labels,
+ * leaves a series with samples in the rate window: the node would be ambiguous until the window has passed. If nothing marks the end of the series,
+ * a server shows its last samples for five minutes: its speed would count, or the device would look late.
  *
  * | series of the device         | result                                     |
  * |------------------------------|--------------------------------------------|
@@ -46,7 +46,7 @@ interface Readers {
  * does not answer within a quarter of the time of the pass are as before. Rejects with the abort reason of the deadline, or an error that is not one of
  * Prometheus.
  *
- * @param rates without those of late devices: see dropLate
+ * @param rates without the rates of late devices: see dropLate
  */
 export async function onlyLive(
   queries: QueryRunner,

@@ -8,7 +8,7 @@ import { newestQuery } from '../queries.ts';
 import type { QueryRunner } from '../queryRunner.ts';
 import { firstInQuery, restrictionOf } from './restriction.ts';
 
-/** What a node has sent so far, all devices together. Times in seconds since 1970, by the server's clock. */
+/** The bytes that a node has sent so far, all devices together. Times in seconds since 1970, by the server's clock. */
 interface Sent {
   readonly bytes: number;
   /** The first pass that saw it. */
@@ -17,7 +17,7 @@ interface Sent {
   readonly wrongUntil: number;
 }
 
-/** What a pass has read. */
+/** The data that a pass has read. */
 interface Seen {
   /** Empty if the pass did not read them. */
   readonly facts: ReadonlyMap<string, Pick<NodeFacts, 'sentByAll'>>;

@@ -18,7 +18,7 @@ export interface Uplinks {
   late: LateSamples;
 }
 
-/** What to search for. */
+/** The parameters of the search. */
 interface Asked {
   /** Names of the nodes without series; only the first 500 are searched. */
   readonly missing: readonly string[];

@@ -15,7 +15,7 @@ export class PassScene {
   readonly clock = new FakeClock();
   readonly prometheus = new FakePrometheus();
   collector: UsageCollector;
-  /** What the next pass evaluates besides the default reading. */
+  /** The readings that the next pass evaluates besides the default reading. */
   readings: Readings = new Map();
   #nodes: ReadonlyMap<string, KnownNode> = new Map();
 
