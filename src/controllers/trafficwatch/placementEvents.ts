@@ -8,7 +8,7 @@ import { placementEntryOf } from './decide/workload/podPlacement.ts';
 export interface PlacementEvents {
   readonly watches: Pick<Informer<TrafficWatch>, 'lister' | 'subscribe'>;
   readonly placements: Pick<Informer<PodPlacement>, 'lister' | 'subscribe'>;
-  /** Of namespaces. */
+  /** Queue with the names of namespaces. */
   readonly queue: Pick<Controller['queue'], 'add'>;
   /** Called with the keys of TrafficWatches whose entry changed. */
   readonly changed: (keys: readonly string[]) => void;
@@ -40,7 +40,7 @@ function namespaceOf({ metadata }: Pick<TrafficWatch, 'metadata'>): string {
   return metadata?.namespace ?? '';
 }
 
-/** What a TrafficWatch adds to the PodPlacement: its entry, and its UID for the order. Undefined if it adds nothing. */
+/** Returns the part of the PodPlacement for a TrafficWatch: its entry, and its UID for the order. Undefined if it adds nothing. */
 function partsOf(watch: TrafficWatch): unknown[] | undefined {
   const entry = placementEntryOf(watch);
   return entry && [watch.metadata?.uid, entry];

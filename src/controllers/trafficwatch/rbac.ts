@@ -58,7 +58,7 @@ export function trafficWatchRights(): ControllerRights {
         namespaces: [
           {
             ...rule('apps', ['deployments'], ['create', 'patch']),
-            why: 'To write the Deployments of the TrafficWatches: in every namespace, or only in those of a value.',
+            why: 'To write the Deployments of the TrafficWatches: in every namespace, or only in the namespaces of a value.',
           },
         ],
       },

@@ -24,7 +24,7 @@ import { watchChanged } from './watchChanges.ts';
 /** A kubelet rejects pods one after the other. Wait this long, so that one event reports all of them: ms. */
 const REJECTIONS_TOGETHER_MS = 3_000;
 
-/** What has events. */
+/** The sources of events. */
 export interface Watched {
   readonly watches: Informer<TrafficWatch>;
   readonly nodes: Informer<CachedNode>;
@@ -36,14 +36,14 @@ export interface Watched {
   readonly unmeasured: UnmeasuredNodes;
 }
 
-/** Where the keys of TrafficWatches wait. */
+/** The queues of TrafficWatch keys. */
 export interface Queues {
   readonly decided: Controller['queue'];
-  /** Those beyond the limits: however many they are, the others do not wait for them. */
+  /** TrafficWatches beyond the limits: however many they are, the others do not wait for them. */
   readonly beyond: Controller['queue'];
 }
 
-/** What follows the events. */
+/** The receivers of events. */
 export interface Followers {
   readonly sweep: () => void;
   readonly passWork: PassWork;

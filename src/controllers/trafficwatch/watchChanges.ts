@@ -1,6 +1,6 @@
 import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
 
-/** What an event of a TrafficWatch compares. The uid differs if it was deleted and created again while no watch ran. */
+/** The fields that an event of a TrafficWatch compares. The uid differs if it was deleted and created again while no watch ran. */
 type Seen = Pick<TrafficWatch, 'metadata' | 'status'>;
 
 /** True if the change needs a reconcile. The operator's own status writes do not, or each would cause another. */

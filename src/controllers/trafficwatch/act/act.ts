@@ -49,7 +49,7 @@ export interface Outcome {
   readonly isGone?: boolean;
 }
 
-/** What was done to the Deployment: the reason of the event. */
+/** The write of the Deployment, as the reason of its event. */
 export type DeploymentOutcome =
   typeof Reason.DeploymentCreated | typeof Reason.DeploymentUpdated | typeof Reason.DeploymentAdopted;
 

@@ -28,7 +28,7 @@ function isStuckOnRollingUpdate(desired: V1Deployment, live: V1Deployment): bool
   return desired.spec?.strategy?.type === 'Recreate' && live.spec?.strategy?.rollingUpdate !== undefined;
 }
 
-/** True if the spec has no replicas (any more) and has changed: the owner of the replicas must be checked once. */
+/** True if the spec has no replicas and has changed: the owner of the replicas must be checked once. */
 function mayReleaseReplicas(desired: V1Deployment, live: V1Deployment): boolean {
   const applied = live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION];
   return (desired.spec?.replicas ?? undefined) === undefined && applied !== appliedHash(desired);
@@ -71,7 +71,7 @@ export function ownersBefore(desired: V1Deployment, live: V1Deployment, manager:
  *
  * @param known from the cache, or the response of the API server to the creation
  * @throws ApiError, TransportError, NotLeaderError
- * @throws WaitingError if the Deployment was replaced by another one, or its owners change all the time
+ * @throws WaitingError if the Deployment was deleted and created again, or its owners change all the time
  */
 export async function prepareOwnership(
   client: Client,
@@ -102,7 +102,7 @@ export async function prepareOwnership(
   throw new WaitingError('Overtaken', 'other clients change who owns the fields of the Deployment', LOOK_AGAIN_MS);
 }
 
-/** True if the object has full managedFields. Objects of the cache have only those of scalers. */
+/** True if the object has full managedFields. Objects of the cache have only the entries of scalers. */
 function hasAllManagedFields({ metadata }: V1Deployment): boolean {
   return (metadata?.managedFields ?? []).some(({ subresource }) => subresource !== 'scale');
 }
@@ -129,7 +129,7 @@ function makeOwned(
   return client.apply(DEPLOYMENTS, bare, { ...options, fieldManager, force: true });
 }
 
-/** GETs the Deployment. Throws WaitingError if it was replaced by another one. */
+/** GETs the Deployment. Throws WaitingError if it was deleted and created again. */
 async function getAgain(
   client: Client,
   desired: V1Deployment,
@@ -141,7 +141,7 @@ async function getAgain(
   throw new WaitingError('Overtaken', 'the Deployment was replaced by another', LOOK_AGAIN_MS);
 }
 
-/** What has to change in the managedFields. */
+/** Returns the patch that the managedFields need. */
 async function patchOf(
   client: Client,
   manager: string,

@@ -37,7 +37,7 @@ export interface PodPlacementsOptions {
   readonly changed: (keys: readonly string[]) => void;
 }
 
-/** What the last write of a namespace has shown. */
+/** The result of the last write of a namespace. */
 interface LastWrite {
   readonly omitted: ReadonlySet<string>;
   readonly problem: string | undefined;
@@ -59,7 +59,7 @@ export class PodPlacements {
     this.#allowances = new TokenBuckets(options.clock);
   }
 
-  /** What the API server has of a TrafficWatch. @param key namespace/name */
+  /** Returns the entry of a TrafficWatch on the API server, and why it may be missing. @param key namespace/name */
   placedOf(key: string): Placed {
     const { namespace = '', name } = refOfKey(key);
     const { omitted, problem } = this.#lastWrites.get(namespace) ?? NOTHING;

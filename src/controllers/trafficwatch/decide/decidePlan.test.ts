@@ -131,7 +131,7 @@ describe('a label key', () => {
 });
 
 describe('a TrafficWatch that writes nothing', () => {
-  const frozen = /until that is resolved, the labels old\.traffic\.example\.com\/unfit stay as they are/;
+  const frozen = /until that is resolved, the labels old\.traffic\.example\.com\/unfit are unchanged/;
   const status = { ready: true, labelKey: OLD };
   const foreign = aDeployment(aWatch({ metadata: { uid: 'uid-before', name: 'web' } }));
   const edited = {
@@ -143,7 +143,7 @@ describe('a TrafficWatch that writes nothing', () => {
     'and its Deployment now has another owner': anObservation({ watch: aWatch({ status }), deployment: foreign }),
   };
 
-  it.each(Object.entries(edited))('says that the labels in use stay as they are: edited %s', (_how, o) => {
+  it.each(Object.entries(edited))('says that the labels in use are unchanged: edited %s', (_how, o) => {
     const plan = decidePlan(o);
     expect(plan.labels.size).toBe(0);
     expect(plan.stall?.message).toMatch(frozen);
@@ -152,7 +152,7 @@ describe('a TrafficWatch that writes nothing', () => {
   it('does not mention labels if none were written, or if another TrafficWatch owns them', () => {
     const fresh = anObservation({ claims: new Map([[KEY, [aClaim()]]]) });
     const lost = anObservation({ watch: aWatch({ status: { ready: true, labelKey: KEY } }), claims: fresh.claims });
-    for (const o of [fresh, lost]) expect(decidePlan(o).stall?.message).not.toMatch(/stay as they are/);
+    for (const o of [fresh, lost]) expect(decidePlan(o).stall?.message).not.toMatch(/are unchanged/);
   });
 });
 

@@ -48,7 +48,7 @@ function planStall(o: Observation, { reason, message }: Stall): Plan {
 function frozenLabels(o: Observation): string {
   const { inUse: key = '' } = o.keys;
   if (key === '' || ownedByAnother(o, key)) return '';
-  return `; until that is resolved, the labels ${key} stay as they are and no longer follow the traffic`;
+  return `; until that is resolved, the labels ${key} are unchanged and no longer follow the traffic`;
 }
 
 /**

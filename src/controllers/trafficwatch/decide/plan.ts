@@ -86,7 +86,7 @@ export const NOTHING: Plan = {
 
 /**
  * Whether the status records that nodes were decided. A status that an older release or PKopel/traffic-operator wrote
- * lacks `decided`; `ready` counts instead. What was decided with mode Observe is in no label, so Enforce decides anew.
+ * lacks `decided`; `ready` counts instead. Verdicts of mode Observe are in no label, so Enforce decides again.
  */
 export function wasDecided({ spec, status }: TrafficWatch): boolean {
   if (status?.mode === 'Observe' && modeOf(spec) === 'Enforce') return false;

@@ -110,7 +110,7 @@ describe('breakerCooldown', () => {
       status: 'True',
       reason: 'CoolingDown',
       message:
-        'no more nodes are above the threshold than the 1 that can be unfit (maxUnfit, minFit); no further node becomes unfit until 2026-01-01T00:16:00Z, when breakerCooldown ends',
+        'the nodes above the threshold are within the limit of 1 (maxUnfit, minFit); no further node becomes unfit until 2026-01-01T00:16:00Z, when breakerCooldown ends',
     });
     expect(statusOf(cooling).breakerCoolingSince).toBe('2026-01-01T00:11:00Z');
     const next = later(cooling, 4, { n1: 50, n2: 1 });

@@ -16,8 +16,8 @@ import { Tally } from './tally.ts';
 const LONGEST_VALUE = 5;
 
 /**
- * What all TrafficWatches together need of the passes and of the caches. A change of one TrafficWatch costs the same however
- * many there are: its own share is added and taken away. Specs may be invalid: another CRD may have let them through.
+ * Collects the demand of all TrafficWatches on the passes and the caches. A change of one TrafficWatch costs the same however
+ * many there are: only its own share is added and removed. Specs may be invalid: another CRD may have let them through.
  */
 export class Demands implements PassDemand {
   readonly #nodeOf: NodeLookup;
@@ -36,19 +36,19 @@ export class Demands implements PassDemand {
   }
 
   /**
-   * Sets what a TrafficWatch needs.
+   * Sets the demand of a TrafficWatch.
    * @param key namespace/name
-   * @param watch undefined if the TrafficWatch needs nothing any more
+   * @param watch undefined if the TrafficWatch needs nothing
    */
   set(key: string, watch: TrafficWatch | undefined): void {
     const takeAway = this.#shares.get(key);
-    // The new share comes first: what both need stays the same object.
+    // Add the new share first: a reading in both shares stays the same object.
     if (watch === undefined) this.#shares.delete(key);
     else this.#shares.set(key, this.#add(watch));
     takeAway?.();
   }
 
-  /** Of how many passes the figures of a reading are needed, by its key. 0 if nobody needs the reading. */
+  /** Returns the number of passes that a reading, by its key, is needed for. 0 if no TrafficWatch needs the reading. */
   passesOf(key: string): number {
     return this.#depths.of(key);
   }

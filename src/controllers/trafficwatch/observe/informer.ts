@@ -65,7 +65,7 @@ export function createPodPlacementInformer(
   });
 }
 
-/** The informer of Deployments with the label of the operator, in all namespaces. Their specs are limited as those of TrafficWatches. */
+/** Creates the informer of Deployments with the label of the operator, in all namespaces. Their specs have the limit of TrafficWatch specs. */
 export function createDeploymentInformer(
   options: Pick<InformerOptions<V1Deployment>, 'transport' | 'logger' | 'metrics'>,
 ): Informer<V1Deployment> {

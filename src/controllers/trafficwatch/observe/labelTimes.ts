@@ -6,9 +6,9 @@ type Times = Readonly<Record<string, number>>;
 
 /**
  * When the labels of the operator changed, for `minHold`. The managedFields of a Node have one time for all labels of the
- * operator: that of the last change. It outlasts the process, and is the time of the only label in most clusters. If
- * several TrafficWatches label a node, the label of one of them may be older than that. This remembers the earlier time:
- * otherwise a label that changes often would hold the others for ever.
+ * operator: the time of the last change. It outlasts the process, and is the time of the only label in most clusters. If
+ * several TrafficWatches label a node, one of the labels may be older. This class remembers the earlier time: otherwise a
+ * label that changes often would hold the others for ever.
  *
  * A new process takes the time of the last change for all labels of a node. It holds a label too long rather than too
  * short, by minHold after its start at most.

@@ -91,7 +91,7 @@ export interface LabelKeys {
   readonly native: string | undefined;
   /** The key in the status: the key of the present labels. With a status of PKopel/traffic-operator, the legacy key. */
   readonly inUse: string | undefined;
-  /** The key in the status if the spec has another one: a rename is in progress. */
+  /** The key in the status if it differs from the spec: a rename is in progress. */
   readonly previous: string | undefined;
   /** `spec` and `previous`, if defined. */
   readonly claimed: readonly string[];
@@ -125,7 +125,7 @@ export type Target =
 /** Whether the admission policy that adds the node affinity to pods is installed, and if not, why. */
 export interface PolicyState {
   readonly reason: 'PolicyInstalled' | 'PolicyNotServed' | 'PolicyMissing' | 'PolicyUnreadable';
-  /** What is wrong and what to do, for users; '' if the policy is installed. */
+  /** The problem and its solution, for users; '' if the policy is installed. */
   readonly message: string;
   /** Set if the policy is older than the operator: it reads TrafficWatches and no PodPlacement. */
   readonly isOutdated?: boolean;
@@ -150,7 +150,7 @@ export interface WaitingPodsRead {
   readonly refusal?: string | undefined;
 }
 
-/** What the PodPlacement of the namespace, from which the admission policy takes its terms, has of the TrafficWatch. */
+/** The entry of the TrafficWatch in the PodPlacement of the namespace, from which the admission policy takes its terms. */
 export interface Placed {
   /** The entry that the API server has; undefined if there is none. */
   readonly entry: PodPlacementEntry | undefined;
@@ -160,13 +160,13 @@ export interface Placed {
   readonly problem?: string | undefined;
 }
 
-/** What is known about a workload that the operator does not own. */
+/** The known facts about a workload that the operator does not own. */
 export interface ForeignWorkload {
   /** Undefined with `spec.podSelector`. */
   readonly target: Target | undefined;
   /** The admission policy that adds the node affinity to its pods. */
   readonly policy: PolicyState;
-  /** What that policy has of the TrafficWatch. */
+  /** The entry from which that policy works. */
   readonly placed: Placed;
 }
 

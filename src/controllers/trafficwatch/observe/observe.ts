@@ -52,7 +52,7 @@ export interface Sources {
   readonly passViews: PassViews;
   /** When labels changed that are older than the last write of their node. */
   readonly labelTimes: Pick<LabelTimes, 'times'>;
-  /** What earlier passes have shown. */
+  /** The memory of earlier passes. */
   readonly passMemory: Pick<PassMemory, 'isWindowFilling' | 'missingSince'>;
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: Pick<UnmeasuredNodes, 'notMeasurable' | 'lookedAt'>;
@@ -65,7 +65,7 @@ export interface Sources {
   readonly targets: Pick<Targets, 'targetOf' | 'forget'>;
   /** The admission policy for pods of workloads that the operator does not own. */
   readonly policy: Pick<PolicyCheck, 'state'>;
-  /** What that policy has of each TrafficWatch. */
+  /** Returns the entry from which that policy works, for each TrafficWatch. */
   readonly placements: Pick<PodPlacements, 'placedOf'>;
   /** The pods that wait for a node. */
   readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
@@ -91,7 +91,7 @@ function claimOf(watch: TrafficWatch, labelKey: string): Claim {
   };
 }
 
-/** Those beyond the limits claim nothing, unless they may have labels on nodes, which stay. */
+/** Returns the claims of other TrafficWatches. Beyond the limits they claim nothing, unless they may have labels on nodes, which stay. */
 function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<string, Claim[]> {
   const others = (labelKey: string): Claim[] =>
     sources.watches
@@ -189,8 +189,8 @@ async function withDroppedMode(watch: TrafficWatch, { crd }: Sources): Promise<T
 }
 
 /**
- * What keeps a TrafficWatch from being decided by its spec: the CRD lacks fields, or the spec has lost some. Reads the
- * schema at once if the spec has lost fields: the CRD was replaced, and other TrafficWatches may lose fields too.
+ * Returns why a TrafficWatch cannot be decided by its spec: the CRD lacks fields, or the spec has lost some. Reads the
+ * schema at once if the spec has lost fields: the CRD was replaced, and other TrafficWatches may also lose fields.
  * @throws TransportError if the API server does not answer
  */
 async function problemsOf(watch: TrafficWatch, { crd, specs }: Sources) {

@@ -6,7 +6,7 @@ export interface Entry extends Age {
   readonly namespace: string;
 }
 
-/** What is among the oldest after a change and was not before, and the other way round. */
+/** The entry that a change brings among the oldest, and the entry that it removes from them. */
 export interface Shift {
   readonly entered: Entry | undefined;
   readonly left: Entry | undefined;

@@ -3,21 +3,21 @@ import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from '../decide/verdict/outage.ts';
 import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../decide/verdict/missingSince.ts';
 
-/** What to remember of passes. */
+/** The readings for which passes are remembered. */
 export interface MemoryDemand {
   /**
-   * Readings whose outages are followed, besides those of the default reading: receive rates can be missing while transmit
-   * rates are there.
+   * Readings whose outages are followed, besides the default reading: receive rates can be missing while transmit rates
+   * exist.
    */
   readonly readings: Pick<Readings, 'keys'>;
   /**
-   * The keys of the readings for which it is remembered since when nodes have no figure. Of others, what is known is dropped
-   * with the next pass.
+   * The keys of the readings for which the time since nodes have had no figure is remembered. The next pass drops the times of
+   * other readings.
    */
   readonly missing: Iterable<string>;
 }
 
-/** What the passes of this process have shown beyond those that the feed keeps. A new process begins anew. */
+/** Remembers results of passes that the feed no longer keeps. A new process starts without them. */
 export class PassMemory {
   readonly #windowMs: () => number;
   readonly #demand: MemoryDemand;

@@ -14,7 +14,7 @@ import type { NodeView, PassFigures, PassView } from './observation.ts';
 /** How many views with a selector are kept. With more, some figures are computed more than once in a pass. */
 const MOST_SELECTIONS = 16;
 
-/** What a TrafficWatch looks at. */
+/** The reading and the nodes of a view. */
 export interface Look {
   /** Default: DEFAULT_READING. */
   readonly reading?: Reading | undefined;
@@ -22,7 +22,7 @@ export interface Look {
   readonly selector?: LabelSelector | undefined;
 }
 
-/** What a view shows: all views of a generation come from the same nodes and passes. */
+/** The source of views: all views of a generation come from the same nodes and passes. */
 interface Generation {
   readonly nodes: readonly NodeView[];
   readonly passes: readonly Snapshot[];
@@ -41,8 +41,8 @@ interface Kept {
  *
  * Figures are kept of one view only of each reading and selector, the one that was read last. A reconcile that waits for
  * minutes while labels are written holds its view, and of ten thousand nodes the figures are 1.7 MB: they are computed
- * again when it reports. Figures of a reading and selector that no TrafficWatch asks for any more are dropped with the
- * second list of nodes or passes after that.
+ * again when it reports. Figures of a reading and selector that no TrafficWatch uses are dropped with the second list of
+ * nodes or passes after that.
  *
  * | view            | how many are kept                                  |
  * |-----------------|----------------------------------------------------|

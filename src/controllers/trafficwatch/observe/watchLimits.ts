@@ -7,13 +7,13 @@ import { Oldest, type Entry, type Shift } from './oldest.ts';
 import { ReadingLimits, type MostReadings } from './reading/readingLimits.ts';
 import type { ReadingNeed } from './reading/readingNeed.ts';
 
-/** How many TrafficWatches the operator decides. */
+/** The limits on the TrafficWatches that the operator decides. */
 export interface Limits {
   /** The oldest of each namespace. */
   readonly perNamespace: number;
-  /** Of these, the oldest of the cluster. */
+  /** The oldest of the cluster among these. */
   readonly inCluster: number;
-  /** What the readings of those may cost. */
+  /** The maximum cost of the readings of these. */
   readonly readings: MostReadings;
   /** Bytes of the heap of this process: figures take a part of it at most. */
   readonly heapBytes: number;
@@ -100,7 +100,7 @@ export class WatchLimits {
     return this.#entries.has(key) && !this.#within.has(key);
   }
 
-  /** What is wrong and what to do, for users, if a TrafficWatch is beyond the limits. */
+  /** Returns the problem and its solution, for users, if a TrafficWatch is beyond the limits. */
   problemOf({ metadata }: Pick<TrafficWatch, 'metadata'>): LimitProblem | undefined {
     const key = keyOf({ metadata });
     if (!this.isBeyond(key)) return undefined;
@@ -146,7 +146,7 @@ export class WatchLimits {
     return this.#pass(shift);
   }
 
-  /** Passes a change of the oldest of a namespace on to those of the cluster. Returns all that may have changed sides. */
+  /** Applies a change among the oldest of a namespace to the oldest of the cluster. Returns all entries that may have changed sides. */
   #pass({ entered, left }: Shift): Entry[] {
     const shifts = [
       ...(left === undefined ? [] : [this.#cluster.remove(left)]),

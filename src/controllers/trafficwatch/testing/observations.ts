@@ -21,7 +21,7 @@ export const NOW = Date.parse('2026-01-01T00:10:00Z');
 /** The key of `aWatch()`. */
 export const KEY = 'web.shop.traffic.example.com/unfit';
 
-/** What a spec without `passes` asks for. */
+/** The passes of a spec without `passes`. */
 export const TWO_PASSES = { unfit: 2, fit: 2 };
 
 export interface WatchChanges {
@@ -169,7 +169,7 @@ export interface ObservationChanges extends Partial<Omit<Observation, 'keys' | '
   passes?: readonly Snapshot[];
   /** Node name -> its labels: those that end in the operator's suffix, and those that selectors read. */
   nodes?: Record<string, Record<string, string>>;
-  /** Stands in place of the newest pass. */
+  /** Replaces the newest pass. */
   newest?: Snapshot;
 }
 
@@ -216,7 +216,7 @@ function withNewest(passes: readonly Snapshot[], newest: Snapshot | undefined): 
 export interface LaterChanges extends Partial<Omit<Observation, 'keys' | 'view'>> {
   nodes?: readonly NodeView[];
   passes?: readonly Snapshot[];
-  /** Stands in place of the newest pass. */
+  /** Replaces the newest pass. */
   newest?: Snapshot;
 }
 

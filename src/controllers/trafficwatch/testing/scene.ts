@@ -46,11 +46,11 @@ export interface Scene extends Dependencies {
   readonly watches: Store<TrafficWatch>;
   readonly nodes: Store<CachedNode>;
   readonly failedPods: Store<FailedPod>;
-  /** What events said: [type, reason]. */
+  /** The recorded events: [type, reason]. */
   readonly told: [string, string][];
   readonly feed: { passes: readonly Snapshot[]; startedAt: number };
   readonly sources: Sources & { readonly placements: PodPlacements };
-  /** What the CRD lacks, and what is said of it. */
+  /** The fields that the CRD lacks, and the message about them. */
   readonly crd: {
     problem: string | undefined;
     drops: () => Promise<boolean>;

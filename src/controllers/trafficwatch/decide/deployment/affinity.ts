@@ -34,8 +34,8 @@ function withRequirement(term: V1NodeSelectorTerm, requirement: V1NodeSelectorRe
  * Adds the requirement that a node is not unfit to the user's affinity.
  *
  * The scheduler ORs terms: with a separate term of ours, a pod could bypass the user's terms, or ours. The requirement
- * therefore goes into EVERY term that can match a node. An empty term matches no node and stays as it is. If the user
- * has no terms, ours is the only one.
+ * therefore goes into EVERY term that can match a node. An empty term matches no node and is left unchanged. If the
+ * user has no terms, ours is the only term.
  */
 export function withFitNodesOnly(affinity: V1Affinity | undefined, labelKey: string): V1Affinity {
   const requirement = fitRequirement(labelKey);
@@ -66,8 +66,8 @@ function isFitTerm({ weight, preference }: V1PreferredSchedulingTerm, requiremen
 }
 
 /**
- * Adds a preference for nodes that are not unfit to the user's own preferences. The required terms stay as they are, so
- * that a kubelet that restarts on an unfit node does not reject its pods.
+ * Adds a preference for nodes that are not unfit to the user's own preferences. The required terms are unchanged, so that
+ * a kubelet that restarts on an unfit node does not reject its pods.
  */
 export function withFitNodesPreferred(affinity: V1Affinity | undefined, labelKey: string): V1Affinity {
   const requirement = fitRequirement(labelKey);

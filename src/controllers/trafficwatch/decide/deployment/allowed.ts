@@ -10,8 +10,8 @@ export interface AllowedDeployments {
 const INSTEAD = 'or create another TrafficWatch with spec.targetRef or spec.podSelector';
 
 /**
- * What is wrong and what to do, for users, if the operator may not write the Deployment of a TrafficWatch. The message
- * does not name the allowed namespaces: they may belong to other users.
+ * Returns the problem and its solution, for users, if the operator may not write the Deployment of a TrafficWatch. The
+ * message does not name the allowed namespaces: they may belong to other users.
  *
  * | spec.deployment | enabled | its namespace is allowed | problem |
  * |-----------------|---------|--------------------------|---------|

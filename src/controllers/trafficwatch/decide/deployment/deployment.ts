@@ -29,7 +29,7 @@ export function hasDeployment(watch: TrafficWatch): watch is WithDeployment {
   return watch.spec.deployment !== undefined;
 }
 
-/** What this reconcile does with the Deployment. */
+/** The decision of this reconcile about the Deployment. */
 export type DeploymentDecision =
   | {
       readonly kind: 'Apply';
@@ -143,7 +143,7 @@ export function decideDeployment(input: {
     if (!sameSelector(live, desired)) {
       return {
         kind: 'SelectorChanged',
-        message: `spec.deployment.selector differs from that of Deployment ${name}, which cannot be changed; restore the selector, or delete the Deployment so that it is created again`,
+        message: `spec.deployment.selector differs from the selector of Deployment ${name}, which cannot be changed; restore the selector, or delete the Deployment so that it is created again`,
       };
     }
     return { kind: 'Apply', ...decideReplicas(desired, live, input.now) };

@@ -40,13 +40,13 @@ export interface ContestedReplicas {
   readonly by: string;
 }
 
-/** What to apply, and whether the replicas are contested. */
+/** The Deployment to apply, and whether its replicas are contested. */
 export interface ReplicasDecision {
   readonly desired: V1Deployment;
   readonly contested?: ContestedReplicas;
 }
 
-/** Drops all managedFields except those of the subresource `scale`, in place. The transform of the Deployment cache. */
+/** Drops all managedFields except the entries of the subresource `scale`, in place. The transform of the Deployment cache. */
 export function withScalersOnly(deployment: V1Deployment): V1Deployment {
   const { metadata } = deployment;
   const scalers = metadata?.managedFields?.filter(({ subresource }) => subresource === 'scale') ?? [];

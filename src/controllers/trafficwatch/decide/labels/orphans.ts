@@ -16,7 +16,7 @@ export function orphanedKeys(
 }
 
 /**
- * Removes labels that no TrafficWatch claims any more. They are left when somebody removes the finalizer of a deleted
+ * Removes labels that no TrafficWatch claims. They are left when somebody removes the finalizer of a deleted
  * TrafficWatch by force, or when spec.label changes twice in a row. Only keys that our field manager owns are removed;
  * labels that a person wrote stay.
  *

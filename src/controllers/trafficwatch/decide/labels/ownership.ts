@@ -40,19 +40,19 @@ export function mayHaveLabels({ watch }: Pick<Observation, 'watch'>): boolean {
 }
 
 /**
- * The keys under which labels are verdicts of this TrafficWatch, the one that counts first on a node first.
+ * Returns the keys under which labels are verdicts of this TrafficWatch. The label of the first key on a node counts.
  *
  * | our finalizer | label key of the status | mode of the status | keys                                                  |
  * |---------------|-------------------------|--------------------|-------------------------------------------------------|
  * | absent        | any                     | any                | none: it has written no label                         |
  * | present       | none                    | any                | none: it has reported no label                        |
  * | present       | any                     | Observe            | none: its labels were removed, or stood for no traffic |
- * | present       | that of the spec        | Enforce            | this key                                              |
- * | present       | another: a rename       | Enforce            | that of the status, then that of the spec             |
- * | present       | any, and LabelKeyTaken  | Enforce            | that of the status, unless it is that of the spec: the older owner wrote there |
+ * | present       | the key of the spec     | Enforce            | this key                                              |
+ * | present       | another: a rename       | Enforce            | the key of the status, then the key of the spec       |
+ * | present       | any, and LabelKeyTaken  | Enforce            | the key of the status, unless the spec has the same key: the older owner wrote there |
  *
- * Other labels under the key of the spec are of another TrafficWatch, which was deleted or has changed its label, or of a
- * person: they count for nothing.
+ * Other labels under the key of the spec belong to another TrafficWatch, which was deleted or has changed its label, or to
+ * a person: they do not count.
  */
 export function ownKeys({ watch, keys }: Pick<Observation, 'watch' | 'keys'>): readonly string[] {
   const { spec, inUse, previous } = keys;
@@ -66,7 +66,7 @@ export function ownKeys({ watch, keys }: Pick<Observation, 'watch' | 'keys'>): r
 /**
  * The changes that take off the labels of a TrafficWatch that no longer labels nodes. A key that another TrafficWatch
  * inherits keeps its labels. A TrafficWatch without our finalizer has never written a label: what the nodes carry under
- * its key belongs to somebody else.
+ * its key belongs to another owner.
  */
 export function releaseOwnLabels(o: Observation): LabelChanges {
   if (!mayHaveLabels(o)) return new Map();

@@ -245,7 +245,7 @@ describe('MetricsAvailable with a problem of the measurement', () => {
     {
       why: 'the pass failed',
       newest: failedPass(3),
-      before: 'the last pass over Prometheus failed; labels stay as they are',
+      before: 'the last pass over Prometheus failed; labels are unchanged',
     },
   ])('names the problem if $why', ({ newest, before }) => {
     expect(messageOf(newest, [PROBLEM])).toBe(`${before}; ${PROBLEM.message}`);

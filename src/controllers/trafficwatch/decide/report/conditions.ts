@@ -217,7 +217,7 @@ function unread(why: Unread): Draft {
   if (why === 'NotAsked')
     return draft('Unknown', Reason.NotAskedYet, 'no pass has evaluated this direction, measure and devices yet');
   const message =
-    'the last pass had no time left for this direction, measure, devices and capacity, and labels stay as they are: let TrafficWatches have the same ones, and use simpler patterns in devices';
+    'the last pass had no time left for this direction, measure, devices and capacity, so labels are unchanged: let TrafficWatches share them, and use simpler patterns in devices';
   return draft('Unknown', Reason.NotEvaluated, message);
 }
 
@@ -226,7 +226,7 @@ function metricsAvailable(o: Observation): Draft {
   if (!current) return draft('Unknown', Reason.NotAskedYet, 'Prometheus has not been queried yet');
   if (current.unread !== undefined) return unread(current.unread);
   if (!current.ok) {
-    const message = `the last pass over Prometheus failed; labels stay as they are${obstacles(o)}`;
+    const message = `the last pass over Prometheus failed; labels are unchanged${obstacles(o)}`;
     return draft('False', Reason.NoData, message);
   }
   if (selectsNone(o.view)) return draft('True', Reason.NoNodeSelected, NONE_SELECTED);
@@ -259,7 +259,7 @@ function confirmedAvailable(o: Observation, before: Condition | undefined, avail
 function breakerOpen({ above, recovering = 0, limit, held, closesAt }: Breaker): Draft {
   if (closesAt !== undefined) {
     const until = metaTime(closesAt);
-    const message = `no more nodes are above the threshold than the ${limit} that can be unfit (maxUnfit, minFit); no further node becomes unfit until ${until}, when breakerCooldown ends`;
+    const message = `the nodes above the threshold are within the limit of ${limit} (maxUnfit, minFit); no further node becomes unfit until ${until}, when breakerCooldown ends`;
     return draft('True', Reason.CoolingDown, message);
   }
   if (held === 0)
@@ -270,8 +270,8 @@ function breakerOpen({ above, recovering = 0, limit, held, closesAt }: Breaker):
 }
 
 /**
- * Whether the spec has nothing that this condition is about: a limit, a target, a workload of others, a required
- * placement. While nothing is decided the condition stays as it is.
+ * Whether the spec lacks the field that this condition is about: a limit, a target, a foreign workload, a required
+ * placement. While nothing is decided the condition is unchanged.
  */
 function isDropped({ watch: { spec } }: Observation, { type }: Pick<Condition, 'type'>): boolean {
   if (type === ConditionType.BreakerOpen) return spec.maxUnfit === undefined && spec.minFit === undefined;

@@ -116,7 +116,7 @@ function noFitNode(blocked: BlockedDecision): Draft | undefined {
   return { status: 'True', reason: Reason.PodsBlocked, message };
 }
 
-/** What users add to their pod template. */
+/** Returns the text about the affinity that users can add to their pod template. */
 function byHand({ watch, keys }: Observation, labelKey = keys.spec ?? ''): string {
   const requirement = JSON.stringify({ matchExpressions: [fitRequirement(labelKey)] });
   const where =

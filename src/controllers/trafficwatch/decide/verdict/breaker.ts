@@ -21,11 +21,11 @@ export interface Breaker {
   readonly held: number;
   /** Since when the breaker is open only for the cooldown, ms since the epoch; undefined outside of it. */
   readonly coolingSince?: number | undefined;
-  /** When the cooldown ends if no more nodes are above the limit until then: ms since the epoch. */
+  /** When the cooldown ends if the limit is not exceeded until then: ms since the epoch. */
   readonly closesAt?: number | undefined;
 }
 
-/** What the cooldown of a breaker depends on. */
+/** The inputs for the cooldown of a breaker. */
 export interface Cooldown {
   readonly ms: number;
   /** Whether the breaker was open after the last decision. */
@@ -45,7 +45,7 @@ export interface Candidate {
   readonly percent: number | undefined;
 }
 
-/** What the limit makes of the verdicts. */
+/** The verdicts after the limit was applied. */
 export interface Limited {
   /** In the order of the candidates. */
   readonly verdicts: readonly NodeVerdict[];

@@ -11,17 +11,17 @@ export interface MissingNodes {
   readonly isInterrupted: boolean;
 }
 
-/** Before the first pass: after a start of the operator, the time without a figure begins anew. */
+/** The state before the first pass: a start of the operator resets the time without a figure. */
 export const NOTHING_MISSING: MissingNodes = { since: new Map(), lastPassAt: undefined, isInterrupted: false };
 
 /**
- * The nodes without a figure after another pass.
+ * Returns the nodes without a figure after a further pass.
  *
  * | pass                              | node                       | without a figure since                       |
  * |-----------------------------------|----------------------------|----------------------------------------------|
- * | failed, or has a figure of no node | any                       | as before: such a pass says nothing of a node |
+ * | failed, or has no figure for any node | any                    | as before: such a pass says nothing of a node |
  * | has figures                       | has one, or is gone        | not listed                                   |
- * | has figures                       | cannot be measured         | not listed: the time begins anew when it can |
+ * | has figures                       | cannot be measured         | not listed: the time restarts when it can    |
  * | has figures, and a warning: may be partial | has none          | as before                                    |
  * | has figures                       | has none, was not listed   | the start of the pass                        |
  * | has figures                       | has none, was listed       | as before                                    |

@@ -7,11 +7,11 @@ export interface NodeVerdict {
   /** CamelCase, such as AboveThreshold. */
   readonly reason: string;
   readonly message: string;
-  /** The side of the threshold to write to the label. Undefined: the label stays as it is. */
+  /** The side of the threshold to write to the label. Undefined: the label is unchanged. */
   readonly side: Side | undefined;
 }
 
-/** The verdict Unknown: the label of the node stays as it is. */
+/** The verdict Unknown: the label of the node is unchanged. */
 export function unknown(reason: string, message: string): NodeVerdict {
   return { verdict: 'Unknown', reason, message, side: undefined };
 }

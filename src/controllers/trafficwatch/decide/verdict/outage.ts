@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 
-/** What the passes say about outages of the measurement, as one reading shows them. */
+/** The outages of the measurement that the passes show, for one reading. */
 export interface Outages {
   /** Start of the last pass with a figure of any node: ms since the epoch by our clock. Undefined before the first. */
   readonly lastPassAt: number | undefined;

@@ -27,6 +27,6 @@ const CONDITIONAL: ReadonlySet<Policy> = new Set([heldByMinHold, missingData, wa
 
 /**
  * The policies without those that apply to no node unless the spec has minHold or missingData, or the rate window fills.
- * Most passes need no more, and ten thousand nodes for each of fifty TrafficWatches are half a million verdicts.
+ * They suffice for most passes, and ten thousand nodes for each of fifty TrafficWatches are half a million verdicts.
  */
 export const PLAIN_POLICIES: readonly Policy[] = POLICIES.filter((policy) => !CONDITIONAL.has(policy));

@@ -7,7 +7,7 @@ import type { Side } from './side.ts';
 export interface VerdictInput {
   /** Percent of the capacity above which a node is unfit. */
   readonly maxPercent: number;
-  /** Percent of the capacity at or below which an unfit node is fit again; undefined if that is maxPercent, too. */
+  /** Percent of the capacity at or below which an unfit node is fit again; undefined if it equals maxPercent. */
   readonly recoverPercent?: number | undefined;
   /** How many passes in a row must agree. */
   readonly passesToAgree: PassesToAgree;
@@ -22,8 +22,8 @@ export interface VerdictInput {
    */
   readonly heldUntil?: number | undefined;
   /**
-   * What the node counts as, since it has had no figure for missingData.holdFor; undefined otherwise. Looked up only
-   * for nodes without a figure.
+   * The side that the node counts for, because it has had no figure for missingData.holdFor; undefined otherwise. Looked
+   * up only for nodes without a figure.
    */
   readonly missingAs?: Side | undefined;
   /** True while the rate window is only partly filled after an outage of the measurement. */

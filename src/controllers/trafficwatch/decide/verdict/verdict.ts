@@ -5,7 +5,7 @@ import type { VerdictInput } from './policy.ts';
 const UNREACHABLE = 'unreachable: the last policy applies to every node';
 
 /**
- * The verdict of one node: that of the first policy that applies.
+ * Decides the verdict of one node: the first policy that applies gives it.
  *
  * | newest pass     | pass before | label  | verdict       | label written | policy      |
  * |-----------------|-------------|--------|---------------|---------------|-------------|
@@ -19,8 +19,8 @@ const UNREACHABLE = 'unreachable: the last policy applies to every node';
  * | above/not above | other side or no figure | "true"/"false" | as the label | stays | labelStands |
  * | above/not above | other side or no figure | none | Unknown | stays (none) | undecided |
  *
- * "pass before" stands for as many passes as passesToAgree asks for, two by default. The threshold is that of
- * thresholdFor: lower for a node that is unfit, by default 80 % of maxBandwidthPercent.
+ * "pass before" stands for as many passes as passesToAgree requires, two by default. thresholdFor gives the threshold: it
+ * is lower for a node that is unfit, by default 80 % of maxBandwidthPercent.
  *
  * Exactly the threshold is fit: unfit is percent > maxBandwidthPercent, as in PKopel/traffic-operator.
  */

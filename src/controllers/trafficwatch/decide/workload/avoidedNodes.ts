@@ -34,8 +34,8 @@ export function avoidedNodesOf(o: Observation, verdicts: readonly NodeVerdict[])
 }
 
 /**
- * The names to write before the labels: those of the status and those that turn unfit. Without them, a pod that is
- * created between the label and the status could run on a node that has the label already.
+ * Returns the names to write before the labels: the names in the status, and the nodes that turn unfit. Without them, a pod
+ * that is created between the label and the status could run on a node that has the label already.
  *
  * @param before the names of the status
  * @returns undefined if the status names every node that is unfit

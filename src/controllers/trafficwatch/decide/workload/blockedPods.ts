@@ -10,7 +10,7 @@ import { workloadSelectorOf } from './podSelector.ts';
 /** How long a pod must be blocked for the condition NoFitNode: ms. A rollout or a scale-up may wait for seconds. */
 export const LASTING_MS = 60_000;
 
-/** What is known about pods that find no node since nodes are unfit. */
+/** The known facts about pods that find no node because nodes are unfit. */
 export type BlockedDecision =
   /** The placement is Preferred: no pod can be blocked. */
   | { readonly kind: 'Never' }
@@ -18,7 +18,7 @@ export type BlockedDecision =
   | { readonly kind: 'Known'; readonly pods: BlockedPods | undefined; readonly isLasting: boolean }
   /** Pods may not be watched, or are too large. `message` is that of the API server, or says what to do. */
   | { readonly kind: 'Unreadable'; readonly message: string }
-  /** Not decided, or the pods are not read yet: what the status says stays. */
+  /** Not decided, or the pods are not read yet: the status is unchanged. */
   | { readonly kind: 'NotRead' };
 
 /** 8 MiB: see BodyBudget. */

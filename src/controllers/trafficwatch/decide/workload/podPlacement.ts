@@ -27,7 +27,7 @@ export interface PodPlacementDecision {
 }
 
 /**
- * What a TrafficWatch adds to the pods that it selects.
+ * Returns the entry that a TrafficWatch adds for the pods that it selects.
  *
  * | TrafficWatch                                                   | entry |
  * |----------------------------------------------------------------|-------|
@@ -125,7 +125,7 @@ function countLabels(entries: readonly PodPlacementEntry[]): Map<string, number>
   return counts;
 }
 
-/** Of several alternatives that are equally rare the first. Undefined if there is none. */
+/** Returns the rarest alternative, the first if several are equally rare. Undefined if there is none. */
 function rarestOf(alternatives: readonly string[][], counts: ReadonlyMap<string, number>): string[] | undefined {
   const commonness = (labels: readonly string[]): number =>
     labels.reduce((most, label) => Math.max(most, counts.get(label) ?? 0), 0);

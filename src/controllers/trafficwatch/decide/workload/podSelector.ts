@@ -4,16 +4,16 @@ import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Observation } from '../../observe/observation.ts';
 
 /**
- * The pods that the admission policy gives the node affinity, for `status.podSelector`.
+ * Returns the selector of the pods that the admission policy gives the node affinity, for `status.podSelector`.
  *
  * | spec        | target                        | result                                       |
  * |-------------|-------------------------------|----------------------------------------------|
  * | deployment  |                               | none: the Deployment's template has the affinity |
  * | podSelector |                               | the selector                                 |
  * | targetRef   | found                         | its selector                                 |
- * | targetRef   | absent, and its kind tells its pods (Job) | that selector                               |
+ * | targetRef   | absent, and its kind defines its pods (Job) | that selector                             |
  * | targetRef   | absent or cannot be read, as in the status | the last selector: a target that is deleted and created again gets its pods protected from the first |
- * | targetRef   | absent or cannot be read, another one than in the status | none                           |
+ * | targetRef   | absent or cannot be read, and not the target in the status | none                         |
  * | targetRef   | known to have no pods, or no such kind   | none                              |
  */
 export function podSelectorOf({ watch, workload }: Observation): LabelSelector | undefined {

@@ -63,7 +63,7 @@ export class SpecMemory {
   }
 }
 
-/** What an earlier process has found out about this generation. */
+/** Returns the problem that an earlier process has reported about this generation. */
 function reportedProblem({ metadata, status }: TrafficWatch): string | undefined {
   const stalled = findCondition(status?.conditions, ConditionType.Stalled);
   const isReported = stalled?.status === 'True' && stalled.reason === Reason.SpecFieldsLost;

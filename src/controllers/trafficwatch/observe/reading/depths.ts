@@ -1,4 +1,4 @@
-/** Of how many passes the figures of each reading are needed. */
+/** Counts how many passes of each reading are needed. */
 export class Depths {
   /** By the key of the reading: how many need so many passes, by their number. */
   readonly #needed = new Map<string, number[]>();

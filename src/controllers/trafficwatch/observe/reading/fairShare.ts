@@ -64,7 +64,7 @@ export function equalShare(demands: readonly number[], most: number): number {
 
 interface Ranked {
   readonly wanting: Wanting;
-  /** What the readings of the namespace cost up to this one. Above the share if it does not fit into it. */
+  /** The cost of the namespace's readings up to this TrafficWatch. Above the share if it does not fit into it. */
   readonly level: number;
 }
 

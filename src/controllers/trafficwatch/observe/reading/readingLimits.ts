@@ -2,11 +2,11 @@ import { placeByAge, type Entry } from '../oldest.ts';
 import { costOfAll, fitting, sharedFairly, type Wanting } from './fairShare.ts';
 import { costOf } from './readingNeed.ts';
 
-/** How much the readings may cost that are evaluated; see costOf. */
+/** The maximum cost of the evaluated readings; see costOf. */
 export interface MostReadings {
-  /** Those of one namespace. */
+  /** The readings of one namespace. */
   readonly perNamespace: number;
-  /** All together. */
+  /** The readings of all namespaces together. */
   readonly inCluster: number;
 }
 
@@ -14,9 +14,9 @@ export interface MostReadings {
 interface Namespace {
   /** All, oldest first. */
   readonly all: Wanting[];
-  /** Those within the limit of the namespace, oldest first. */
+  /** The TrafficWatches within the limit of the namespace, oldest first. */
   within: readonly Wanting[];
-  /** What the readings of those cost. */
+  /** The cost of the readings of `within`. */
   cost: number;
 }
 

@@ -16,13 +16,13 @@ export interface ReadingNeed {
   readonly reading: Reading;
   /** See readingKey. */
   readonly key: string;
-  /** Of how many passes the figures are kept. */
+  /** The number of passes that are kept. */
   readonly passes: number;
 }
 
 /**
- * What a TrafficWatch needs. Its spec may be invalid: another CRD may have let it through. It needs the default reading
- * then if a pattern is invalid, and of passes only numbers that the schema allows.
+ * Returns the reading and the passes that a TrafficWatch needs. Its spec may be invalid: another CRD may have let it through.
+ * Then an invalid pattern gives the default reading, and only numbers of passes that the schema allows are used.
  * @param nodeOf looks up the labels of a Node, for `spec.capacity`
  */
 export function readingNeedOf({ spec }: Pick<TrafficWatch, 'spec'>, nodeOf: NodeLookup): ReadingNeed {
@@ -33,8 +33,8 @@ export function readingNeedOf({ spec }: Pick<TrafficWatch, 'spec'>, nodeOf: Node
 }
 
 /**
- * What keeping the figures costs: one for each pass. Every operator keeps those of the default reading of two passes, so
- * these cost nothing.
+ * Returns the cost of keeping the results: one for each pass. Every operator keeps two passes of the default reading, so these
+ * cost nothing.
  */
 export function costOf({ key, passes }: Pick<ReadingNeed, 'key' | 'passes'>): number {
   return key === DEFAULT_KEY ? passes - LEAST_PASSES : passes;

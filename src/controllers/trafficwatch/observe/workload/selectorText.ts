@@ -9,10 +9,10 @@ const BETWEEN_REQUIREMENTS = /,(?![^(]*\))/;
 
 /**
  * The LabelSelector of a selector text, as the field `status.selector` of a Scale has it: `app=web,tier in (a, b),!old`.
- * The grammar is that of apimachinery's labels.Parse, without its numeric comparisons, which a LabelSelector cannot
+ * The grammar is the grammar of apimachinery's labels.Parse, without its numeric comparisons, which a LabelSelector cannot
  * express: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
  *
- * @returns undefined for a text that is empty or not of this grammar: an empty one would select every pod
+ * @returns undefined for a text that is empty or not of this grammar: an empty selector would select every pod
  */
 export function parseSelectorText(text: string): LabelSelector | undefined {
   const parts = text

@@ -41,8 +41,8 @@ const byTemplate = ({ spec }: Workload): LabelSelector | undefined => {
 };
 
 /**
- * The selector of a Job has its uid, so another Job of the name has another one. The name is on its pods as well, and is
- * known before the Job exists: https://kubernetes.io/docs/concepts/workloads/controllers/job/
+ * The selector of a Job contains its uid, so it differs for another Job of the same name. The pods also have the name, which
+ * is known before the Job exists: https://kubernetes.io/docs/concepts/workloads/controllers/job/
  */
 const byJobName = (name: string): LabelSelector => ({ matchLabels: { 'batch.kubernetes.io/job-name': name } });
 

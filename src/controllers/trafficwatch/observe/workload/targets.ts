@@ -7,8 +7,8 @@ import { Answers } from './answers.ts';
 import { readTarget } from './target.ts';
 
 /**
- * How long a selector is used before it is read again: ms. Selectors of apps/v1 are immutable, so only a target that was
- * deleted and created again has another one. The labels of a CronJob's pods can change: its new pods may wait this long.
+ * Time until a selector is read again, ms. Selectors of apps/v1 are immutable, so a selector changes only if its target was
+ * deleted and created again. The labels of a CronJob's pods can change: its new pods may wait this long.
  */
 const FRESH_MS = 60_000;
 /** The same while the target is unknown: its pods are unprotected, so the next pass asks again. */

@@ -29,7 +29,7 @@ export function createWaitingPodInformer({
 }: Pick<InformerOptions<CachedWaitingPod>, 'transport' | 'logger' | 'metrics'>): Informer<CachedWaitingPod> {
   const selection = {
     ...options,
-    // The number of cached pods is that of the informers that always run.
+    // The metric of cached pods counts only the informers that always run.
     metrics: metrics && { ...metrics, objects: () => undefined },
     resource: PODS,
     fieldSelector: 'status.phase=Pending,spec.nodeName=',

@@ -19,7 +19,7 @@ const CHANGING: readonly Policy[] = [missingData, noFigure, warmingUp, passesAgr
  * | any   | now                 | any                  | does not apply                      |
  * | none  | any                 | any                  | does not apply: nothing to hold     |
  * | any   | later, by minHold   | the same side, or none | does not apply                    |
- * | any   | later, by minHold   | the other side       | that of the label: HeldByMinHold    |
+ * | any   | later, by minHold   | the other side       | as the label: HeldByMinHold         |
  */
 export const heldByMinHold: Policy = (input) => {
   const { heldUntil, labelled } = input;

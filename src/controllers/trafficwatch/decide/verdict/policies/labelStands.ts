@@ -13,8 +13,8 @@ const BELOW_AS_LABELLED = settled('notAbove', 'BelowThreshold', 'not above the t
  * | label | newest pass | verdict                                 |
  * |-------|-------------|-----------------------------------------|
  * | none  | any         | does not apply                          |
- * | any   | same side   | that of the label                       |
- * | any   | other side  | that of the label: AwaitingSecondPass   |
+ * | any   | same side   | as the label                            |
+ * | any   | other side  | as the label: AwaitingSecondPass        |
  */
 export const labelStands: Policy = (input) => {
   const { passes, maxPercent, labelled, passesToAgree } = input;

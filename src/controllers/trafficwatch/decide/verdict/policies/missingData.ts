@@ -10,7 +10,7 @@ const UNFIT = settled('above', NO_DATA_UNFIT, 'no figure for longer than missing
 const FIT = settled('notAbove', NO_DATA_FIT, 'no figure for longer than missingData.holdFor: it counts as fit');
 
 /**
- * What a node without a figure counts as after missingData.holdFor.
+ * Gives a node without a figure the verdict of missingData.policy after missingData.holdFor.
  *
  * | missingData.policy | figure in the newest pass | node can be measured | without a figure for | verdict        |
  * |--------------------|---------------------------|----------------------|----------------------|----------------|

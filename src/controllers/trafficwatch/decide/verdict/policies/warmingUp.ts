@@ -18,7 +18,7 @@ const FIT = settled('notAbove', WARMING_UP, MESSAGE);
  * | full, or there was none     | any   | any             | does not apply                |
  * | filling                     | none  | any             | does not apply: the first verdict of a node, as for a new one |
  * | filling                     | any   | the same side, or nothing | does not apply      |
- * | filling                     | any   | the other side  | that of the label: WarmingUp  |
+ * | filling                     | any   | the other side  | as the label: WarmingUp       |
  * | filling                     | written over by another client | any | does not apply: corrected at once |
  */
 export const warmingUp: Policy = (input) => {
