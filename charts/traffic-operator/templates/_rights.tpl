@@ -328,7 +328,7 @@
 {{- end -}}
 
 {{- define "traffic-operator.rights.trafficWatch.deployments.namespaces" -}}
-# To write the Deployments of the TrafficWatches: in every namespace, or only in those of a value.
+# To write the Deployments of the TrafficWatches: in every namespace, or only in the namespaces of a value.
 - apiGroups: ['apps']
   resources: ['deployments']
   verbs: ['create', 'patch']
