@@ -131,10 +131,10 @@ export async function reconcile(
   const zones = d.zonesOf(spec);
   const desired = decideWeight({ spec, weight, backend, problem });
   // The end of the first read enqueues, but not a TrafficWeight that was created meanwhile.
-  if (desired.kind === 'Waiting') return { requeueAfterMs: REQUEUE_MS };
+  if (desired.kind === 'Waiting') return { requeueAfterMs: READ_AGAIN_MS };
   if (desired.kind === 'Undecided') {
     await reportUndecided(d, weight, { ...desired, backend, zones }, signal);
-    return { requeueAfterMs: REQUEUE_MS };
+    return { requeueAfterMs: READ_AGAIN_MS };
   }
   const { desiredWeight } = desired;
   const step = await takeStep(d, weight, { spec, desired: desiredWeight }, signal);

@@ -60,7 +60,7 @@ const UNTRUSTED =
 /**
  * The same message for a process that does not keep the deployed Prometheus in a cache: reads its Service and its Deployment.
  *
- * @param namespace the namespace of the operator
+ * @param namespace of the operator
  * @throws ApiError, TransportError
  */
 export async function readForeignServer(client: Pick<Client, 'get'>, namespace: string): Promise<string | undefined> {
