@@ -63,7 +63,7 @@ describe('a bond that loses a slave', () => {
     await vi.waitFor(async () => {
       const { node, remark } = await told();
       expect(node).toMatchObject({ verdict: 'Unfit', reason: 'CapacityFell' });
-      expect(remark).toContain('every node has figures; bonded: capacity fell from 20Gbit to 10Gbit (bond0)');
+      expect(remark).toContain('all nodes have data; bonded: capacity fell from 20Gbit to 10Gbit (bond0)');
     }, WAIT);
     measured(`a bond that lost half of its speed: named after ${seconds(performance.now() - begin)}`);
   });
@@ -74,7 +74,7 @@ describe('a bond that loses a slave', () => {
       expect(await f.labels(KEY)).toEqual({ bonded: 'false', other: 'false' });
       const { node, remark } = await told();
       expect(node).toMatchObject({ verdict: 'Fit', reason: 'BelowThreshold' });
-      expect(remark).toMatch(/^every node has figures; no drivers reported for bonded, other: /);
+      expect(remark).toMatch(/^all nodes have data; no drivers reported for bonded, other: /);
     }, WAIT);
   });
 });

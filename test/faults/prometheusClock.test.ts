@@ -81,7 +81,7 @@ describe.each([
     expect(await f.nodeVersions()).toEqual(versions);
     await expectDecisions(`Prometheus' clock ${off} s ahead`);
     prometheus.lie = undefined;
-    await vi.waitFor(async () => expect(await clockRemark()).toBe('the last pass had an answer'), WAIT);
+    await vi.waitFor(async () => expect(await clockRemark()).toBe('The last query succeeded'), WAIT);
     expect(await f.labels(KEY)).toEqual({ n1: 'false', n2: 'true', n3: 'false' });
   });
 });

@@ -71,7 +71,7 @@ describe('a partial answer with a warning', () => {
       expect(condition).toMatchObject({ status: 'False', reason: 'PartialData' });
       expect(condition?.message).toContain(`Prometheus warns: ${WARNING}`);
     }, WAIT);
-    const message = `no usable figures for n2 (NoSeries), n4 (NoSeries); Prometheus warns: ${WARNING}`;
+    const message = `no data for n2 (NoSeries), n4 (NoSeries); Prometheus warns: ${WARNING}`;
     await vi.waitFor(async () => expect(await available()).toMatchObject({ message }), WAIT);
     measured(`a partial answer: "${message}"`);
   });

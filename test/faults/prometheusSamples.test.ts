@@ -139,7 +139,7 @@ describe('the condition', () => {
     const conditionOf = async () =>
       (await f.watch('web')).status?.conditions?.find(({ type }) => type === 'MetricsAvailable');
     const message =
-      'no usable figures for down (NoCapacity), histogram (NoSeries), infinite (InvalidSample), ' +
+      'no data for down (NoCapacity), histogram (NoSeries), infinite (InvalidSample), ' +
       'nan (InvalidSample), nan-speed (NoCapacity) and 3 more; down: the capacity is unknown (eth0: speed ';
     await vi.waitFor(async () => {
       const condition = await conditionOf();

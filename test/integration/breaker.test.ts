@@ -95,7 +95,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
     expect(await expectUnfit(LIMIT)).toEqual(['n5', 'n6', 'n7', 'n8', 'n9']);
     await expectBreaker(
       'True',
-      '10 nodes are above the threshold and at most 5 can be unfit (maxUnfit, minFit): the fullest are unfit, 5 are held back',
+      '10 nodes exceed the threshold, at most 5 may be unfit (maxUnfit, minFit); 5 still accept pods',
     );
     // It was reported with mode Observe, while rates were rising.
     const note = expect.stringMatching(/BreakerOpen: \d+ nodes are above the threshold and at most 5 can be/) as string;
@@ -115,7 +115,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
     for (const node of ['n8', 'n9']) await f.removeNode(node);
     await expectBreaker(
       'True',
-      '8 nodes are above the threshold and at most 4 can be unfit (maxUnfit, minFit): the fullest are unfit, 4 are held back',
+      '8 nodes exceed the threshold, at most 4 may be unfit (maxUnfit, minFit); 4 still accept pods',
     );
     expect(await expectUnfit(4)).toEqual(['n4', 'n5', 'n6', 'n7']);
     for (const node of ['n8', 'n9']) {
@@ -132,7 +132,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
 
   it('closes when fewer nodes are above', async () => {
     for (const node of NODES.slice(0, 6)) f.exporter.setPercent(node, 1);
-    await expectBreaker('False', 'no node is held back; at most 5 nodes can be unfit');
+    await expectBreaker('False', 'within the limit: at most 5 nodes may be unfit');
     await expectUnfit(4);
   });
 

@@ -62,7 +62,7 @@ it('names a node without figures whose exporter does not start, and the reason, 
     const available = await conditionOf('MetricsAvailable');
     expect(available).toMatchObject({ status: 'False', reason: 'PartialData' });
     expect(available?.message).toMatch(
-      /^no usable figures for n2 \(NoSeries\); no node-exporter is ready on n2 \(its container ends with code 1\): not measured; .* TCP port 9100, .*--node-exporter-port/,
+      /^no data for n2 \(NoSeries\); no node-exporter is ready on n2 \(its container ends with code 1\): not measured; .* TCP port 9100, .*--node-exporter-port/,
     );
   }, WAIT);
   await reportReady(f.client, EXPORTER, 2, 2);

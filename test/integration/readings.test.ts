@@ -127,7 +127,7 @@ describe('measure', () => {
     expect(await Promise.all(labels)).toEqual(['false', 'true']);
     await vi.waitFor(async () => {
       expect((await nodeOf('together', 'dual'))?.message).toMatch(
-        /^eth0 alone is at \d+\.\d %, all devices together at 2/,
+        /^eth0 is at \d+\.\d %, the node at 2/,
       );
     }, WAIT);
     expect(await nodeOf('fullest', 'dual')).not.toHaveProperty('message');

@@ -112,12 +112,12 @@ describe('a TrafficWatch with mode Observe', () => {
     expect(messages).toContainEqual([
       'Ready',
       'True',
-      'nodes are decided; with mode Observe only the status says the verdicts',
+      'Every node has a verdict; dry run (mode Observe): see status.nodes, labels are not written',
     ]);
     expect(messages).toContainEqual([
       'Reconciling',
       'False',
-      'with mode Observe no node and no Deployment is written; status.plan says what Enforce would write',
+      'Dry run (mode Observe): nothing is written; status.plan shows what mode Enforce would write',
     ]);
   });
 });

@@ -171,10 +171,10 @@ describe('a TrafficWatch with a node selector', () => {
     expect(decidePlan(observed()).decided).toBe(true);
   });
 
-  it('says that every selected node has figures, or is unfit', () => {
+  it('says that all selected nodes have data, or is unfit', () => {
     expect(conditionOf(observed(), 'MetricsAvailable')).toMatchObject({
       status: 'True',
-      message: expect.stringMatching(/^every selected node has figures/) as string,
+      message: expect.stringMatching(/^all selected nodes have data/) as string,
     });
     const full = [pass(2, { n1: 50, n2: 50, cp: 1 }), pass(1, { n1: 50, n2: 50, cp: 1 })];
     expect(eventsOf(observed({}, { passes: full })).find(({ reason }) => reason === 'AllNodesUnfit')?.note).toBe(

@@ -44,7 +44,7 @@ describe('the limit for unfit nodes', () => {
     const percents = { n1: 9, n2: 40 };
     const o = anObservation({ watch: limited, nodes, passes: [pass(2, percents), pass(1, percents)] });
     expect(breakerOf(o)?.message).toBe(
-      '2 nodes are above the threshold and at most 1 can be unfit (maxUnfit, minFit): the fullest are unfit, 1 are held back' +
+      '2 nodes exceed the threshold, at most 1 may be unfit (maxUnfit, minFit); 1 still accept pods' +
         '; 1 of the unfit nodes are only above recoverBandwidthPercent',
     );
     const full = { n1: 50, n2: 40 };

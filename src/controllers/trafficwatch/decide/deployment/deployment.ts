@@ -137,7 +137,7 @@ export function decideDeployment(input: {
     if (!isOwnedBy(live, watch)) {
       return {
         kind: 'NotOwned',
-        message: `Deployment ${name} exists and does not belong to this TrafficWatch; it is left alone`,
+        message: `Deployment ${name} exists and belongs to another owner; use spec.targetRef to steer it, or rename one of them`,
       };
     }
     if (!sameSelector(live, desired)) {

@@ -37,7 +37,7 @@ describe('Ready', () => {
       expect(of('Stalled')).toMatchObject({ status: 'True', reason, message: 'because' });
       expect(of('Reconciling')).toMatchObject({
         status: 'False',
-        message: 'the labels are written, the Deployment is not, until Stalled is False',
+        message: 'Labels are updated; the Deployment is unchanged while Stalled',
       });
       // Also after a restart while Prometheus is down: once decided, it stays decided.
       for (const passes of [[], [failedPass(3, 'Unreachable')]]) {
@@ -66,10 +66,10 @@ describe('Ready', () => {
 
 describe('PrometheusReachable', () => {
   it.each([
-    [0, 'the last pass had an answer'],
-    [59, 'the last pass had an answer'],
-    [300.4, "the last pass had an answer; its clock is about 5 min ahead of the operator's; verdicts ignore this"],
-    [-3600, "the last pass had an answer; its clock is about 60 min behind the operator's; verdicts ignore this"],
+    [0, 'The last query succeeded'],
+    [59, 'The last query succeeded'],
+    [300.4, "The last query succeeded; the clock of Prometheus is about 5 min ahead of the operator's; verdicts ignore this"],
+    [-3600, "The last query succeeded; the clock of Prometheus is about 60 min behind the operator's; verdicts ignore this"],
   ])('describes a clock that is %d s ahead: %s', (seconds, message) => {
     const reachable = conditionOf('PrometheusReachable', { timeSeconds: NOW / 1000 + seconds });
     expect(reachable).toMatchObject({ status: 'True', reason: 'PrometheusAnswers', message });
@@ -98,14 +98,14 @@ describe('MetricsAvailable', () => {
       { warnings: ['store-2 did not answer'] },
       { n1: 50, n2: undefined },
     );
-    expect(available?.message).toBe('no usable figures for n2 (NoSeries); Prometheus warns: store-2 did not answer');
+    expect(available?.message).toBe('no data for n2 (NoSeries); Prometheus warns: store-2 did not answer');
   });
 
   it('says what is wrong with a node without a figure', () => {
     const nodes = new Map(Object.entries(HEALTHY).map(([node, percent]) => [node, usage(node, percent)]));
     nodes.set('n2', usage('n2', undefined, { reason: 'InvalidCapacity', message: 'the annotation "lots" is none' }));
     expect(conditionOf('MetricsAvailable', { nodes })?.message).toBe(
-      'no usable figures for n2 (InvalidCapacity); n2: the annotation "lots" is none',
+      'no data for n2 (InvalidCapacity); n2: the annotation "lots" is none',
     );
   });
 
@@ -116,7 +116,7 @@ describe('MetricsAvailable', () => {
     expect(conditionOf('MetricsAvailable', { nodes })).toMatchObject({
       status: 'True',
       reason: 'AllMeasured',
-      message: 'every node has figures; n2: capacity fell from 20Gbit to 10Gbit (bond0)',
+      message: 'all nodes have data; n2: capacity fell from 20Gbit to 10Gbit (bond0)',
     });
   });
 
@@ -125,7 +125,7 @@ describe('MetricsAvailable', () => {
     nodes.set('n2', usage('n2', 1, { lacksDrivers: true }));
     const available = conditionOf('MetricsAvailable', { nodes });
     expect(available).toMatchObject({ status: 'True', reason: 'AllMeasured' });
-    expect(available?.message).toMatch(/^every node has figures; no drivers reported for n2: .*--collector\.ethtool$/);
+    expect(available?.message).toMatch(/^all nodes have data; no drivers reported for n2: .*--collector\.ethtool$/);
   });
 
   it.each([
@@ -134,15 +134,15 @@ describe('MetricsAvailable', () => {
     { lagSeconds: 119, told: 'samples reach Prometheus 60 s late or more, and figures are as old' },
   ])('tells that samples are $lagSeconds s late, in coarse steps: "$told"', ({ lagSeconds, told }) => {
     const whole = conditionOf('MetricsAvailable', { lagSeconds });
-    expect(whole).toMatchObject({ status: 'True', message: `every node has figures${told && `; ${told}`}` });
+    expect(whole).toMatchObject({ status: 'True', message: `all nodes have data${told && `; ${told}`}` });
     const part = conditionOf('MetricsAvailable', { lagSeconds }, { n1: 50, n2: undefined });
-    expect(part?.message).toBe(`no usable figures for n2 (NoSeries)${told && `; ${told}`}`);
+    expect(part?.message).toBe(`no data for n2 (NoSeries)${told && `; ${told}`}`);
   });
 
   it('names series that belong to no node', () => {
     const stray = { unmatchedSeries: 1, unmatchedExamples: ['{node="gone"}'] };
     expect(conditionOf('MetricsAvailable', stray)?.message).toBe(
-      'every node has figures; series that belong to no node, or to several: {node="gone"}',
+      'all nodes have data; series that belong to no node, or to several: {node="gone"}',
     );
   });
 });
@@ -166,7 +166,7 @@ describe('MetricsAvailable with nodes that cannot be measured', () => {
       status: 'True',
       reason: 'AllMeasured',
       message:
-        'every node that can be measured has figures; nodes that cannot be measured: off (NodeNotReady), win (NotMeasurable)',
+        'all measurable nodes have data; nodes that cannot be measured: off (NodeNotReady), win (NotMeasurable)',
     },
     {
       why: 'a node that can be measured has no figures: PartialData',
@@ -174,7 +174,7 @@ describe('MetricsAvailable with nodes that cannot be measured', () => {
       found: { off: OFF },
       status: 'False',
       reason: 'PartialData',
-      message: 'no usable figures for n2 (NoSeries); nodes that cannot be measured: off (NodeNotReady)',
+      message: 'no data for n2 (NoSeries); nodes that cannot be measured: off (NodeNotReady)',
     },
     {
       why: 'no node that can be measured has figures: NoData',
@@ -182,7 +182,7 @@ describe('MetricsAvailable with nodes that cannot be measured', () => {
       found: { off: OFF },
       status: 'False',
       reason: 'NoData',
-      message: 'no usable figures for n1 (NoSeries); nodes that cannot be measured: off (NodeNotReady)',
+      message: 'no data for n1 (NoSeries); nodes that cannot be measured: off (NodeNotReady)',
     },
     {
       why: 'no node can be measured: NoData',
@@ -214,13 +214,13 @@ describe('MetricsAvailable with series that have no node of their own', () => {
       why: 'no node has figures, as when no label maps a series to its node',
       newest: pass(3, { n1: undefined, n2: undefined }, STRAYS),
       reason: 'NoData',
-      before: 'no usable figures for n1 (NoSeries), n2 (NoSeries)',
+      before: 'no data for n1 (NoSeries), n2 (NoSeries)',
     },
     {
       why: 'some nodes have no figures',
       newest: pass(3, { n1: 50, n2: undefined }, STRAYS),
       reason: 'PartialData',
-      before: 'no usable figures for n2 (NoSeries)',
+      before: 'no data for n2 (NoSeries)',
     },
     {
       why: 'Prometheus warns',
@@ -240,7 +240,7 @@ describe('MetricsAvailable with a problem of the measurement', () => {
     {
       why: 'a node has no figures',
       newest: pass(3, { n1: 50, n2: undefined }),
-      before: 'no usable figures for n2 (NoSeries)',
+      before: 'no data for n2 (NoSeries)',
     },
     {
       why: 'the pass failed',
@@ -252,7 +252,7 @@ describe('MetricsAvailable with a problem of the measurement', () => {
   });
 
   it('does not mention the problem if every node has figures', () => {
-    expect(messageOf(pass(3, HEALTHY), [PROBLEM])).toBe('every node has figures');
+    expect(messageOf(pass(3, HEALTHY), [PROBLEM])).toBe('all nodes have data');
   });
 
   it('limits the number and the length of the problems in the message', () => {

@@ -43,19 +43,19 @@ const draft = (status: Condition['status'], reason: string, message: string): Dr
 function ready(o: Observation, plan: Plan): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
   if (plan.decided) return draft('True', Reason.Decided, decidedMessage(o, plan));
-  if (o.view.passes.length === 0) return draft('Unknown', Reason.Initializing, 'no pass over Prometheus has ended yet');
+  if (o.view.passes.length === 0) return draft('Unknown', Reason.Initializing, 'Waiting for the first Prometheus query');
   return undecided(o, plan);
 }
 
 function decidedMessage({ view }: Observation, { planned }: Plan): string {
   if (selectsNone(view)) return NONE_SELECTED;
   const where =
-    planned === undefined ? 'their labels say the verdicts' : 'with mode Observe only the status says the verdicts';
-  return `nodes are decided; ${where}`;
+    planned === undefined ? 'see the node labels' : 'dry run (mode Observe): see status.nodes, labels are not written';
+  return `Every node has a verdict; ${where}`;
 }
 
-/** How many passes in a row a verdict wants. */
-function passesWanted({ watch }: Observation): string {
+/** Returns the number of consecutive measurements that a verdict needs. */
+function measurementsNeeded({ watch }: Observation): string {
   const { unfit, fit } = passesOf(watch.spec);
   const most = Math.max(unfit, fit);
   return most === 2 ? 'two' : String(most);
@@ -64,17 +64,19 @@ function passesWanted({ watch }: Observation): string {
 /** The Deployment may exist before verdicts do: it was taken over, or the wait for data has ended. */
 function undecided(o: Observation, plan: Plan): Draft {
   if (plan.deployment?.kind !== 'Apply') {
-    return draft('False', Reason.Deciding, `waiting for ${passesWanted(o)} passes in a row with data`);
+    return draft('False', Reason.Deciding, `Waiting for ${measurementsNeeded(o)} consecutive measurements with data`);
   }
   const where = isStrict(o.watch.spec) ? 'run on any node that is' : 'run on any node, and prefer those that are';
   const meanwhile = `the Deployment exists, and its pods ${where} not labelled unfit`;
   if (o.now < waitingSinceOf(o.watch, o.feedStartedAt) + WAIT_FOR_DATA_MS) {
-    return draft('False', Reason.Deciding, `waiting for ${passesWanted(o)} passes in a row with data; ${meanwhile}`);
+    return draft('False', Reason.Deciding, `Waiting for ${measurementsNeeded(o)} consecutive measurements with data; ${meanwhile}`);
   }
-  const wanted = passesWanted(o);
+  const needed = measurementsNeeded(o);
   const lacking =
-    wanted === 'two' ? 'the last two passes do not both have data' : `fewer than ${wanted} passes in a row have data`;
-  const waited = `waited ${WAIT_FOR_DATA_MS / 1000} s for data, but ${lacking}`;
+    needed === 'two'
+      ? 'the last two measurements do not both have data'
+      : `fewer than ${needed} consecutive measurements have data`;
+  const waited = `Waited ${WAIT_FOR_DATA_MS / 1000} s for data, but ${lacking}`;
   return draft('False', Reason.DecidedWithoutData, `${waited}; until they do, ${meanwhile}`);
 }
 
@@ -83,7 +85,7 @@ function contentionMessage(contended: readonly ContendedLabel[]): string {
     const by = rival === undefined ? '' : ` (by field manager "${rival}")`;
     return `label ${key} of node ${node}${by}`;
   });
-  return `another client keeps changing labels back; the operator rewrites them less and less often until that stops: ${named(labels.sort())}`;
+  return `Another client keeps overwriting ${named(labels.sort())}. Stop it; the operator retries with growing delays`;
 }
 
 function reconciling({ watch }: Observation, plan: Plan, failures: readonly Failure[]): Draft {
@@ -102,26 +104,27 @@ function reconciling({ watch }: Observation, plan: Plan, failures: readonly Fail
 
 function upToDateMessage(plan: Plan): string {
   if (plan.planned)
-    return 'with mode Observe no node and no Deployment is written; status.plan says what Enforce would write';
-  return plan.stall ? stillWritten(plan) : 'everything that was decided is written';
+    return 'Dry run (mode Observe): nothing is written; status.plan shows what mode Enforce would write';
+  return plan.stall ? stillWritten(plan) : 'Everything is up to date';
 }
 
 /** Says what a stalled TrafficWatch still writes. Some stalls stop the labels as well as the Deployment. */
 function stillWritten({ verdicts }: Plan): string {
-  const labels = verdicts.length > 0 ? 'the labels are written, the Deployment is not' : 'nothing is written';
-  return `${labels}, until Stalled is False`;
+  const written =
+    verdicts.length > 0 ? 'Labels are updated; the Deployment is unchanged' : 'Labels and Deployment are unchanged';
+  return `${written} while Stalled`;
 }
 
 function stalled(plan: Plan): Draft {
   if (plan.stall) return draft('True', plan.stall.reason, plan.stall.message);
-  return draft('False', Reason.NotStalled, 'nothing stands in the way');
+  return draft('False', Reason.NotStalled, 'No problem found');
 }
 
 function clockRemark(current: Snapshot): string {
   const minutes = clockOffsetMinutes(current);
   if (minutes === undefined) return '';
   const side = minutes > 0 ? 'ahead of' : 'behind';
-  return `; its clock is about ${Math.abs(minutes)} min ${side} the operator's; verdicts ignore this`;
+  return `; the clock of Prometheus is about ${Math.abs(minutes)} min ${side} the operator's; verdicts ignore this`;
 }
 
 /** Without the duration, which changes with each pass. */
@@ -235,8 +238,9 @@ function metricsAvailable(o: Observation): Draft {
   if (problem) return problem;
   const examples = named([...current.unmatchedExamples, ...current.ambiguousExamples]);
   const selected = o.view.outside.length === 0 ? '' : 'selected ';
+  const measurable = o.notMeasurable.size === 0 ? '' : 'measurable ';
   const remarks = [
-    `every ${selected}node ${o.notMeasurable.size === 0 ? '' : 'that can be measured '}has figures${unmeasured.remark}`,
+    `all ${selected}${measurable}nodes have data${unmeasured.remark}`,
     named(o.view.figures.capacityDrops),
     lagRemark(current),
     driversRemark(o),
@@ -247,7 +251,7 @@ function metricsAvailable(o: Observation): Draft {
 
 /** MetricsAvailable between the first and the second good pass. Keeps the reason, so that no event is emitted. */
 function notYetAvailable({ reason }: Condition): Draft {
-  return draft('False', reason, 'every node has figures again; two passes in a row make it true');
+  return draft('False', reason, 'all nodes have data again; waiting for one more measurement');
 }
 
 function confirmedAvailable(o: Observation, before: Condition | undefined, available: Draft): Draft {
@@ -263,9 +267,9 @@ function breakerOpen({ above, recovering = 0, limit, held, closesAt }: Breaker):
     return draft('True', Reason.CoolingDown, message);
   }
   if (held === 0)
-    return draft('False', Reason.WithinLimit, `no node is held back; at most ${limit} nodes can be unfit`);
+    return draft('False', Reason.WithinLimit, `within the limit: at most ${limit} nodes may be unfit`);
   const staying = recovering === 0 ? '' : `; ${recovering} of the unfit nodes are only above recoverBandwidthPercent`;
-  const message = `${above} nodes are above the threshold and at most ${limit} can be unfit (maxUnfit, minFit): the fullest are unfit, ${held} are held back${staying}`;
+  const message = `${above} nodes exceed the threshold, at most ${limit} may be unfit (maxUnfit, minFit); ${held} still accept pods${staying}`;
   return draft('True', Reason.TooManyUnfit, message);
 }
 

@@ -20,7 +20,7 @@ describe('describeFullDevice', () => {
 
   it('names the device, both figures and the field', () => {
     expect(describeFullDevice({ percent: 27.1428, fullest: FULL }, 60)).toBe(
-      'eth0 alone is at 95.0 %, all devices together at 27.1 %; spec.measure Fullest decides by the fullest device',
+      'eth0 is at 95.0 %, the node at 27.1 %; set spec.measure to Fullest to decide by the busiest device',
     );
   });
 });

@@ -19,8 +19,8 @@ export function describeFullDevice(usage: Usage | undefined, maxPercent: number)
   const { percent, fullest } = usage ?? {};
   if (percent === undefined || fullest === undefined) return undefined;
   if (percent > maxPercent || fullest.percent <= maxPercent) return undefined;
-  const figures = `${fullest.device} alone is at ${rounded(fullest.percent)} %, all devices together at ${rounded(percent)} %`;
-  return `${figures}; spec.measure Fullest decides by the fullest device`;
+  const figures = `${fullest.device} is at ${rounded(fullest.percent)} %, the node at ${rounded(percent)} %`;
+  return `${figures}; set spec.measure to Fullest to decide by the busiest device`;
 }
 
 function rounded(percent: number): string {

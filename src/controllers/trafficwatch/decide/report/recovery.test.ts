@@ -86,7 +86,7 @@ describe('MetricsAvailable', () => {
     ];
     const after = statusOf(changed(o, { watch, passes, now: late }));
     expect(after.conditions?.find(({ type }) => type === 'MetricsAvailable')?.message).toBe(
-      'every node has figures again; two passes in a row make it true',
+      'all nodes have data again; waiting for one more measurement',
     );
   });
 });

@@ -116,7 +116,7 @@ describe('decideStatus', () => {
       status: 'False',
       reason: 'DecidedWithoutData',
       message:
-        'waited 60 s for data, but the last two passes do not both have data; until they do, ' +
+        'Waited 60 s for data, but the last two measurements do not both have data; until they do, ' +
         `the Deployment exists, and its pods ${where}`,
     });
   });
@@ -132,7 +132,7 @@ describe('decideStatus', () => {
       status: 'False',
       reason: 'Deciding',
       message:
-        'waiting for two passes in a row with data; the Deployment exists, and its pods run on any node that is not labelled unfit',
+        'Waiting for two consecutive measurements with data; the Deployment exists, and its pods run on any node that is not labelled unfit',
     });
   });
 
@@ -168,7 +168,7 @@ describe('decideStatus', () => {
     const partial = statusOf(anObservation({ newest: pass(2, { n1: 1, n2: undefined }) }));
     expect(condition(partial, 'MetricsAvailable')).toMatchObject({
       reason: 'PartialData',
-      message: 'no usable figures for n2 (NoSeries)',
+      message: 'no data for n2 (NoSeries)',
     });
     const none = statusOf(anObservation({ newest: pass(2, {}) }));
     expect(condition(none, 'MetricsAvailable')?.reason).toBe('NoData');

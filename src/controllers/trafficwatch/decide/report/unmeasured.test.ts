@@ -21,7 +21,7 @@ describe('the message about nodes without figures', () => {
       missing('d', 'AmbiguousSeries', 'set this'),
     ];
     expect(messageOf(...nodes)).toBe(
-      'no usable figures for a (NoSeries), b (NoCapacity), c (NoCapacity), d (AmbiguousSeries); b: state it; d: set this',
+      'no data for a (NoSeries), b (NoCapacity), c (NoCapacity), d (AmbiguousSeries); b: state it; d: set this',
     );
   });
 

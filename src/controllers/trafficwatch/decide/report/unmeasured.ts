@@ -20,7 +20,7 @@ export function named(list: readonly string[]): string {
 
 /**
  * Names the nodes without figures and their reasons, then says of the first node of each reason what is wrong and what to do:
- * "no usable figures for a (NoCapacity), b (NoSeries); a: the capacity is unknown …". NoSeries has nothing to add.
+ * "no data for a (NoCapacity), b (NoSeries); a: the capacity is unknown …". NoSeries has nothing to add.
  */
 export function describeUnmeasured(nodes: readonly Pick<NodeView, 'name'>[], { nodes: usages }: Snapshot): string {
   const those = nodes.map(({ name }) => ({ name, ...explained(usages.get(name)) }));
@@ -31,7 +31,7 @@ export function describeUnmeasured(nodes: readonly Pick<NodeView, 'name'>[], { n
       first.set(reason, `${name}: ${cut(message, LONGEST_PROBLEM)}`);
   }
   const names = named(those.map(({ name, reason }) => `${name} (${reason})`));
-  return [`no usable figures for ${names}`, ...[...first.values()].slice(0, EXPLAINED_AT_MOST)].join('; ');
+  return [`no data for ${names}`, ...[...first.values()].slice(0, EXPLAINED_AT_MOST)].join('; ');
 }
 
 function explained(usage: NodeUsage | undefined): Pick<NodeUsage, 'reason' | 'message'> {

@@ -107,7 +107,7 @@ function noFitNode(blocked: BlockedDecision): Draft | undefined {
   if (blocked.kind !== 'Known') return undefined;
   const seconds = LASTING_MS / 1000;
   if (!blocked.isLasting) {
-    return { status: 'False', reason: Reason.NoPodBlocked, message: `no pod has been blocked for ${seconds} s` };
+    return { status: 'False', reason: Reason.NoPodBlocked, message: `No pod has waited ${seconds} s for a fit node` };
   }
   const message =
     `pods have found no node for ${seconds} s: their required node affinity excludes unfit nodes, and no other node ` +

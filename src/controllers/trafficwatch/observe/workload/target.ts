@@ -153,7 +153,7 @@ function kindUnknown({ apiVersion, kind }: TargetRef): Target {
 }
 
 function withoutPods(told: string): Target {
-  const message = `${told} has no selector of its pods that can be read: use spec.podSelector`;
+  const message = `${told} has no readable pod selector: use spec.podSelector`;
   return { reason: Reason.TargetWithoutPods, message };
 }
 
