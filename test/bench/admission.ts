@@ -1,5 +1,5 @@
 /**
- * What the placement policy costs each pod: creates pods in turn in namespaces without TrafficWatches, with one that
+ * Measures the cost of the placement policy for each pod: creates pods in turn in namespaces without TrafficWatches, with one that
  * selects them, and with many of which one or all select them, on a real API server. Prints min, median and max of each
  * repetition's p50 and p99.
  *
@@ -39,7 +39,7 @@ const SCENES: Readonly<Record<string, readonly boolean[]>> = {
 /** The largest affinity of a pod in each namespace: bytes of JSON. */
 const largest: Record<string, number> = {};
 
-// Names as long as those of cloud providers.
+// Names as long as the names of cloud providers.
 const NODES = Array.from(
   { length: UNFIT },
   (_, n) => `ip-10-0-${Math.floor(n / 250)}-${n % 250}.eu-central-1.compute.internal`,

@@ -16,7 +16,7 @@ export interface Figure {
   readonly samples: readonly number[];
   /** The goal: the upper limit of the median, or of the maximum for counts. */
   readonly atMost?: number;
-  /** What the servers need for a client that discards their responses, measured in the same run. */
+  /** The need of the servers for a client that discards their responses, measured in the same run. */
   readonly limit?: Limit;
 }
 

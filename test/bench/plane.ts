@@ -21,7 +21,7 @@ const SERVICE_ACCOUNT = 'traffic-operator';
 const OPERATOR_USER = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNT}`;
 const GIB = 1024 ** 3;
 
-/** Only requests of the operator: those of the benchmark would make the log ten times as long. */
+/** Only requests of the operator: requests of the benchmark would make the log ten times as long. */
 const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -33,9 +33,9 @@ const AUDIT_POLICY = {
 /** An API server with the CRD, the rights and the admission policy of deploy/, and nodes. */
 export interface Plane {
   readonly controlPlane: ControlPlane;
-  /** Of an administrator. */
+  /** The client of an administrator. */
   readonly client: Client;
-  /** Of the operator's ServiceAccount. */
+  /** The kubeconfig of the operator's ServiceAccount. */
   readonly kubeconfig: string;
   readonly token: string;
   readonly ca: Buffer;

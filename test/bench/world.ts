@@ -47,7 +47,7 @@ export interface World {
   readonly prometheus: MeasuredPrometheus;
   readonly bare: BareClient;
   readonly audit: AuditTail;
-  /** Of each operator that ran. */
+  /** The peaks of each operator that ran. */
   readonly connections: ConnectionPeaks;
   /** Starts the bundle as the operator's ServiceAccount, with leader election and the deployed Prometheus. */
   startOperator(options?: OperatorOptions): Promise<Operator>;

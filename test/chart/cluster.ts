@@ -21,7 +21,7 @@ export interface Outcome {
 /** A real API server, and the programs that people talk to it with. */
 export interface Cluster {
   readonly kubeconfig: string;
-  /** Of its files; gone after `stop`. */
+  /** Has its files; removed by `stop`. */
   readonly directory: string;
   /** Sends requests as the administrator. */
   admin(): Promise<Send>;

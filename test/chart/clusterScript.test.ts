@@ -14,7 +14,7 @@ import { unfitKey } from '../harness/unfitKey.ts';
  * scripts/cluster.sh, which `make install deploy undeploy uninstall` call, on a real API server with the controller that
  * empties namespaces. The operator and the clean-up run here, with the rights of their pods.
  */
-/** Another one than that of deploy/. */
+/** Differs from the namespace of deploy/. */
 const NAMESPACE = 'network';
 const UNFIT = unfitKey('web');
 const IMAGE = 'registry.example.com/traffic-operator:1';

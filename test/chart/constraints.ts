@@ -1,6 +1,6 @@
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 
-/** What an SCC says of a pod: the fields of the API that the SCCs here set. */
+/** The constraints of an SCC for a pod: the fields of the API that the SCCs here set. */
 export interface Constraints {
   allowHostNetwork: boolean;
   allowHostPorts: boolean;
@@ -26,7 +26,7 @@ const NOTHING_OF_THE_HOST = {
 
 /**
  * The SCC that every pod of OpenShift may use, from bindata/bootkube/scc-manifests/ of
- * github.com/openshift/cluster-kube-apiserver-operator. IDs and SELinux labels are those of the namespace.
+ * github.com/openshift/cluster-kube-apiserver-operator. The namespace has the IDs and SELinux labels.
  */
 export const RESTRICTED_V2: Constraints = {
   ...NOTHING_OF_THE_HOST,
@@ -75,7 +75,7 @@ function hasHostPort({ ports = [] }: V1Container, hostNetwork: boolean): boolean
   return ports.some(({ hostPort }) => hostNetwork || hostPort !== undefined);
 }
 
-/** IDs that a pod asks for. SCCs that assign those of the namespace refuse any other. */
+/** IDs that a pod asks for. SCCs that assign the IDs of the namespace refuse any other. */
 export function fixedIds(pod: V1PodSpec): string[] {
   const contexts = [pod.securityContext ?? {}, ...pod.containers.map(({ securityContext }) => securityContext ?? {})];
   return contexts

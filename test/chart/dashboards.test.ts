@@ -27,7 +27,7 @@ describe('the dashboards of the chart', () => {
     }
   });
 
-  it('are those of a stack, too: with both, the stack finds them and leaves them', () => {
+  it('have the names of the dashboards of a stack: with both, the stack finds them and does not touch them', () => {
     const ofStack = builtInsOf('traffic-operator-system').flatMap((each) =>
       each.render({ name: 'x', type: each.type }),
     );

@@ -11,7 +11,7 @@ import { binary } from '../lab/binaries.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * What `kubectl apply -k` has made is taken away, in every order, with a TrafficWatch that has labels: on a real API
+ * Deletes the objects of `kubectl apply -k` in every order, with a TrafficWatch that has labels: on a real API
  * server, with the controller that empties namespaces. The Job's command runs here, with the rights of the Job.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

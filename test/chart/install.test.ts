@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.stop());
 
-/** Of one helm. */
+/** The commands of one helm. */
 function commandsOf(program: Helm) {
   const helm = (...args: string[]): Promise<Outcome> => cluster.helm(program, ...args);
   const installAs = (name: string, namespace: string, ...args: string[]): Promise<Outcome> =>
@@ -63,7 +63,7 @@ describe.each(HELMS)('a release of %s', (program) => {
       await cluster.kubectl(['apply', '-f-'], { apiVersion: 'v1', kind: 'Node', metadata });
     });
 
-    /** What no upgrade and no roll-back may touch: a write would show in the resource version. */
+    /** The objects that no upgrade and no roll-back may touch: a write would show in the resource version. */
     const untouched = async (): Promise<string[]> => [
       await get(CRD, '.metadata.uid'),
       ...(await Promise.all(['node/n1', 'tw/web'].map((object) => versionOf(object)))),
@@ -117,7 +117,7 @@ describe.each(HELMS)('a release of %s', (program) => {
     });
   });
 
-  it('takes over a CRD that is there already when it is told to, and else says why it does not', async () => {
+  it('takes over a CRD that is there already if the values say so, and otherwise says why it does not', async () => {
     await cluster.kubectl(['apply', '-f', join(DEPLOY, 'crds')]);
     expect(await install()).toEqual(refusal('connectivitychecks.traffic.example.com', 'ownership'));
     expect(await install('--take-ownership')).toEqual(DONE);
@@ -143,7 +143,7 @@ describe.each(HELMS)('a release of %s', (program) => {
   });
 });
 
-/** What the templates decide, which render the same by helm 3 (manifests.test.ts). */
+/** The decisions of the templates, which render the same by helm 3 (manifests.test.ts). */
 describe('a release', () => {
   const { install, installAs, uninstall } = commandsOf('helm');
 
@@ -176,7 +176,7 @@ describe('a release', () => {
     expect(await install('--set', 'replicas=1')).toEqual(DONE);
   });
 
-  it('is not made beside an operator that was installed without helm', async () => {
+  it('is refused if an operator was installed without helm', async () => {
     const manifests = parseAllDocuments(await readFile(join(DEPLOY, 'operator.yaml'), 'utf8'));
     const role = manifests.map((each) => each.toJS() as Manifest).find(({ kind }) => kind === 'ClusterRole');
     expect(await cluster.kubectl(['apply', '-f-'], role)).toEqual(DONE);
@@ -216,7 +216,7 @@ describe('what helm template renders', () => {
 });
 
 describe('deploy/', () => {
-  it('is applied as it is, the CRD and the clean-up beside it', async () => {
+  it('is applied unchanged, with the CRD and the clean-up', async () => {
     for (const directory of [join(DEPLOY, 'crds'), DEPLOY, join(DEPLOY, 'cleanup')]) {
       expect(await cluster.kubectl(['apply', '--validate=strict', '-k', directory])).toEqual(DONE);
       // Once more: nothing is left to change. kubectl sends a PodDisruptionBudget's selector each time.
@@ -242,7 +242,7 @@ async function runJob(): Promise<Outcome> {
   return run(process.execPath, [operatorMain(), ...args, `--kubeconfig=${cluster.kubeconfig}`]);
 }
 
-/** What the Job controller writes once the pod has ended well. */
+/** Writes the status as the Job controller does once the pod has ended well. */
 async function completeJob(): Promise<void> {
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z');
   const condition = (type: string): object => ({ type, status: 'True', lastTransitionTime: now });

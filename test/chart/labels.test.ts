@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
 import { VALUE_SETS } from './valueSets.ts';
 
-/** What every object of a release carries, and what none may. */
+/** Labels that every object of a release has, and labels that no object may have. */
 const COMMON = { team: 'net', 'example.com/cost': 'c1' };
 
 describe.each(Object.entries(VALUE_SETS))('the chart with %s', (name, values) => {

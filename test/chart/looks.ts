@@ -3,7 +3,7 @@ import { isHook, type Manifest } from '../../scripts/chart/helm.ts';
 /** Looks at one thing in the rendered objects. */
 export type Look = (objects: readonly Manifest[]) => unknown;
 
-/** What stands at a JSON pointer (~1 is a slash in a key) of the first object of a kind that is no hook; undefined where there is none. */
+/** Returns the value at a JSON pointer (~1 is a slash in a key) of the first object of a kind that is no hook; undefined where there is none. */
 export const at =
   (kind: string, path: string, name = ''): Look =>
   (objects) => {
@@ -32,7 +32,7 @@ export const endpoint = (path: string): Look => at('ServiceMonitor', `spec/endpo
 export const peers = (name: string): Look => at('NetworkPolicy', 'spec/ingress/0/from/1', name);
 
 /**
- * What each value of the chart does: set it, look at one thing, and see it there. Without the value, and all else the
+ * The effect of each value of the chart: set it, look at one thing, and see it there. Without the value, and all else the
  * same, that thing must be another.
  */
 export interface Effect {

@@ -11,7 +11,7 @@ import { olderReleases, typesOfServer, writeSchemas } from './schemas.ts';
 import { VALUE_SETS } from './valueSets.ts';
 
 /**
- * What the chart renders with each set of values: lint by both helms, every field known to the last three minors of
+ * Checks the manifests that the chart renders with each set of values: lint by both helms, every field known to the last three minors of
  * Kubernetes, to the CRDs of the Prometheus operator (testdata/, from its release) and to OpenShift's, pods within Pod
  * Security.
  */
@@ -28,7 +28,7 @@ const RELEASES = [...older.map(({ kubernetes }) => kubernetes), NEWEST];
 
 let cluster: Cluster;
 let directory: string;
-/** Where kubeconform finds the schemas, by the release of Kubernetes; the newest is that of the API server. */
+/** Where kubeconform finds the schemas, by the release of Kubernetes; the newest has the schemas of the API server. */
 const schemas: Record<string, string> = {};
 const fileOf = (name: string): string => join(directory, `${name.replaceAll(' ', '-')}.yaml`);
 
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 const rendered = new Map<string, Promise<Outcome>>();
 
-/** What a helm makes of a set of values, once for each. @param release without what that Kubernetes does not serve */
+/** Renders a set of values by a helm, once for each. @param release leaves out types that this Kubernetes does not serve */
 function render(helm: Helm, name: string, release = NEWEST): Promise<Outcome> {
   const key = [helm, name, release].join();
   const outcome = rendered.get(key) ?? renderOnce(helm, name, release);

@@ -5,7 +5,7 @@ import { helm, helmTemplate, isHook, type Manifest } from '../../scripts/chart/h
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { prometheusRuleOf } from '../../src/controllers/measurement/components/rules/prometheusRule.ts';
 
-/** What the chart's monitoring objects select and carry must be what the others in the cluster are called and say. */
+/** The chart's monitoring objects must select and carry the names and labels of the other objects in the cluster. */
 const NAMESPACE = 'traffic-operator-system';
 
 function render(kind: string, ...values: readonly string[]): Manifest[] {
@@ -141,7 +141,7 @@ describe('the PrometheusRule', () => {
     expect(JSON.stringify(spec)).toContain('{{ $labels.node }}');
   });
 
-  it('is that of a stack, too: with both, the stack finds it and leaves it', () => {
+  it('has the name of the object of a stack: with both, the stack finds it and does not touch it', () => {
     const [rule] = render('PrometheusRule', 'prometheusRule.enabled=true');
     const { object } = prometheusRuleOf({}, NAMESPACE);
     expect(rule?.metadata).toMatchObject({ name: object.metadata?.name, namespace: object.metadata?.namespace });

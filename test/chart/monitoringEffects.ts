@@ -6,7 +6,7 @@ const SECURE = { 'metrics.secure': true, 'metrics.certSecret': 'tls' };
 const PEER = { namespaceSelector: { matchLabels: { a: 'b' } } };
 const FILES = '/etc/traffic-operator';
 
-/** Of the values for whoever watches the operator. */
+/** Values for users who watch the operator. */
 export const monitoring: Effect[] = [
   { of: 'metrics.enabled', to: false, see: count(/^Service$/), is: 0 },
   { of: 'metrics.port', to: 9090, see: at('Service', 'spec/ports/0/port'), is: 9090 },

@@ -24,9 +24,9 @@ export const labels = (change: Record<string, string | null>): object => ({ meta
 export const TAINT = { taints: [{ key: 'example.com/evil', effect: 'NoExecute' }] };
 const OWNER = { apiVersion: 'v1', kind: 'Node', name: 'gone', uid: '0' };
 
-/** What is tried, the change, and how the refusal ends: with every field that is not the operator's. */
+/** A name, the change, and how the refusal ends: with every field that is not the operator's. */
 export const REFUSED: [string, object, string][] = [
-  ['a label of somebody else', labels({ team: 'x' }), 'team'],
+  ['a label of another owner', labels({ team: 'x' }), 'team'],
   ['another value of such a label', labels({ 'kubernetes.io/hostname': 'n2' }), 'kubernetes.io/hostname'],
   ['its removal', labels({ 'kubernetes.io/hostname': null }), 'kubernetes.io/hostname'],
   ['the suffix without a prefix', labels({ 'traffic.example.com/unfit': 'true' }), 'traffic.example.com/unfit'],
@@ -43,11 +43,11 @@ export const REFUSED: [string, object, string][] = [
   ['the removal of all taints', { spec: { taints: null } }, 'spec'],
   ['a node that takes no pods', { spec: { unschedulable: true } }, 'spec'],
   ['a provider ID', { spec: { providerID: 'x' } }, 'spec'],
-  ['a label beside one of its own', labels({ [OWN]: 'true', team: 'x' }), 'team'],
+  ['a label together with one of its own', labels({ [OWN]: 'true', team: 'x' }), 'team'],
   [
-    'an annotation beside one of its own labels',
+    'an annotation together with one of its own labels',
     { metadata: { labels: { [OWN]: 'true' }, annotations: { x: 'y' } } },
     'metadata.annotations',
   ],
-  ['a taint beside one of its own labels', { ...labels({ [OWN]: 'true' }), spec: TAINT }, 'spec'],
+  ['a taint together with one of its own labels', { ...labels({ [OWN]: 'true' }), spec: TAINT }, 'spec'],
 ];

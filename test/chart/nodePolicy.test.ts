@@ -6,11 +6,11 @@ import { CHART, type Cluster, startCluster } from './cluster.ts';
 import { NODE, OTHER, OWN, REFUSED, TAINT, labels } from './nodeChanges.ts';
 import type { Answer, Send } from './sender.ts';
 
-/** What a stolen token of the operator's ServiceAccount can do to Nodes, on a real API server with the chart's objects. */
+/** Tests the changes of Nodes with a stolen token of the operator's ServiceAccount, on a real API server with the chart's objects. */
 const NAMESPACE = 'network';
 const RELEASE = ['traffic-operator', CHART, '-n', NAMESPACE];
 const POLICY = 'network-traffic-operator-nodes';
-/** The API server compiles a policy soon after it was written, and reads them anew every second or so. */
+/** The API server compiles a policy soon after it was written, and reads them again every second or so. */
 const WAIT = { timeout: 120_000, interval: 250 };
 
 let cluster: Cluster;

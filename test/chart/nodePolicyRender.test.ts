@@ -23,7 +23,7 @@ describe('the chart', () => {
     expect(objects.filter(({ kind }) => kind.startsWith('ValidatingAdmission'))).toEqual([]);
   });
 
-  it('names the ServiceAccount that it is told', () => {
+  it('names the ServiceAccount of the values', () => {
     const args = ['--set', 'serviceAccount.create=false,serviceAccount.name=mine'];
     const text = JSON.stringify(
       helmTemplate(...args).find(({ kind, metadata }) => kind === BOTH[0] && metadata.name.endsWith('-nodes'))?.spec,

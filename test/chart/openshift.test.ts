@@ -22,7 +22,7 @@ interface PodMaker {
 
 type ConstraintsObject = Manifest & Constraints & { users: string[] };
 
-/** What the operator deploys. */
+/** The objects that the operator deploys. */
 function deployed(openshift: boolean): object[] {
   return [
     ...allComponents({ ...defaultMeasurementOptions(NAMESPACE), openshift }),
@@ -89,8 +89,8 @@ describe('on OpenShift', () => {
 });
 
 it.each([
-  ['9890, beside that of the cluster', 'openshift.enabled=true', '9890'],
-  ['another one on request', 'openshift.enabled=true,nodeExporter.port=9200', '9200'],
+  ['9890, next to the exporter of the cluster', 'openshift.enabled=true', '9890'],
+  ['another port on request', 'openshift.enabled=true,nodeExporter.port=9200', '9200'],
   ['9100 elsewhere', 'openshift.enabled=false', '9100'],
 ])('the port of node-exporter is %s', (_what, values, port) => {
   const [container] = podOf(find(helmTemplate('--set', values), 'Deployment')).containers;
@@ -125,10 +125,10 @@ describe('the SecurityContextConstraints', () => {
     ['node-exporter alone by default', [], ['node-exporter']],
     ['node-exporter with stacks of users', [STACKS], ['node-exporter']],
     ['none with an existing Prometheus', ['prometheus.url=http://p'], []],
-    ['node-exporter beside it on request', ['prometheus.url=http://p', 'nodeExporter.enabled=true'], ['node-exporter']],
+    ['also node-exporter on request', ['prometheus.url=http://p', 'nodeExporter.enabled=true'], ['node-exporter']],
     ['none without node-exporter', ['nodeExporter.enabled=false'], []],
     [
-      'node-exporter with stacks beside an existing Prometheus, for a stack that has it',
+      'node-exporter with stacks and an existing Prometheus, for a stack that has it',
       [STACKS, 'prometheus.url=http://p'],
       ['node-exporter'],
     ],
@@ -138,7 +138,7 @@ describe('the SecurityContextConstraints', () => {
       ['node-exporter'],
     ],
     [
-      'agents alone beside an existing Prometheus',
+      'agents alone with an existing Prometheus',
       ['prometheus.url=http://p', 'connectivity.enabled=true'],
       ['connectivity-agents'],
     ],

@@ -78,7 +78,7 @@ describe.each(HELMS)('a release of %s', (program) => {
     expect(await state()).toBe(before);
   });
 
-  it('takes an SCC away with the pods that need it, and all of them where it is told that this is no OpenShift', async () => {
+  it('takes an SCC away with the pods that need it, and all of them where the values say that this is not OpenShift', async () => {
     expect(await install('connectivity.enabled=false')).toEqual(DONE);
     expect(await names()).toEqual([NAMES[1]]);
     expect(await install('openshift.enabled=false', CONNECTIVITY)).toEqual(DONE);

@@ -11,7 +11,7 @@ import { fixedIds, refusals, RESTRICTED_V2 } from './constraints.ts';
 import { find, podOf } from './rendered.ts';
 import { withoutIds } from './withoutIds.ts';
 
-/** deploy/openshift, as a kustomization beside deploy/ uses it. */
+/** deploy/openshift, as a kustomization next to deploy/ uses it. */
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'openshift-'));
@@ -35,7 +35,7 @@ async function built(resources: readonly string[], components: readonly string[]
 
 const VARIABLES = [
   { name: 'TRAFFIC_OPERATOR_OPENSHIFT', value: 'true' },
-  // Port 9100 of the nodes is that of OpenShift's own node-exporter.
+  // Port 9100 of the nodes belongs to OpenShift's own node-exporter.
   { name: 'TRAFFIC_OPERATOR_NODE_EXPORTER_PORT', value: '9890' },
 ];
 

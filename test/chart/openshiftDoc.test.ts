@@ -46,7 +46,7 @@ describe('the values', () => {
     );
   });
 
-  it('for the Thanos querier name the objects beside them, and their keys', async () => {
+  it('for the Thanos querier name the objects next to them, and their keys', async () => {
     const { pod, kinds } = await rendered(VALUES[1]!);
     // The operator deploys no node-exporter.
     expect(kinds).not.toContain('SecurityContextConstraints');

@@ -18,7 +18,7 @@ const NAMESPACE = 'network';
 const SCC = 'securitycontextconstraints.security.openshift.io';
 const CLEANUP = 'traffic-operator-cleanup';
 const VARIABLE = { name: 'TRAFFIC_OPERATOR_OPENSHIFT', value: 'true' };
-/** Port 9100 of the nodes is that of OpenShift's own node-exporter. */
+/** Port 9100 of the nodes belongs to OpenShift's own node-exporter. */
 const PORT = { name: 'TRAFFIC_OPERATOR_NODE_EXPORTER_PORT', value: '9890' };
 const EXAMPLE = /^```yaml\n(.*?)^```/gms;
 const WAIT = { timeout: 120_000, interval: 300 };

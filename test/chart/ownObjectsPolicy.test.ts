@@ -9,7 +9,7 @@ import { CHART, type Cluster, startCluster } from './cluster.ts';
 import { collectionOf, EXAMPLES, objectOf, pathOf } from './ownObjects.ts';
 import type { Answer, Send } from './sender.ts';
 
-/** What a stolen token of the operator can do to objects that the operator did not make, on a real API server. */
+/** Tests the writes with a stolen token of the operator to objects that the operator did not make, on a real API server. */
 const NAMESPACE = 'network';
 /** The widest rights. */
 const VALUES = 'weights.enabled=true,stacks.enabled=true,stacks.namespaces={*}';
@@ -40,7 +40,7 @@ const kubeSystem = (told: string): Answer => ({
   ) as string,
 });
 
-/** What an account may do to an object, without doing it. */
+/** Asks which writes an account may do to an object, without doing them. */
 async function tried(send: Send, path: string): Promise<Answer[]> {
   return [await send('PATCH', path + DRY, CHANGE), await send('DELETE', path + DRY)];
 }
@@ -56,7 +56,7 @@ const pod = (name: string, labels = {}): object => ({
   spec: { serviceAccountName: 'runs', automountServiceAccountToken: false, containers: [{ name: 'a', image: 'a' }] },
 });
 
-/** What the operator could do to each object before the policy was there. */
+/** The answers for each object before the policy existed. */
 const before = new Map<string, Answer[]>();
 
 beforeAll(async () => {

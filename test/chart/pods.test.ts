@@ -7,7 +7,7 @@ import { allComponents as connectivityComponents } from '../../src/controllers/c
 import { allComponents } from '../../src/controllers/measurement/components/components.ts';
 import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
 
-/** Of every pod that comes with the project, what docs/security.md says of it, and Pod Security does not look at. */
+/** Checks every pod of the project for the statements of docs/security.md that Pod Security does not check. */
 interface PodMaker {
   kind: string;
   metadata: { name: string };
@@ -25,7 +25,7 @@ const PODS = OBJECTS.flatMap(({ metadata, spec }) =>
 );
 /** The clean-up asks the API server too; those that measure never do. */
 const ASK_THE_API_SERVER = ['traffic-operator', 'traffic-operator-cleanup', 'netchecker-server'];
-/** Those in the network of their node. */
+/** The pods in the network of their node. */
 const MEASURE_THE_NODE = ['node-exporter', 'netchecker-agent-hostnet'];
 
 it('all pods are looked at', () => {

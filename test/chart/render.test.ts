@@ -80,7 +80,7 @@ describe('the arguments of the manager', () => {
       ['--metrics-secure', '--metrics-cert-path=/etc/traffic-operator/certificate'],
     ],
     ['no exporter', ['nodeExporter.enabled=false'], ['--node-exporter=false']],
-    ['an exporter beside a Prometheus that exists', ['nodeExporter.enabled=true'], ['--node-exporter=true']],
+    ['an exporter with an existing Prometheus', ['nodeExporter.enabled=true'], ['--node-exporter=true']],
     ['headers', ['prometheus.headers.X-Scope-OrgID=a b'], ['--prometheus-header=X-Scope-OrgID: a b']],
     [
       'matchers with quotes in them',
@@ -215,7 +215,7 @@ describe('the CRDs', () => {
     expect(foreign.map(({ metadata }) => metadata.annotations)).toEqual([{ 'helm.sh/resource-policy': 'keep' }]);
   });
 
-  it('are those of deploy/', () => {
+  it('are the objects of deploy/', () => {
     const rendered = crds('--set', 'connectivity.enabled=true,weights.enabled=true');
     expect(rendered).toHaveLength(6);
     for (const { metadata, spec } of rendered) {
@@ -225,7 +225,7 @@ describe('the CRDs', () => {
     }
   });
 
-  it('have that of Agents only with the connectivity check: k8s-netchecker has installed it, too', () => {
+  it('have the CRD of Agents only with the connectivity check: k8s-netchecker may also have installed it', () => {
     expect(crds().map(({ metadata }) => metadata.name)).toEqual([
       'connectivitychecks.traffic.example.com',
       'podplacements.traffic.example.com',

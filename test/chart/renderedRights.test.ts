@@ -39,7 +39,7 @@ describe('the rights', () => {
     'coordination.k8s.io/leases/* create',
     ...['get', 'list', 'watch', 'update'].map((verb) => `coordination.k8s.io/leases/${name} ${verb}`),
   ];
-  /** What the process needs of its own: events, and the Lease. */
+  /** The own needs of the process: events, and the Lease. */
   const ofProcess = {
     ClusterRole: ['create', 'patch'].map((verb) => `events.k8s.io/events/* ${verb}`),
     Role: leaseRights('traffic-operator'),
@@ -57,7 +57,7 @@ describe('the rights', () => {
   it.each([
     ['ClusterRole', 'cluster'],
     ['Role', 'own'],
-  ] as const)('of each %s are those of the controllers and of the process, and no more', (kind, where) => {
+  ] as const)('of each %s are exactly the rights of the controllers and of the process', (kind, where) => {
     const rights = CONTROLLERS.map((controller) => controller.rights(NAMESPACE));
     const manager = rights.flatMap(({ controller }) => rightsOf(controller[where] as Rule[]));
     expect(manager.length).toBeGreaterThan(10);
@@ -89,7 +89,7 @@ describe('the rights', () => {
     }
   });
 
-  it('of the process for DNS weights are those of its controller, and the manager has none of them', () => {
+  it('of the process for DNS weights are the rights of its controller, and the manager has none of them', () => {
     const all = CONTROLLERS.flatMap((controller) => controller.rights(NAMESPACE).onlyWith ?? []);
     const optional = all.filter(({ process }) => process === 'weights');
     for (const stacks of [false, true]) {
@@ -201,7 +201,7 @@ describe('the rights', () => {
     expect(found.filter((right) => right !== harmless)).toEqual([]);
   });
 
-  it('are not made where somebody else sees to them', () => {
+  it('are not made where another owner manages them', () => {
     const objects = helmTemplate('--set', 'rbac.create=false,serviceAccount.create=false,serviceAccount.name=mine');
     expect(objects.filter((object) => !isHook(object) && /Role|ServiceAccount/.test(object.kind))).toEqual([]);
     expect(podOf(find(objects, 'Deployment')).serviceAccountName).toBe('mine');

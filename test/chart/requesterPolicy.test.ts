@@ -3,7 +3,7 @@ import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
 import { CHART, type Cluster, startCluster } from './cluster.ts';
 import type { Answer, Send } from './sender.ts';
 
-/** What users can make the operator write with its own rights, on a real API server with the policies of the chart. */
+/** Tests the writes that users can make the operator do with its own rights, on a real API server with the policies of the chart. */
 const RELEASE = ['traffic-operator', CHART, '-n', 'network', '--set', 'weights.enabled=true'];
 const API = '/apis/traffic.example.com/v1alpha1';
 const WATCHES = `${API}/namespaces/shop/trafficwatches`;

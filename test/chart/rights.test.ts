@@ -151,7 +151,7 @@ afterAll(async () => {
 });
 
 describe('the rights in deploy/', () => {
-  /** With TLS, so that the rights to the CA of the agents are used, too. */
+  /** With TLS, so that the rights to the CA of the agents are also used. */
   const deployAll = (): string[] => [
     ...['--prometheus-url=', '--scrape-interval=1s', '--connectivity', '--connectivity-image=i:1'],
     ...['--connectivity-tls-secret=t', `--connectivity-server-ca-file=${join(f.controlPlane.directory, 'ca.crt')}`],
@@ -159,7 +159,7 @@ describe('the rights in deploy/', () => {
   let as: readonly string[];
 
   it('let the operator deploy what it measures with and write its targets', async () => {
-    // With a claim for Prometheus, so that the rights to it are used, too.
+    // With a claim for Prometheus, so that the rights to it are also used.
     as = [
       '--prometheus-storage-size=1Gi',
       `--kubeconfig=${await kubeconfigOf(f.controlPlane, 'traffic-operator', NAMESPACE)}`,
@@ -240,7 +240,7 @@ describe('the rights in deploy/', () => {
     expect([...granted].filter((right) => !isUsed(right) && !MAYBE_USED.includes(right))).toEqual(UNUSED);
   });
 
-  it('are held to the labels of the operator by the policy on Nodes, those of the clean-up, too', async () => {
+  it('are limited to the labels of the operator by the policy on Nodes, also for the clean-up', async () => {
     const cleanup = await sender(f.controlPlane, await tokenOf(f.controlPlane, CLEANUP, CLEANUP));
     await vi.waitFor(async () => {
       const { status, message } = await cleanup('PATCH', '/api/v1/nodes/n1?dryRun=All', labels({ x: 'y' }));

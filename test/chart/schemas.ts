@@ -17,7 +17,7 @@ const TESTDATA = new URL('testdata/', import.meta.url);
 /** The types of an API, by name. */
 export type Types = Readonly<Record<string, JsonSchema>>;
 
-/** An older release of Kubernetes, and those of its types that the chart uses: scripts/chart/kubernetesTypes.ts. */
+/** An older release of Kubernetes, and the types of it that the chart uses: scripts/chart/kubernetesTypes.ts. */
 export interface Release {
   kubernetes: string;
   types: Types;
@@ -30,7 +30,7 @@ export async function olderReleases(): Promise<Release[]> {
 }
 
 /**
- * The types that an API server says it has: the built-in ones, those of CRDs, or both.
+ * The types that an API server says it has: built-in types, types of CRDs, or both.
  *
  * @param get answers a path of the API server with its body
  * @param paths which of its documents, such as apis/apps/v1

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { ControlPlane } from '../harness/controlPlane.ts';
 
-/** What the API server answered: its HTTP status, and of a Status its message. */
+/** The answer of the API server: its HTTP status, and the message of a Status. */
 export interface Answer {
   status: number;
   message: string;

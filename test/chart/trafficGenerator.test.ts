@@ -16,7 +16,7 @@ it('is a Namespace, a Service and a Deployment of a server and a client', () => 
   for (const each of [service, deployment]) expect(each.metadata?.namespace).toBe(namespace);
 });
 
-it('the Service selects the pods, and its port is that of the server', () => {
+it('the Service selects the pods, and its port is the port of the server', () => {
   expect(metadata?.labels).toMatchObject(service.spec!.selector!);
   expect(deployment.spec!.selector.matchLabels).toEqual(metadata?.labels);
   const { name, containerPort } = server.ports![0]!;

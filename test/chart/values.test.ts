@@ -21,7 +21,7 @@ function nested(values: Readonly<Record<string, unknown>>): object {
 
 const rendered = new Map<string, readonly Manifest[]>();
 
-/** What helm makes of the values. Throws with what helm said where it refuses them. */
+/** Renders the values by helm. Throws with the message of helm if it refuses them. */
 function render(values: Readonly<Record<string, unknown>>): readonly Manifest[] {
   const input = stringify(nested(values));
   const known = rendered.get(input);
@@ -40,7 +40,7 @@ describe('each value', () => {
 
   it.each(EFFECTS)('changes what it says: $of', ({ of, to, beside = {}, see, is }) => {
     expect(see(render({ ...beside, [of]: to }))).toEqual(is);
-    // What cannot be rendered without the value is another thing, too.
+    // If it cannot be rendered without the value, that also is a difference.
     if (of === 'metrics.certSecret') expect(() => render(beside)).toThrow(of);
     else expect(see(render(beside))).not.toEqual(is);
   });

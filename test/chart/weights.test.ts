@@ -10,7 +10,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { kubeconfigOf, kubectl } from '../harness/kubectl.ts';
 import { find, podOf } from './rendered.ts';
 
-/** What the chart installs with weights.enabled: a process with an account of its own gives records their weight; the manager may not. */
+/** The chart with weights.enabled: a process with an account of its own gives records their weight; the manager may not. */
 const NAMESPACE = 'traffic-operator-system';
 const WAIT = { timeout: 120_000, interval: 200 };
 let f: Fixture;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
 import { find, podOf } from './rendered.ts';
 
-/** What the chart renders for the process for DNS weights, besides its rights (renderedRights.test.ts). */
+/** Tests the manifests of the process for DNS weights, except its rights (renderedRights.test.ts). */
 const VALUES =
   'weights.enabled=true,metrics.serviceMonitor.enabled=true,networkPolicy.enabled=true,serviceAccount.annotations.a=b';
 const SELECTOR = {

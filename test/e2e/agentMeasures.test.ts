@@ -7,14 +7,14 @@ import { AgentNetwork, BRIDGE_ADDRESS, PEER_PORT, type Machine } from '../scenar
 /**
  * Real agents in network namespaces measure each other, while nftables drops packets: one measures all others, each of which has another fault
  * at the same time, and each of them measures the one. A small server assigns them, and keeps the reports. It needs no lab, but would disturb
- * one that starts or ends beside it: the machine has its devices and addresses meanwhile.
+ * a lab that starts or ends at the same time: the machine has its devices and addresses meanwhile.
  */
 const OTHERS = ['cut', 'large', 'lossy', 'tcpOnly', 'closed'] as const;
 type Other = (typeof OTHERS)[number];
 const network = new AgentNetwork(1 + OTHERS.length);
 const [one, ...others] = network.machines as [Machine, ...Machine[]];
 const machineOf = (other: Other): Machine => others[OTHERS.indexOf(other)]!;
-/** What each of the others does with packets, rules of nft(8). */
+/** The packets that each of the others drops, as rules of nft(8). */
 const FAULTS: Record<Other, string> = {
   cut: `ip saddr ${one.address} drop`,
   large: `ip saddr ${one.address} meta length > 1400 drop`,
@@ -96,10 +96,10 @@ describe('agents whose packets are dropped', () => {
     return report;
   }
 
-  /** What the one found last of another one. */
+  /** The newest result of the one agent for another agent. */
   const found = (other: Other): PeerResult => resultFor(newest(one), machineOf(other))!;
 
-  /** In a report of an agent that had to wait for a processor, packets are missing: another one follows. */
+  /** In a report of an agent that had to wait for a processor, packets are missing: another report follows. */
   const becomes = (check: () => void): Promise<void> => vi.waitFor(check, WAIT);
 
   it('show the direction that is cut: the one that hears nothing', async () => {
@@ -142,7 +142,7 @@ describe('agents whose packets are dropped', () => {
     );
   });
 
-  it('tell that nothing listens from a network that is silent', async () => {
+  it('distinguish a port on which nothing listens from a network that is silent', async () => {
     await becomes(() =>
       expect(found('closed')).toMatchObject({ tcp: { ok: false, error: 'Refused' }, udp: { received: 20 } }),
     );

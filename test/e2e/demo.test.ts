@@ -94,7 +94,7 @@ it('shows the labels and the new pods follow the traffic, in plain lines, and it
   expect(printed()).not.toContain('\x1b[');
 
   const processes = labProcesses(LAB);
-  // Control plane, and a kubelet, containerd and kube-proxy a node; pods and their shims beside them.
+  // Control plane, and a kubelet, containerd and kube-proxy a node; also pods and their shims.
   expect(processes.length).toBeGreaterThan(4 + 3 * 3);
   await run('make', ['--silent', 'lab-down'], { cwd: ROOT });
   expect(await hostStateAfter(before)).toEqual(before);

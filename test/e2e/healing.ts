@@ -60,7 +60,7 @@ export class Healing {
 
   /**
    * Begins a fault, which tells when it did, and waits until the stack has named it so, and the component is Ready again. It begins when the
-   * component is Ready: what is told of an earlier one may be late. What comes and goes while no operator leads is not told, as where the API
+   * component is Ready: events of an earlier fault may be late. No event exists of a fault that comes and goes while no operator leads, as where the API
    * server does not answer for 10 s: then it begins again.
    */
   async #isNamed(
@@ -127,11 +127,11 @@ async function begunBy(fault: () => Promise<void>): Promise<number> {
 
 /**
  * Whether a status does not tell of the other workload of a component with two. On a busy machine the pods of that one may miss their probes
- * without a fault of this test, and nothing is told of this one until they are ready again.
+ * without a fault of this test, and this workload has no events until they are ready again.
  */
 function concernOf({ besides }: Target): Concerns {
   if (besides === undefined) return () => true;
-  // The name of one may begin with that of the other.
+  // The name of one may begin with the name of the other.
   return ({ message }) => !message.split(/[:,;]? /).includes(`${besides.namespace}/${besides.name}`);
 }
 
@@ -157,7 +157,7 @@ const isHealed = (target: Target, before: readonly V1Pod[], isNew: (now: readonl
     isNew(now);
   }, within(60));
 
-/** What is told while fewer pods than desired are available, or the old ones still are. */
+/** The state and message while fewer pods than desired are available, or the old ones still are. */
 const unavailable = (target: Target) => {
   const figures = '((\\d) of (?!\\2)\\d pods are available|\\d of \\d pods are available, \\d of \\d updated)';
   const message = expect.stringMatching(`^${idOfRef(target)}: ${figures}`) as unknown;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { until } from '../harness/measured.ts';
 
-/** What of this machine a lab could leave behind; two of them can be compared. */
+/** The parts of this machine that a lab could leave behind; two of them can be compared. */
 export interface HostState {
   readonly mounts: readonly string[];
   readonly networkNamespaces: readonly string[];
@@ -16,7 +16,7 @@ export interface HostState {
 }
 
 const DIRECTORIES = ['/run', '/run/netns', '/var/lib', '/var/log', '/etc', '/opt', '/usr/libexec', '/var/lib/cni'];
-/** What buildah and mount(8) keep of their first use. They build the image before a lab starts, and are not of it. */
+/** Directories that buildah and mount(8) keep after their first use. They build the image before a lab starts, and do not belong to it. */
 const OF_TOOLS = ['/var/lib/containers', '/run/mount'];
 const SYSCTLS = ['vm/overcommit_memory', 'kernel/panic', 'kernel/panic_on_oops', 'kernel/keys/root_maxkeys'];
 
@@ -45,7 +45,7 @@ function files(): string[] {
   return all.filter((file) => !OF_TOOLS.includes(file));
 }
 
-/** Those below the directories where a lab mounts; builds of images by others come and go elsewhere. */
+/** Mounts below the directories where a lab mounts; builds of images by others come and go elsewhere. */
 function mounts(): string[] {
   const lines = readFileSync('/proc/self/mounts', 'utf8').split('\n');
   return lines.filter((line) => /^\/(run|sys|proc|var|etc|opt)(\/|$)/.test(line.split(' ')[1] ?? '')).sort();

@@ -8,13 +8,13 @@ import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { hostState } from './hostState.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
-/** What a lab has that no story shows. How it starts and ends: demo.test.ts. */
+/** Tests the features of a lab that no story shows. Its start and end: demo.test.ts. */
 const run = promisify(execFile);
 const HOST = '198.18.0.254';
 /** Ms. A pod without a probe is Ready before its server listens, and a busy machine may be slow. */
 const DEADLINE = 180_000;
 
-/** What `iperf3 --json` prints. */
+/** The output of `iperf3 --json`. */
 interface Measured {
   readonly end: { readonly sum_received?: { readonly bits_per_second: number } };
   readonly error?: string;
@@ -52,7 +52,7 @@ async function get(url: string): Promise<string> {
   return (await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text()).trim();
 }
 
-/** What a pod gets by HTTP. */
+/** The answer that a pod gets by HTTP. */
 async function ask(pod: string, url: string): Promise<string> {
   return (await kubectl('exec', pod, '--', 'timeout', '5', 'wget', '-qO-', url)).trim();
 }
@@ -107,7 +107,7 @@ it('runs kubelets with their defaults, since what depends on them is measured he
 
 it('limits what a node sends, and takes the limit away again', async () => {
   const server = execFile('setpriv', ['--pdeathsig', 'KILL', 'iperf3', '--server', '--bind', HOST]);
-  // On a busy machine, iperf3 may end without a result; then it is asked anew.
+  // On a busy machine, iperf3 may end without a result; then it is asked again.
   const megabits = (): Promise<number> =>
     vi.waitFor(async () => {
       const printed = await inNode('node2', ['iperf3', '--client', HOST, '--time', '1', '--json']);

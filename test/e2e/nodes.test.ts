@@ -13,7 +13,7 @@ import { sampleWatch } from '../scenario/watch.ts';
 import { enterLab, NODES } from './storyLab/storyLab.ts';
 
 /**
- * What becomes of the pods on an unfit node whose kubelet restarts, by their placement; then helm uninstall while a node with the operator's
+ * Restarts the kubelet of an unfit node with pods of every placement; then helm uninstall while a node with the operator's
  * leader on it is switched off, and nobody has deleted the node.
  */
 const RESTARTS = 10;
@@ -106,7 +106,7 @@ async function rejections(watch: string): Promise<EventsV1Event[]> {
   return items.filter(({ reason, regarding }) => reason === 'PodsRejected' && regarding?.name === watch);
 }
 
-/** What a node sends of its own is far more than 1 kbit/s, and far less than 100 Gbit/s. */
+/** A node without load sends far more than 1 kbit/s, and far less than 100 Gbit/s. */
 beforeAll(async () => {
   await enterLab();
   await helmInstall({ interval: '5s' });

@@ -39,7 +39,7 @@ let release: string;
 let directory: string;
 /** The images of the catalog with one bundle, and with the next one. */
 let catalogs: { current: string; next: string };
-/** What was in the cluster before, OLM included. */
+/** The content of the cluster before, OLM included. */
 let before: string[];
 
 const objects = async (): Promise<string[]> => (await allObjects()).map(keyOf).sort();
@@ -52,7 +52,7 @@ const failureReport = (): void =>
     console.error(await operatorLogs().catch(String));
   });
 
-/** What node1 sends of its own is far more than 1 kbit/s, and far less than 100 Gbit/s. */
+/** node1 without load sends far more than 1 kbit/s, and far less than 100 Gbit/s. */
 const setCapacity = (capacity: string): Promise<string> =>
   kubectl('annotate', 'node', 'node1', '--overwrite', `traffic.example.com/capacity=${capacity}`);
 
@@ -82,7 +82,7 @@ async function stackIsReady(): Promise<void> {
   expect(findCondition(status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
 }
 
-/** What a server of the traffic generator sends back, to which the Service leads from one of its pods. */
+/** The answer of a server of the traffic generator, to which the Service leads from one of its pods. */
 function echoed(text: string): Promise<string> {
   const client = ['exec', 'deployment/traffic-generator', '-n', 'traffic-generator', '-c', 'client', '--'];
   const url = 'http://traffic-generator:8080/cgi-bin/echo';

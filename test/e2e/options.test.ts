@@ -24,7 +24,7 @@ import { enterLab, leaveLab } from './storyLab/storyLab.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * What a careful admin does with the chart, on real pods: every option on, and back again. Without stacks, whose
+ * Switches every option of the chart on, and back again, as a careful admin does, on real pods. Without stacks, whose
  * rights include others of the operator, and would hide that one of these is missing.
  */
 const NO_STACKS = { enabled: false };

@@ -77,7 +77,7 @@ it('the stack default is ready within 60 s of helm install, and deploys nothing 
   await helmInstall();
   await vi.waitFor(isReady, untilIn(60, begin));
   measured(
-    `beside another monitoring, the stack default was ready ${seconds(performance.now() - begin)} after helm install began`,
+    `with another monitoring, the stack default was ready ${seconds(performance.now() - begin)} after helm install began`,
   );
   console.log(await kubectl('get', 'trafficstack', 'default', '-o', 'jsonpath={.status.components}'));
   expect(await component('prometheus')).toMatchObject({

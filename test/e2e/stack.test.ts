@@ -50,7 +50,7 @@ const PARTS_STACK = {
   },
 };
 
-/** Of the stacks. The rights to write there are bound in them. */
+/** Namespaces of the stacks. The rights to write there are bound in them. */
 const NAMESPACES = [SHOP, PARTS, ...POD_FAULTS.map(({ name }) => name)];
 
 const target = (stack: string, component: string, kind: string, namespace: string, name = component): Target => ({
@@ -84,7 +84,7 @@ const stacks = new Map<string, TrafficStack[]>();
 const watches = new Map<string, StackWatch>();
 const ends: (() => Promise<void>)[] = [];
 let pods: PodWatch;
-/** Why stacks are not watched any more. */
+/** The reason why stacks are no longer watched. */
 let problem: string | undefined;
 
 beforeAll(async () => {
@@ -195,7 +195,7 @@ it.concurrent.for(POD_FAULTS)(
     const before = versionsOfC(name).filter(({ reason }) => reason !== 'NotDecided');
     const last = before.at(-1);
     expect(last).toMatchObject({ state: 'Waiting', blockedBy: ['b'], waitingOn: { what: `${kind} ${name}/a` } });
-    // Never another one, not even before the kubelet has reported the fault. Only the first status comes before a look.
+    // Never another component, not even before the kubelet has reported the fault. Only the first status comes before a look.
     expect(before.map(({ waitingOn }) => waitingOn?.component)).toEqual(before.map(() => 'a'));
     const begun = eventsOf(name, await pods.eventsUntilNow()).map(({ object }) => componentOf(object));
     expect(new Set(begun)).toEqual(new Set(['a']));
@@ -244,7 +244,7 @@ it('a change is held at the gate, then restored when it does not get ready', asy
     expect((await getObject<{ items: unknown[] }>(...stored)).items).toHaveLength(1);
   }, within(30));
   await patch(
-    // Time for a kubelet of a busy machine to start the container and tell how it ended: what is told at the deadline stays.
+    // Time for a kubelet of a busy machine to start the container and report how it ended: the message at the deadline stays.
     { op: 'add', path: '/spec/components/1/deadline', value: '45s' },
     { op: 'replace', path: '/spec/components/1/workload/podTemplate/spec/containers/0/command', value: ['false'] },
   );

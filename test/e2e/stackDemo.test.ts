@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => labDown());
 
 /**
- * The demo itself ends with an error unless the pods are those of tf-operator's documentation, none was created before those that it needs
+ * The demo itself ends with an error unless the pods are the pods of tf-operator's documentation, none was created before those that it needs
  * were ready, none was restarted, all were replaced by the upgrade, clients were served as far as they can be, the component that cannot
  * serve them was named, pods ended in the reverse order, and nothing is left.
  */

@@ -167,7 +167,7 @@ describe('a leader that hangs', () => {
     expect(await kubectl('get', 'events', '-n', NAMESPACE, ...about)).toContain('failed liveness probe');
     expect(await leader()).not.toBe(hung.identity);
     await vi.waitFor(async () => expect((await containerOf(pod)).ready).toBe(true), within(30));
-    // Of node1, which was idle again, and of node4, which came. Those of web and late are one write, or two in a row.
+    // Of node1, which was idle again, and of node4, which came. The labels of web and late are one write, or two in a row.
     const writes = await writesSince(since, 'nodes');
     const nodes = writes.map(({ name }) => name);
     expect(nodes.filter((name, n) => name !== nodes[n - 1])).toEqual(['node1', 'node4']);
@@ -178,7 +178,7 @@ describe('a leader that hangs', () => {
 });
 
 describe('leader failover', () => {
-  it('after the kernel killed it for want of memory the other writes within 20 s, and it no more', async () => {
+  it('after the kernel killed it for want of memory the other writes within 20 s, and it stops writing', async () => {
     failureReport();
     const identity = await leader();
     const old = podOf(identity);
@@ -216,7 +216,7 @@ const UNUSED_RIGHTS = [
   'create controllerrevisions.apps',
   // For workloads that it does not own; test/chart/rights.test.ts does.
   'create podplacements.traffic.example.com',
-  // To take away what it measures with when it is told of another Prometheus; test/chart/rights.test.ts does.
+  // To delete its own exporter and Prometheus when another Prometheus is set; test/chart/rights.test.ts does.
   'delete configmaps',
   'delete controllerrevisions.apps',
   'delete daemonsets.apps',
@@ -245,7 +245,7 @@ const UNUSED_RIGHTS = [
 const UNUSED_BY_CLEANUP = [
   // For an operator that never led.
   'create leases.coordination.k8s.io',
-  // Without stacks and workloads that it does not own; test/chart/rights.test.ts does. Those of the stack `default` are deleted by Kubernetes when it is gone.
+  // Without stacks and workloads that it does not own; test/chart/rights.test.ts does. Kubernetes deletes the DaemonSets of the stack `default` when it is gone.
   'delete daemonsets.apps',
   'delete deployments.apps',
   'delete podplacements.traffic.example.com',
@@ -257,7 +257,7 @@ describe('the rights of the operator', () => {
   it('are those that it used in all of the above, and none more', async () => {
     const { used, refused } = rightsUsed('traffic-operator', began);
     expect([...refused]).toEqual([]);
-    // Of those of stacks, integration/stacks looks at each.
+    // integration/stacks checks each right of stacks.
     const granted = rightsOf(await operatorRules());
     expect(unusedRights(granted, new Set([...used, ...BY_CHANCE]))).toEqual(UNUSED_RIGHTS);
   });

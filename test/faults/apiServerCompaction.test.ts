@@ -11,7 +11,7 @@ import { metricsOf, type Metrics } from '../harness/metricsOf.ts';
 import { startApiProxy, type ApiProxy, type Fault, type ProxiedRequest } from '../harness/proxy.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
-/** Versions that are too old to go on from: etcd was compacted, or every watch is told 410 at once. */
+/** Versions that are too old to go on from: etcd was compacted, or every watch gets 410 at once. */
 const KEY = unfitKey('web');
 const WAIT = { timeout: 90_000, interval: 200 };
 const LABELS = { n1: 'false', n2: 'true', n3: 'false' };
@@ -152,7 +152,7 @@ describe('versions that are gone', () => {
   it('by 410 to every watch lead to one list each', async () => {
     const { operator, before, versions } = await started();
     const from = performance.now();
-    // Once each: the first watch that goes on from a version is told that it is gone.
+    // Once each: the first watch that continues from a version gets 410.
     proxy.fault = onceEach(() => true);
     endWatches();
     await changeAll();

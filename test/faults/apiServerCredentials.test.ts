@@ -99,7 +99,7 @@ describe('without a failed pass', { timeout: 300_000 }, () => {
     expect(audited(f.controlPlane).filter(({ at, code }) => at > replaced && code >= 400)).toEqual([]);
   });
 
-  it('an authority that is replaced, first beside the old one, then alone, is trusted', async () => {
+  it('an authority that is replaced, first together with the old one, then alone, is trusted', async () => {
     const before = await failures();
     const old = await readFile(join(f.controlPlane.directory, 'ca.crt'), 'utf8');
     const next = await replaceServerCertificate(f.controlPlane);
@@ -110,7 +110,7 @@ describe('without a failed pass', { timeout: 300_000 }, () => {
     measured(`the API server shows a replaced certificate after ${seconds(shown)}`);
     const [connections, time] = [sockets(), (await f.watch('web')).status?.nodes?.n1?.time ?? 0];
     await files.trust(next);
-    // The connection of calls is made anew while only the new authority vouches for the server; watches go on where
+    // Calls open a new connection while only the new authority vouches for the server; watches go on where
     // they are until their end.
     const took = await until('calls have a new connection', () => {
       const now = [...sockets()];

@@ -37,7 +37,7 @@ afterAll(async () => {
 const objects = async (resource: string): Promise<number> =>
   (await metricsOf(f.operator())).sum('reflector_objects', { resource });
 
-/** What must be the same after the outage: the process, and every node to the last write. */
+/** The state that must be the same after the outage: the process, and every node to the last write. */
 async function untouched() {
   const labels = await f.labels(KEY);
   const versions = await f.nodeVersions();
@@ -45,13 +45,13 @@ async function untouched() {
   return { labels, versions: ['n1', 'n2', 'n3'].map((name) => versions[name]), started };
 }
 
-/** Another one when the process is another one. */
+/** The start time of the process, which differs after a restart. */
 async function processStart(): Promise<string | undefined> {
   const text = await (await fetch(f.operator().metricsUrl)).text();
   return /^process_start_time_seconds (.*)$/m.exec(text)?.[1];
 }
 
-/** What the operator logged as an error of the way to the API server after a moment of the wall clock. */
+/** The errors of the way to the API server that the operator logged after a moment of the wall clock. */
 function failuresSince(from: number): { at: number }[] {
   return f
     .operator()

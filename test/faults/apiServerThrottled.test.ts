@@ -15,8 +15,8 @@ import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * API priority and fairness turns the operator away (429, Retry-After), as the ServiceAccount that it has in a cluster:
- * a priority level whose only place is taken by others is where all its requests go, those for its lease, too, unless the
- * FlowSchema of deploy/ takes these first. Or there are seats, and others want them, too.
+ * all its requests go to a priority level whose only place is taken by others, also the requests for its lease, unless the
+ * FlowSchema of deploy/ takes these first. Or there are seats, and others also want them.
  */
 const NAMESPACE = 'traffic-operator-system';
 const ACCOUNT = { namespace: NAMESPACE, name: 'traffic-operator' };
@@ -27,7 +27,7 @@ const MAX_IN_FLIGHT = 16;
 const PATCHES_IN_FLIGHT = 12;
 const LONGEST_GAP_MS = 10_000;
 
-/** With no share, a level still takes one request while there is none: somebody else has to take that place. */
+/** With no share, a level still takes one request while there is none: another user has to take that place. */
 const CLOSED: Level = { name: 'closed', shares: 0, limitResponse: { type: 'Reject' } };
 /**
  * Queues as in workload-low, where other ServiceAccounts' requests are. That has twice as many seats as queues, so that a
@@ -104,12 +104,12 @@ function mostAtOnce(calls: readonly ProxiedRequest[]): number {
   return Math.max(...moments.sort((a, b) => a.at - b.at || a.change - b.change).map(({ change }) => (now += change)));
 }
 
-/** A call that was told to wait beyond this time from its first attempt may have given up: its deadline is 30 s. */
+/** A call whose Retry-After is beyond this time from its first attempt may have given up: its deadline is 30 s. */
 const SURELY_TRIED_AGAIN_MS = 25_000;
 
 /**
- * For each attempt that was turned away and that its call repeated: for how long it stayed away, and what it was told,
- * ms. The next reconcile, which does not wait for what an earlier call was told, begins another call.
+ * For each attempt that was turned away and that its call repeated: for how long it stayed away, and its Retry-After,
+ * ms. The next reconcile, which does not wait for the Retry-After of an earlier call, begins another call.
  */
 function waits(requests: readonly ProxiedRequest[]): { at: number; waited: number; told: number }[] {
   const attempts = Map.groupBy(requests, ({ method, target }) => `${method} ${target}`);
@@ -137,7 +137,7 @@ async function longestGap(during: readonly ProxiedRequest[]): Promise<number> {
 }
 
 describe('the operator', () => {
-  it('waits as long as it is told, with 16 calls at most, and goes on leading', async () => {
+  it('waits for the Retry-After, with 16 calls at most, and continues to lead', async () => {
     // Slow answers, so that many calls would be under way at once if nothing held them back, however slowly they begin.
     proxy.fault = (request) => (isCall(request) ? { kind: 'delay', ms: 1_000 } : undefined);
     await f.createWatch('web', { maxBandwidthPercent: '10' });
@@ -203,7 +203,7 @@ describe('the operator', () => {
       Math.max(...requests.map(({ at, endedAt = performance.now() }) => endedAt - at));
     const calls = (): ProxiedRequest[] => proxy.requests.filter((request) => isCall(request) && request.at > from);
     const from = performance.now();
-    // Something to do for it, too: its own calls stand in the way of its lease like those of others.
+    // It also has something to do: its own calls delay its lease as the calls of others do.
     for (let round = 0; round < 4; round += 1) {
       for (const node of NODES.slice(0, 30)) f.exporter.setPercent(node, round % 2 === 0 ? 1 : 60);
       await sleep(10_000);

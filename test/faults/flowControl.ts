@@ -21,7 +21,7 @@ export type FlowSubject =
 /** A priority level that lends and borrows nothing. */
 export interface Level {
   name: string;
-  /** Of the seats of the whole API server, relative to the other levels' shares; 0 is none at all. */
+  /** Its part of the seats of the whole API server, relative to the other levels' shares; 0 is none at all. */
   shares: number;
   limitResponse:
     { type: 'Reject' } | { type: 'Queue'; queuing: { queues: number; handSize: number; queueLengthLimit: number } };

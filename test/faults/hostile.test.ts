@@ -25,11 +25,11 @@ const LONG = 400_000;
 const USER = 'operator';
 /** Names that odd ones try to take. */
 const FOREIGN = ['foreign-0', 'a-4', 'b-4', 'constructor'];
-/** What a person is told: the place of what is wrong, as the API server or the operator writes it. */
+/** Matches messages that name the wrong field, as the API server or the operator writes it. */
 const NAMES_A_PLACE =
   /spec|metadata|request (is|body)|[Rr]equest entity too large|too large|json|exceeded max depth|already exists|label key|Deployment/;
 
-/** What the condition says by its reason: field and value, or who stands in the way. */
+/** The message of the condition by its reason: field and value, or the other owner. */
 const TELLS: Readonly<Record<string, RegExp>> = {
   InvalidSpec: /^(spec|metadata)[\w.]* (is|has) /,
   DeploymentInvalid: /the API server refuses the Deployment: .*(\.?(spec|metadata)\.|too large|failed to convert)/s,
@@ -42,24 +42,24 @@ const TELLS: Readonly<Record<string, RegExp>> = {
 let f: Fixture;
 let before: Bystanders;
 /** Names of all TrafficWatches that were ever sent. */
-const sent = new Set(['beside', 'bare']);
+const sent = new Set(['nearby', 'bare']);
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2'] });
   f.exporter.setPercent('n1', 50);
   for (const name of FOREIGN) await f.createForeignDeployment(name);
   await f.setLabels('n1', { [unfitKey('person')]: 'true', 'example.com/role': 'db' });
-  await f.createWatch('beside', { maxBandwidthPercent: '10' });
+  await f.createWatch('nearby', { maxBandwidthPercent: '10' });
   // A tick of 10 s: hundreds of objects, whose figures are written each time, on whatever machine this is.
   await grantOperator(f.client, { kind: 'User', name: USER });
   // Hundreds of one namespace, all of which are to be decided.
   const pace = ['--interval=10s', '--window=20s', '--most-watches-per-namespace=2000'];
   await f.startOperator(pace, { kubeconfig: await f.controlPlane.user(USER) });
   await vi.waitFor(async () => {
-    expect(await f.labels(unfitKey('beside'))).toEqual({ n1: 'true', n2: 'false' });
-    expectApplied(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'beside' }));
+    expect(await f.labels(unfitKey('nearby'))).toEqual({ n1: 'true', n2: 'false' });
+    expectApplied(await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'nearby' }));
   }, WAIT);
-  before = await bystanders(f, [...FOREIGN, 'beside']);
+  before = await bystanders(f, [...FOREIGN, 'nearby']);
   measured(`hostile TrafficWatches: seed ${SEED}`);
 }, LONG);
 afterAll(async () => {
@@ -100,7 +100,7 @@ async function checkFates(what: string, answers: ReadonlyMap<Hostile, Answer>): 
   measured(`${what}: ${answers.size} made, ${refused.length} refused by the API server, ${JSON.stringify(count)}`);
 }
 
-/** What an operator may write, whatever is asked of it: labels of nodes, TrafficWatches and the Deployments of theirs. */
+/** Whether an operator may write this in any case: labels of nodes, TrafficWatches and their Deployments. */
 function mayWrite({ verb, resource, namespace, name }: AuditedRequest): boolean {
   if (resource === 'events') return ['create', 'patch'].includes(verb) && namespace === 'default';
   if (resource === 'nodes') return verb === 'patch' && ['n1', 'n2'].includes(name);
@@ -110,7 +110,7 @@ function mayWrite({ verb, resource, namespace, name }: AuditedRequest): boolean 
 }
 
 async function checkOthers(): Promise<void> {
-  expect(await bystanders(f, [...FOREIGN, 'beside'])).toEqual(before);
+  expect(await bystanders(f, [...FOREIGN, 'nearby'])).toEqual(before);
   const writes = writesOf(f.controlPlane, USER);
   expect(new Set(writes.map(({ resource }) => resource))).toContain('deployments');
   expect(writes.filter((write) => !mayWrite(write))).toEqual([]);
@@ -134,10 +134,10 @@ async function normalOne(name: string): Promise<number> {
   return performance.now() - begin;
 }
 
-/** Deletes all but `beside`, and waits until nothing of them is left. */
+/** Deletes all but `nearby`, and waits until nothing of them is left. */
 async function deleteAll(which: (name: string) => boolean): Promise<void> {
   const left = async (): Promise<string[]> =>
-    [...(await fates(f)).keys()].filter((name) => name !== 'beside' && which(name));
+    [...(await fates(f)).keys()].filter((name) => name !== 'nearby' && which(name));
   for (const name of await vi.waitFor(left, WAIT)) {
     await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name });
   }
@@ -170,7 +170,7 @@ describe('odd TrafficWatches past the CRD', () => {
     'can all be deleted',
     async () => {
       await deleteAll(() => true);
-      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([unfitKey('beside'), unfitKey('person')]), WAIT);
+      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([unfitKey('nearby'), unfitKey('person')]), WAIT);
       await checkOthers();
     },
     LONG,
@@ -214,7 +214,7 @@ describe('odd TrafficWatches, let through by another CRD', () => {
       await deleteAll((name) => /[02468]$/.test(name));
       await writeSchema(versions);
       await deleteAll(() => true);
-      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([unfitKey('beside'), unfitKey('person')]), WAIT);
+      await vi.waitFor(async () => expect(await unfitKeys(f)).toEqual([unfitKey('nearby'), unfitKey('person')]), WAIT);
       await checkOthers();
     },
     LONG,

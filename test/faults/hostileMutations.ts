@@ -38,7 +38,7 @@ function named(key: string, value: unknown): unknown {
   return JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`);
 }
 
-/** What stands in a wrong place: every type of JSON, empty and not. */
+/** Values for a wrong place: every type of JSON, empty and not. */
 const JUNK = [null, '', 'x', 0, -1, 1.5, true, [], [null], ['x'], {}, { a: null }, [[]], [{}]];
 const TEXTS = [
   '\u0000',
@@ -66,7 +66,7 @@ const subdomain = (length: number): string => 'a.'.repeat(length).slice(0, lengt
 
 const requirement = fc.record(
   {
-    key: fc.oneof(fc.constantFrom('zone', unfitKey('beside'), 'a'.repeat(317)), anything),
+    key: fc.oneof(fc.constantFrom('zone', unfitKey('nearby'), 'a'.repeat(317)), anything),
     operator: fc.oneof(fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Near'), anything),
     values: fc.oneof(fc.array(fc.constantFrom('a', '5'), { maxLength: 3 }), anything),
   },
@@ -110,7 +110,7 @@ export const MUTATIONS: Readonly<Record<string, fc.Arbitrary<Mutation>>> = {
   threshold: at([...SPEC, 'maxBandwidthPercent'], fc.oneof(anything, fc.constantFrom(...NUMBERS, 'NaN', 'Infinity'))),
   label: at(
     [...SPEC, 'label'],
-    fc.oneof(anything, fc.constantFrom(233, 234, 63, 64, 253).map(subdomain), fc.constantFrom('beside', 'foreign-0')),
+    fc.oneof(anything, fc.constantFrom(233, 234, 63, 64, 253).map(subdomain), fc.constantFrom('nearby', 'foreign-0')),
   ),
   name: at(
     ['metadata', 'name'],
@@ -162,7 +162,7 @@ export const oddStatus: fc.Arbitrary<unknown> = fc.oneof(
   fc.record(
     {
       ready: anything,
-      labelKey: fc.oneof(anything, fc.constantFrom('kubernetes.io/hostname', unfitKey('beside'))),
+      labelKey: fc.oneof(anything, fc.constantFrom('kubernetes.io/hostname', unfitKey('nearby'))),
       observedGeneration: anything,
       fitNodes: anything,
       unfitNodes: anything,

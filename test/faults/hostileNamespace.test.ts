@@ -35,7 +35,7 @@ const WAIT = { timeout: 300_000 + 60 * COUNT, interval: COUNT };
 const ARGS = ['--interval=10s', '--window=20s', '--stacks', '--default-stack=false'];
 const AT_ONCE = 16;
 const LARGE = 'x'.repeat(300_000);
-/** The first objects are large, 150 MB of them: the API server keeps all in memory, too. */
+/** The first objects are large, 150 MB of them: the API server also keeps all in memory. */
 const LARGE_BELOW = 600;
 
 let f: Fixture;
@@ -100,7 +100,7 @@ async function createAll(count: number, create: (n: number) => Promise<unknown>)
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** Asks for /healthz until it is told to stop. @returns the function that stops it and gives the longest answer, ms */
+/** Asks for /healthz until it is stopped. @returns the function that stops it and gives the longest answer, ms */
 function probing(): () => Promise<number> {
   const stop = new AbortController();
   let longest = 0;

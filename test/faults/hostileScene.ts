@@ -9,7 +9,7 @@ import type { ControlPlane } from '../harness/controlPlane.ts';
 import type { Fixture } from '../harness/fixture.ts';
 import type { Hostile } from './hostileWatches.ts';
 
-/** What the API server says to a text. */
+/** The answer of the API server to a text. */
 export interface Answer {
   readonly status: number;
   readonly message: string;
@@ -53,7 +53,7 @@ export async function create({ controlPlane }: Fixture, { name, text, status }: 
   return answer;
 }
 
-/** What became of a TrafficWatch that the API server took. */
+/** The end of a TrafficWatch that the API server took. */
 export type Fate =
   | { readonly kind: 'Deployment' }
   | { readonly kind: 'Stalled'; readonly reason: string; readonly message: string }
@@ -82,14 +82,14 @@ function conditionsOf(watch: TrafficWatch): Condition[] {
   return Array.isArray(conditions) ? conditions.filter((c): c is Condition => typeof c === 'object' && c !== null) : [];
 }
 
-/** What must not change, whatever is done beside it: objects by name and version, labels by node. */
+/** The state that must not change during any test: objects by name and version, labels by node. */
 export interface Bystanders {
   readonly deployments: Readonly<Record<string, string | undefined>>;
   readonly spec: unknown;
   readonly labels: Readonly<Record<string, unknown>>;
 }
 
-/** The Deployments of these names, the spec of the TrafficWatch `beside`, and its labels and persons' on the nodes. */
+/** The Deployments of these names, the spec of the TrafficWatch `nearby`, and its labels and persons' on the nodes. */
 export async function bystanders(f: Fixture, names: readonly string[]): Promise<Bystanders> {
   const { client } = f;
   const deployments = await client.list(DEPLOYMENTS, { namespace: 'default' });
@@ -100,7 +100,7 @@ export async function bystanders(f: Fixture, names: readonly string[]): Promise<
   const labels = nodes.map((node): [string, unknown] => {
     return [node.metadata?.name ?? '', othersLabels(node.metadata?.labels ?? {})];
   });
-  const { metadata, spec } = await f.watch('beside');
+  const { metadata, spec } = await f.watch('nearby');
   return {
     deployments: Object.fromEntries(versions),
     spec: [metadata?.generation, spec],
@@ -110,7 +110,7 @@ export async function bystanders(f: Fixture, names: readonly string[]): Promise<
 
 /** But for those that the odd ones may rightly have. */
 function othersLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
-  const mine = (key: string): boolean => /^(beside|person)\./.test(key) || !key.endsWith('.traffic.example.com/unfit');
+  const mine = (key: string): boolean => /^(nearby|person)\./.test(key) || !key.endsWith('.traffic.example.com/unfit');
   return Object.fromEntries(Object.entries(labels).filter(([key]) => mine(key)));
 }
 

@@ -6,7 +6,7 @@ import { MUTATIONS, oddStatus, spelledOut, type Mutation } from './hostileMutati
 export interface Hostile {
   /** Unique within a batch, but for those whose name itself is odd. */
   readonly name: string;
-  /** What is odd about it, for messages. */
+  /** The oddity, for messages. */
   readonly what: string;
   /** The object as JSON text: numbers and repeated keys stand as no JSON.stringify would write them. */
   readonly text: string;
@@ -79,7 +79,7 @@ export function hostileWatches(count: number, seed: number, prefix: string): Hos
   const kinds = Object.keys(MUTATIONS);
   return Array.from({ length: count }, (_, i) => {
     const first = kinds[i % kinds.length]!;
-    // A second oddity beside every third one; what is huge is huge enough.
+    // Every third one has a second oddity; a huge one is odd enough.
     const second = i % 3 === 0 && first !== 'huge' ? [kinds[(i * 7 + 3) % kinds.length]!] : [];
     const drawn = hostile(`${prefix}-${i}`, [first, ...second.filter((kind) => kind !== first && kind !== 'huge')]);
     return fc.sample(drawn, { numRuns: 1, seed: seed + i })[0]!;

@@ -116,7 +116,7 @@ describe('an event loop that stands still', () => {
     // After the third the kubelet restarts it, which is the lab's to show (test/e2e).
     expect(await probing).toBe(PROBE.failures);
     let answer: Awaited<ReturnType<typeof probe>>;
-    // It is told for 15 s: the answer that says so is the one to look at.
+    // /healthz reports it for 15 s: this test reads that answer.
     await until('the loop goes on', async () => (answer = await probe(leader, WAIT.timeout))?.status === 503);
     measured(`afterwards /healthz answers ${answer?.status}: ${answer?.text.split('\n')[0]}`);
     expect(answer?.text).toMatch(/eventloop failed: the event loop stood still for 6[0-9] s/);

@@ -48,7 +48,7 @@ afterAll(async () => {
   await f.stop();
 });
 
-/** Of the same label as the one there is: stalled, so that it asks for no labels of its own. */
+/** A TrafficWatch with the label of an existing one: stalled, so that it asks for no labels of its own. */
 function large(name: string): TrafficWatch {
   const { spec, ...rest } = web;
   const text = Array.from({ length: LARGE_BYTES / 10 }, (_, n) => String(n).padStart(10)).join('');

@@ -75,7 +75,7 @@ async function startReplica(name: string): Promise<Replica> {
   return replica;
 }
 
-/** What it tried to write, whatever the answer. */
+/** The writes that it tried, whatever the answer. */
 const tries = ({ name }: Replica): AuditedRequest[] => writesOf(f.controlPlane, name);
 const labels = (replica: Replica): AuditedRequest[] =>
   tries(replica).filter(({ resource, code }) => resource === 'nodes' && code === 200);
@@ -143,7 +143,7 @@ describe('a leader', () => {
     measured(`a leader that woke after ${seconds(woken - stopped)} made 0 writes as leader`);
   });
 
-  it('that is told to end is followed within 3 s', async () => {
+  it('that gets SIGTERM is followed within 3 s', async () => {
     const told = Date.now();
     signal(first, 'SIGTERM');
     const taken = await firstLabelAfter(told, second);

@@ -9,7 +9,7 @@ import { startApiProxy, type ApiProxy } from '../harness/proxy.ts';
 import { SLACK } from '../harness/slack.ts';
 
 /**
- * A leader that is told to end while its calls hang: what it waits for must not keep the next leader waiting. A lease that is not given up ends
+ * A leader gets SIGTERM while its calls hang: the next leader must not wait for them. A lease that is not given up ends
  * after 15 s.
  */
 const TERMINATED_MS = Math.min(3 * SLACK, 12) * 1_000;

@@ -3,14 +3,14 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-/** What the real server says to a request. */
+/** The answer of the real server to a request. */
 export interface TrueAnswer {
   status: number;
   headers: NodeJS.Dict<string | string[]>;
   body: string;
 }
 
-/** Answers a request in place of the real server, or rewrites what that says. What it throws breaks the connection. */
+/** Answers a request instead of the real server, or rewrites its answer. An error that it throws breaks the connection. */
 export type Lie = (response: ServerResponse, truth: () => Promise<TrueAnswer>) => void | Promise<void>;
 
 /** An element of the answer to an instant query, as the Prometheus API writes it. */
@@ -70,7 +70,7 @@ export const late =
 
 /**
  * As many MiB of series as told, Infinity for an answer without end; as fast as they are taken.
- * @param taken is told how many MiB went out before the other side had enough
+ * @param taken gets the number of MiB that went out before the other side had enough
  */
 export const large =
   (mebibytes: number, taken: (mebibytes: number) => void): Lie =>
@@ -104,7 +104,7 @@ export const rewritten =
     response.writeHead(status, { ...headers, ...more }).end(JSON.stringify(said));
   };
 
-/** What a server would say whose clock is wrong by so many seconds. */
+/** Rewrites the answer to the answer of a server whose clock is wrong by so many seconds. */
 export const clockOff = (seconds: number): Lie => {
   const shift = (answer: AnswerBody): AnswerBody => ({
     ...answer,

@@ -6,7 +6,7 @@ import type { Lie, TrueAnswer } from './lyingAnswers.ts';
 export interface LyingPrometheus {
   /** http://127.0.0.1:port */
   readonly url: string;
-  /** What it does with each request from now on; undefined: it tells the truth. */
+  /** Its answer to each request from now on; undefined: it tells the truth. */
   lie: Lie | undefined;
   /** Requests that are held and nobody has given up on yet. */
   readonly held: number;
@@ -60,7 +60,7 @@ const tellTheTruth: Lie = async (response, truth) => {
   response.writeHead(status, headers).end(body);
 };
 
-/** What a body that may be rewritten does not take along. */
+/** Headers that a rewritten body must not keep. */
 const OF_THE_CONNECTION = ['content-length', 'transfer-encoding', 'connection'];
 
 async function askFor(realUrl: string, request: IncomingMessage): Promise<TrueAnswer> {

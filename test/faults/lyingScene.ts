@@ -65,7 +65,7 @@ export class LyingScene {
     return (await this.f.watch('web')).status?.conditions?.find(({ type }) => type === 'PrometheusReachable');
   }
 
-  /** Lies until the reason is told, and for two more passes; then tells the truth, and waits until it is measured again. */
+  /** Lies until the condition has the reason, and for two more passes; then tells the truth, and waits until it is measured again. */
   async lieFor({ name, lie, reason }: LieRow): Promise<void> {
     const versions = await this.f.nodeVersions();
     this.#peakMemory();
@@ -109,7 +109,7 @@ export class LyingScene {
     const { f } = this;
     const isReachable = async (): Promise<boolean> => (await this.reachable())?.status === 'True';
     const took = await until('Prometheus is reachable again', isReachable);
-    measured(`${name}: reachable ${seconds(took)} after the truth was told again`);
+    measured(`${name}: reachable ${seconds(took)} after the lie ended`);
     await vi.waitFor(async () => expect((await f.watch('web')).status).toMatchObject({ unknownNodes: 0 }), WAIT);
     expect(await f.nodeVersions()).toEqual(versions);
   }

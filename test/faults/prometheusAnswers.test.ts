@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-describe('labels stay, and the reason is told, when Prometheus', () => {
+describe('labels stay, and the condition has the reason, when Prometheus', () => {
   it.each<LieRow>([
     { name: 'answers with HTML and 502', lie: lies.badGateway, reason: 'PrometheusBadStatus' },
     { name: 'answers with garbage', lie: lies.garbage, reason: 'PrometheusBadAnswer' },
@@ -32,7 +32,7 @@ describe('labels stay, and the reason is told, when Prometheus', () => {
     await scene.lieFor({ name: 'answers after 60 s', lie: lies.late(LATE_MS), reason: 'PrometheusDeadline' });
     clearInterval(count);
     measured(`answers after 60 s: at most ${most} questions were open at once`);
-    // Two of a pass, two that are asked beside it.
+    // Two of a pass, two that are asked besides.
     expect(most).toBeLessThanOrEqual(4);
   });
 

@@ -15,7 +15,7 @@ import { unfitKey } from '../harness/unfitKey.ts';
 const WAIT = { timeout: 90_000, interval: 100 };
 const KEY = unfitKey('web');
 const OFF_SECONDS = 300;
-/** What the window and a loaded machine may add to a sample's age. */
+/** The time that the window and a loaded machine may add to a sample's age. */
 const TOLERANCE_SECONDS = 60;
 const LEASE = { namespace: 'traffic-operator-system', name: 'traffic-operator' };
 const LEASE_MS = 15_000;
@@ -134,7 +134,7 @@ describe('samples that are old', () => {
     await f.stopOperator();
     await f.startOperator([], { prometheusUrl: prometheus.url, pace: ['--interval=1s', '--window=15s'] });
     const passes = async (): Promise<number> => (await metricsOf(f.operator())).sum('passes_total', { result: 'ok' });
-    await until('it has decided anew', async () => (await passes()) >= 2);
+    await until('it has decided again', async () => (await passes()) >= 2);
     await vi.waitFor(async () => expect((await f.watch('web')).status).toMatchObject({ unknownNodes: 0 }), WAIT);
     const versions = await f.nodeVersions();
     const reasons = new Set<string>();

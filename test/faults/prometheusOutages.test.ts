@@ -15,7 +15,7 @@ const WAIT = { timeout: 120_000, interval: 200 };
 const SCRAPE_SECONDS = 3;
 const PACE = ['--interval=4s', '--window=12s'];
 const OUTAGES_SECONDS = [10, 11, 14, 30];
-/** After each outage: long enough for the window to be full again, and for what is counted beside the passes. */
+/** After each outage: long enough for the window to be full again, and for counts outside of the passes. */
 const REST_MS = 20_000;
 /** On a busy machine scrapes may be late, which is another gap: then the outage is repeated, this often at most. */
 const REPETITIONS = 2;
@@ -24,7 +24,7 @@ let f: Fixture;
 let prometheus: RunningPrometheus;
 let exporters: SyntheticExporter[];
 let stopFollowing: () => Promise<void>;
-/** What MetricsAvailable said, each thing once: "status reason". */
+/** The states of MetricsAvailable, each once: "status reason". */
 const told: string[] = [];
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ async function scrapedOnTime(since: number): Promise<boolean> {
   return data.result.length === NODES.length && data.result.every(isOnTime);
 }
 
-/** What MetricsAvailable said from the beginning of an outage on, and whether scrapes were on time after it. */
+/** The states of MetricsAvailable from the beginning of an outage on, and whether scrapes were on time after it. */
 async function outage(seconds: number): Promise<{ after: readonly string[]; isOnTime: boolean }> {
   told.splice(0, told.length, 'True AllMeasured');
   process.kill(prometheus.pid, 'SIGSTOP');

@@ -64,7 +64,7 @@ describe('a partial answer with a warning', () => {
     expect(await f.nodeVersions()).toMatchObject({ n2, n4 });
   });
 
-  it('is told with the warning, and with the names of the nodes once they are no newcomers', async () => {
+  it('is reported with the warning, and with the names of the nodes once they are no newcomers', async () => {
     // A scrape that a busy machine misses takes the figures of all for a pass.
     await vi.waitFor(async () => {
       const condition = await available();

@@ -5,7 +5,7 @@ import { deviceLines, histogram, startTextExporter, type TextExporter } from '..
 import { measured } from '../harness/measured.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
-/** Samples that are no numbers, or not one for each device, and counters that begin anew: through the whole operator. */
+/** Samples that are no numbers, or not one for each device, and counters that begin again: through the whole operator. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const KEY = unfitKey('web');
 const LABELS = { idle: 'false', hot: 'true' };
@@ -36,7 +36,7 @@ const ODD: Record<string, [reason: string, text: (s: number) => string]> = {
 let f: Fixture;
 let exporter: TextExporter;
 let prometheus: RunningPrometheus;
-/** What the sound nodes, `idle` and `hot`, say. */
+/** The samples of the sound nodes, `idle` and `hot`. */
 let sound: (s: number) => string = (s) => nic('idle', s) + nic('hot', s, { total: sending(s, 60) });
 
 beforeAll(async () => {
@@ -93,7 +93,7 @@ describe('samples that are no numbers', () => {
     const expected = { idle: ['Fit', 'BelowThreshold'], hot: ['Unfit', 'AboveThreshold'], ...odd };
     await vi.waitFor(async () => expect(await verdicts()).toEqual(expected), WAIT);
     expect(await f.labels(KEY)).toEqual(LABELS);
-    measured(`odd samples: ${JSON.stringify(odd)}; two sound nodes beside them are decided`);
+    measured(`odd samples: ${JSON.stringify(odd)}; two sound nodes are still decided`);
   });
 });
 
@@ -105,7 +105,7 @@ async function changesNothing(what: string, change: (s: number) => string): Prom
   sound = change;
   await vi.waitFor(async () => expect(await timeOf()).toBeGreaterThan(start + LONG_AFTER_SECONDS), WAIT);
   const sure = { idle: ['Fit', 'BelowThreshold'], hot: ['Unfit', 'AboveThreshold'] };
-  // A scrape that comes too late leaves them without a verdict for a pass, not with another one.
+  // A scrape that comes too late leaves them without a verdict for a pass, not with a different verdict.
   await vi.waitFor(async () => expect(await verdicts()).toMatchObject(sure), WAIT);
   expect(await f.nodeVersions()).toEqual(before);
   measured(`${what}: no node written in ${LONG_AFTER_SECONDS} s`);
@@ -117,7 +117,7 @@ describe('no label changes', () => {
     nic('idle', s, { total: sending(s - since, 1) }) + nic('hot', s, { total: sending(s - since, 60) });
   const nodes = ['idle', 'hot'];
 
-  it('when counters begin anew', async () => {
+  it('when counters begin again', async () => {
     await changesNothing('counters that begin at 0', (s) => {
       since ||= s;
       return afresh(s);

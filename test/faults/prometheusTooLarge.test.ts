@@ -5,7 +5,7 @@ import { measured } from '../harness/measured.ts';
 
 /** A Prometheus whose answers are larger than any can be, as the operator's process meets it. */
 
-/** Of one answer: the limit, and what lies in the buffers of two sockets and of both processes. */
+/** The most that is taken of one answer: the limit, and the buffers of two sockets and of both processes. */
 const MOST_TAKEN_MIB = 48;
 
 let scene: LyingScene;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-describe('labels stay, and the reason is told, when Prometheus', () => {
+describe('labels stay, and the condition has the reason, when Prometheus', () => {
   it('answers 100 MiB compressed', () =>
     scene.lieFor({ name: 'answers 100 MiB compressed', lie: lies.compressed(100), reason: 'PrometheusTooLarge' }));
 

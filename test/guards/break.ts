@@ -11,7 +11,7 @@ export interface GuardTest {
 
 /** A guard, one plausible mistake in it, and the test that fails because of the mistake. */
 export interface Break {
-  /** What users can rely on, as one sentence. Unique. */
+  /** A fact that users can rely on, as one sentence. Unique. */
   readonly promise: string;
   /** The file with the guard, from the root of the checkout. */
   readonly file: string;

@@ -89,7 +89,7 @@ describe('the outcome of a test', () => {
   it.each([
     ['it passed', [result('b', 'passed'), result('other', 'skipped')], '', 'passed'],
     ['it failed', [result('b', 'failed', 'no b\n  at x')], '', 'failed: no b'],
-    ['only another one failed', [result('b', 'passed'), result('other', 'failed', 'no')], '', 'passed'],
+    ['only another test failed', [result('b', 'passed'), result('other', 'failed', 'no')], '', 'passed'],
     ['its suite could not be set up', [result('b', 'skipped')], 'no server\n  at x', 'not run: no server'],
     ['it is not there', [result('other', 'passed')], '', 'not run: no test has this name'],
   ])('%s', (_, assertionResults, message, expected) => {

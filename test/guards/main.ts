@@ -18,7 +18,7 @@ import { runsAlone, TestRuns, type Outcome } from './runTests.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What became of a break. */
+/** The outcome of a break. */
 interface Result {
   readonly verdict: 'caught' | 'NOT caught' | 'does not apply';
   readonly reason: string;

@@ -1,10 +1,10 @@
 /** The first argument of a call, a string, if others follow: also the titles behind the table of it.each. */
 const FIRST_STRING = /\(\s*(['"`])((?:\\.|(?!\1)[^\\\n])*)\1\s*,/g;
-/** What vitest replaces by values, and what a template string does. */
+/** The parts of a title that vitest or a template string replaces by values. */
 const PLACEHOLDER = /%[a-z]|\$\{[^}]*\}|\$[\w.]+/;
 
 /**
- * Whether the text of a test file has a test with this name, as far as the text tells: a title has each part of the name; in place of a
+ * Whether the text of a test file has a test with this name, as far as the text tells: a title has each part of the name; instead of a
  * placeholder it has a text that is in the file.
  *
  * @param name part of the name as vitest prints it, `suite > test`

@@ -3,7 +3,7 @@ import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts'
 import type { KubeObject } from '../../src/runtime/client/resource.ts';
 
 /**
- * Throws unless the operator has applied the object. A Deployment is created by a POST, with a word in place of the hash, and then applied:
+ * Throws unless the operator has applied the object. A Deployment is created by a POST, with a word instead of the hash, and then applied:
  * the apply adds the hash, which increments the generation.
  */
 export function expectApplied(object: KubeObject | undefined): void {

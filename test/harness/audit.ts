@@ -34,7 +34,7 @@ export const AUDIT_OF_USERS = {
 };
 
 interface AuditEvent {
-  /** Of the request. */
+  /** The ID of the request. */
   auditID: string;
   stage: string;
   verb: string;
@@ -70,7 +70,7 @@ function eventsIn(plane: ControlPlane): AuditEvent[] {
 }
 
 /**
- * The right that each request of a user took, such as `patch trafficweights.traffic.example.com/status`, and its HTTP status. Also those of
+ * The right that each request of a user took, such as `patch trafficweights.traffic.example.com/status`, and its HTTP status. Also rights of
  * watches that still run.
  */
 export function rightsTaken(
@@ -103,7 +103,7 @@ function requestOf(event: AuditEvent): AuditedRequest {
   };
 }
 
-/** What a user tried to write, but for the lease, in the order in which it arrived. */
+/** The writes that a user tried, except to the lease, in the order of arrival. */
 export function writesOf(plane: ControlPlane, user: string): AuditedRequest[] {
   return audited(plane)
     .filter((request) => request.user === user && WRITES.has(request.verb) && request.resource !== 'leases')

@@ -9,7 +9,7 @@ const SOURCES = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /**
  * Bundles the operator once for all files of a level. Tests then start what the image has, and each start takes a fourth of the CPU time of
- * one from the sources, whose types are stripped each time: 0.7 s in place of 2.7 s.
+ * a start from the sources, whose types are stripped each time: 0.7 s instead of 2.7 s.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const directory = await ownDirectory('traffic-bundle');

@@ -52,7 +52,7 @@ interface Kept {
   readonly key: string;
 }
 
-/** Of this worker, the longest idle first. */
+/** Idle planes of this worker, the longest idle first. */
 const idle: Kept[] = [];
 
 /** Options of a control plane. */

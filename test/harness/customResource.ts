@@ -56,7 +56,7 @@ function crdOf(path: string): V1CustomResourceDefinition {
   return parse(text, { version: '1.1' }) as V1CustomResourceDefinition;
 }
 
-/** Creates a CRD, by default that of TrafficWatches, and waits until its objects can be listed. */
+/** Creates a CRD, by default of TrafficWatches, and waits until its objects can be listed. */
 export async function installCrd(
   client: Client,
   crd = trafficWatchCrd(),

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const MODULE = fileURLToPath(new URL('../lab/modules/external-dns', import.meta.url));
 const CRD = 'config/crd/standard/dnsendpoints.externaldns.k8s.io.yaml';
 const TIMEOUT_MS = 120_000;
-/** Of an external-dns that looks every 2 s, and at each change. Its defaults are a minute, and no look at changes. */
+/** Flags of an external-dns that runs every 2 s, and at each change. Its defaults are a minute, and no run at changes. */
 export const OFTEN = ['--interval=2s', '--events', '--min-event-sync-interval=1s'];
 
 /** The CRD of DNSEndpoints, as the module of external-dns has it. */
@@ -39,7 +39,7 @@ export async function gatewayApiCrds(): Promise<V1CustomResourceDefinition[]> {
   return Promise.all(['gateways', 'httproutes'].map(read));
 }
 
-/** What external-dns publishes: the DNSEndpoints of a cluster as record sets. */
+/** Publishes the DNSEndpoints of a cluster as record sets, as external-dns does. */
 export interface Sync {
   readonly kubeconfig: string;
   /** Its mark on record sets: each cluster needs its own. */

@@ -4,13 +4,13 @@ import { afterAll, expect } from 'vitest';
 
 /**
  * Set-up of every test file, the first one, so that its afterAll is the last one: if the runner named a file in TEST_FILE_TIMES, it appends a
- * line of JSON with what the test file took, `{"file", "seconds", "cpuSeconds"}`. The CPU time is that of this process and of all its
+ * line of JSON with what the test file took, `{"file", "seconds", "cpuSeconds"}`. The CPU time includes this process and all its
  * descendants, which run for no other file at the same time. Where there is no /proc, the line has none.
  */
 const report = process.env.TEST_FILE_TIMES;
 const TICKS_PER_SECOND = 100;
 
-/** Of the process with this ID and its descendants, whether they run or have ended and were waited for. */
+/** The CPU ticks of the process with this ID and its descendants, whether they run or have ended and were waited for. */
 function cpuTicks(pid: number): number | undefined {
   try {
     const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

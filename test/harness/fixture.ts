@@ -20,7 +20,7 @@ export interface Fixture {
   readonly prometheusUrl: string;
   operator(): Operator;
   /**
-   * @param over another user than the administrator, another Prometheus than that of the fixture (undefined: the
+   * @param over another user than the administrator, another Prometheus than the fixture's (undefined: the
    *   operator deploys one), waiting only until it is alive, another program than the sources, another pace, or another command
    */
   startOperator(
@@ -71,11 +71,11 @@ const prometheusConfig = (target: string) => ({
   scrape_configs: [{ job_name: 'nodes', static_configs: [{ targets: [target] }] }],
 });
 
-/** Starts everything except an operator, with the CRD of deploy/, another one or none. Every node sends at 1 %. */
+/** Starts everything except an operator, with the CRD of deploy/, another CRD or none. Every node sends at 1 %. */
 export async function startFixture(options: {
   nodes: readonly string[];
   crd?: V1CustomResourceDefinition | 'none';
-  /** Of kind Policy (audit.k8s.io/v1); see ControlPlaneOptions. */
+  /** An object of kind Policy (audit.k8s.io/v1); see ControlPlaneOptions. */
   auditPolicy?: object;
   /** Other options of the control plane. */
   plane?: ControlPlaneOptions;

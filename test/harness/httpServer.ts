@@ -15,7 +15,7 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
-/** What to start. */
+/** The program to start. */
 export interface ServerProgram {
   /** Name of the program. */
   name: string;

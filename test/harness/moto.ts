@@ -10,14 +10,14 @@ const MOTO = fileURLToPath(new URL('../lab/moto.sh', import.meta.url));
 export interface Aws {
   /** http://127.0.0.1:port, for every service. */
   readonly url: string;
-  /** What the AWS SDKs read, of any language. The keys are no secrets: moto takes any. */
+  /** The variables that the AWS SDKs of any language read. The keys are no secrets: moto takes any. */
   readonly environment: Readonly<Record<string, string>>;
   /** The same for a client of the AWS SDK in the test itself. */
   readonly client: AwsClientOptions;
   stop(): Promise<void>;
 }
 
-/** Of each client of the AWS SDK. */
+/** Options of each client of the AWS SDK. */
 interface AwsClientOptions {
   readonly endpoint: string;
   readonly region: string;
@@ -27,7 +27,7 @@ interface AwsClientOptions {
 const REGION = 'eu-west-1';
 const KEY = 'test';
 
-/** Of this worker: the servers that earlier files have returned. */
+/** Idle servers of this worker that earlier files have returned. */
 const idle: Started[] = [];
 
 interface Started {

@@ -42,8 +42,8 @@ export async function snapshotOf(url: string): Promise<EtcdSnapshot> {
 }
 
 /**
- * Makes the content of an etcd that of the snapshot: deletes what was added, and puts back what was changed or removed. The API server
- * follows by its watches, as with any other change, so its caches, roles and CRDs are those of the snapshot, too. Resolves when it serves no
+ * Resets the content of an etcd to the snapshot: deletes added keys, and restores changed and removed keys. The API server
+ * follows by its watches, as with any other change, so it also has the caches, roles and CRDs of the snapshot. Resolves when it serves no
  * other groups.
  *
  * @throws Error when it still serves others after a minute

@@ -6,7 +6,7 @@ import { start, whenReady, type RunningProcess } from './process.ts';
 
 /** The data of etcd, in the directory of a control plane. */
 export const ETCD_DATA = 'etcd';
-/** The audit log of the API server, there, too. */
+/** The audit log of the API server, also in that directory. */
 export const AUDIT_LOG = 'audit.log';
 
 /** Resolves when it answers. */

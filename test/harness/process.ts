@@ -17,7 +17,7 @@ export interface RunningProcess {
 
 /** Processes that the files of this worker have started, and that have not ended. */
 const running = new Set<RunningProcess>();
-/** Those of them that serve further files. */
+/** The running processes that serve further files. */
 const kept = new WeakSet<RunningProcess>();
 
 /** The process outlives the file of tests that started it: see keptServers.ts. */

@@ -6,7 +6,7 @@ import type { HttpServer } from './httpServer.ts';
 
 /** A real Prometheus. */
 export interface RunningPrometheus extends HttpServer {
-  /** Base directory of relative paths in the configuration, such as those of file_sd. */
+  /** Base directory of relative paths in the configuration, such as paths of file_sd. */
   readonly directory: string;
   /** Writes a new configuration and reloads it. Throws if Prometheus rejects it. */
   configure(config: string | object): Promise<void>;

@@ -28,7 +28,7 @@ export interface ProxiedRequest {
   end(): void;
 }
 
-/** What the proxy does with a request instead of forwarding it unchanged. */
+/** The proxy's action on a request, unless it forwards the request unchanged. */
 export type Fault =
   /** The proxy responds with a Status object. */
   | { kind: 'answer'; status: number }

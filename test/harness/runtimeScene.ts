@@ -22,7 +22,7 @@ export interface Connected {
   metrics: RecordedMetrics;
 }
 
-/** @param server another address of the same API server: that of a proxy */
+/** @param server another address of the same API server: the address of a proxy */
 export function connect(plane: ControlPlane, options: Partial<TransportOptions> = {}, server?: string): Connected {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(plane.kubeconfig);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** Bytes per second of every synthetic device unless a test sets another: 1 Gbit/s, so that 1,250,000 B/s are 1 %. */
 export const SPEED_BYTES = 125_000_000;
 
-/** What a device does from now on; what is absent stays as it is. */
+/** The load of a device from now on; absent fields do not change. */
 export interface DeviceLoad {
   /** Percent of its speed. At first 0. */
   readonly sends?: number;

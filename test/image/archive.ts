@@ -14,7 +14,7 @@ export interface Layer {
   files: readonly { mode: string; owner: string; path: string; bytes: number }[];
 }
 
-/** What a docker archive says of the one image in it. */
+/** The manifest of a docker archive for the one image in it. */
 export interface ImageArchive {
   names: readonly string[];
   config: { User?: string; Entrypoint?: string[]; Cmd?: string[]; WorkingDir?: string; Env?: string[] };

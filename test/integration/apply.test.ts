@@ -165,7 +165,7 @@ describe('events on a real API server', () => {
       using.event(about, 'Warning', 'NodeUnfit', 'node n is full', 'Label');
       await using.flush();
     }
-    using.event(about, 'Normal', 'NodeFit', 'node n is not full any more');
+    using.event(about, 'Normal', 'NodeFit', 'node n is no longer full');
     await using.flush();
     const events = await eventsAbout(about);
     expect(events.find(({ reason }) => reason === 'NodeUnfit')).toMatchObject({

@@ -164,7 +164,7 @@ async function addTemplateOf(real: string): Promise<string> {
   return name;
 }
 
-/** Since https://github.com/kubernetes/autoscaler/pull/9702; merged into 1.33 and 1.34, too. */
+/** Since https://github.com/kubernetes/autoscaler/pull/9702; also merged into 1.33 and 1.34. */
 const markTemplate = (): Promise<unknown> => f.setLabels(template, { [NEW_NODE.key]: 'true' });
 
 const podOf = (name: string): Promise<V1Pod> => f.client.get(PODS, { namespace: 'default', name });

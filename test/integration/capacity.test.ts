@@ -6,7 +6,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { follow } from '../harness/follow.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 
-/** What states the capacity of a node: spec.capacity, the annotation, the label of --capacity-label, the link speed. */
+/** Tests the sources of the capacity of a node: spec.capacity, the annotation, the label of --capacity-label, the link speed. */
 const WAIT = { timeout: 90_000, interval: 200 };
 /** Figures are exact only once it is full. */
 const WINDOW_S = 15;

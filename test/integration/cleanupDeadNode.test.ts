@@ -23,7 +23,7 @@ const WAIT = { timeout: 120_000, interval: 100 };
 let plane: ControlPlane;
 let client: Client;
 let close: () => Promise<void>;
-/** Of the operator: each test has one of its own. */
+/** The namespace of the operator: each test has its own. */
 let namespace: string;
 let tests = 0;
 

@@ -29,7 +29,7 @@ export function finding(over: Partial<Finding> = {}): Finding {
   };
 }
 
-/** What the server has found of three nodes. */
+/** A result of the server for three nodes. */
 export function evaluation(findings: Finding[] = [], generation = 1, observedPairs = 12): Evaluation {
   const counts = { nodes: 3, excludedNodes: 0, agents: 6, reportingAgents: 6, anonymousAgents: 0, affectedPairs: 0 };
   return { generation, findings, omittedFindings: 0, counts: { ...counts, observedPairs }, excluded: [] };
@@ -40,9 +40,9 @@ export interface EvaluationServer {
   readonly url: string;
   /** Requests so far. */
   readonly requests: number;
-  /** What the next answers are made of. */
+  /** The parts of the next answers. */
   evaluations: Record<string, Evaluation>;
-  /** In place of the evaluations. */
+  /** Answers instead of the evaluations. */
   respond: ((response: ServerResponse) => void) | undefined;
   /** Refuses connections, and ends those that are open, until `start`. */
   stop(): Promise<void>;

@@ -37,7 +37,7 @@ const ALL = allComponents(defaultConnectivityOptions('default')).map(({ resource
   id: `${resource.kind} ${keyOf(object)}`,
   ...{ resource, group, ref: refOfKey(keyOf(object)) },
 }));
-/** What exists without TLS. */
+/** The objects without TLS. */
 const PLAIN = ALL.filter(({ group }) => group !== 'serverCa');
 const idsOf = (components: typeof ALL): string[] => components.map(({ id }) => id).sort();
 const SERVICE: ObjectRef = { namespace: 'default', name: 'netchecker-service' };
@@ -79,7 +79,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Another operator in place of the one before. */
+/** Replaces the operator. */
 async function run(flags: readonly string[], kubeconfig = scene.plane.kubeconfig): Promise<Operator> {
   await operator?.terminate();
   const args = ['--namespace=default', ...flags];
@@ -232,7 +232,7 @@ it('writes nothing after a restart, and creates no second ConnectivityCheck afte
   expect(await checks()).toEqual([]);
 });
 
-it('takes no object of somebody else over, names it, and makes its own when it is gone: a NodePort is 31081', async () => {
+it('takes over no object of another owner, names it, and makes its own when it is gone: a NodePort is 31081', async () => {
   const { client } = scene.connected;
   await operator!.terminate();
   operator = undefined;

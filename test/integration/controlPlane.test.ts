@@ -89,7 +89,7 @@ describe('a control plane that an earlier file had', () => {
     await next.stop();
   });
 
-  it('is another one if its API server was ended', async () => {
+  it('is a new one if its API server was ended', async () => {
     const first = await startControlPlane();
     await first.stopApiServer();
     await first.stop();

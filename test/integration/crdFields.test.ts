@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseTrafficWatchSpec } from '../../src/api/trafficwatch/schema.ts';
 import { deploymentSpec, trafficWatch, useCrdPlane } from './crdPlane.ts';
 
-/** What a real API server refuses of the fields of the spec, and that it says why. */
+/** Tests the fields of the spec that a real API server refuses, and that it says why. */
 const { dryRun } = useCrdPlane();
 
 const THRESHOLD_MESSAGE = 'must be a finite number of at least 0, decimal or with an exponent';

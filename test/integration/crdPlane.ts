@@ -11,10 +11,10 @@ import { binary } from '../lab/binaries.ts';
 
 const CRD = fileURLToPath(new URL('../../deploy/crds/traffic.example.com_trafficwatches.yaml', import.meta.url));
 
-/** What kubectl or the API server said. */
+/** The answer of kubectl or the API server. */
 export interface Answer {
   readonly ok: boolean;
-  /** Of kubectl, standard output and error output: it prints warnings and errors to the latter. Of the API server, why it refuses. */
+  /** For kubectl: standard output and error output, to which it prints warnings and errors. For the API server: the reason of a refusal. */
   readonly text: string;
 }
 

@@ -54,7 +54,7 @@ afterAll(async () => {
   await f.stop();
 });
 
-/** Those of this file. */
+/** The queries of this file. */
 function queriesHere(): PanelQuery[] {
   const others = ['connectivity', 'weights', 'stacks'].map((name) => `${uidOf(name)} /`);
   return panelQueries(VARIABLES).filter(({ where }) => !others.some((other) => where.startsWith(other)));
@@ -69,7 +69,7 @@ async function without(queries: readonly PanelQuery[], asked: 'expr' | 'withoutZ
   return missing;
 }
 
-/** Of each variable, by where it is. */
+/** The values of each variable, by its place. */
 async function valuesOfVariables(): Promise<Record<string, string[]>> {
   const values: Record<string, string[]> = {};
   for (const { where, series, label } of variableQueries(VARIABLES)) {
@@ -79,7 +79,7 @@ async function valuesOfVariables(): Promise<Record<string, string[]>> {
   return values;
 }
 
-/** What an instant panel shows: the value of its only series. */
+/** The number in an instant panel: the value of its only series. */
 async function shown(where: string, variables = VARIABLES): Promise<number> {
   const query = panelQueries(variables).find((each) => each.where === where);
   const series = await observer.answerTo(query!.expr, true);
@@ -191,7 +191,7 @@ describe('after an outage of Prometheus and the API server, and missing rights',
     f.exporter.setPercent('n1', 1);
     await vi.waitFor(async () => {
       expect(await f.labels(LABEL)).toMatchObject({ n1: 'false' });
-      // It is written after the label, and can no more be without the right to.
+      // It is written after the label, and cannot be written without the right to.
       expect((await f.events('web')).map(({ reason }) => reason)).toContain('NodeFit');
     }, WAIT);
     await f.client.mergePatch(CLUSTER_ROLES, ROLE, { rules: STATUS_ONLY }, { fieldManager: 'person' });

@@ -6,7 +6,7 @@ import { metricsOf } from '../harness/metricsOf.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * What delays a label or keeps it, on a real API server and Prometheus: a second threshold, many passes, minHold, missing data, and a
+ * Delayed and kept labels, on a real API server and Prometheus: a second threshold, many passes, minHold, missing data, and a
  * rate window that fills after an outage. A node for each, so that the traffic of one story is none of another.
  */
 const WAIT = { timeout: 150_000, interval: 200 };
@@ -19,7 +19,7 @@ const FILLING = ['--interval=1s', '--window=15s'];
 
 let f: Fixture;
 beforeAll(async () => {
-  // The figures are close to thresholds, and a pass without one would begin a count anew: a late scrape must not move or take them.
+  // The figures are close to thresholds, and a pass without one would begin a count again: a late scrape must not move or remove them.
   f = await startFixture({ nodes: ['recovering', 'silent', 'slow', 'held', 'n1', 'n2'], withTimes: true });
   await f.startOperator();
 });
@@ -62,7 +62,7 @@ describe('missingData', () => {
     expect(await labelOf('web', 'silent')).toBe('false');
     await vi.waitFor(async () => {
       const unfit = (await f.events('strict')).filter(({ reason }) => reason === 'NodeUnfit');
-      // Scrapes that fail for seconds make the other nodes unfit, too.
+      // Scrapes that fail for seconds also make the other nodes unfit.
       const notes = unfit.flatMap(({ note }) => (note?.includes('node silent ') === true ? [note] : []));
       expect(notes).toEqual(['node silent turned unfit: no figure (missingData)']);
     }, WAIT);
@@ -103,7 +103,7 @@ describe('minHold', () => {
     return new Date(mine?.time ?? 0).getTime();
   }
 
-  it('holds the label until its time has passed, also over a restart; what somebody else writes is corrected at once', async () => {
+  it('holds the label until its time has passed, also over a restart; labels that another client writes are corrected at once', async () => {
     // No other TrafficWatch labels it.
     for (const watch of ['web', 'strict', 'patient']) await f.deleteWatch(watch);
     const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': 'held' } };

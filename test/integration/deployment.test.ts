@@ -148,7 +148,7 @@ describe('the strategy', () => {
 });
 
 describe('replicas', () => {
-  it('stay as they are when the spec no longer names them, for an autoscaler to change', async () => {
+  it('are unchanged when the spec no longer names them, for an autoscaler to change', async () => {
     await createWatch('scaled', [web], { replicas: 10 });
     await settled('scaled', (d) => expect(d.spec?.replicas).toBe(10));
     const seen = new Set<number | undefined>();

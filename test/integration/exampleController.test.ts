@@ -70,7 +70,7 @@ describe('the operator with it', () => {
   });
   afterAll(() => f.stop());
 
-  /** What the chart would grant, and the process' own events. */
+  /** Grants the rights that the chart would grant, and the right to the process' own events. */
   async function grant(): Promise<void> {
     const events = [{ apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] }];
     const deployments = ['cluster', 'namespaces'].map((scope) => `trafficWatch.deployments.${scope}`);

@@ -108,7 +108,7 @@ describe('node_exporter with the arguments of the DaemonSet', () => {
 });
 
 /**
- * What OpenShift's monitoring gives node_exporter for devices (pkg/manifests of
+ * The device pattern that OpenShift's monitoring gives node_exporter (pkg/manifests of
  * github.com/openshift/cluster-monitoring-operator), without its other collectors.
  */
 const EXCLUDED = '^(veth.*|[a-f0-9]{15}|enP.*|ovn-k8s-mp[0-9]*|br-ex|br-int|br-ext|br[0-9]*|tun[0-9]*|cali[a-f0-9]*)$';

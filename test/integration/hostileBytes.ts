@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What a client sends that means harm or is broken, and what it does then. */
+/** The bytes of a hostile or broken client, and its next action. */
 export interface HostileClient {
   /** Whether TLS is spoken below, where the server speaks it. */
   readonly isTls: boolean;
@@ -8,11 +8,11 @@ export interface HostileClient {
   readonly bytes: Buffer;
   /** In how many pieces it is sent. */
   readonly pieces: number;
-  /** `stay`: it neither sends nor reads any more. Only of those whose request never ends. */
+  /** `stay`: it neither sends nor reads. Only of clients whose request never ends. */
   readonly then: 'close' | 'reset' | 'half-close' | 'stay';
 }
 
-/** Sent before TLS, or in place of it; over TLS as HTTP/1.1; over TLS as HTTP/2. */
+/** Sent before TLS, or instead of it; over TLS as HTTP/1.1; over TLS as HTTP/2. */
 export type Layer = 'tcp' | 'http/1.1' | 'h2';
 
 const LINE = '\r\n';

@@ -31,7 +31,7 @@ const FAILURES = {
 export type Failure = keyof typeof FAILURES;
 export const EVERY_FAILURE = Object.keys(FAILURES) as readonly Failure[];
 
-/** A server in place of a Prometheus. */
+/** A server that replaces a Prometheus. */
 export interface HostilePrometheus {
   readonly url: string;
   /** Fails in this way from now on. */

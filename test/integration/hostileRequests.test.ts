@@ -20,7 +20,7 @@ import { startOperator, type Operator } from '../harness/operator.ts';
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_250_102);
 const COUNT = 1_000;
 
-/** What may be kept for clients, most of which are still connected. TLS and HTTP/2 sessions take 15 MiB. */
+/** The memory for clients, most of which are still connected. TLS and HTTP/2 sessions take 15 MiB. */
 const GROWTH = 50 * 2 ** 20;
 
 /** A client has 10 s for its headers, checked every second. The rest is for a busy machine; Node.js itself allows a minute. */

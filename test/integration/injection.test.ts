@@ -196,7 +196,7 @@ describe('the placement policy with Required', () => {
 });
 
 describe('spec.podSelector', () => {
-  it('adds a preferred term by default, after those of the user', async () => {
+  it('adds a preferred term by default, after the terms of the user', async () => {
     await untilInjected(f, c, 'cache', 'cache');
     const theirs = { weight: 1, preference: { matchExpressions: [disk] } };
     const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [theirs] } };

@@ -27,7 +27,7 @@ async function versions(): Promise<(string | undefined)[]> {
   return Object.values(await bench().all()).map((object) => object?.metadata?.resourceVersion);
 }
 
-/** What the controller makes itself; the other objects are of TrafficStacks. */
+/** Whether the controller makes the object itself; the other objects are of TrafficStacks. */
 const isOwn = (id: string): boolean => id.startsWith('Namespace ') || id.endsWith('/prometheus-targets');
 
 describe('what is deployed', () => {

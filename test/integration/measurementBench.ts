@@ -264,7 +264,7 @@ function startController(
   };
 }
 
-/** What the stack `default` has of these options. */
+/** The objects of the stack `default` with these options. */
 function stackObjects(options: MeasurementOptions): readonly BuiltInObject[] {
   return builtInsOf(options)
     .filter(({ isDeployed }) => isDeployed)

@@ -8,7 +8,7 @@ import type { PrometheusVolume } from '../../src/controllers/measurement/options
 
 const bench = useBench();
 
-describe("somebody else's objects", () => {
+describe("another owner's objects", () => {
   it('are not changed, are reported, and are replaced by ours once they are gone', async () => {
     const { client, namespace } = bench();
     const map: V1ConfigMap = { metadata: { namespace, name: 'prometheus-targets' }, data: { theirs: 'x' } };
@@ -44,7 +44,7 @@ describe('switched off', () => {
       object === undefined || object.metadata?.deletionTimestamp !== undefined ? [] : [id],
     );
 
-  it('it deletes its own objects and those of an older version, and nothing else', async () => {
+  it('it deletes its own objects and objects of an older version, and nothing else', async () => {
     const { client, namespace } = bench();
     const other = {
       metadata: { namespace, name: 'other', labels: { 'app.kubernetes.io/part-of': 'traffic-operator' } },

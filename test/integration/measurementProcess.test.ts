@@ -6,7 +6,7 @@ import { withNodeOptions } from '../harness/nodeOptions.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { addExporterPod, CRASHING, reportReady } from './measurementPods.ts';
 
-/** What the operator's process reports about its measurement in the TrafficWatch. */
+/** Tests the reports of the operator's process about its measurement in the TrafficWatch. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const LATER = new URL('../harness/shiftClock.ts?seconds=120', import.meta.url).href;
 const EXPORTER = { namespace: 'default-node-exporter', name: 'node-exporter' };

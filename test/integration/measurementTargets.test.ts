@@ -50,7 +50,7 @@ describe('targets', () => {
     await vi.waitFor(async () => expect(await bench().targets()).toEqual({}), WAIT);
   });
 
-  it('of the agents are in a ConfigMap of their own, those of a node together, and go with the check', async () => {
+  it('of the agents are in a ConfigMap of their own, grouped by node, and are removed with the check', async () => {
     const { client, namespace, options } = bench();
     const agentsNamespace = `${namespace}-connectivity`;
     await client.create(NAMESPACES, { metadata: { name: agentsNamespace } });

@@ -51,7 +51,7 @@ const HAS_PASSES = `
 /** Above this value V8 13.6 regards the allocation rate as low (`kHighMutatorUtilization`). */
 const LITTLE = 0.993;
 
-/** What V8 takes the rate of a line for; `done` where it then had nothing more to release, and looks no more. */
+/** The class of the allocation rate of a line; `done` if V8 then had nothing else to release, and stops looking. */
 function takenFor(line: string): string[] {
   if (/Memory reducer: finished GC .*\(done\)/.test(line)) return ['done'];
   const [, rate] = /Embedder mutator utilization = ([\d.]+)/.exec(line) ?? [];

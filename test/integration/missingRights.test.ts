@@ -21,7 +21,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * The operator's process with the rights that deploy/ gives it, but for some that do not hide one another, and those of stacks of users and
+ * The operator's process with the rights that deploy/ gives it, except some that do not hide one another, and the rights of stacks of users and
  * weights, which do not run here.
  */
 const WAIT = { timeout: 90_000, interval: 200 };
@@ -32,9 +32,9 @@ const MANIFESTS = readFileSync(new URL('../../deploy/operator.yaml', import.meta
 /** Two minutes ahead: a node that has just been made has long joined. */
 const LATER = new URL('../harness/shiftClock.ts?seconds=120', import.meta.url).href;
 
-/** Where a user is told: a condition of the TrafficWatch, the readiness probe, the log. */
+/** The place where a user reads it: a condition of the TrafficWatch, the readiness probe, the log. */
 type Place = 'Reconciling' | 'MetricsAvailable' | 'TargetFound' | 'InjectionUnavailable' | '/readyz' | 'log';
-/** What still works: the node's label, the Deployment, the counts in the status, the Lease. */
+/** The parts that still work: the node's label, the Deployment, the counts in the status, the Lease. */
 type Work = 'label' | 'Deployment' | 'status' | 'lease';
 
 /** A verb and a resource, with its subresource. */
@@ -43,7 +43,7 @@ type Right = `${string} ${string}`;
 /** An operator that lacks some rights. */
 interface Row {
   readonly why: string;
-  /** Where each is told; nowhere if it is not missed. */
+  /** The places that report each right; none if it is not missed. */
   readonly lacks: Readonly<Record<Right, readonly Place[]>>;
   readonly works: readonly Work[];
   readonly ownPrometheus?: boolean;
@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
     works: ALL,
   },
   {
-    why: 'the DaemonSet waits for its ServiceAccount, so it has a row; events are told in the log; a watch begins with the list',
+    why: 'the DaemonSet waits for its ServiceAccount, so it has a row; the log reports events; a watch begins with the list',
     lacks: { 'create daemonsets': MEASURED, 'create events': ['log'], 'list endpointslices': [] },
     works: ALL,
   },
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
     works: ['label', 'Deployment', 'lease'],
   },
   {
-    why: 'no cache of the measurement is filled, nor that of Deployments; the watch of the Lease only wakes a standby sooner',
+    why: 'no cache of the measurement is filled, nor the cache of Deployments; the watch of the Lease only wakes a standby sooner',
     lacks: {
       'watch namespaces': [...WATCHED, 'MetricsAvailable'],
       'watch serviceaccounts': WATCHED,
@@ -180,7 +180,7 @@ const EXCEPTIONS: readonly [RegExp, string][] = [
   [/^patch pods$/, 'the annotation that makes the kubelet look at once; there is no pod of Prometheus here'],
 ];
 
-/** Rules of the Role or ClusterRole of the manager in deploy/, without those of stacks. */
+/** Rules of the Role or ClusterRole of the manager in deploy/, without the rules of stacks. */
 function rulesOf(kind: 'Role' | 'ClusterRole'): V1PolicyRule[] {
   const documents = parseAllDocuments(MANIFESTS).map((document) => document.toJS() as V1ClusterRole | null);
   const isOfManager = ({ metadata }: V1ClusterRole): boolean => !/-(stacks|weights)$/.test(metadata?.name ?? '');

@@ -12,7 +12,7 @@ import { aStatefulSet, STATEFULSETS } from './injection/world.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * What the operator writes while every TrafficWatch that has something to decide is of mode Observe: by the audit log of
+ * The writes of the operator while every TrafficWatch that has something to decide is of mode Observe: by the audit log of
  * a real API server, over many passes of one second. OBSERVE_MINUTES makes it last longer than a round takes.
  */
 const WAIT = { timeout: 90_000, interval: 200 };
@@ -28,7 +28,7 @@ const COMES_AND_GOES = 'n4';
 let f: Fixture;
 /** TrafficWatches whose verdicts the breaker and minHold hold. */
 const DECIDING = ['careful', 'steady'];
-/** Of their verdicts. */
+/** The reasons of their verdicts. */
 const reasonsSeen = new Set<string>();
 
 /** Labels n3 under the key that two dry runs name too. Another user does it, before the operator under test starts. */
@@ -84,7 +84,7 @@ async function statusOf(name: string): Promise<NonNullable<TrafficWatch['status'
   return (await f.watch(name)).status!;
 }
 
-/** What the user asked the API server for, each with how often: 'patch trafficwatches/status'. */
+/** The requests of the user to the API server, each with its count: 'patch trafficwatches/status'. */
 function requests(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { user, verb, resource } of audited(f.controlPlane)) {
@@ -174,7 +174,7 @@ describe('a TrafficWatch that leaves the mode Observe', () => {
     });
   }
 
-  it('has nodes labelled and a Deployment, and no plan any more', async () => {
+  it('has nodes labelled and a Deployment, and no longer a plan', async () => {
     expect((await f.watch('plain')).metadata).not.toHaveProperty('finalizers');
     await setMode('Enforce');
     await vi.waitFor(async () => {

@@ -8,7 +8,7 @@ export interface Series {
   values?: [number, string][];
 }
 
-/** A Prometheus beside the one that the operator asks. */
+/** A Prometheus in addition to the one that the operator asks. */
 export interface Observer {
   /** As Grafana asks: once, or over the time since the observer began. Throws what Prometheus refuses, with the query. */
   answerTo(query: string, instant: boolean): Promise<Series[]>;

@@ -165,11 +165,11 @@ describe('a CRD without most of the status', () => {
   });
 });
 
-describe('a CRD without spec.label and spec.nodeSelector in place of this version’s', () => {
+describe('a CRD without spec.label and spec.nodeSelector instead of this version’s', () => {
   const WORKERS = { matchLabels: { role: 'worker' } };
   let before: Record<string, string | undefined>;
 
-  /** Of nodes and Deployment nothing has moved to other keys or other nodes. */
+  /** Expects that the labels of nodes and the Deployment have not moved to other keys or other nodes. */
   async function expectUntouched(): Promise<void> {
     expect(await f.nodeVersions()).toEqual(before);
     expect(await f.labels(unfitKey('pool'))).toEqual({ n1: 'true' });

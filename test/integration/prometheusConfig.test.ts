@@ -172,7 +172,7 @@ describe('prometheus.yml', () => {
     );
   });
 
-  it('scrapes a node by IPv6 beside one by IPv4, from their EndpointSlices', async () => {
+  it('scrapes one node by IPv6 and one by IPv4, from their EndpointSlices', async () => {
     const loopback = /^0{31}1 .* lo$/m;
     expect(await readFile('/proc/net/if_inet6', 'utf8').catch(() => ''), 'this test needs ::1 on lo').toMatch(loopback);
     const [port] = (await freePorts(1)) as [number];

@@ -41,7 +41,7 @@ afterEach(() => {
   Object.assign(world.texts, new Texts());
 });
 
-/** The nodes of the job `pair` in one store, and those of two Prometheus behind Thanos. */
+/** The nodes of the job `pair` in one store, or of two Prometheus behind Thanos. */
 function pairIn(server: Server): Question {
   return server === 'Thanos Query' ? { url: world.thanos.plainUrl } : { url: world.servers[server], job: 'pair' };
 }
@@ -237,7 +237,7 @@ describe('a node whose series end', () => {
 });
 
 describe.each(['Prometheus', 'VictoriaMetrics'] as const)('a replica that stops writing to %s', (server) => {
-  it('keeps its series for minutes, and the speed of the other one counts', async () => {
+  it('keeps its series for minutes, and the speed of the other replica counts', async () => {
     const begin = Date.now() / 1000;
     const nodes = { stored: {} };
     const question: Question = { url: world.servers[server], job: 'stored', nodes, query: REPLICAS };

@@ -4,7 +4,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
-/** What counts as the bandwidth use of a node, on a real API server and Prometheus. */
+/** Tests the bandwidth use of a node, on a real API server and Prometheus. */
 const WAIT = { timeout: 90_000, interval: 200 };
 const THRESHOLD = { maxBandwidthPercent: '60' };
 /** rate() extrapolates, and scrapes are late on a busy machine. */
@@ -113,7 +113,7 @@ describe('measure', () => {
   const NIC_10G = 1_250_000_000;
   const NIC_25G = 3_125_000_000;
 
-  it('Sum is 27 % of a full 10G device beside an idle 25G one, and the message of the node names it; Fullest is 95 %', async () => {
+  it('Sum is 27 % of a full 10G device and an idle 25G one, and the message of the node names it; Fullest is 95 %', async () => {
     await f.addNode('dual');
     f.exporter.setDevice('dual', 'eth0', { speed: NIC_10G, sends: 95 });
     f.exporter.setDevice('dual', 'eth1', { speed: NIC_25G, sends: 0 });

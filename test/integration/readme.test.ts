@@ -8,7 +8,7 @@ import { resourcePath } from '../../src/runtime/client/resource.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { installCrd, trafficWatchCrd } from '../harness/customResource.ts';
 
-/** What people copy out of the documents: every TrafficWatch in them is one that the API server takes. */
+/** Tests that the API server takes every TrafficWatch in the documents, since people copy them. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'charts/*/README.md'], { cwd: ROOT }).sort();
 

@@ -135,12 +135,12 @@ it('asks for metadata only: the data never comes', async () => {
   expect(bytes).toBeLessThan(10_000);
 });
 
-it('a subscriber that throws once is counted once, and is given that object again; the others are told', async () => {
+it('a subscriber that throws once is counted once, and gets that object again; the other subscribers get the events', async () => {
   const namespace = await namespaceWith('a');
   const { transport } = connected();
   const { registry, reflector } = createMetrics(createRegistry());
   const { informer, told } = await observed(transport, namespace, { metrics: reflector });
-  /** When the bad one was told. */
+  /** The times of the events for the object `bad`. */
   const times: number[] = [];
   const taken: string[] = [];
   informer.subscribe(({ type, object }) => {

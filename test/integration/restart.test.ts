@@ -8,7 +8,7 @@ import { metricsOf } from '../harness/metricsOf.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * What a restart of the operator and an outage of Prometheus must not change, in a cluster with nodes that cannot be measured: Windows, a
+ * A restart of the operator and an outage of Prometheus must change nothing, in a cluster with nodes that cannot be measured: Windows, a
  * virtual kubelet, and one that is switched off.
  */
 const WAIT = { timeout: 180_000, interval: 200 };
@@ -78,7 +78,7 @@ describe('nodes that cannot be measured', () => {
     f.exporter.setPercent('off', 1);
     await vi.waitFor(async () => {
       expect((await f.watch('web')).status?.nodes?.off).toMatchObject({ verdict: 'Fit' });
-      // What cannot be measured is looked at beside the reconciles.
+      // Nodes that cannot be measured are checked outside of the reconciles.
       expect(await metrics()).not.toContain(series);
     }, WAIT);
   });
@@ -90,7 +90,7 @@ describe('a restart', () => {
     conditions: status?.conditions,
   });
 
-  /** What there was before a restart, and all that was reported from then on, also what would be over soon. */
+  /** The state before a restart, and all later reports, also short ones. */
   async function restarted() {
     await vi.waitFor(async () => {
       const watch = await f.watch('web');

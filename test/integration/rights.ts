@@ -48,9 +48,9 @@ const BINDINGS: Resource<V1ClusterRoleBinding> = { ...RBAC, kind: 'ClusterRoleBi
 const EVENTS: V1PolicyRule = { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] };
 
 /**
- * The kubeconfig of a user with these rights and that to events, which the API server knows already.
+ * The kubeconfig of a user with these rights and the right to events, which the API server knows already.
  *
- * @param rules those of a controller, with their reasons or without
+ * @param rules the rules of a controller, with their reasons or without
  */
 export function userWith(
   where: Pick<Fixture, 'client' | 'controlPlane'>,

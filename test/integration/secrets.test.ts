@@ -26,7 +26,7 @@ const run = promisify(execFile);
 let f: Fixture;
 let server: HostilePrometheus;
 let directory: string;
-/** The ServiceAccount's token is a secret, too. */
+/** The ServiceAccount's token is also a secret. */
 let kubeconfig: string;
 let token: string;
 /** All that came out of the operator so far. */

@@ -54,7 +54,7 @@ const logged = (msg: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter((line) => line.msg === msg);
 
-/** What the operator has said so far, by where; the spec is the user's own. */
+/** All texts of the operator so far, by place; the spec is the user's own. */
 async function allSaid(): Promise<Record<string, string>> {
   const { metadata, status } = await f.client.get(TRAFFIC_WATCHES, REF);
   return {
@@ -80,7 +80,7 @@ beforeAll(async () => {
 });
 afterAll(() => f.stop());
 
-describe('the values of a pod template are told nowhere', () => {
+describe('the values of a pod template appear nowhere', () => {
   it('when the Deployment is made', async () => {
     await hasCome(`${MARK}-1`);
     await vi.waitFor(async () => expect(await f.labels(LABEL)).toEqual({ n1: 'false' }), WAIT);

@@ -3,7 +3,7 @@ import type { UsageQuery } from '../../src/usage/pass/queries.ts';
 import { NODES, PERCENTS, WINDOW_SECONDS } from './serversWorld.ts';
 import { expectPercent, snapshotWhen } from './usageSnapshot.ts';
 
-/** What a pass asks a server of serversWorld.ts for; the nodes of job `nodes` unless it says otherwise. */
+/** The question of a pass to a server of serversWorld.ts; the nodes of job `nodes` unless it says otherwise. */
 export interface Question {
   url: string;
   job?: string;

@@ -21,10 +21,10 @@ export const PERCENTS: Readonly<Record<string, number>> = { n1: 10, n2: 25, n3: 
 /** The nodes, by the names that the exporter gives in the label `node`. */
 export const NODES = Object.fromEntries(Object.keys(PERCENTS).map((name) => [name, {}]));
 
-/** What an exporter says after some seconds. */
+/** The metrics page of an exporter after some seconds. */
 type Text = (seconds: number) => string;
 
-/** What the exporter says, by the path that is scraped. Tests may change the parts of nodes of their own. */
+/** The metrics pages of the exporter, by the path that is scraped. Tests may change the parts of nodes of their own. */
 export class Texts {
   /** Nodes that change. Each has a test of its own, because the servers show samples at different times. */
   changing: Record<string, Text> = Object.fromEntries(

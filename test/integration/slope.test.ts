@@ -160,11 +160,11 @@ const INPUT = NODES.flatMap(({ labels, rate, samples }) => [
   { series: `${COUNTER}${labels}`, values: valuesOf(samples, rate) },
   { series: `true_rate${labels}`, values: `${rate}x${BEGIN + 3 * WINDOW}` },
 ]);
-/** What lateQuery has of devices that have no rate. Of those that fell, the samples tell: see falls.ts. */
+/** The results of lateQuery for devices that have no rate. For devices that fell, the samples show it: see falls.ts. */
 const NO_RATE = `(${lateQuery(QUERY)}) > 0`;
 /** A negative rate is no figure: see percent.ts. */
 const USED = `((${ratesQuery(QUERY)}) >= 0 unless (${NO_RATE}))`;
-/** What samplesQueries asks for. */
+/** The time span that samplesQueries asks for. */
 const ASKED = 1.5 * WINDOW + 2;
 
 /** The nodes whose samples before an evaluation satisfy a test, as an expression. */
@@ -253,7 +253,7 @@ it('would be wrong with rate(), so these samples tell', async () => {
   await expect(expectAnswers(() => farFromTruth(rate))).rejects.toThrow(/lagging-\d+/);
 });
 
-it('is of the series that still gets samples, of those of a replaced pod of an exporter', async () => {
+it('is of the series that still gets samples, if the pod of an exporter was replaced', async () => {
   const labels = (pod: number): string => `{node="a",instance="a:9100",device="eth0",pod="ne-${pod}"}`;
   const input_series = [
     { series: COUNTER + labels(1), values: '0+10x40 stale' },
@@ -269,7 +269,7 @@ it('is of the series that still gets samples, of those of a replaced pod of an e
   await evaluate({ interval: '1s', input_series, promql_expr_test });
 });
 
-it('is of the replica with the most samples: one that has just started has those of a moment', async () => {
+it('is of the replica with the most samples: a replica that has just started has few', async () => {
   const labels = (replica: string): string => `{node="a",instance="a:9100",device="eth0",replica="${replica}"}`;
   const input_series = [
     // Bursts of 1,000 bytes, every 60 s.

@@ -186,7 +186,7 @@ describe('spec.targetRef with Preferred', () => {
   });
 });
 
-/** A kind of somebody else, whose controller writes status.selector. */
+/** A kind of another owner, whose controller writes status.selector. */
 function scalableCrd({ group, kind, plural }: Resource): V1CustomResourceDefinition {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const scale = {

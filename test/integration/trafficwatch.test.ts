@@ -249,7 +249,7 @@ describe('a Deployment', () => {
     await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'taken' });
   });
 
-  it('whose selector changes is not made anew', async () => {
+  it('whose selector changes is not made again', async () => {
     const uid = (await f.client.get(DEPLOYMENTS, { namespace: 'default', name: 'rival' })).metadata?.uid;
     const labels = { app: 'other' };
     await f.patchWatch('rival', {
@@ -264,7 +264,7 @@ describe('a Deployment', () => {
 });
 
 describe('deletion', () => {
-  it('while the operator is down takes the labels off when it is back, and leaves those of others', async () => {
+  it('while the operator is down removes the labels when it is back, and keeps the labels of others', async () => {
     await f.setLabels('n1', { 'own.traffic.example.com/unfit': 'true', zone: 'a' });
     await f.stopOperator();
     await f.client.delete(TRAFFIC_WATCHES, { namespace: 'default', name: 'rival' });

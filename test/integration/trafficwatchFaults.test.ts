@@ -7,7 +7,7 @@ import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { CLUSTER_ROLES, userWith } from './rights.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
-/** What users and surroundings do to TrafficWatches, on a real API server: rights that come late, swaps, an object without a spec. */
+/** Faults of users and surroundings for TrafficWatches, on a real API server: rights that come late, swaps, an object without a spec. */
 const WAIT = { timeout: 90_000, interval: 200 };
 
 /** All that the operator does, but for the patch of nodes. */
@@ -44,7 +44,7 @@ async function affinityOf(name: string): Promise<string> {
   return JSON.stringify(spec?.template.spec?.affinity);
 }
 
-// missingRights.test.ts has where each right that is missing is told.
+// missingRights.test.ts has the place where each missing right is reported.
 describe('an operator that gets the right to patch nodes', () => {
   it('has written Deployment and status without it, and labels the nodes then', async () => {
     await f.startOperator([], { kubeconfig: await userWith(f, 'restricted', RULES) });
@@ -111,13 +111,13 @@ describe('a TrafficWatch without a spec, let through by another CRD', () => {
     await write(crd.spec.versions);
     await vi.waitFor(() => expect(bare(`bare-${performance.now()}`)).rejects.toMatchObject({ status: 422 }), WAIT);
     await f.startOperator();
-    await f.createWatch('beside', { maxBandwidthPercent: '10' });
-    await vi.waitFor(async () => expect(await f.labels(unfitKey('beside'))).toEqual({ n1: 'true', n2: 'false' }), WAIT);
+    await f.createWatch('nearby', { maxBandwidthPercent: '10' });
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('nearby'))).toEqual({ n1: 'true', n2: 'false' }), WAIT);
     await f.stopOperator();
-    await f.patchWatch('beside', { metadata: { finalizers: null } });
-    await f.client.delete(TRAFFIC_WATCHES, ref('beside'));
+    await f.patchWatch('nearby', { metadata: { finalizers: null } });
+    await f.client.delete(TRAFFIC_WATCHES, ref('nearby'));
     await f.startOperator();
-    await vi.waitFor(async () => expect(await f.labels(unfitKey('beside'))).toEqual({}), WAIT);
+    await vi.waitFor(async () => expect(await f.labels(unfitKey('nearby'))).toEqual({}), WAIT);
     await vi.waitFor(async () => {
       expect(await conditionOf('bare', 'Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
     }, WAIT);

@@ -132,7 +132,7 @@ function statusOf({ key, unfit }: Earlier): TrafficWatchStatus {
 
 let f: Fixture;
 
-/** What that version left: a TrafficWatch with finalizer and status, its Deployment and its labels. */
+/** Creates the objects that the version left: a TrafficWatch with finalizer and status, its Deployment and its labels. */
 async function store(name: string, earlier: Earlier): Promise<void> {
   const ref = { namespace: 'default', name };
   const { spec, key, affinity, unfit } = earlier;

@@ -75,7 +75,7 @@ describe('series that are not one for each device', () => {
 });
 
 describe('series with nothing but an instance', () => {
-  it('are those of the node with that name or address; the others are counted and named', async () => {
+  it('belong to the node with that name or address; the others are counted and named', async () => {
     const nodes = {
       'node-a': { addresses: ['10.0.0.1', '10.0.0.9'] },
       'node-b': { addresses: ['fd00:0::2', '10.0.0.9'] },
@@ -133,7 +133,7 @@ describe('missing data', () => {
     );
   });
 
-  it('are never below 0 when counters begin anew', async () => {
+  it('are never below 0 when counters begin again', async () => {
     let passes = 0;
     await snapshotWhen({ url: world.url, job: 'samples', nodes: { reset: {} } }, ({ nodes }) => {
       const { percent = 0 } = nodes.get('reset')!;

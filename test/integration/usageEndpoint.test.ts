@@ -21,7 +21,7 @@ let directory: string;
 let prometheus: RunningPrometheus;
 let gate: Server;
 let url: string;
-/** What the gate wants to see, and how long it lets one wait. */
+/** The credential that the gate requires, and its delay. */
 let wanted: string;
 let delayMs: number;
 

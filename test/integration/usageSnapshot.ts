@@ -17,7 +17,7 @@ export function expectPercent(usage: NodeUsage | undefined, percent: number): vo
   expect(usage?.percent).toBeLessThan(percent * (1 + TOLERANCE));
 }
 
-/** What a test asks for. */
+/** The query of a test. */
 export interface Asked {
   url: string;
   job?: string;
@@ -26,7 +26,7 @@ export interface Asked {
   options?: Partial<UsageFeedOptions>;
 }
 
-/** Runs a feed until `satisfied` throws no more on its current and previous snapshot, 90 s at most. */
+/** Runs a feed until `satisfied` no longer throws on its current and previous snapshot, 90 s at most. */
 export async function snapshotWhen(
   { url, job, nodes, query, options }: Asked,
   satisfied: (current: Snapshot, previous?: Snapshot) => void,

@@ -26,7 +26,7 @@ function eth0(
   return deviceLines({ node, device: 'eth0', ...labels }, { ...usual, ...facts });
 }
 
-/** What the job `samples` says of each node. */
+/** The metrics page of each node of the job `samples`. */
 export const SAMPLES: Record<string, (seconds: number) => string> = {
   sound: (s) => eth0('sound', s),
   down: (s) => eth0('down', s, { speed: -125000 }),

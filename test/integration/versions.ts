@@ -4,7 +4,7 @@ import type { Transport } from '../../src/runtime/client/transport.ts';
 
 /** An object as one write left it. */
 export interface Version<O> {
-  /** Of the whole store: etcd counts all writes of all kinds, so that those of two kinds have an order. */
+  /** The revision of the whole store: etcd counts all writes of all kinds, so that writes of two kinds have an order. */
   readonly revision: number;
   readonly object: O;
 }

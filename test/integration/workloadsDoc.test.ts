@@ -40,7 +40,7 @@ afterAll(async () => {
   await f.stop();
 });
 
-/** Reports the pods that are on a node as ready, in place of its kubelet, until the promise has settled. */
+/** Reports the pods that are on a node as ready, instead of its kubelet, until the promise has settled. */
 async function whilePodsStart<T>(work: Promise<T>): Promise<T> {
   const state = { isOver: false };
   const over = work.finally(() => (state.isOver = true));

@@ -82,7 +82,7 @@ export class AgentNetwork {
   /** Ends the agents and removes what `create` made, as far as it came. */
   async remove(): Promise<void> {
     await Promise.all(this.#agents.map((agent) => agent.stop()));
-    // A connection that nobody acknowledges any more keeps a namespace, and so the link in it, for a minute or two.
+    // A connection that nobody acknowledges keeps a namespace, and so the link in it, for a minute or two.
     for (const link of this.#links) attempt('ip', 'link', 'delete', link);
     for (const { namespace } of this.machines) attempt('ip', 'netns', 'delete', namespace);
     attempt('ip', 'link', 'delete', this.#bridge);

@@ -30,7 +30,7 @@ export interface Kind {
   readonly names: readonly string[];
   readonly isNamespaced: boolean;
   readonly verbs: readonly string[];
-  /** Of all its objects: /apis/apps/v1. */
+  /** The path of all its objects: /apis/apps/v1. */
   readonly path: string;
   readonly plural: string;
 }
@@ -87,7 +87,7 @@ async function server(): Promise<Server> {
 async function send(method: string, path: string, headers: Record<string, string>, body?: object): Promise<string> {
   const { url, agent } = await server();
   const data = body === undefined ? undefined : JSON.stringify(body);
-  // Node.js names the length of the body of DELETE only if it is told to.
+  // Node.js names the length of the body of DELETE only with this header.
   const length = data === undefined ? {} : { 'content-length': Buffer.byteLength(data) };
   const sent = request(new URL(path, url), { method, agent, headers: { ...headers, ...length } });
   sent.setTimeout(TIMEOUT, () => sent.destroy(new Error(`no answer to ${method} ${path} within ${TIMEOUT} ms`)));

@@ -36,8 +36,8 @@ export function killContainer(containerId: string): void {
 
 /**
  * Allocates all the memory that a container may have. The kernel then kills the container's process, because the kubelet
- * has set its OOM score high. It may kill what allocates, too: before the container's process has let go of its memory,
- * or with the whole cgroup (version 2). So the end of what allocates says nothing yet: it is waited for the container's.
+ * has set its OOM score high. It may also kill the allocating process: before the container's process has released its memory,
+ * or with the whole cgroup (version 2). So the end of the allocating process proves nothing: this awaits the end of the container's process.
  */
 export async function exhaustMemory(containerId: string): Promise<void> {
   const [pid] = containerPids(containerId);

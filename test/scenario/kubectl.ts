@@ -27,7 +27,7 @@ export function kubectl(...args: string[]): Promise<string> {
 
 /**
  * Applies objects, as a user applies a manifest. Not as a List, which no API server knows: kubectl then checks the objects itself, for which
- * it has to understand the schemas of all APIs. It does not understand those of OLM's package server.
+ * it has to understand the schemas of all APIs. It does not understand the schemas of OLM's package server.
  */
 export async function applyObjects(objects: readonly unknown[]): Promise<void> {
   await inCluster('kubectl', ['apply', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n'));

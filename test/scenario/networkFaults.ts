@@ -27,7 +27,7 @@ export async function removeFaults(node: string): Promise<void> {
   await inNode(node, ['nft', `add table ${TABLE}; delete table ${TABLE}`]);
 }
 
-/** The addresses of a node: its own, and those of its pods. */
+/** The addresses of a node: its own, and its pods' addresses. */
 export interface Addresses {
   readonly own: string;
   readonly pods: string;
@@ -53,7 +53,7 @@ export function hostTraffic(others: readonly Addresses[]): Rules {
   return { input: others.map(({ own }) => `iifname ${DEVICE} ip saddr ${own} drop`) };
 }
 
-/** Drops what the pods of one node send to those of another. */
+/** Drops packets from the pods of one node to the pods of another. */
 export function oneWay(from: Addresses, to: Addresses): Rules {
   return { forward: [`ip saddr ${from.pods} ip daddr ${to.pods} drop`] };
 }
@@ -74,7 +74,7 @@ export function toApiServer({ pods }: Addresses): Rules {
   return { forward: [`oifname ${DEVICE} ip saddr ${pods} tcp dport 6443 drop`] };
 }
 
-/** Drops all questions to a name server that runs in a pod of the node. After kube-proxy, and also those of the node. */
+/** Drops all questions to a name server that runs in a pod of the node. After kube-proxy, and also questions of the node. */
 export function dnsQuestions(address: string): Rules {
   return { postrouting: [`ip daddr ${address} meta l4proto { tcp, udp } th dport 53 drop`] };
 }

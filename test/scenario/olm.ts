@@ -28,7 +28,7 @@ const local = (name: string): string => `docker.io/library/${name}`;
 
 /**
  * Writes the catalog of these bundles with `make catalog`, and builds its image as a user does with the Dockerfile. Not at the same time as
- * another one.
+ * another build.
  *
  * @returns the archive of the image
  */
@@ -55,7 +55,7 @@ export async function provideCatalog(tag: string, archive: string): Promise<stri
   return name;
 }
 
-/** Gives an image of the nodes another name, too. */
+/** Gives an image of the nodes a second name. */
 export async function tagImage(name: string, other: string): Promise<void> {
   for (const node of await nodeNames()) {
     await inNode(node, [...CTR_IMAGES, 'tag', '--force', local(name), local(other)]);

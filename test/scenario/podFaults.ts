@@ -7,11 +7,11 @@ export interface PodFault {
   /** Also the name of the stack and of the namespace. */
   readonly name: string;
   readonly kind: WorkloadKind;
-  /** Of the component a, beside what each container has. */
+  /** Additional fields of the container of the component a. */
   readonly container: Partial<V1Container>;
   readonly pod?: Partial<V1PodSpec>;
   readonly configMap?: V1ConfigMap;
-  /** What the stack says of a. */
+  /** The message of the stack about a. */
   readonly observed: RegExp;
   /** The container of a without the fault, if the fault is in the spec. */
   readonly corrected?: Partial<V1Container>;
@@ -23,8 +23,8 @@ const configMap = (name: string, data: Record<string, string>): V1ConfigMap => (
 /** It needs 64 MiB, in one piece, before it serves. */
 const HUNGRY = ['sh', '-c', 'dd if=/dev/zero of=/dev/null bs=64M count=1 && exec httpd -f -p 8080 -h /'];
 /**
- * Of the events of a pod the kubelet sends the first 25 and then one in five minutes: the answers of a server on a busy machine must not come
- * too late for the probe so often that its 404 is told no more.
+ * The kubelet sends the first 25 events of a pod and then one in five minutes: the answers of a server on a busy machine must not come
+ * too late for the probe so often that its 404 is no longer sent.
  */
 const probe = (path: string) => ({
   readinessProbe: { httpGet: { path, port: 8080 }, periodSeconds: 1, timeoutSeconds: 30 },

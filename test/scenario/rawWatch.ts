@@ -5,7 +5,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { binary } from '../lab/binaries.ts';
 import { kubeconfigPath } from '../lab/lab.ts';
 
-/** What the API server sends of one version of an object. */
+/** The event of the API server for one version of an object. */
 export interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: T;
@@ -28,7 +28,7 @@ export async function rawWatch<T extends KubernetesObject>(
   const child = spawn(await binary('kubectl'), ['get', '--raw', path], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let isStopped = false;
   createInterface({ input: child.stdout }).on('line', (line) => {
-    // What has come of a line when the program ends is told as a line, too.
+    // The beginning of a line when the program ends also arrives as a line.
     if (isStopped) return;
     const event = JSON.parse(line) as { type: string; object: T };
     if (isChange(event)) see(event);

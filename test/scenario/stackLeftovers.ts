@@ -3,7 +3,7 @@ import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
 import { NAMESPACE, RELEASE } from './install.ts';
 import { getObject, kubectl } from './kubectl.ts';
 
-/** Objects that no stack makes: Kubernetes makes them in each namespace, and the chart in those of stacks.namespaces. */
+/** Objects that no stack makes: Kubernetes makes them in each namespace, and the chart in the namespaces of stacks.namespaces. */
 const OF_OTHERS = [
   'ConfigMap kube-root-ca.crt',
   'ServiceAccount default',
@@ -17,7 +17,7 @@ export async function stackIfAny(name: string): Promise<TrafficStack | undefined
 }
 
 /**
- * What is left of a stack that was removed: itself, objects of any kind with its label in any namespace, and all in a namespace that only
+ * The remains of a stack that was removed: itself, objects of any kind with its label in any namespace, and all in a namespace that only
  * the stack has used. Without Events.
  */
 export async function leftovers(name: string, namespace: string): Promise<string[]> {
@@ -31,7 +31,7 @@ export async function leftovers(name: string, namespace: string): Promise<string
   return [...new Set([...(stack === undefined ? [] : [stack]), ...labelled, ...found].map(nameOf))];
 }
 
-/** Of the kinds that can be listed. */
+/** The kinds that can be listed. */
 async function kinds(...flags: string[]): Promise<string> {
   const names = (await kubectl('api-resources', '--verbs=list', '-o', 'name', ...flags)).trim().split('\n');
   return names.filter((name) => !/^events(\.|$)/.test(name)).join(',');

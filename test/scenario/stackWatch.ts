@@ -21,7 +21,7 @@ const HEALED_WITHIN = SLACK * 60_000;
 const EVERY = 50;
 
 /**
- * Every version of the status of a TrafficStack. A component that is made anew at once is not ready for some milliseconds, which
+ * Every version of the status of a TrafficStack. A component that is created again at once is not ready for some milliseconds, which
  * a poll does not see.
  */
 export class StackWatch {
@@ -74,9 +74,9 @@ export class StackWatch {
   }
 
   /**
-   * What a stack says first of a fault: the first version since `begin` in which the component is not Ready.
+   * The first report of a stack about a fault: the first version since `begin` in which the component is not Ready.
    *
-   * @param concerns false for what is told of something else, which the fault does not concern
+   * @param concerns false for a status about something else, which the fault does not concern
    * @throws if it was not Ready before, or there is no such version for NAMED_WITHIN
    */
   async named(component: string, begin: number, concerns: Concerns = () => true): Promise<Seen> {
@@ -90,7 +90,7 @@ export class StackWatch {
     return this.of(component).some((seen) => seen.at > begin && isNamed(seen, concerns));
   }
 
-  /** The first version after another one in which the component is Ready. @throws if there is none within HEALED_WITHIN */
+  /** The first version after a given one in which the component is Ready. @throws if there is none within HEALED_WITHIN */
   healed(component: string, { at: named }: Seen): Promise<Seen> {
     return this.#first(component, HEALED_WITHIN, ({ at, status }) => at > named && status.state === 'Ready', named);
   }

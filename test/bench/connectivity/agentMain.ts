@@ -1,7 +1,7 @@
 /**
  * Measures the connectivity agent: real processes of the bundle, with the environment of the DaemonSet, that report to a real
  * server with a real API server. There is one more agent than peers, all on loopback: each probes all others, and is probed
- * by them. Every agent is measured. Prometheus' scrapes are made, too.
+ * by them. Every agent is measured. Also scrapes them as Prometheus does.
  *
  *   node test/bench/connectivity/agentMain.ts --out docs/performance/connectivity-agent.json
  *

@@ -22,7 +22,7 @@ function deployedEnvironment(): string[] {
   return [...image, ...env.flatMap(({ name, value }) => (value === undefined ? [] : [`${name}=${value}`]))];
 }
 
-/** Of the measuring machine; a pod does not have it. Node.js parses the certificates at the first connection: Debian's take 0.8 MiB. */
+/** The measuring machine has this variable; a pod does not. Node.js parses the certificates at the first connection: Debian's take 0.8 MiB. */
 const NOT_DEPLOYED = ['-u', 'NODE_EXTRA_CA_CERTS'];
 
 /** Starts an agent of the bundle with the environment of the deployed one, and waits until it answers peers. */

@@ -24,7 +24,7 @@ describe('flatCost', () => {
     [2.5, true, 'a quarter more is noise'],
     [2.6, false, 'the cost of an agent grows with their number'],
     [1, true, 'fixed costs are divided among more'],
-  ])('with %f ms in place of 2 is %s: %s', (ms, met) => {
+  ])('with %f ms instead of 2 is %s: %s', (ms, met) => {
     const results = flatCost([perReport(1_000, 2), perReport(10_000, ms)]);
     expect(results.map((each) => each.met)).toEqual([met]);
     expect(missedGoals(results) === undefined).toBe(met);

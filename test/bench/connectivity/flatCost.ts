@@ -5,7 +5,7 @@ const AT_MOST_TIMES = 1.25;
 const PER_REPORT = /^connectivity\.(\d+)\.perReport$/;
 
 /**
- * Compares the CPU per report of the largest scale with that of the smallest. Per report, because scales differ in their
+ * Compares the CPU per report of the largest and the smallest scale. Per report, because scales differ in their
  * interval: an agent costs as much CPU as its reports. The ratio hardly depends on the machine, unlike the times.
  *
  * @param results of `measureScale`, of all scales

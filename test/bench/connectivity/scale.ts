@@ -20,7 +20,7 @@ export interface Scale {
   readonly intervalSeconds: number;
 }
 
-/** What one repetition measured. */
+/** The measurements of one repetition. */
 interface Window {
   readonly cpuPercent: number;
   readonly residentMiB: number;

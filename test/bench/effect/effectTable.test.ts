@@ -42,7 +42,7 @@ const run = {
 };
 
 describe('renderEffect', () => {
-  it('has a line for each scenario, with its medians beside those of idle', () => {
+  it('has a line for each scenario, with its medians and the medians of idle', () => {
     const lines = renderEffect(run).replaceAll(/ +/g, ' ').split('\n');
     const rest = '5 | 3 of 300 | 6 | 80.5 |';
     expect(lines.slice(2)).toEqual([

@@ -1,6 +1,6 @@
 /**
  * Measures the latency of a workload while the link of a node is full: with default scheduling, and with a TrafficWatch
- * (Preferred, Required), beside an idle cluster. Starts a lab and takes it down.
+ * (Preferred, Required), compared with an idle cluster. Starts a lab and takes it down.
  *
  *   node test/bench/effect/main.ts --out docs/effect/result.json
  *

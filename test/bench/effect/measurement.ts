@@ -9,7 +9,7 @@ import type { Finished } from './steadyLoad.ts';
 export const SCENARIOS = ['idle', 'default', 'by hand', 'Preferred', 'Required'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** What the requests of one window say. */
+/** The results of the requests of one window. */
 export interface Tally {
   readonly due: number;
   readonly answered: number;

@@ -18,7 +18,7 @@ import {
 } from './workload.ts';
 
 export const REPLICAS = 6;
-/** Of all replicas: 4 Mbit/s each, so that even three on one node take no more than 12 % of its link. */
+/** All replicas together: 4 Mbit/s each, so that even three on one node take no more than 12 % of its link. */
 export const REQUESTS_PER_SECOND = 300;
 export const RESPONSE_BYTES = 10_000;
 export const DOWNLOAD_BYTES = 4_000_000;
@@ -29,7 +29,7 @@ const DOWNLOAD_TIMEOUT = 60_000;
 /** The first requests to new processes run code that is not compiled yet; they are sent, but not counted: ms. */
 const WARM_UP = 3_000;
 
-/** Those that run while the link is full. Each has a Deployment of its own. */
+/** The scenarios that run while the link is full. Each has a Deployment of its own. */
 const SATURATED = ['default', 'by hand', 'Preferred', 'Required'] as const;
 const WATCHED = ['Preferred', 'Required'] as const;
 const workloadOf = (scenario: Scenario): string => `web-${scenario.toLowerCase().replace(' ', '-')}`;
@@ -62,7 +62,7 @@ export async function repeat(
   await stopTraffic();
 }
 
-/** The same items from another one on: ['b', 'c', 'a'] for n = 1. */
+/** The same items, rotated by n: ['b', 'c', 'a'] for n = 1. */
 function inTurn<T>(items: readonly T[], n: number): T[] {
   const first = n % items.length;
   return [...items.slice(first), ...items.slice(0, first)];
@@ -103,7 +103,7 @@ function replicasOf(pods: readonly V1Pod[]): Record<string, number> {
   return Object.fromEntries(NODES.map((node) => [node, pods.filter(({ spec }) => spec?.nodeName === node).length]));
 }
 
-/** Mbit/s from each replica, one after the other, beside the load. */
+/** Mbit/s from each replica, one after the other, during the load. */
 async function downloadAll(targets: readonly Target[]): Promise<number[]> {
   const rates: number[] = [];
   const agent = new Agent();

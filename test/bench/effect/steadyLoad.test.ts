@@ -57,7 +57,7 @@ describe('SteadyLoad', () => {
     while (performance.now() < until);
     const finished = await window;
     expect(finished.length).toBeGreaterThanOrEqual(119);
-    // 100 requests were due in the stall; those of its first half waited for more than half of it.
+    // 100 requests were due in the stall; requests of its first half waited for more than half of it.
     const delayed = finished.filter(({ latencyMs }) => latencyMs! > BLOCKED_MS / 2);
     expect(delayed.length).toBeGreaterThanOrEqual(49);
   });

@@ -13,9 +13,9 @@ export interface Finished {
 }
 
 export interface LoadOptions {
-  /** Of all replicas together. */
+  /** The rate for all replicas together. */
   readonly requestsPerSecond: number;
-  /** Of each response. */
+  /** The size of each response. */
   readonly bytes: number;
   /** A request without a response after this time has failed. */
   readonly timeoutMs: number;

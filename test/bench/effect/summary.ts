@@ -12,14 +12,14 @@ const PLACED_BY_LABEL: ReadonlySet<Scenario> = new Set(['Preferred', 'Required']
 /** All repetitions of one scenario. */
 export interface ScenarioSummary {
   readonly scenario: Scenario;
-  /** Of each repetition: replicas on the full node. */
+  /** Replicas on the full node, for each repetition. */
   readonly onFullNode: readonly number[];
   readonly p50: Summary;
   readonly p99: Summary;
   readonly max: Summary;
-  /** Median p99, divided by that of idle; undefined for idle. */
+  /** Median p99, divided by the median p99 of idle; undefined for idle. */
   readonly ratio?: number;
-  /** Median p99, divided by that of pods kept off by hand; only of pods that the label placed. */
+  /** Median p99, divided by the median p99 of pods kept off by hand; only of pods that the label placed. */
   readonly ratioByHand?: number;
   /** Undefined without a goal. */
   readonly met?: boolean;
@@ -29,7 +29,7 @@ export interface ScenarioSummary {
   readonly failed: number;
   /** During the rolls. */
   readonly failedBefore: number;
-  /** Of each repetition: the download from the slowest replica. */
+  /** The download from the slowest replica, for each repetition. */
   readonly slowestDownload: Summary;
 }
 

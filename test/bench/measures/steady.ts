@@ -118,7 +118,7 @@ async function quiet(world: World, name: string): Promise<void> {
     const isAnswered = conditions.some((c) => c.type === ConditionType.PrometheusReachable && c.status === 'True');
     return isAnswered && (await writesOf(world, Date.now() - 2 * world.intervalMs)).length === 0;
   };
-  await until(`${name} is answered and nothing is written any more`, isQuiet, { timeout: 300_000, every: 500 });
+  await until(`${name} is answered and nothing is written`, isQuiet, { timeout: 300_000, every: 500 });
 }
 
 async function repeat(world: World, operator: Operator, count: number): Promise<Steady> {
@@ -165,7 +165,7 @@ export async function eachPass(
 
 type Undisturbed = Record<'cpuMs' | 'loopP99' | 'loopMax', number>;
 
-/** What must be measured without readings in between, because a metrics page costs time too. */
+/** A measurement without readings in between, because a metrics page also costs time. */
 async function undisturbed(world: World, operator: Operator, ms: number): Promise<Undisturbed> {
   const { allPasses } = await MetricsPage.of(operator);
   const begin = cpuSeconds(operator.pid);

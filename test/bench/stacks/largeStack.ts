@@ -7,7 +7,7 @@ import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kin
 import { renderStack, type RenderedComponent } from '../../../src/controllers/trafficstack/render/stack.ts';
 import { appliedHash } from '../../../src/runtime/apply/apply.ts';
 
-/** What exists of all components. `deleted`: all, and the stack is being deleted. */
+/** The objects of all components that exist. `deleted`: all, and the stack is being deleted. */
 export type There = 'none' | 'ready' | 'changed' | 'unavailable' | 'deleted';
 
 const NOW = Date.UTC(2026, 0, 1);

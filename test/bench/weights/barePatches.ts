@@ -38,7 +38,7 @@ interface Patch {
   readonly body: string;
 }
 
-/** What the operator applies. */
+/** The patch that the operator applies. */
 function patchOf({ metadata = {}, spec }: DnsEndpoint, weight: number): Patch {
   const { name, namespace, uid, labels, annotations, ownerReferences } = metadata;
   const endpoints = spec?.endpoints?.map((each) => ({

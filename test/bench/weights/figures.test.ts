@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What `make bench-weights` prints, and its exit status. */
+/** The output of `make bench-weights`, and its exit status. */
 function ended(measured: Partial<Measured>): [text: string, status: unknown] {
   const print = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   failIfMissed(figuresOf({ ...GOOD, ...measured }).map(resultOf), { cores: 2 });

@@ -2,7 +2,7 @@ import type { Figure } from '../figure.ts';
 
 const KIB = 1_024;
 
-/** What was measured; a list has one entry for each repetition. */
+/** The measured values; a list has one entry for each repetition. */
 export interface Measured {
   readonly ingresses: number;
   readonly quietSeconds: number;

@@ -156,7 +156,7 @@ it('the objects that OLM can not create are in deploy/olm, and each object of th
   expect(ofBundle.map(({ metadata }) => metadata.namespace)).toEqual(ofBundle.map(() => undefined));
 });
 
-it('the CRDs are those of deploy/, of all kinds of the operator', () => {
+it('the CRDs are the CRDs of deploy/, of all kinds of the operator', () => {
   const crds = manifestsOf(BUNDLE).filter(({ kind }) => kind === 'CustomResourceDefinition');
   const names = crds.map(({ metadata }) => metadata.name).sort();
   expect(names).toEqual(

@@ -12,7 +12,7 @@ const served = (failed: number, answered = ['config', 'control']): Served => ({
   failures: Array.from({ length: failed }, () => 'config (wget: timeout)'),
 });
 
-/** What is printed. */
+/** The printed lines. */
 function printed(tell: () => void): string[] {
   const log = vi.spyOn(console, 'log').mockReturnValue();
   try {
@@ -23,7 +23,7 @@ function printed(tell: () => void): string[] {
   }
 }
 
-describe('while all pods are there, or each request can go to another one', () => {
+describe('while all pods are there, or each request can go to another pod', () => {
   it('no request fails twice', () => {
     expect(printed(() => tellServed('service', served(0), QUESTIONS))).toEqual([
       'the client asked the Services 40 times: 8 retries, no failure',
@@ -41,7 +41,7 @@ describe('while all pods are there, or each request can go to another one', () =
 });
 
 describe('while a node is off and Kubernetes does not know it', () => {
-  it('a quarter of the requests may fail, and no more', () => {
+  it('at most a quarter of the requests may fail', () => {
     expect(printed(() => tellOutage(served(10), QUESTIONS))).toEqual([
       'the client asked the Services 40 times: 8 retries, 10 failures (at most 10)',
     ]);

@@ -11,7 +11,7 @@ const SETTLES_WITHIN_MS = 60_000;
  */
 const MOST_FAILED = 0.25;
 
-/** What the client asks at a place, such as `the Services`. */
+/** Names for output of the places that the client asks, such as `the Services`. */
 export const PLACE_NAMES: Readonly<Record<Place, string>> = {
   ...{ service: 'the Services', pods: 'the pods', vrouter: 'the vrouters' },
   single: 'the Service with one pod',

@@ -11,7 +11,7 @@ const PAUSE = 0.4;
 export const PLACES = ['service', 'single', 'pods', 'vrouter'] as const;
 export type Place = (typeof PLACES)[number];
 
-/** What a client asks all the time. */
+/** A request that a client repeats all the time. */
 export interface Question {
   readonly at: Place;
   /** A component; of a vrouter, its node. */
@@ -20,7 +20,7 @@ export interface Question {
   readonly urls: readonly string[];
 }
 
-/** What a client has seen at one place. */
+/** The answers that a client got at one place. */
 export interface Served {
   readonly requests: number;
   /** Names that answered. */
@@ -57,12 +57,12 @@ function loop({ at, name, urls }: Question): string {
   return `while :; do ${requests.join('; ')}; done &`;
 }
 
-/** What a client has seen since a time, at each place. */
+/** The answers that a client got since a time, at each place. */
 export async function servedSince(client: string, begin: Date): Promise<Record<Place, Served>> {
   return servedIn(await kubectl('logs', ...IN_DEFAULT, client, `--since-time=${begin.toISOString()}`));
 }
 
-/** What the log of a client says. */
+/** Reads the log of a client. */
 export function servedIn(log: string): Record<Place, Served> {
   const results = [...log.matchAll(/^(\w+) (ok|retried|failed) (\S+)(?: (.*))?$/gm)];
   const servedAt = (at: Place): Served => {

@@ -43,7 +43,7 @@ export async function loseMaster(off: string, client: Client): Promise<void> {
   const served = await servedSince(client.name, begin);
   tellServed('pods', served.pods, client.questions);
   tellServed('vrouter', (await servedSince(vrouters.name, begin)).vrouter, vrouters.questions);
-  // Until then, each third connection to a Service goes to the pod that is off, that of a retry, too.
+  // Until then, each third connection to a Service goes to the pod that is off, also for a retry.
   tellOutage(served.service, client.questions);
   await expectNamed(off);
   const after = await step('waiting until each Service answers every request', () => settle(client, 'service'));
@@ -77,7 +77,7 @@ async function expectNamed(off: string): Promise<void> {
   );
 }
 
-/** Kubernetes keeps the only pod of a StatefulSet until somebody says that it does not run any more. */
+/** Kubernetes keeps the only pod of a StatefulSet until a user says that it no longer runs. */
 async function replaceSingle({ name }: Client): Promise<void> {
   const seen = await servedSince(name, new Date(Date.now() - SETTLED_MS));
   const { requests, retried, failures } = seen.single;

@@ -213,7 +213,7 @@ describe('what the demo finds', () => {
     expect(tableOf(all).control?.[number]).toBe('0/2');
   });
 
-  it('a container that was restarted, but for those of a node that is off', () => {
+  it('a container that was restarted, except containers of a node that is off', () => {
     const restarted = { containerStatuses: [containerStatus({ restartCount: 1 })] };
     const all = [pod('config', 'a'), pod('config', 'b'), pod('config', 'c', { node: 'node3' })];
     expect(restartsOf(all)).toEqual([]);

@@ -94,7 +94,7 @@ export function restartsOf(all: readonly V1Pod[], off?: string): string[] {
     );
 }
 
-/** Pods that an upgrade did not replace: those of before, and those with a container of another tag. */
+/** Pods that an upgrade did not replace: earlier pods, and pods with a container of another tag. */
 export function notReplaced(all: readonly V1Pod[], before: readonly V1Pod[], tag: string): string[] {
   const old = new Set(before.map(({ metadata }) => metadata?.uid));
   return all
@@ -133,13 +133,13 @@ export function removalDisorderIn({ spec }: TrafficStack, all: readonly V1Pod[])
     .flatMap(({ name, dependsOn = [] }) => dependsOn.filter(ends).map((each) => `${each} ended before ${name}`));
 }
 
-/** What a component is doing, for one line. */
+/** The activity of a component, for one line. */
 export function told({ name, state, message, replicas, readyReplicas }: ComponentStatus): string {
   const pods = replicas === undefined ? '' : ` ${readyReplicas ?? 0}/${replicas}`;
   return `${name}: ${state}${pods}${state === 'Ready' ? '' : `: ${message}`}`;
 }
 
-/** What a client asks of each component that has a Service: at the Service, and at its pods, if there are several. */
+/** The questions of a client to each component that has a Service: at the Service, and at its pods, if there are several. */
 export function questionsOf(present: Pick<TrafficStack, 'spec'>): Question[] {
   const desired = desiredPods(present);
   return present.spec.components.filter(isWorkload).flatMap(({ name, workload }): Question[] => {
@@ -159,7 +159,7 @@ export function questionsOf(present: Pick<TrafficStack, 'spec'>): Question[] {
   });
 }
 
-/** What a client asks of the vrouters, which have no Service: each pod, but for that of a node that is going to be off. */
+/** The questions of a client to the vrouters, which have no Service: each pod, except on the node that is going to be off. */
 export function vrouterQuestions(all: readonly V1Pod[], off: string): Question[] {
   return all
     .filter((pod) => componentOf(pod).startsWith('vrouter-') && pod.spec?.nodeName !== off)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { COMPONENT_LABEL, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { createdEarly, eventsOf, type PodEvent } from '../../scenario/podOrder.ts';
 
-/** What a watch sees of the pods of a stack: web needs api, which needs two pods of db. */
+/** The pods of a stack that a watch sees: web needs api, which needs two pods of db. */
 const DESIRED = { db: 2, api: 1, web: 1 };
 const STACK = {
   metadata: { name: 'shop' },
@@ -65,13 +65,9 @@ it.each<[string, PodEvent[], string[]]>([
     [...comesUp('db-0'), version('DELETED', 'db-0', { ready: true }), ...comesUp('db-1'), version('ADDED', 'api-0')],
     [API_EARLY],
   ],
+  ['after they were ready, although one no longer is', [...DB, version('MODIFIED', 'db-0'), ...comesUp('api-0')], []],
   [
-    'after they were ready, although one is not any more',
-    [...DB, version('MODIFIED', 'db-0'), ...comesUp('api-0')],
-    [],
-  ],
-  [
-    'a short time after another one, and not ready: only that one is early',
+    'a short time after another pod, and not ready: only that pod is early',
     [...DB, version('ADDED', 'api-0'), version('ADDED', 'web-0')],
     ['web-0 was created before api was ready with 1'],
   ],

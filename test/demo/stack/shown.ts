@@ -2,7 +2,7 @@ import type { TrafficStack } from '../../../src/api/trafficstack/trafficStack.ts
 import { say } from '../steps.ts';
 import { told } from './openSdn.ts';
 
-/** What was printed of each component. */
+/** The last printed line of each component. */
 const shown = new Map<string, string>();
 
 /** Prints the components whose state has changed since it was last called, those that wait for the same one in one line. */

@@ -2,14 +2,14 @@ import type { KubernetesObject, V1Node } from '@kubernetes/client-node';
 import { readObjects, servedKinds, type Kind } from '../../scenario/api.ts';
 import { getObject } from '../../scenario/kubectl.ts';
 
-/** What is in a clean cluster. */
+/** The content of a clean cluster. */
 export interface Baseline {
   readonly nodes: readonly string[];
   /** Keys of objects, see keyOf. */
   readonly objects: readonly string[];
 }
 
-/** What the control plane makes and removes by itself; nodes are no object to delete, see cleanUp.ts. */
+/** Kinds that the control plane makes and removes by itself; nodes are not deleted, see cleanUp.ts. */
 const NOT_COMPARED = new Set([
   'nodes',
   'csinodes.storage.k8s.io',

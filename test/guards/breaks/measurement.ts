@@ -17,15 +17,14 @@ export const MEASUREMENT: readonly Break[] = [
     test: { project: 'unit', path: 'src/usage/pass/fallenCounters.test.ts', name: 'whatever the server says' },
   },
   {
-    promise:
-      'A series whose samples have stopped does not count beside one of the same device that still gets samples.',
+    promise: 'A series whose samples have stopped does not count if another one of the same device still gets samples.',
     file: 'src/usage/pass/lookups/liveSeries.ts',
     find: '...ambiguousOf(answers), ...besideLate(late, answers)',
     replace: '...ambiguousOf(answers)',
     test: {
       project: 'unit',
       path: 'src/usage/pass/liveSeries.test.ts',
-      name: 'while the other one is shown without samples for five minutes: under one instance',
+      name: 'while the other series is shown without samples for five minutes: under one instance',
     },
   },
   {

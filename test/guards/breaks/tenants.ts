@@ -3,7 +3,7 @@ import type { Break } from '../break.ts';
 const WATCH_LIMITS = 'src/controllers/trafficwatch/observe/watchLimits.test.ts';
 const READINGS = 'src/usage/pass/passReadings.test.ts';
 
-/** What TrafficWatches of one namespace cost others. */
+/** Breaks of promises about the cost of TrafficWatches of one namespace for others. */
 export const TENANTS: readonly Break[] = [
   {
     promise: 'Nested repetitions in a pattern of devices multiply, so that no pattern takes more than milliseconds.',
@@ -45,7 +45,7 @@ export const TENANTS: readonly Break[] = [
     test: {
       project: 'unit',
       path: 'src/controllers/trafficwatch/observe/reading/fairShare.test.ts',
-      name: 'leave a namespace its share whatever another one adds',
+      name: 'leave a namespace its share whatever another namespace adds',
     },
   },
   {

@@ -54,7 +54,7 @@ async function createFalseAgent(client: Client, name: string): Promise<void> {
   await client.mergePatch(PODS, { namespace: TENANT, name }, status, { fieldManager: 'test', subresource: 'status' });
 }
 
-/** Another server in place of the one before. */
+/** Replaces the server. */
 async function start(...args: string[]): Promise<void> {
   if (isRunning) await server.kill();
   server = await startServer(kubeconfig, args);
@@ -199,7 +199,7 @@ it('a token for the server is none for the API server, where its account may do 
 });
 
 describe('a pod of another namespace with the label and the name of an agent', () => {
-  /** The answers to a report as `same`, with the token of the agent and with that of the tenant's pod. */
+  /** The answers to a report as `same`, with the token of the agent and with the token of the tenant's pod. */
   async function answers(): Promise<Awaited<ReturnType<typeof post>>[]> {
     const own = await tokenOf(scene.connected, 'same', AUDIENCE);
     const foreign = await tokenOf(scene.connected, 'same', AUDIENCE, TENANT);

@@ -81,7 +81,7 @@ function rbacResource(kind: string): Resource {
   return { ...RBAC, kind, plural: `${kind.toLowerCase()}s`, namespaced: kind.startsWith('Role') };
 }
 
-/** What an agent sends; without a token no header. */
+/** A request of an agent; without a token no header. */
 export interface Sent {
   readonly token: string | undefined;
   readonly node: string;

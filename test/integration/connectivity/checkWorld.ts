@@ -22,7 +22,7 @@ export async function installChecks(client: Client): Promise<void> {
   await installCrd(client, crd, CONNECTIVITY_CHECKS);
 }
 
-/** Ready for an hour: it does not join. The API server sets the creation time, which is judged, too. */
+/** Ready for an hour: it does not join. The API server sets the creation time, which also counts. */
 export async function createReadyNode(client: Client, name: string): Promise<void> {
   await client.create(NODES, { metadata: { name } });
   const lastTransitionTime = new Date(Date.now() - 3_600_000).toISOString();
@@ -35,7 +35,7 @@ export async function createReadyNode(client: Client, name: string): Promise<voi
   );
 }
 
-/** What the agent of a node measures towards another one. */
+/** The result of the agent of a node for another node. */
 export function resultOf(node: string, works: boolean): PeerResult {
   const at = { node, address: ipOf(node) };
   if (!works) return { ...at, tcp: { ok: false, error: 'Timeout' }, udp: { sent: 10, received: 0 } };

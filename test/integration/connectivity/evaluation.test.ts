@@ -12,7 +12,7 @@ import { createAgentPod, startServer, type Answer, type ConnectivityServer } fro
 
 /** Agents whose measurements are made up report to a real server by HTTP. */
 const NAMES = ['n1', 'n2', 'n3', 'n4'];
-/** Two minutes ahead: the nodes, which the API server has just created, do not join any more. */
+/** Two minutes ahead: the nodes, which the API server has just created, no longer join. */
 const LATER = new URL('../../harness/shiftClock.ts?seconds=120', import.meta.url).href;
 let server: ConnectivityServer;
 

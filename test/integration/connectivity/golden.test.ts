@@ -9,7 +9,7 @@ import { EXCHANGES } from './exchanges.ts';
 import { createAgentPod, startServer, type ConnectivityServer } from './world.ts';
 
 /**
- * Requests and answers, one pair a file in golden/, in the order of EXCHANGES. `vitest -u` writes them anew. What differs
+ * Requests and answers, one pair a file in golden/, in the order of EXCHANGES. `vitest -u` writes them again. A value that differs
  * from run to run is replaced by its kind.
  */
 const scene = useConnectedPlane(async ({ client }) => {

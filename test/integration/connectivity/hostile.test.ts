@@ -9,7 +9,7 @@ import { startServer, type ConnectivityServer } from './world.ts';
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_125);
 const COUNT = 500;
-/** What may be kept for clients that are still connected: mostly eight answers of 8 MB. */
+/** The memory for clients that are still connected: mostly eight answers of 8 MB. */
 const GROWTH = 100 * 2 ** 20;
 const BODY = JSON.stringify({ report_interval: 60, nodename: '', podname: 'good' });
 
@@ -61,7 +61,7 @@ it('slow headers and slow bodies are cut off, and a good report is answered mean
     expect(performance.now() - from).toBeLessThan(SLACK * 2_000);
     await new Promise((resolve) => setTimeout(resolve, 3_000));
   }
-  // The limits are 10 s for headers and 20 s for a request, looked at every second. Those of Node.js are a minute and five.
+  // The limits are 10 s for headers and 20 s for a request, looked at every second. The defaults of Node.js are a minute and five.
   expect(Math.max(...(await Promise.all(ages)))).toBeLessThan(45_000);
   expect((await residentAfterCollection(server)) - before).toBeLessThan(GROWTH);
 });

@@ -29,13 +29,13 @@ const FAILS = {
   Absent: null,
   Outdated: null,
 };
-/** Of four other agents, whose server notes when each report came, and on which connection. */
+/** The interval of four other agents, whose server notes when each report came, and on which connection. */
 const INTERVAL_MS = 4_000;
 /** A report comes that long after its moment, at most: the measurements before it take time. */
 const LATE_MS = INTERVAL_MS / 2;
 /** Five early ones of a new agent, and one more. */
 const REPORTS = 6;
-/** Those that are looked at. */
+/** The number of reports that the test checks, the last ones. */
 const LAST = 3;
 
 /** The moment of a pod within each interval, ms. */
@@ -132,7 +132,7 @@ describe('agents that report', () => {
     expect(report).not.toHaveProperty('zero_extender');
   });
 
-  it('that do not know their node get that of their pod', async () => {
+  it('that do not know their node get the node of their pod', async () => {
     const reports = (await server.ask('/api/v1/agents/')).json();
     expect(reports).toMatchObject({ 'netchecker-agent-hostnet-a': { nodename: 'n1' } });
   });

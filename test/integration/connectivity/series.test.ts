@@ -121,7 +121,7 @@ async function query(expression: string): Promise<Series[]> {
   return ((await answer.json()) as { data: { result: Series[] } }).data.result;
 }
 
-/** All series about a node, by its name or by that of one of its agents. */
+/** All series about a node, by its name or by the name of one of its agents. */
 async function seriesOf(node: string): Promise<string[]> {
   const found = await query(`{job=~"netchecker-.*",node="${node}"} or {job=~"netchecker-.*",agent=~"${node}-.*"}`);
   return found.map(({ metric }) => metric.__name__ ?? '').sort();

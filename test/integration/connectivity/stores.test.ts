@@ -56,7 +56,7 @@ interface Stored {
   readonly count: number;
 }
 
-/** What each store has, by pod. */
+/** The content of each store, by pod. */
 async function storedIn(kind: Kind): Promise<Stored[]> {
   if (kind === 'crd') {
     const objects = await scene.connected.client.list(AGENTS, { namespace: 'default' });
@@ -103,7 +103,7 @@ describe('two servers, to which real agents with real tokens report', () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** What a user sees of a server. */
+  /** The parts of a server that a user sees. */
   interface Look {
     readonly status: number;
     readonly text: string;

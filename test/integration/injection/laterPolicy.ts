@@ -8,7 +8,7 @@ const TERM = `dyn({'matchExpressions': [{'key': dyn('${disk.key}'), 'operator': 
 const REQUIRED = 'object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution';
 
 /**
- * A policy of somebody else that adds a term with `disk` to pods with the label `adds-a-term` that have required terms. The
+ * A policy of another owner that adds a term with `disk` to pods with the label `adds-a-term` that have required terms. The
  * API server runs policies in an order of chance (it iterates over a map, apiserver 0.36), and those with reinvocationPolicy
  * IfNeeded again after a later one changed the pod: with both orders, this one adds its term after the first run of ours.
  */

@@ -97,7 +97,7 @@ export async function giveRoom(f: Fixture, nodes: readonly string[], pods = '110
   }
 }
 
-/** Controllers of Kubernetes, by default that of StatefulSets, and the scheduler. @param args of the controllers */
+/** Starts controllers of Kubernetes, by default the controller of StatefulSets, and the scheduler. @param args of the controllers */
 export async function startControllers(
   { controlPlane }: Fixture,
   controllers: readonly string[] = ['statefulset-controller'],

@@ -7,7 +7,7 @@ import { kubectl } from '../../harness/kubectl.ts';
 export const NAMESPACE = 'traffic-operator-system';
 const WAIT = { timeout: 120_000, interval: 200 };
 
-/** Flags whose values are those of a pod: tests give others. */
+/** Flags whose values depend on the pod: tests give others. */
 const OF_THE_POD = /^(manager|trafficweights|--(health-probe|metrics)-bind-address=.*)$/;
 
 /** The operator as OLM has installed it. */
@@ -19,7 +19,7 @@ export interface Installed {
   env: Record<string, string>;
 }
 
-/** Runs `olm-deploy`, and gives the catalog an address in place of its image, and the operator variables. */
+/** Runs `olm-deploy`, and gives the catalog an address instead of its image, and the operator variables. */
 export async function deployWithOlm(plane: ControlPlane, address: string, env: Record<string, string>): Promise<void> {
   const deployed = runClusterScript(plane, 'olm-deploy');
   const patch = (object: string, spec: object): Promise<string> =>

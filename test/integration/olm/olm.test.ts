@@ -35,7 +35,7 @@ const UNFIT = unfitKey('web');
 const LABELS = { n1: 'true', n2: 'false', n3: 'false' };
 const CURRENT = `traffic-operator.v${packageJson.version}`;
 const PASSES = 8;
-/** Of the Deployment for DNS weights, and of its ServiceAccount. */
+/** The name of the Deployment for DNS weights, and of its ServiceAccount. */
 const WEIGHTS = 'traffic-operator-weights';
 
 let f: Fixture;
@@ -45,7 +45,7 @@ let shop: Shop;
 /** The process for DNS weights. */
 let weights: Operator;
 let directory: string;
-/** What was in the cluster before, OLM included. */
+/** The content of the cluster before, OLM included. */
 let before: string[];
 
 const get = (object: string, path: string): Promise<string> => field(f.controlPlane, ['-n', NAMESPACE, object], path);

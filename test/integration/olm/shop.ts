@@ -35,7 +35,7 @@ const COMPONENTS: ComponentSpec[] = [
 
 /** The stack, in a cluster with an Ingress and the CRD of external-dns. */
 export interface Shop {
-  /** What the upgrade of the operator must not write: the workload and the records. */
+  /** The versions of objects that the upgrade of the operator must not write: the workload and the records. */
   versions(): Promise<(string | undefined)[]>;
   /** Deletes the stack with the operator, and then all that is not of the operator. */
   remove(): Promise<void>;

@@ -84,7 +84,7 @@ const all = () =>
       !/^(trafficstacks|connectivitychecks|events|controllerrevisions|pods)/.test(resource) &&
       !/^prometheus-(agent-)?targets/.test(name),
   );
-/** What the operator wrote to all but custom resources, Events, targets and stored revisions, after so many writes. */
+/** The writes of the operator to all but custom resources, Events, targets and stored revisions, after so many writes. */
 const writesAfter = (count: number): string[] =>
   all()
     .slice(count)
@@ -181,10 +181,10 @@ it('have the settings of the stack, and what is common to it, and without that a
 interface Row {
   readonly component: string;
   readonly workload: { readonly kind: string; readonly namespace: string; readonly name: string };
-  /** What the kubelet reports of the pods of the workload. Absent: no pod may be created in its namespace. */
+  /** The kubelet's report of the pods of the workload. Absent: no pod may be created in its namespace. */
   readonly fault?: Fault;
   readonly reason: string;
-  /** What the message has after the number of pods. */
+  /** The text of the message after the number of pods. */
   readonly cause: RegExp;
   readonly why: string;
 }
@@ -242,7 +242,7 @@ it.each(ROWS)('are named if something is wrong: $component, $reason: $why', asyn
 });
 
 describe('that miss their deadline', () => {
-  /** What is stored in the namespace of the operator, by component. */
+  /** The stored revisions in the namespace of the operator, by component. */
   const stored = async () =>
     (await s.f.client.list(CONTROLLER_REVISIONS, { namespace: OPERATOR.namespace }))
       .filter(({ metadata }) => metadata?.ownerReferences?.some(({ kind }) => kind === TRAFFIC_STACKS.kind))
@@ -275,7 +275,7 @@ describe('that miss their deadline', () => {
     await s.ready();
   });
 
-  it('with a newer operator are those of the older one again, until there is a better one', async () => {
+  it('with a newer operator are the objects of the older one again, until there is a better one', async () => {
     await change({ server: SHORT });
     await s.ready();
     await restartWith('ours:bad');
@@ -324,7 +324,7 @@ it('are gone when the stack is, and nobody makes them again', async () => {
   }
 });
 
-it('need each of these rights, and no more', () => {
+it('need exactly these rights', () => {
   const isOfBuiltIns = (resource: string): boolean =>
     ['serviceaccounts', 'events', 'controllerrevisions'].includes(resource);
   // A server-side apply that creates an object needs the right, and is a patch.

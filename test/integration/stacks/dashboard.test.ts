@@ -110,7 +110,7 @@ it('a component that is degraded, and one that has failed, is an alert, and the 
   await s.ready();
 });
 
-it('an object of somebody else is the alert of its component alone', async () => {
+it('an object of another owner is the alert of its component alone', async () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'x', image: 'x:1' }] } };
   const metadata = { namespace: 'default', name: 'theirs' };
   await s.f.client.create(DEPLOYMENTS, {

@@ -37,7 +37,7 @@ const RESOURCES: readonly Resource[] = [
   ...[NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS, SERVICES],
   ...[DAEMONSETS, DEPLOYMENTS],
 ];
-/** What a stack takes over, by kind and name. The rest stays with the measurement: the namespace of the exporter, and the targets. */
+/** The objects that a stack takes over, by kind and name. The rest stays with the measurement: the namespace of the exporter, and the targets. */
 const OF_STACK = [
   'ConfigMap prometheus-config',
   'DaemonSet node-exporter',
@@ -91,7 +91,7 @@ async function written(): Promise<Map<string, KubeObject>> {
   );
 }
 
-/** What counts the changes of a pod template: the generation of a Deployment counts its annotations, too. */
+/** The number of changes of a pod template: the generation of a Deployment also counts its annotations. */
 const revisionOf = ({ metadata }: KubeObject) =>
   metadata?.annotations?.['deployment.kubernetes.io/revision'] ?? metadata?.generation;
 const uids = (objects: ReadonlyMap<string, KubeObject>) =>
@@ -116,7 +116,7 @@ function appliedFields(metadata: KubeObject['metadata']): unknown {
   ) as unknown;
 }
 
-it('the stack default adopts them: nothing is made anew, and only node-exporter restarts, which leaves out virtual nodes now', async () => {
+it('the stack default adopts them: nothing is made again, and only node-exporter restarts, which leaves out virtual nodes now', async () => {
   const before = { exporter: await i.daemonSet(), prometheus: await i.deployment() };
   const pods = await i.pods();
   const objects = await written();
@@ -136,7 +136,7 @@ it('the stack default adopts them: nothing is made anew, and only node-exporter 
     ...identity(before.prometheus),
     revisionOf(before.prometheus),
   ]);
-  // The earlier version had node-exporter on virtual nodes, too.
+  // The earlier version also had node-exporter on virtual nodes.
   const exporter = await i.daemonSet();
   expect(exporter.spec?.template.spec?.affinity).toBeDefined();
   delete exporter.spec?.template.spec?.affinity;
@@ -144,7 +144,7 @@ it('the stack default adopts them: nothing is made anew, and only node-exporter 
   const [restarted, ...others] = await i.pods();
   expect(pods).not.toContain(restarted);
   expect(others).toEqual(pods.slice(1));
-  // No object is made anew, none is added, and none is left behind.
+  // No object is made again, none is added, and none is left behind.
   expect(uids(await written())).toEqual(uids(objects));
 });
 
@@ -156,7 +156,7 @@ it('the stack is the owner of what it has adopted, and of nothing else', async (
   const { status } = await s.stack('default');
   const inventory = status?.inventory?.flatMap((entry) => entry.objects.map(({ kind, name }) => `${kind} ${name}`));
   expect(inventory?.sort()).toEqual(OF_STACK);
-  // One manager goes on: no field is left to another one, which nobody would ever change.
+  // One manager continues: no field is left to another manager, which nobody would ever change.
   for (const [, each] of owned) {
     const managers = each.metadata?.managedFields?.flatMap(({ manager, operation }) =>
       operation === 'Apply' ? [manager] : [],
@@ -174,7 +174,7 @@ it('nothing is deleted, and afterwards nothing is written', async () => {
       .map(({ verb, resource }) => `${verb} ${resource}`)
       .sort(),
   ).toEqual(['patch daemonsets', 'patch deployments']);
-  // What starts anew sees all of it as it is.
+  // A new process sees all of it unchanged.
   await s.f.stopOperator();
   await i.startWith(operatorArgs(helmTemplate('--set=stacks.enabled=false')));
   await s.ready('default');
@@ -186,7 +186,7 @@ const { exporter, prometheus } = defaultMeasurementOptions('');
 const FLAGS = ['--node-exporter-port=9300', '--prometheus-retention=30d'];
 /** The object does not have it. */
 const IMAGE = '--node-exporter-image=node-exporter:next';
-/** What the operator writes with a port and a retention, and else the defaults. */
+/** The components that the operator writes with a port and a retention, and else the defaults. */
 const writtenWith = (port: number, retention: string): [ComponentSpec, ComponentSpec] => [
   {
     ...{ name: 'node-exporter', type: 'NodeExporter', mode: 'Auto' },
@@ -203,7 +203,7 @@ const config = async () => {
   const found = await s.f.client.get<V1ConfigMap>(CONFIG_MAPS, { ...PROMETHEUS, name: 'prometheus-config' });
   return found.data?.['prometheus.yml'];
 };
-/** What is corrected proves that all of the stack was compared. */
+/** A correction proves that the operator compared the whole stack. */
 const compared = async (): Promise<void> => {
   for (const ref of [EXPORTER, PROMETHEUS]) {
     await s.f.client.mergePatch(SERVICES, ref, { metadata: { labels: { [STACK_LABEL]: 'x' } } }, PERSON);
@@ -265,7 +265,7 @@ it('people who edit it change what runs; with other flags nothing changes then, 
   }, WAIT);
 });
 
-it('Prometheus has the volume of the object, whatever that of the flags is, and the claim stays without it', async () => {
+it('Prometheus has the volume of the object, whatever the flags say, and the claim stays without it', async () => {
   const [ofExporter, ofPrometheus] = await components();
   const withStorage = (storage: object) =>
     s.change('default', [ofExporter!, { ...ofPrometheus!, prometheus: { storage } }]);

@@ -8,7 +8,7 @@ import { measured, seconds } from '../../harness/measured.ts';
 import { NODE } from './kubelet.ts';
 import { component, PERSON, startScene, USER, WAIT, type StackScene } from './scene.ts';
 
-/** Components whose workload somebody else has made, or may have: src/controllers/trafficstack/decide/present/external.test.ts has the table. */
+/** Components whose workload another owner has made, or may have: src/controllers/trafficstack/decide/present/external.test.ts has the table. */
 const DB = { namespace: 'default', name: 'db' };
 let s: StackScene;
 
@@ -30,7 +30,7 @@ const EXTERNAL: ComponentSpec = {
 const AUTO = component('db', { mode: 'Auto' });
 const FILES = { config: [{ name: 'etc', mountPath: '/etc/api', files: { host: 'db' } }] };
 const API = component('api', { dependsOn: ['db'], workload: FILES });
-/** What somebody else makes, as with helm. */
+/** A workload that another owner makes, as with helm. */
 const theirs = (replicas = 2) => {
   const labels = { app: 'theirs' };
   const spec = { nodeName: NODE, terminationGracePeriodSeconds: 0, containers: [{ name: 'db', image: 'theirs:7' }] };
@@ -78,7 +78,7 @@ it('with Auto, one that is missing is made, and stays the stack’s', async () =
   expect(writesTo('db')).toEqual(['patch deployments/db']);
 });
 
-it('one of the stack that is External now is written no more, keeps its files, and goes with the stack', async () => {
+it('one of the stack that is External now is no longer written, keeps its files, and is removed with the stack', async () => {
   await s.change('main', [{ ...API, mode: 'External' }, AUTO]);
   await s.becomes('api', { mode: 'External', state: 'Ready' });
   const api = { ...DB, name: 'api' };
@@ -97,7 +97,7 @@ it('one of the stack that is External now is written no more, keeps its files, a
   expect([await s.workloads(), await files()]).toEqual([[], []]);
 });
 
-it('with Auto, one of somebody else is used, and outlives the stack', async () => {
+it('with Auto, one of another owner is used, and outlives the stack', async () => {
   await theirs();
   const before = [await uid(), writesTo('db').length];
   await s.create('main', [API, AUTO]);
@@ -113,9 +113,9 @@ async function isSeen(what: string, change: () => Promise<unknown>, wanted: obje
   const since = performance.now();
   await change();
   await vi.waitFor(async () => expect(await s.component('db')).toMatchObject(wanted), { ...WAIT, interval: 50 });
-  measured(`a workload of somebody else is ${what}: in the status after ${seconds(performance.now() - since)}`);
+  measured(`a workload of another owner is ${what}: in the status after ${seconds(performance.now() - since)}`);
 }
-/** What the operator has read: without a watch it would look every 10 s. */
+/** The number of reads of the operator: without a watch it would read every 10 s. */
 const reads = () => audited(s.f.controlPlane).filter(({ user, verb }) => user === USER && verb === 'get').length;
 const scale = (replicas: number) => s.f.client.mergePatch(DEPLOYMENTS, DB, { spec: { replicas } }, PERSON);
 const scaledTo = (replicas: number, wanted: object) => isSeen(`scaled to ${replicas}`, () => scale(replicas), wanted);
@@ -148,7 +148,7 @@ it('each change is seen, and reads nothing', async () => {
   await eachChangeIsSeen();
 });
 
-it('one that is of another stack, or of a person, is refused by its name, and stays as it is', async () => {
+it('one that is of another stack, or of a person, is refused by its name, and is unchanged', async () => {
   const refuse = async (stack: string, name: string, owner: string): Promise<void> => {
     const ref = { ...DB, name };
     const before = (await s.f.client.get(DEPLOYMENTS, ref)).metadata?.generation;

@@ -11,15 +11,15 @@ export type Place = (typeof PLACES)[number];
 /** A fault of one component. */
 export interface FaultKind {
   readonly name: string;
-  /** Of the faulty workloads, each in a stack of its own. */
+  /** The kinds of the faulty workloads, each in a stack of its own. */
   readonly kinds: readonly WorkloadKind[];
   readonly places?: readonly Place[];
-  /** What the kubelet reports. */
+  /** The kubelet's report. */
   readonly fault?: (component: string) => Fault;
   readonly over?: Parameters<typeof component>[1];
-  /** What the pods have besides. */
+  /** Additional fields of the pods. */
   readonly pod?: Partial<NonNullable<V1PodTemplateSpec['spec']>>;
-  /** What is observed: the reason and the value. */
+  /** The observed reason and value. */
   readonly observed: (component: string) => readonly string[];
   /** The component is ready, then its workload is deleted by somebody, and this is done before. */
   readonly isDeleted?: true;
@@ -130,7 +130,7 @@ export interface FaultRow {
   /** The faulty component. */
   readonly bad: WorkloadComponent;
   readonly components: readonly WorkloadComponent[];
-  /** Of other components that are faulty, too. */
+  /** Other components that are also faulty. */
   readonly others: readonly string[];
   /** Components that wait for the faulty one. */
   readonly waiting: readonly string[];

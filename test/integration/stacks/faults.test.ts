@@ -21,7 +21,7 @@ const STORAGE_CLASSES: Resource<V1StorageClass> = {
 };
 const ROWS = faultRows();
 const N2 = 'n2';
-/** Of a status that must not change. ms */
+/** The time for which a status must not change. ms */
 const STALE_MS = 2_000;
 let s: StackScene;
 let began: number;
@@ -127,7 +127,7 @@ it('removes all of them', async () => {
   }, WAIT);
 });
 
-it('names a node that stops to be Ready in place of what its pods said before, also if they do not change', async () => {
+it('names a node that stops to be Ready instead of the earlier fault of its pods, also if they do not change', async () => {
   await s.f.addNode(N2);
   await setReady(s.f.client, N2, 'True');
   s.kubelet.faults.set('agent', { reason: 'ImagePullBackOff', message: 'Back-off pulling image' });

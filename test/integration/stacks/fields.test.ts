@@ -9,7 +9,7 @@ import { applyObjects, kubectl as kubectlOfLab } from '../../scenario/kubectl.ts
 import { leftovers } from '../../scenario/stackLeftovers.ts';
 import { component } from './scene.ts';
 
-/** What kubectl says about the fields of a TrafficStack. */
+/** Tests the output of kubectl for the fields of a TrafficStack. */
 let f: Fixture;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ it('kubectl explain has the texts and the defaults of each field', async () => {
   }
 });
 
-it('each field of the object, but for those of Kubernetes, has a description', async () => {
+it('each field of the object, except the fields of Kubernetes, has a description', async () => {
   const { spec } = trafficStackCrd();
   const lacking = (node: Schema, path: string): string[] => {
     if (/podTemplate|volumeClaimTemplates|tolerations/.test(path)) return [];
@@ -82,7 +82,7 @@ const only = (type: string): RegExp => new RegExp(`components\\[0\\]: .*only the
 const once = (type: string): RegExp =>
   new RegExp(`spec\\.components: .*at most one component may have the type ${type}`);
 
-/** What the API server itself can say: the whole table is in src/api/trafficstack/specSchema.test.ts. */
+/** The specs that the API server itself can refuse: the whole table is in src/api/trafficstack/specSchema.test.ts. */
 const WRONG: readonly WrongSpec[] = [
   {
     why: 'a Workload needs its workload',

@@ -12,8 +12,8 @@ import { component, LEASE_RIGHTS, PERSON, USER, WAIT, type StackScene } from './
 import { installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './theirPrometheus.ts';
 
 /**
- * 20 stacks that are ready, with 100 workloads of somebody else, each of which has a watch: more than fit on one connection. Another one uses
- * a node-exporter and a Prometheus of somebody else. There are two replicas of the operator, as the chart has.
+ * 20 stacks that are ready, with 100 workloads of another owner, each of which has a watch: more than fit on one connection. Another stack uses
+ * a node-exporter and a Prometheus of another owner. There are two replicas of the operator, as the chart has.
  */
 const STACKS = 20;
 const THEIRS_IN_EACH = 5;
@@ -88,7 +88,7 @@ it('all are ready', async () => {
 
 it('at most one request in a second is sent while nothing changes', async () => {
   const all = () => arrived(s.f.controlPlane).filter(({ user }) => user === USER);
-  // Until their watches are current, workloads of somebody else are read every 10 s.
+  // Until their watches are current, workloads of another owner are read every 10 s.
   const reads = () => all().filter(({ verb, resource }) => verb === 'get' && resource === 'deployments');
   await untilNone('no workload is read', reads, 12_000);
   await untilQuiet(s.f.controlPlane, USER);
@@ -98,7 +98,7 @@ it('at most one request in a second is sent while nothing changes', async () => 
   const by = [...Map.groupBy(requests, ({ verb, resource }) => `${verb} ${resource}`)];
   const counts = by.map(([what, { length }]) => `${length} ${what}`).join(', ');
   measured(
-    `${requests.length} requests in ${seconds(QUIET_MS)} with ${STACKS} stacks and ${STACKS * THEIRS_IN_EACH} workloads of somebody else: ${counts}`,
+    `${requests.length} requests in ${seconds(QUIET_MS)} with ${STACKS} stacks and ${STACKS * THEIRS_IN_EACH} workloads of another owner: ${counts}`,
   );
   // Its Lease is renewed: a count of nothing would be of the wrong user.
   expect(requests.length).toBeGreaterThan(0);
@@ -117,6 +117,6 @@ it('a change of any of the workloads is seen all the same', async () => {
     }
   }, SCALED);
   measured(
-    `${STACKS * THEIRS_IN_EACH} workloads of somebody else have a second pod: in ${seconds(performance.now() - since)}`,
+    `${STACKS * THEIRS_IN_EACH} workloads of another owner have a second pod: in ${seconds(performance.now() - since)}`,
   );
 });

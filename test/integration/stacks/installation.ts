@@ -25,8 +25,8 @@ export class Installation {
    * Starts all but the operator, with a Deployment of the operator, which owns what the measurement deploys.
    *
    * @param user of the operator, whose requests are audited
-   * @param controllers of Kubernetes, beside those of workloads and namespaces
-   * @param rights of the operator, beside those of the chart
+   * @param controllers of Kubernetes, in addition to the controllers of workloads and namespaces
+   * @param rights of the operator, in addition to the rights of the chart
    * @param hasUserStacks whether the operator runs stacks of users, and has the rights for them
    */
   static async start(
@@ -65,7 +65,7 @@ export class Installation {
     await this.scene.f.startOperator(['--scrape-interval=1s', ...this.#flags, ...args], over);
   }
 
-  /** With exactly these arguments, beside those of a test. */
+  /** Starts with exactly these arguments and the arguments of a test. */
   async startWith(args: readonly string[]): Promise<void> {
     const over = { kubeconfig: this.scene.kubeconfig, prometheusUrl: undefined, pace: [] };
     await this.scene.f.startOperator(args, over);

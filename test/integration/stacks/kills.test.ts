@@ -26,20 +26,20 @@ import { Replicas } from './replicas.ts';
 import { LEASE_RIGHTS, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 
 /**
- * Stacks are brought up, upgraded and deleted over and over, while leaders of the operator are killed or told to end, and the API server
+ * Stacks are brought up, upgraded and deleted over and over, while leaders of the operator are killed or get SIGTERM, and the API server
  * is killed, at random times. They have files, high availability and claims. In each life of one of them an upgrade fails and is rolled
- * back, and in each life of another one a gate holds the upgrade for a while. STACK_KILLS: how many, a hundred in the long level; STACK_SEED: of
+ * back, and in each life of another stack a gate holds the upgrade for a while. STACK_KILLS: how many, a hundred in the long level; STACK_SEED: of
  * the random times.
  */
 const KILLS = Number(process.env.STACK_KILLS ?? '12');
 const SEED = Number(process.env.STACK_SEED ?? Date.now() % 1_000_000);
 const COURSES: Readonly<Record<string, Course>> = { s0: 'plain', s1: 'rollback', s2: 'gate' };
 const STACKS = Object.keys(COURSES);
-/** Of each so many, one is a change of the leader without a kill, and one is a kill of the API server. A dozen has at least one of each. */
+/** One of so many kills is a change of the leader without a kill, and one is a kill of the API server. A dozen has at least one of each. */
 const CHANGE_EVERY = Math.min(10, Math.ceil(KILLS / 3));
 const API_SERVER_EVERY = Math.min(20, Math.ceil(KILLS / 2));
 const LONGEST_PAUSE_MS = 1_500;
-/** Between those beyond STACK_KILLS, which come until enough of each phase has been seen: without it, no life gets on beside so many kills. */
+/** The rest between kills beyond STACK_KILLS, which come until enough of each phase has been seen: without it, no life progresses during so many kills. */
 const LONGEST_REST_MS = 12_000;
 /**
  * The kills go on until there are enough of each phase, a change that ran was rolled back, and a gate was opened, but not longer. That is
@@ -54,7 +54,7 @@ const REST_MS = 480_000;
 const LEADING = 0.8;
 /** Share of the changes that are finished before the next one. */
 const FINISHED = 0.5;
-/** What becomes of the first change of a stack, life by life: another one may come on the way, or the stack is deleted as it is then. */
+/** The end of the first change of a stack, life by life: another change may come on the way, or the stack is deleted as it is then. */
 const ENDINGS = ['finished', 'overtaken', 'deleted'] as const;
 /** A speed of a device, by which the gate is open or closed. */
 const GATE = { node: 'gate', open: 2, closed: 1 };
@@ -75,7 +75,7 @@ const TOO_FEW: Readonly<Record<Phase, number>> = {
   ...{ rollback: KILLS / 50, gate: KILLS / 50 },
 };
 const killedIn: Record<Phase, number> = { 'bring-up': 0, upgrade: 0, rollback: 0, gate: 0, deletion: 0 };
-/** What the lives have seen to its end. */
+/** Counts of completed lives, rollbacks and gates. */
 const seen = { lives: 0, rollbacks: 0, gates: 0 };
 let s: StackScene;
 let replicas: Replicas;
@@ -149,7 +149,7 @@ async function live(name: string, course: Course): Promise<void> {
   }
 }
 
-/** What is done as the first change of a stack. */
+/** The first change of a stack, by its course. */
 const UPGRADES: Readonly<Record<Course, Upgrade>> = {
   async plain(name, versions, { change }) {
     phases.set(name, 'upgrade');

@@ -11,17 +11,17 @@ import { connect } from '../../harness/runtimeScene.ts';
 
 /** The node of all pods. */
 export const NODE = 'n1';
-/** Of the older API, which the kubelet uses. */
+/** Events of the older API, which the kubelet uses. */
 const CORE_EVENTS: Resource<CoreV1Event> = {
   ...{ group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
 };
 
-/** What keeps the pods of a component from getting ready: the state of their container. */
+/** The fault that keeps the pods of a component from getting ready: the state of their container. */
 export interface Fault {
-  /** Of a container that waits. Absent: it runs, and is not ready. */
+  /** The reason of a container that waits. Absent: it runs, and is not ready. */
   readonly reason?: string;
   readonly message?: string;
-  /** Of its last run. */
+  /** The exit code of its last run. */
   readonly exitCode?: number;
   readonly restarts?: number;
   /** A warning about the pod. */

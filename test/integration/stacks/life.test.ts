@@ -11,7 +11,7 @@ import { sleep } from '../../harness/measured.ts';
 import { component, PERSON, unusedRights, startScene, USER, WAIT, type StackScene } from './scene.ts';
 import { ALL } from './shop.ts';
 
-/** The life of a stack: what others do to its objects, too. */
+/** The life of a stack, also with changes of its objects by others. */
 const IMAGE_FAULT = { reason: 'ImagePullBackOff', message: 'Back-off pulling image "db:1"' };
 let s: StackScene;
 
@@ -111,7 +111,7 @@ async function drifts(): Promise<Record<string, number>> {
   return Object.fromEntries(events.map(({ note, series }) => [note ?? '', series?.count ?? 1] as const));
 }
 
-it('corrects each field of its own that others change, once, names who, and makes deleted objects anew', async () => {
+it('corrects each field of its own that others change, once, names who, and makes deleted objects again', async () => {
   const before = s.writes().length;
   const containers = [{ name: 'web', image: 'another:1' }];
   const change = (fieldManager: string) =>
@@ -239,7 +239,7 @@ it('is deleted in the reverse order, also over a restart, and leaves nothing', a
 });
 
 it('uses each of its rights, and none that it does not have', () => {
-  // Those on the others: settings.test.ts, upgrades.test.ts, types.test.ts and builtIns.test.ts; those of every operator: defaultStack.test.ts.
+  // Rights on the others: settings.test.ts, upgrades.test.ts, types.test.ts and builtIns.test.ts; rights of every operator: defaultStack.test.ts.
   const others = [
     ...['configmaps', 'poddisruptionbudgets', 'controllerrevisions', 'pods'],
     ...['serviceaccounts', 'prometheusrules', 'events'],

@@ -3,7 +3,7 @@ import type { ComponentSpec, TrafficStackSpec } from '../../../src/api/trafficst
 import type { Expected } from './judge/content.ts';
 import { component } from './scene.ts';
 
-/** What is special about the upgrades of a stack. */
+/** The kind of the upgrades of a stack. */
 export type Course = 'plain' | 'rollback' | 'gate';
 /** A version of a component: pods of the version `bad` do not start. */
 export type Version = number | 'bad';
@@ -11,14 +11,14 @@ export type Version = number | 'bad';
 /** The components of each stack, in the order of their versions. */
 const NAMES = ['db', 'cache', 'api', 'auth', 'web', 'jobs', 'report', 'edge'] as const;
 type Short = (typeof NAMES)[number];
-/** Those that get a bad version: the number of the version, and its short name. */
+/** Components that get a bad version: the number of the version, and its short name. */
 export const MAY_FAIL: readonly (readonly [number, Short])[] = [
   [0, 'db'],
   [2, 'api'],
   [5, 'jobs'],
 ];
 export const COUNT = NAMES.length;
-/** Of a bad version. */
+/** The deadline of a bad version. */
 const DEADLINE = '4s';
 /** Nodes with this label have the pods of high availability. */
 export const ROLE = { role: 'master' };
@@ -81,7 +81,7 @@ const CLAIM: V1PersistentVolumeClaimTemplate = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
 };
 
-/** The claims of a stack that stay: those of db, which has the default policy. */
+/** The claims of a stack that stay: the claims of db, which has the default policy. */
 export function retainedClaims(stack: string): string[] {
   const ordinals = Array.from({ length: NODES_OF_ROLE }, (_, ordinal) => ordinal);
   return ordinals.map((ordinal) => `/registry/persistentvolumeclaims/default/data-${stack}-db-${ordinal}`);

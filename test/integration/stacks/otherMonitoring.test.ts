@@ -28,10 +28,10 @@ import { installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './t
  * src/controllers/trafficstack/observe/standIn/standIn.test.ts and decide/present/builtInExternal.test.ts.
  */
 const EXPORTER = { namespace: THEIR_PROMETHEUS.namespace, name: 'node-exporter' };
-/** Of the nodes; pods of the network of pods have another address here. */
+/** The address of the nodes; pods of the network of pods have another address here. */
 const NODE_ADDRESS = '192.0.2.1:9100';
 const POD_ADDRESS = '192.0.2.2:9100';
-/** Of the node, where a real node_exporter listens later on. */
+/** The address of the node, where a real node_exporter listens later on. */
 const IP = '127.0.0.77';
 const FLAGS = ['--default-stack', '--prometheus-storage-size=1Gi'];
 let i: Installation;
@@ -84,7 +84,7 @@ function createExporter(metadata: typeof EXPORTER, pod: Partial<V1PodSpec>): Pro
   });
 }
 
-/** Of somebody who may write to one namespace, which is sorted before that of the monitoring. */
+/** An object of a user who may write to one namespace, which is sorted before the namespace of the monitoring. */
 const FAKE = { namespace: 'aaa', name: 'node-exporter' };
 const FAKE_PROMETHEUS = { ...FAKE, name: 'prometheus-operated' };
 /** A DaemonSet without pods, and a server that answers with series of another node. */
@@ -116,7 +116,7 @@ const prometheusWith = (mode: ComponentSpec['mode']): ComponentSpec => ({
   type: 'Prometheus',
   mode,
 });
-/** What the Prometheus of the operator scrapes, by node. */
+/** Expects the targets of the operator's Prometheus, by node. */
 const areScraped = (wanted: Record<string, string>) =>
   vi.waitFor(async () => {
     const map = await s.f.client.get<V1ConfigMap>(CONFIG_MAPS, { ...PROMETHEUS, name: 'prometheus-targets' });
@@ -127,7 +127,7 @@ const hasNoExporter = () => vi.waitFor(() => expect(i.daemonSet()).rejects.toSat
 const restart = () => resolvingServices(() => i.restartOperator(...FLAGS));
 
 describe('a Prometheus that answers, and an exporter behind a proxy', () => {
-  it('are used by the stack default of a fresh install, beside what only looks like them, and nothing of the own ones is ever made', async () => {
+  it('are used by the stack default of a fresh install, despite lookalikes, and none of its own is ever made', async () => {
     await s.ready('default');
     const modes = (await s.stack('default')).spec.components.map(({ mode }) => mode);
     expect(modes).toEqual(['Auto', 'Auto']);
@@ -162,12 +162,12 @@ describe('a Prometheus that answers, and an exporter behind a proxy', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('that it does not answer is told within 10 s, and nothing is made in its place', async () => {
+  it('is reported within 10 s if it does not answer, and nothing is made in its place', async () => {
     await s.f.stopPrometheus();
     const since = performance.now();
     await becomes('prometheus', { state: 'Degraded', reason: 'ExternalUnusable' });
     const took = performance.now() - since;
-    measured(`a Prometheus of somebody else that does not answer is told after ${seconds(took)}`);
+    measured(`a Prometheus of another owner that does not answer is reported after ${seconds(took)}`);
     expect(took).toBeLessThan(SLACK * 10_000);
     await s.f.startPrometheus();
     await becomes('prometheus', { state: 'Ready', reason: 'Answering' });
@@ -207,7 +207,7 @@ describe('an exporter that the Prometheus of the operator scrapes', () => {
   /** Without a claim, which nobody binds here. */
   const metrics: ComponentSpec = { ...prometheusWith('Managed'), prometheus: { storage: {} } };
 
-  it('is used in place of that of the stack, which gives the port up; it is named, scraped and not written', async () => {
+  it('replaces the exporter of the stack, which gives the port up; it is named, scraped and not written', async () => {
     await s.f.client.delete(DAEMONSETS, EXPORTER);
     await s.f.client.delete(DAEMONSETS, FAKE);
     await change(exporterWith('Managed'), metrics);
@@ -251,7 +251,7 @@ describe('an exporter that the Prometheus of the operator scrapes', () => {
     await areScraped({ [NODE]: `${IP}:9100` });
   });
 
-  it('is named when that does not answer any more, also after a restart, and goes on to be scraped', async () => {
+  it('is named when it no longer answers, also after a restart, and is still scraped', async () => {
     await exporter!.stop();
     const wanted = {
       ...{ state: 'Degraded', reason: 'ExternalUnusable', uses: { kind: 'Node', name: NODE } },

@@ -3,7 +3,7 @@ import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
 import type { StackScene } from './scene.ts';
 
-/** What is there, and the last lines of the logs, for a failure. */
+/** The existing objects, and the last lines of the logs, for a failure. */
 export async function picture(s: StackScene): Promise<string> {
   const stacks = await s.f.client.list(TRAFFIC_STACKS);
   const pods = (await s.f.client.list(PODS)).map(({ metadata, status }) => {

@@ -48,7 +48,7 @@ export class Replicas {
   }
 
   /**
-   * Kills the leader, or the oldest replica if none leads, and starts another one.
+   * Kills the leader, or the oldest replica if none leads, and starts another.
    *
    * @returns whether it led: it held the Lease before the kill, and the Lease still named it after its end
    */
@@ -65,7 +65,7 @@ export class Replicas {
   }
 
   /**
-   * Tells the leader, or the oldest replica if none leads, to end, which gives the lead to the other one, and starts another replica.
+   * Sends SIGTERM to the leader, or the oldest replica if none leads, which gives the lead to the other replica, and starts another replica.
    *
    * @returns whether it led, and gave the Lease up
    */

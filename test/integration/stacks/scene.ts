@@ -25,7 +25,7 @@ import { Kubelet, NODE } from './kubelet.ts';
 /** For controllers of Kubernetes and the operator on a busy machine. */
 export const WAIT = { timeout: 120_000, interval: 200 };
 export const PERSON = { fieldManager: 'person' };
-/** The user of the operator, if a test does not need another one. Scenes with the same user and plane may share a control plane. */
+/** The user of the operator, if a test does not need its own. Scenes with the same user and plane may share a control plane. */
 export const USER = 'stack-operator';
 const NAMESPACE = 'traffic-operator-system';
 
@@ -33,14 +33,14 @@ const NAMESPACE = 'traffic-operator-system';
 export interface StackScene {
   readonly f: Fixture;
   readonly kubelet: Kubelet;
-  /** Of the operator. */
+  /** The kubeconfig of the operator. */
   readonly kubeconfig: string;
   startOperator(): Promise<void>;
   /** Ends the controllers of Kubernetes, and the scheduler. */
   stopControllers(): Promise<void>;
   /** Starts them again. */
   startControllers(): Promise<void>;
-  /** Ends the operator, and starts another one. */
+  /** Ends the operator, and starts it again. */
   restartOperator(): Promise<void>;
   stack(name?: string): Promise<TrafficStack>;
   component(name: string, stack?: string): Promise<ComponentStatus | undefined>;
@@ -52,7 +52,7 @@ export interface StackScene {
   ready(name?: string): Promise<void>;
   /** The names of all workloads, sorted. */
   workloads(): Promise<(string | undefined)[]>;
-  /** What the operator wrote to workloads, in its order: `patch deployments/web`. */
+  /** The writes of the operator to workloads, in their order: `patch deployments/web`. */
   writes(): string[];
   /** The names of workloads that it deleted, in their order. */
   deletions(): string[];
@@ -71,22 +71,22 @@ const WORKLOAD_CONTROLLERS = [
   'persistentvolumeclaim-protection-controller',
 ];
 
-/** Of an operator with leader election. */
+/** The right of an operator with leader election. */
 export const LEASE_RIGHTS: V1PolicyRule = {
   ...{ apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
   verbs: ['get', 'list', 'watch', 'create', 'update'],
 };
 
-/** What is special about a scene. */
+/** The options of a scene. */
 export interface SceneOptions {
   readonly plane?: ControlPlaneOptions;
-  /** Of Kubernetes, beside those of workloads. */
+  /** Controllers of Kubernetes, in addition to the controllers of workloads. */
   readonly controllers?: readonly string[];
-  /** Of kube-controller-manager. */
+  /** Arguments of kube-controller-manager. */
   readonly controllerArgs?: readonly string[];
-  /** The rights of the operator; default: exactly those of the chart. */
+  /** The rights of the operator; default: exactly the rights of the chart. */
   readonly rights?: (rules: readonly Rule[]) => readonly V1PolicyRule[];
-  /** Of the operator. */
+  /** Arguments of the operator. */
   readonly args?: readonly string[];
   /** Whether the operator has the rights for stacks of users. Default: true. Without, those on its own namespace are only there. */
   readonly hasUserStacks?: boolean;
@@ -212,7 +212,7 @@ export function unusedRights(
       .filter(of)
       .flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`).filter((right) => !used.has(right))),
   );
-  // A watch that begins with a list asks for the right to list, too: the audit log has no request of its own.
+  // A watch that begins with a list also asks for the right to list: the audit log has no request of its own.
   return unused.filter((right) => !used.has(right.replace(/^list /, 'watch ')));
 }
 

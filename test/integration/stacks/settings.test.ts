@@ -14,7 +14,7 @@ import {
 import { writesOf } from '../../harness/audit.ts';
 import { component, PERSON, startScene, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
 
-/** What components are made of beside their pods: files, conditions of readiness, claims, and how they are spread. */
+/** The parts of components except their pods: files, conditions of readiness, claims, and how they are spread. */
 const IN_DEFAULT = { namespace: 'default' };
 const ADDRESSES = '${components.db.addresses.map(a, a + ":" + string(components.db.port)).join(",")}';
 let s: StackScene;
@@ -44,7 +44,7 @@ const files = async () =>
   (await s.f.client.list(CONFIG_MAPS, IN_DEFAULT)).filter(({ metadata }) => metadata?.name?.startsWith('api-'));
 const deployment = (name: string) => s.f.client.get(DEPLOYMENTS, { ...IN_DEFAULT, name });
 
-/** What the operator wrote since a time, but status and events. An earlier write may be logged later. @param since of Date.now() */
+/** The writes of the operator since a time, except status and events. An earlier write may be logged later. @param since of Date.now() */
 const objectsWritten = (since: number) =>
   writesOf(s.f.controlPlane, USER)
     .filter(({ at }) => at >= since)

@@ -96,8 +96,8 @@ it('shows all components at once, and another stack goes on', async () => {
   });
 });
 
-it('names each write that hangs, and the components beside them get ready', async () => {
-  await took('each write that hangs is named, and components beside them are ready', 45_000, async () => {
+it('names each write that hangs, and the other components get ready', async () => {
+  await took('each write that hangs is named, and the other components are ready', 45_000, async () => {
     const { components = [] } = (await s.stack()).status ?? {};
     const of = (name: string) => components.find((each) => each.name === name);
     for (const name of STUCK) {

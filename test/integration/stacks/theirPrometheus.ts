@@ -3,11 +3,11 @@ import { NAMESPACES, SERVICES } from '../../../src/runtime/client/resources.ts';
 import { withNodeOptions } from '../../harness/nodeOptions.ts';
 import { WAIT, type StackScene } from './scene.ts';
 
-/** The Service of a Prometheus of somebody else, with the labels that prometheus-operator gives it. */
+/** The Service of a Prometheus of another owner, with the labels that prometheus-operator gives it. */
 export const THEIR_PROMETHEUS = { namespace: 'monitoring', name: 'prometheus-operated' };
 const RESOLVE = `--import=${new URL('../../harness/resolveServices.ts', import.meta.url).href}`;
 
-/** Makes the real Prometheus of the fixture one of somebody else: it is behind a Service, and has series. Makes the namespace, too. */
+/** Installs the real Prometheus of the fixture for another owner: it is behind a Service, and has series. Also creates the namespace. */
 export async function installTheirPrometheus({ f }: StackScene): Promise<void> {
   await vi.waitFor(async () => {
     const answer = await fetch(`${f.prometheusUrl}/api/v1/query?query=node_network_transmit_bytes_total`);

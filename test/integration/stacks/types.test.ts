@@ -63,7 +63,7 @@ const remove = async () => {
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
   await gone();
 };
-/** What the operator wrote to workloads and to these, from then on; several writes to one kind in a row are one. */
+/** The writes of the operator to workloads and to these, from then on; several writes to one kind in a row are one. */
 const writesTo = (plural: string, since: number): string[] => {
   const all = writesOf(s.f.controlPlane, USER).flatMap(({ verb, resource, name, code, at }) => {
     if (at < since || code >= 300) return [];
@@ -121,7 +121,7 @@ describe('Dashboards', () => {
     }, WAIT);
   });
 
-  it('move to another namespace, and those of somebody else, as of the chart, are left as they are until they are gone', async () => {
+  it('move to another namespace, and objects of another owner, as of the chart, are unchanged until they are gone', async () => {
     await s.change('main', [web, boards({ dashboards: { namespace: 'kube-public' } }), db]);
     await s.ready();
     expect(await dashboardsIn('kube-public')).toEqual(DASHBOARDS);
@@ -161,7 +161,7 @@ describe('Rules', () => {
   });
   const now = () => s.f.client.get(PROMETHEUS_RULES, RULES) as Promise<KubeObject & { spec: { groups: object[] } }>;
 
-  it('without the CRD of the Prometheus operator are told, and nothing else waits', async () => {
+  it('without the CRD of the Prometheus operator are reported, and nothing else waits', async () => {
     await s.create('main', [rules(), db, component('other')]);
     await s.becomes('rules', { state: 'Progressing', ...MISSING });
     await s.becomes('other', { state: 'Ready' });
@@ -279,7 +279,7 @@ describe('Weights', () => {
     expect(writesTo('trafficweights', since)).toEqual([]);
   });
 
-  it('of somebody else are used as they are, and removed with nothing', async () => {
+  it('of another owner are used as they are, and never removed', async () => {
     const theirs = dns(undefined, { name: 'theirs', mode: 'External', dependsOn: [] });
     await s.change('main', [web2, dns(spec(40)), db, { ...theirs, weights: undefined }]);
     await s.becomes('theirs', { state: 'Progressing', reason: 'ExternalMissing', mode: 'External' });

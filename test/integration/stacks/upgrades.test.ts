@@ -22,8 +22,8 @@ import { component, PERSON, startScene, unusedRights, USER, WAIT, type StackScen
 /** Upgrades that fail, that wait, and that go wave by wave. */
 const IN_DEFAULT = { namespace: 'default' };
 /**
- * Of images that do not start, in seconds. Others have the default. What the kubelet has reported by then is the reason that stays, so a busy
- * machine gets time to report it; of a component that is not restored, it is told later, too.
+ * Deadlines of images that do not start, in seconds. Others have the default. The kubelet's report by then is the reason that stays, so a busy
+ * machine gets time to report it; for a component that is not restored, it may come later.
  */
 const RESTORED_AFTER = Math.max(4, 3 * SLACK);
 const DEADLINES: Readonly<Record<string, number>> = {
@@ -94,7 +94,7 @@ const files = async () =>
   (await s.f.client.list(CONFIG_MAPS, IN_DEFAULT))
     .filter(({ metadata }) => metadata?.labels?.[COMPONENT_LABEL] === 'api')
     .map(({ data }) => data?.version);
-/** What is stored, by component. StatefulSets have ControllerRevisions of their own. */
+/** The stored revisions, by component. StatefulSets have ControllerRevisions of their own. */
 const stored = async () =>
   (await s.f.client.list(CONTROLLER_REVISIONS, IN_DEFAULT)).filter(({ metadata }) =>
     metadata?.ownerReferences?.some(({ kind }) => kind === TRAFFIC_STACKS.kind),
@@ -262,7 +262,7 @@ describe('the waves of an upgrade', () => {
   });
 });
 
-it('makes a component anew that gets another name, and changes what depends on it after that', async () => {
+it('makes a component again that gets another name, and changes its dependents after that', async () => {
   const renamed = (name: string, version: number) => [
     component(name, { image: 'store:1', workload: { name: 'store' } }),
     component('front', { image: `front:${version}`, dependsOn: [name] }),

@@ -10,7 +10,7 @@ import { startAwsProxy, type AwsProxy, type AwsRequest } from './awsProxy.ts';
 import { stubCredentials } from './credentials.ts';
 import { startZone, type Zone } from './zone.ts';
 
-/** What is asked of AWS, and as whom. moto itself allows everything to everybody. */
+/** Tests the requests to AWS, and their identity. moto itself allows everything to everybody. */
 const PAGE = readFileSync(new URL('../../../docs/weights.md', import.meta.url), 'utf8');
 const { signal } = new AbortController();
 
@@ -48,7 +48,7 @@ interface TableCall {
 }
 
 /**
- * What IAM asks of a request: the action, and the key of the row if it is of one. A transaction needs the right to each of its parts
+ * The action and the key of the row of a request, which IAM checks. A transaction needs the right to each of its parts
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html).
  */
 function actionsOf({ headers, body }: AwsRequest): [action: string, row: string | undefined][] {
@@ -68,7 +68,7 @@ const backendAt = (endpointUrl: string) =>
   new DynamoDbBackend({ tableName: table.name, region: 'eu-west-1', endpointUrl, clusterName: 'cluster-a' });
 
 describe('the policy in docs/weights.md', () => {
-  it('is what a cluster needs to read, create, acknowledge and mark its row, and to know that another one has traffic', async () => {
+  it('is what a cluster needs to read, create, acknowledge and mark its row, and to know that another cluster has traffic', async () => {
     const backend = backendAt(proxy.url);
     const read = (allowAllZero = false) => backend.read({ known: 100, initialWeight: 0, allowAllZero }, signal);
     await read();

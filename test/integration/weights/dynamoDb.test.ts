@@ -26,7 +26,7 @@ afterAll(async () => {
 /** A row of no table that moto has. */
 const OTHER = { tableName: 't', region: 'eu-west-1', clusterName: 'a' };
 
-/** Of a cluster that never had a weight. */
+/** The options of a cluster that never had a weight. */
 const first = (initialWeight: number) => ({ known: undefined, initialWeight, allowAllZero: false });
 
 const backend = (clusterName: string, over: { tableName?: string } = {}): DynamoDbBackend =>
@@ -35,11 +35,11 @@ const backend = (clusterName: string, over: { tableName?: string } = {}): Dynamo
     ...over,
   });
 
-/** What a read resolves to, or rejects with. */
+/** The result of a read, or the error that it rejects with. */
 const resultOf = (one: DynamoDbBackend): Promise<unknown> =>
   one.read(first(0), signal).catch((error: unknown) => error);
 
-/** The same, from a server that answers so in place of DynamoDB. */
+/** The same, from a server that answers so instead of DynamoDB. */
 async function readFrom(answer: RequestListener): Promise<unknown> {
   const server = createServer(answer);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -82,7 +82,7 @@ describe('the row of a cluster', () => {
     expect(await backend('half').read(first(5), signal)).toEqual({ desired: 75, current: undefined });
   });
 
-  it('gets the weight that is in force, unless another one is desired by now', async () => {
+  it('gets the weight that is in force, unless another weight is desired by now', async () => {
     await table.put('ack', weights(75, 50));
     expect(await backend('ack').acknowledge(75, signal)).toBe(true);
     expect(await table.row('ack')).toEqual({ desired: 75, current: 75 });
@@ -111,7 +111,7 @@ describe('a cluster that goes to 0', () => {
     for (const name of ['a', 'b', 'c']) await clusters.delete(name);
   });
 
-  it('may while another one has traffic, and not as the last one', async () => {
+  it('may while another cluster has traffic, and not as the last one', async () => {
     await clusters.put('a', weights(0, 75));
     await clusters.put('b', weights(0, 25));
     await clusters.put('c', weights(100, 0));
@@ -191,7 +191,7 @@ describe('a cluster that goes to 0', () => {
   it.each([
     ['the others cannot be read', { Scan: errorOf('ResourceNotFoundException') }, 'ResourceNotFoundException'],
     [
-      'somebody else writes a row at the same time',
+      'another program writes a row at the same time',
       {
         TransactWriteItems: errorOf('TransactionCanceledException', {
           CancellationReasons: [{ Code: 'TransactionConflict' }],
@@ -236,7 +236,7 @@ describe('a failure', () => {
     expect(message).toMatch(NO_ANSWER);
   });
 
-  /** What reading from a server says that answers so. */
+  /** The error of reading from a server that answers so. */
   const failureOf = async (answer: (response: ServerResponse) => void): Promise<BackendError> =>
     thrown(await readFrom((_, response) => answer(response)));
 

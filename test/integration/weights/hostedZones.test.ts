@@ -8,7 +8,7 @@ import { Ingresses, PERSON } from './ingresses.ts';
 import { conditionOf, startScene, WAIT, weightNamed, type WeightScene } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
-/** What Route 53 would refuse is named, and not written. */
+/** Tests that records that Route 53 would refuse are named, and not written. */
 const DOMAIN = 'example.org';
 /** A period of the reads is 40 s, and one may fail on a busy machine. */
 const READ = { timeout: 240_000, interval: 500 };
@@ -82,7 +82,7 @@ it('records that Route 53 would refuse are named and not written, and all others
   }, WAIT);
 });
 
-it('records of another TTL get that of the other clusters, so that weights go on to arrive', async () => {
+it('records of another TTL get the TTL of the other clusters, so that weights still arrive', async () => {
   await change({ recordTTL: 60 });
   await ingresses.deploy('lagging');
   await vi.waitFor(async () => {

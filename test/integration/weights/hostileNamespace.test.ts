@@ -15,7 +15,7 @@ const TENANT = 'tenant';
 const COUNT = 200;
 /** Rules of an Ingress, and records of a DNSEndpoint: 0.4 MB each. */
 const HOSTS = 2_000;
-/** Of the chart. V8 takes half of the memory that a container may have for its heap, and ends the process beyond. */
+/** The memory limit of the chart. V8 takes half of the memory that a container may have for its heap, and ends the process beyond. */
 const MEMORY_LIMIT_MIB = 384;
 const HEAP = `--max-old-space-size=${MEMORY_LIMIT_MIB / 2}`;
 const AT_ONCE = 8;

@@ -141,7 +141,7 @@ it('one of another namespace does not change the weight of its host, also while 
   await vi.waitFor(async () => expect(await weights('second')).toEqual({ 'moved.example.org': '75' }), WAIT);
 });
 
-it('keeps its records while its Gateway is made anew, and loses them when no Gateway accepts it', async () => {
+it('keeps its records while its Gateway is created again, and loses them when no Gateway accepts it', async () => {
   const { resourceVersion } = (await ingresses.endpoint('api.httproute'))?.metadata ?? {};
   await routes.deleteGateway('gateway');
   await ingresses.deploy('later');

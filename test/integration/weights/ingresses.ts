@@ -7,14 +7,14 @@ import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../src/weights/records/en
 export const ANNOTATION = 'dns.adevinta.com/traffic-weight';
 export const PERSON = { fieldManager: 'person' };
 
-/** What an Ingress has besides its name. */
+/** The fields of an Ingress besides its name. */
 export interface Deployed {
   /** Default: its name within example.org. */
   readonly host?: string;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What people and other controllers do with the Ingresses of the namespace `default`. */
+/** Actions of people and other controllers on the Ingresses of the namespace `default`. */
 export class Ingresses {
   readonly #client: Client;
 

@@ -112,7 +112,7 @@ it('goes back when the gate fails, stays back, and tries again for another weigh
   const idle = `${BUSY} < 50`;
   await vi.waitFor(async () => expect(await asked(idle)).toBe(1), WAIT);
   const { resourceVersion } = (await ingresses.endpoint('web'))?.metadata ?? {};
-  // A reconcile, which must not begin anew.
+  // A reconcile, which must not begin again.
   await desire(0, { ramp: { step: 21, interval: null } });
   await vi.waitFor(async () => {
     const { metadata, status } = await weightNamed(f);

@@ -67,7 +67,7 @@ function ingress(host: string, annotation: string | undefined): V1Ingress {
   };
 }
 
-/** What its records follow from, beside the Ingress. */
+/** The settings that decide its records, in addition to the Ingress. */
 interface Settings {
   readonly clusterName: string;
   readonly clusterWeight: number;

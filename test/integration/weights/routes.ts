@@ -14,7 +14,7 @@ export async function installGatewayApi(client: Client): Promise<void> {
   await installCrd(client, routes, HTTP_ROUTES);
 }
 
-/** What people do with Gateways and HTTPRoutes of the namespace `default`, and what a controller of Gateways says. */
+/** Actions of people on Gateways and HTTPRoutes of the namespace `default`, and the status that a controller of Gateways writes. */
 export class Routes {
   readonly #client: Client;
 

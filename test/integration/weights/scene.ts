@@ -30,7 +30,7 @@ interface SceneOptions {
  *
  * @param user of the operator
  * @param options.args of the operator
- * @param options.apiServerFlags besides those of every API server
+ * @param options.apiServerFlags in addition to the flags of every API server
  */
 export async function startScene(
   user: string,

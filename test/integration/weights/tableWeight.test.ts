@@ -23,7 +23,7 @@ const USER = 'table-operator';
 const PART = 'example.org/part';
 /** Longer than a read, which follows the one before after 20 s. With OUTAGE_SECONDS=3600, an hour. */
 const OUTAGE_MS = Number(process.env.OUTAGE_SECONDS ?? 25) * 1_000;
-/** By default, an API server deletes an event after an hour, and that of the beginning is counted at the end. */
+/** By default, an API server deletes an event after an hour, and the event of the beginning is counted at the end. */
 const EVENTS_STAY = process.env.OUTAGE_SECONDS === undefined ? {} : { apiServerFlags: ['--event-ttl=48h'] };
 const SECRETS = {
   AWS_ACCESS_KEY_ID: 'AKIASECRETKEY0000001',
@@ -122,7 +122,7 @@ it('creates a lost row with the weight that the records have, also after a resta
 it('acknowledges a weight only when all TrafficWeights of the cluster have it in force', async () => {
   await ingresses.annotate('web', 'one', PART);
   const { spec } = await main();
-  // In force at once, and the other one when external-dns has read it.
+  // In force at once, and the other part when external-dns has read it.
   const first = { annotationFilter: `${PART}=one`, acknowledge: 'Applied' };
   await f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec: first }, PERSON);
   const second = { ...spec, annotationFilter: `${PART}=two` };

@@ -101,7 +101,7 @@ describe('a TrafficWeight', () => {
       annotations: { [KEPT_ANNOTATION]: '25%' },
       ownerReferences: [{ kind: 'Ingress', name: 'share', uid: ingress.metadata?.uid, controller: true }],
     });
-    // A field that was created with POST would stay when it is not applied any more.
+    // A field that was created with POST would stay when it is no longer applied.
     const fields = made?.metadata?.managedFields?.filter(({ subresource }) => subresource === undefined);
     expect(fields).toMatchObject([{ operation: 'Apply' }]);
     expect(made?.spec?.endpoints).toMatchObject([
@@ -186,7 +186,7 @@ describe('a TrafficWeight', () => {
     await vi.waitFor(async () => expect(await ingresses.weights('share')).toEqual({ 'share.example.org': '20' }), WAIT);
   });
 
-  it('leaves a DNSEndpoint of somebody else alone, and names it', async () => {
+  it('does not touch a DNSEndpoint of another owner, and names it', async () => {
     const foreign = { endpoints: [{ dnsName: 'x.example.org', recordType: 'A', targets: ['192.0.2.9'] }] };
     await f.client.create(DNS_ENDPOINTS, { metadata: { name: 'foreign', namespace: 'default' }, spec: foreign });
     await ingresses.deploy('foreign');
@@ -219,7 +219,7 @@ describe('a TrafficWeight', () => {
     expect((await ingresses.endpoint('plain'))?.spec?.endpoints).toMatchObject([{ targets: ['lb.example.net'] }]);
   });
 
-  it('removes the records of an Ingress that is not selected any more, and no others', async () => {
+  it('removes the records of an Ingress that is no longer selected, and no others', async () => {
     await Promise.all(['share', 'down'].map((name) => ingresses.annotate(name, 'public', 'zone')));
     await change({ annotationFilter: 'zone=public' });
     await vi.waitFor(async () => expect(await ingresses.endpoint('plain')).toBeUndefined(), WAIT);
@@ -245,7 +245,7 @@ describe('a TrafficWeight', () => {
   });
 
   it('has a dashboard whose queries find numbers', async () => {
-    // The test before has made the records anew.
+    // The test before has created the records again.
     await sync();
     const queries = panelQueries(VARIABLES).filter(({ where }) => where.startsWith(`${uidOf('weights')} /`));
     expect(queries.length).toBeGreaterThan(4);

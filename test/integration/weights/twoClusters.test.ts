@@ -23,7 +23,7 @@ const WEB = `web.${DOMAIN}.`;
 const SHOP = `shop.${DOMAIN}.`;
 /** From a changed weight in the table to the record set. */
 const GOAL_MS = 60_000;
-/** Of somebody else, and not weighted. */
+/** A record of another owner, not weighted. */
 const FOREIGN: ResourceRecordSet = {
   ...{ Name: `static.${DOMAIN}.`, Type: 'A', TTL: 60, ResourceRecords: [{ Value: '192.0.2.9' }] },
 };
@@ -81,7 +81,7 @@ class Cluster {
     await this.scene.f.stop();
   }
 
-  /** That the weight is in the zone, and the table says so. */
+  /** Waits until the weight is in the zone, and the table says so. */
   async isAcknowledged(weight: number): Promise<void> {
     expect(await zone.weightsOf(this.name)).toMatchObject({ [WEB]: weight });
     expect(await table.row(this.name)).toEqual({ desired: weight, current: weight });
@@ -157,7 +157,7 @@ it('acknowledge nothing while external-dns is away, and everything when it is ba
 
 /** From the start of the operator to its end: it has then read, decided, written, or acknowledged, and external-dns has published or not. */
 const KILLED_AFTER_MS = [600, 1_500, 0, 2_500, 300, 4_000, 1_000];
-/** Rows of the README before the last one. recordSets.test.ts has all of them, without kills; WEIGHT_KILLS=6 has all of them here, too. */
+/** Rows of the README before the last one. recordSets.test.ts has all of them, without kills; WEIGHT_KILLS=6 also has all of them here. */
 const ROWS = Number(process.env.WEIGHT_KILLS ?? '1');
 
 it('have the products of the README in the zone, and acknowledge them, whenever both programs are killed', async () => {

@@ -19,7 +19,7 @@ import { Ingresses, PERSON } from './ingresses.ts';
 import { WAIT } from './scene.ts';
 import { startZone, type Zone } from './zone.ts';
 
-/** `weights` in place of k8s-traffic-controller: with its flags, its table, and no CRD of this operator. */
+/** `weights` instead of k8s-traffic-controller: with its flags, its table, and no CRD of this operator. */
 const DOMAIN = 'example.org';
 const USER = 'traffic-controller';
 const OTHER_USER = 'traffic-controller-before';
@@ -27,9 +27,9 @@ const OTHER_USER = 'traffic-controller-before';
 const FILTER = 'example.org/dns';
 const LEADING = ['--enable-leader-election'];
 const ORIGINAL_LEASE = { namespace: 'default', name: 'a5568bf5.dns.adevinta.com' };
-/** What docs/weights.md adds to what the original's chart grants: the YAML block of rules. */
+/** The rules that docs/weights.md adds to the rights of the original's chart: its YAML block. */
 const ADDED_RIGHTS = addedRights();
-/** What the original's chart grants. */
+/** The rights that the original's chart grants. */
 const ORIGINAL_RIGHTS: V1PolicyRule[] = [
   {
     apiGroups: ['externaldns.k8s.io'],

@@ -23,7 +23,7 @@ const blocks = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block);
 const [WEIGHT = ''] = blocks(TRY_IT, 'yaml');
 const COMMANDS = blocks(TRY_IT, 'sh').find((block) => block.includes('create ingress')) ?? '';
-/** What follows a command in a block. */
+/** The commands of the blocks with their outputs. */
 const OUTPUTS = blocks(TRY_IT, 'console').flatMap((block) =>
   block
     .split(/^[$] /m)
@@ -70,7 +70,7 @@ async function run({ scene }: Cluster, commands: string): Promise<string> {
   return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env })).stdout;
 }
 
-/** What the controllers of a cluster do: load balancers have addresses, and Services with pods have endpoints. */
+/** Acts as the controllers of a cluster: load balancers have addresses, and Services with pods have endpoints. */
 async function act({ scene }: Cluster): Promise<void> {
   const ingresses = new Ingresses(scene.f.client);
   for (const name of ['shop', 'blog', 'api']) await ingresses.setAddresses(name, [{ hostname: 'lb.example.net' }]);
@@ -132,7 +132,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** The names of all fields, but for those of label selectors and conditions, which are Kubernetes' own. */
+/** The names of all fields, except fields of label selectors and conditions, which are Kubernetes' own. */
 function fieldsOf({ properties = {}, items }: Schema): string[] {
   const own = Object.entries(properties).flatMap(([name, schema]) =>
     name === 'namespaceSelector' || name === 'conditions' ? [name] : [name, ...fieldsOf(schema)],

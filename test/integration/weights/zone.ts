@@ -19,7 +19,7 @@ export interface Zone {
   marks(): Promise<ResourceRecordSet[]>;
   /** The weights of a cluster's record sets, by name with a dot at its end. */
   weightsOf(setIdentifier: string): Promise<Record<string, number | undefined>>;
-  /** What somebody other than external-dns does. */
+  /** Changes records as a client other than external-dns. */
   change(action: 'UPSERT' | 'DELETE', ...sets: ResourceRecordSet[]): Promise<void>;
   stop(): Promise<void>;
 }

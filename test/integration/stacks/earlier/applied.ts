@@ -4,7 +4,7 @@ type Value = unknown;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a field manager applied of an object: the fields of its entry in `managedFields`, with their values, and the identity.
+ * The part of an object that a field manager applied: the fields of its entry in `managedFields`, with their values, and the identity.
  *
  * @throws Error if it has not applied the object
  */

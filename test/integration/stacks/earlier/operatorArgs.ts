@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../../scripts/chart/helm.ts';
 
-/** Those that a test sets itself: addresses, and the election, in which it has no opponent. */
+/** Arguments that a test sets itself: addresses, and the election, in which it has no opponent. */
 const OF_TEST = /^manager$|^--(leader-elect|health-probe-bind-address|metrics-bind-address)\b/;
 
 /**

@@ -108,7 +108,7 @@ function ownedBy({ metadata }: KubeObject, kind: string): V1OwnerReference {
   return { apiVersion: 'apps/v1', kind, name: metadata?.name ?? '', uid: metadata?.uid ?? '', controller: true };
 }
 
-/** What the measurement has written, when nothing changes any more. */
+/** The objects that the measurement has written, when nothing changes. */
 async function quietly(client: Client): Promise<KubeObject[]> {
   const versionsOf = (list: readonly KubeObject[]): string =>
     list.map(({ metadata }) => metadata?.resourceVersion).join();

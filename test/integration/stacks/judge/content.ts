@@ -4,7 +4,7 @@ import type { ComponentSpec, TrafficStack } from '../../../../src/api/trafficsta
 import type { KubeObject } from '../../../../src/runtime/client/resource.ts';
 import { isEnding, isRemoval, isStack, isWorkload, nameOf, ownerOf, uidOf, type World, type Write } from './world.ts';
 
-/** What is expected of the components, beside what their specs say. */
+/** Expectations of the components, in addition to their specs. */
 export interface Expected {
   /** The rendered files of a component with this image; undefined if it has none. */
   readonly filesOf: (component: string, image: string) => Readonly<Record<string, string>> | undefined;
@@ -12,7 +12,7 @@ export interface Expected {
   readonly nodes: number;
 }
 
-/** What is wrong with the files of a new pod: they must be those of its image. */
+/** The faults of the files of a new pod: they must belong to its image. */
 export function wrongFiles({ key, before, object }: Write, { now }: World, { filesOf }: Expected): string[] {
   if (!key.startsWith('/registry/pods/') || before !== undefined || object === undefined) return [];
   const { spec, metadata } = object as V1Pod;
@@ -23,7 +23,7 @@ export function wrongFiles({ key, before, object }: Write, { now }: World, { fil
     return data;
   });
   const isAsWanted = isDeepStrictEqual(found, wanted === undefined ? [] : [wanted]);
-  return isAsWanted ? [] : [`${key} began with other files than those of ${spec?.containers[0]?.image ?? ''}`];
+  return isAsWanted ? [] : [`${key} began with other files than the files of ${spec?.containers[0]?.image ?? ''}`];
 }
 
 /** Files that were changed, or removed, under pods of a component that is not being removed. */
@@ -46,7 +46,7 @@ function mountsOf(pod: KubeObject): string[] {
   return ((pod as V1Pod).spec?.volumes ?? []).flatMap(({ configMap }) => configMap?.name ?? []);
 }
 
-/** What is wrong with a workload of a stack with high availability: its pods are counted by node, and it has a budget before it is made. */
+/** The faults of a workload of a stack with high availability: its pods are counted by node, and it has a budget before it is made. */
 export function notAvailable({ key, before, object }: Write, world: World, { nodes }: Expected): string[] {
   if (!isWorkload(key) || object === undefined) return [];
   const name = nameOf(object);
@@ -58,7 +58,7 @@ export function notAvailable({ key, before, object }: Write, world: World, { nod
   const { replicas } = (object as V1Deployment).spec ?? {};
   const budget = `/registry/poddisruptionbudgets/${object.metadata?.namespace ?? ''}/${name}`;
   return [
-    ...(replicas === nodes ? [] : [`${name} has ${replicas ?? 'no number of'} pods in place of ${nodes}`]),
+    ...(replicas === nodes ? [] : [`${name} has ${replicas ?? 'no number of'} pods instead of ${nodes}`]),
     ...(before === undefined && !world.now.has(budget) ? [`${name} was made without a budget`] : []),
   ];
 }
@@ -75,7 +75,7 @@ export function lostClaims(write: Write, policies: ReadonlyMap<string, string>):
   return policy === 'Delete' ? [] : [`${key} was removed, with the policy ${policy ?? 'Retain'}`];
 }
 
-/** What a stack that is gone has left: objects of its own, or pods. */
+/** The remains of a stack that is gone: objects of its own, or pods. */
 export function leftBy({ key, before, object }: Write, { now }: World): string[] {
   if (!isStack(key) || before === undefined || object !== undefined) return [];
   const { spec } = before as TrafficStack;

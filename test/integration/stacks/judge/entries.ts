@@ -9,7 +9,7 @@ import type { Expected } from './content.ts';
 import type { Change } from './history.ts';
 import { judge } from './judge.ts';
 
-/** What histories are made of, for the tests of the judge. */
+/** Entries of histories, for the tests of the judge. */
 const UID = 'stack-1';
 export const STACK = '/registry/traffic.example.com/trafficstacks/main';
 export const [DB, WEB] = ['/registry/statefulsets/default/db', '/registry/deployments/default/web'];
@@ -17,7 +17,7 @@ const EXPECTED: Expected = { filesOf: (name, image) => (name === 'web' ? { image
 
 export type Entry = readonly [key: string, object: object | undefined];
 
-/** What the judge names, without the revisions. */
+/** The violations that the judge names, without the revisions. */
 export const violations = (...entries: Entry[]) =>
   judge(
     entries.map(([key, object], n): Change => ({ revision: n + 1, key, object: object })),

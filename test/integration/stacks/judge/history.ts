@@ -27,7 +27,7 @@ interface RangeAnswer {
 
 const END = '/registry/~end';
 const ALL = { key: base64('/registry/'), range_end: base64('/registry0') };
-/** What is judged: stacks, all that they have, and the pods and claims of that. */
+/** The keys that are judged: stacks, all their objects, and the pods and claims of these objects. */
 const JUDGED = new RegExp(
   `^/registry/(${[
     ...['deployments', 'statefulsets', 'daemonsets', 'pods', 'services/specs', 'configmaps', 'persistentvolumeclaims'],

@@ -34,7 +34,7 @@ describe('the order', () => {
       ['web with web:1 was applied: before db was ready'],
     ],
     [
-      'a change before that of its dependency',
+      'a change before the change of its dependency',
       [...UP, stack({ db: 'db:2', web: 'web:2' }), workload(WEB, 'web:2')],
       ['web with web:2 was applied: before db was ready'],
     ],
@@ -142,22 +142,22 @@ describe('files', () => {
     [
       'of another image',
       [...UP, files('web:2'), pod('web', 'web:1', 'web-etc')],
-      ['/registry/pods/default/web-0 began with other files than those of web:1'],
+      ['/registry/pods/default/web-0 began with other files than the files of web:1'],
     ],
     [
       'that are not there',
       [...UP, pod('web', 'web:1', 'web-etc')],
-      ['/registry/pods/default/web-0 began with other files than those of web:1'],
+      ['/registry/pods/default/web-0 began with other files than the files of web:1'],
     ],
     [
       'that are not mounted',
       [...UP, pod('web', 'web:1')],
-      ['/registry/pods/default/web-0 began with other files than those of web:1'],
+      ['/registry/pods/default/web-0 began with other files than the files of web:1'],
     ],
     [
       'of a component that has none',
       [...UP, pod('db', 'db:1', 'web-etc')],
-      ['/registry/pods/default/db-0 began with other files than those of db:1'],
+      ['/registry/pods/default/db-0 began with other files than the files of db:1'],
     ],
     ['that are changed', [...begun, files('web:2')], [`${FILES} was changed`]],
     [
@@ -181,7 +181,7 @@ describe('high availability', () => {
     [
       'with another number of pods',
       [budget, workload(DB, 'db:1', { replicas: 1, available: 1 })],
-      ['db has 1 pods in place of 2'],
+      ['db has 1 pods instead of 2'],
     ],
   ])('%s', (_, entries, wanted) => {
     expect(violations(stack({ spec }), ...entries)).toEqual(wanted);

@@ -5,12 +5,12 @@ import { isOfLaterWave, tooEarly, usersOf } from './order.ts';
 import { againstGate, isGated, isRestored, untruths, wronglyRestored } from './upgrade.ts';
 import { imageOf, isRemoval, isStack, isWorkload, nameOf, ownerOf, World, type Write } from './world.ts';
 
-/** How many of them there were, so that a test can tell that they have been judged. */
+/** Counts of the judged items, so that a test knows that they have been judged. */
 export interface Counts {
   /** Workloads that were created, changed to another image, restored to an older one, and removed. */
   created: number;
   changed: number;
-  /** Those of the changed ones that had to wait for an earlier wave. */
+  /** Changed workloads that had to wait for an earlier wave. */
   waited: number;
   restored: number;
   removed: number;
@@ -22,9 +22,9 @@ export interface Counts {
   claims: number;
 }
 
-/** What the history shows of the stacks. */
+/** The result of the history of the stacks. */
 export interface Verdict extends Readonly<Counts> {
-  /** What was not as it must be, one sentence each. */
+  /** The violations, one sentence each. */
   readonly violations: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface Verdict extends Readonly<Counts> {
  * | a status says that a component is Ready with a version | the workload was available with that version                    |
  * | any object of a stack whose gate is closed | it is not changed, removed or added to a component that exists             |
  * | a workload with high availability | it has a pod for each node, and a budget before it is created                       |
- * | a pod begins                      | its files are those of its image                                                    |
+ * | a pod begins                      | its files belong to its image                                                       |
  * | a ConfigMap                       | it is never changed, and not removed under a pod, unless the stack is being deleted |
  * | a claim is removed                | its policy is Delete                                                                |
  * | a stack is gone                   | no object of it and none of its pods is there                                       |
@@ -58,7 +58,7 @@ export function judge(changes: readonly Change[], expected: Expected): Verdict {
     withFiles: 0,
     claims: 0,
   };
-  /** Of claims, by component. */
+  /** The policies of claims, by component. */
   const policies = new Map<string, string>();
   for (const change of changes) {
     const write = world.take(change);

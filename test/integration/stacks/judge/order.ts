@@ -57,7 +57,7 @@ function withWantedImage(name: string, components: Components, world: World): Ku
   return found !== undefined && imageOf(found) === wanted ? found : undefined;
 }
 
-/** What is there of the components that depend on a workload, without claims: those that are kept have the labels, too. */
+/** The existing objects of the components that depend on a workload, without claims: kept claims also have the labels. */
 export function usersOf(object: KubeObject, specs: readonly TrafficStack['spec'][], { now }: World): string[] {
   const users = new Set(
     specs.flatMap(({ components }) =>

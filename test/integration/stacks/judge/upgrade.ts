@@ -21,7 +21,7 @@ export function isGated({ metadata, spec }: TrafficStack): boolean {
   return spec.upgrade?.query !== undefined && metadata?.annotations?.[GATE_OPENED] === undefined;
 }
 
-/** What a write did in spite of a closed gate: nothing of a component that exists may be changed, added or removed. */
+/** The faults of a write in spite of a closed gate: nothing of a component that exists may be changed, added or removed. */
 export function againstGate(write: Write, world: World): string[] {
   const { key, before, object } = write;
   const stack = world.stackOf(object ?? before);
@@ -40,7 +40,7 @@ function verbOf(write: Write, world: World): string | undefined {
   return isNew ? undefined : 'added';
 }
 
-/** What the operator decides about an object. */
+/** The part of an object that the operator decides. */
 function contentOf(object: KubeObject): string {
   const { spec, data } = object as { spec?: unknown; data?: unknown };
   return JSON.stringify([object.metadata?.labels, spec, data]);
@@ -52,7 +52,7 @@ export function isRestored({ before, object }: Write, world: World): boolean {
   return before !== undefined && imageOf(before) === failed && imageOf(object) !== failed;
 }
 
-/** What is wrong with a workload that was restored: it must be exactly as it was when its component was said to be Ready last. */
+/** The fault of a workload that was restored: it must be exactly as it was when its component was said to be Ready last. */
 export function wronglyRestored(object: KubeObject, world: World): string | undefined {
   const what = `${nameOf(object)} was restored to ${imageOf(object) ?? ''}`;
   if (world.readyTemplateOf(object) !== templateOf(object)) return `${what}, which is not its last ready revision`;

@@ -12,7 +12,7 @@ export interface Write {
   readonly object: KubeObject | undefined;
 }
 
-/** What the cluster has after a write, and what is known of the time before. */
+/** The content of the cluster after a write, and the knowledge of the time before. */
 export class World {
   readonly now = new Map<string, KubeObject>();
   /** By the uid of the stack. */
@@ -73,7 +73,7 @@ export class World {
     if (!isDeepStrictEqual(known.at(-1), stack.spec)) this.#specs.set(uid, [...known, stack.spec]);
     for (const { name, state, version } of stack.status?.components ?? []) {
       const workload = this.workloadOf(name);
-      // A status that somebody else has written over may be older than the workload.
+      // A status that another client has written over may be older than the workload.
       if (state !== 'Ready' || workload === undefined || imageOf(workload) !== version) continue;
       this.#ready.set(`${uid} ${name}`, templateOf(workload));
     }
