@@ -6,7 +6,7 @@ import { loadKubeConfig } from '../kubeConfig.ts';
 import { messageOf } from '../testing/usageProblem.ts';
 import { manager } from './command.ts';
 
-/** What is wrong at the start is told without the secret in it, and with what it is in. */
+/** A fault at the start is reported without the secret in it, and with its place. */
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'traffic-secrets-'));

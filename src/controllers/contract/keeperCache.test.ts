@@ -32,7 +32,7 @@ describe('what stacks ask of a controller', () => {
     ['they are not read yet', { synced: false }, undefined, false, []],
     ['they are read', { list: [NAMED] }, { server: { isOn: false, isKept: false, isUndecided: false } }, true, []],
     ['they may not be read', { synced: false, status: 403 }, undefined, true, ['Forbidden']],
-    ['they may not be watched any more: what was read may be old', { status: 403 }, undefined, true, ['Forbidden']],
+    ['they may no longer be watched: the cache may be old', { status: 403 }, undefined, true, ['Forbidden']],
     ['their CRD is not installed', { synced: false, status: 404 }, BY_DEFAULT, true, ['CrdMissing']],
   ])('%s', (_, state, keepers, settled, refusals) => {
     const cache = createKeeperCache(source(state).stacks, TYPES, [], BY_FLAGS);
@@ -51,7 +51,7 @@ describe('what stacks ask of a controller', () => {
     expect(createKeeperCache(stacks, TYPES, [], new Set()).refusals()).toEqual([]);
   });
 
-  it('is told when it changes, and not with each report of a stack', () => {
+  it('sends an event when it changes, and not with each report of a stack', () => {
     const list: TrafficStack[] = [];
     const { stacks, tell } = source({ list });
     let told = 0;

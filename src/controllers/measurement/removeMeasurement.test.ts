@@ -25,7 +25,7 @@ describe('removeMeasurement', () => {
     expect(client.writes.at(-1)).toBe('delete Namespace op-node-exporter');
   });
 
-  it('removes what a stack has, which nobody runs any more', async () => {
+  it('removes the objects of a stack that no longer runs', async () => {
     const owner = { apiVersion: 'traffic.example.com/v1alpha1', kind: 'TrafficStack', name: 'default', uid: 'u' };
     const ownerReferences = [{ ...owner, controller: true }];
     const owned = ALL.map((object) => ({ ...object, metadata: { ...object.metadata, ownerReferences } }));

@@ -143,7 +143,7 @@ describe('TargetsPass', () => {
     expect(data!['targets.json']).toBe('[]\n');
   });
 
-  it('writes the exporters of somebody else beside its own, and one of them for each node', async () => {
+  it('writes the exporters of another owner and its own, and one of them for each node', async () => {
     nodes = ['a', 'b'];
     used = [
       { node: 'b', address: '192.0.2.2:9100' },

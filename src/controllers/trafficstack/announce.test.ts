@@ -35,7 +35,7 @@ it('nothing is created while the status, and with it the inventory, cannot be wr
   expect(seen).toEqual([]);
 });
 
-it('what exists is corrected all the same, and the failure is told', async () => {
+it('existing objects are corrected all the same, and the failure is reported', async () => {
   const { cluster, seen } = scene();
   for (const name of ['db', 'web', 'web']) {
     await cluster.reconcile();

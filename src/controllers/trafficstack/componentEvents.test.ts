@@ -57,12 +57,12 @@ describe('waiting: a component that', () => {
     ['waits from the first status on', undefined, is('Waiting'), WAITING_TOLD],
     ['waits when it is looked at', unseen, is('Waiting'), WAITING_TOLD],
     ['waits to be changed', READY, is('Waiting'), WAITING_TOLD],
-    ['waits for something else', is('Waiting', { message: 'for another one' }), is('Waiting')],
+    ['waits for something else', is('Waiting', { message: 'for another component' }), is('Waiting')],
     ['waits for the gate next', is('Waiting', { reason: 'WaitingForDependencies' }), is('Waiting'), WAITING_TOLD],
     ['was waiting while nothing was decided', undecided('Waiting'), is('Waiting')],
     ['is not decided', is('Waiting'), undecided('Waiting')],
     [
-      'needs what somebody else makes',
+      'needs an object of another owner',
       undefined,
       is('Progressing', MISSING),
       'Normal ComponentWaiting: db is Progressing: why',
@@ -84,7 +84,7 @@ describe('start and change: a component that', () => {
     ['is changed', READY, is('Progressing', { revision: 'r2', replicas: 2 }), STARTED_TOLD],
     ['is changed while it starts', APPLYING, is('Progressing', { revision: 'r2' }), STARTED_TOLD],
     ['is changed after a failure', is('Failed'), is('Progressing', { revision: 'r2' }), STARTED_TOLD],
-    ['has its name, which was somebody else’s', is('Failed', { reason: 'ForeignObject' }), APPLYING, STARTED_TOLD],
+    ['has its name, which was another owner’s', is('Failed', { reason: 'ForeignObject' }), APPLYING, STARTED_TOLD],
     ['is wanted again while it is removed', is('Removing', { revision: undefined }), APPLYING, STARTED_TOLD],
     ['was deleted by somebody', READY, APPLYING, STARTED_TOLD],
     ['was deleted by somebody, and is gone', is('Degraded', { reason: 'BeingDeleted' }), APPLYING, STARTED_TOLD],
@@ -96,7 +96,7 @@ describe('start and change: a component that', () => {
     ['has no status yet', APPLYING, is('Unknown')],
     ['has a status now', is('Unknown'), is('Progressing', { reason: 'RollingOut', replicas: 2 })],
     ['is applied after a refused write', is('Progressing', { reason: 'WriteFailed' }), APPLYING],
-    ['starts, and is of somebody else', undefined, is('Progressing', { mode: 'External', reason: 'RollingOut' })],
+    ['starts, and is of another owner', undefined, is('Progressing', { mode: 'External', reason: 'RollingOut' })],
     ['was starting while nothing was decided', undecided('Progressing'), is('Progressing')],
     ['is removed', READY, is('Removing')],
   ])('%s', (_, before, after, ...told) => expectEvents(before, after, told));
@@ -138,7 +138,7 @@ describe('rollback: a component that', () => {
   ])('%s', (_, before, after, ...told) => expectEvents(before, after, told));
 });
 
-it('each component that has failed is named, also beside another one', () => {
+it('each component that has failed is named, also if several have', () => {
   const other = is('Failed', { name: 'api' });
   expect(componentEvents([other, is('Ready')], [other, is('Failed')]).map(({ note }) => note)).toEqual([
     'db is Failed: why',

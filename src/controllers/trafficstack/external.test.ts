@@ -13,7 +13,7 @@ const db = (mode: ComponentSpec['mode'], over: Partial<WorkloadSpec> = {}): Comp
   return { ...DB, mode, workload: { ...DB.workload, services: [{ name: 'db', ports: [{ port: 5432 }] }], ...over } };
 };
 
-/** A cluster with a component of the stack that is ready, and a Deployment of somebody else. */
+/** A cluster with a component of the stack that is ready, and a Deployment of another owner. */
 async function scene() {
   const cluster = new SimulatedCluster([db('Managed')]);
   await cluster.reconcile();
@@ -27,7 +27,7 @@ const SPEC = { replicas: 2, template: DB.workload.podTemplate };
 const theirs = (available: number) =>
   live({ kind: 'Deployment', metadata: { namespace: 'shop', name: 'theirs' }, ...{ spec: SPEC } }, available);
 
-it('what a component had is removed when the workload of somebody else that it has now is ready', async () => {
+it('the former objects of a component are removed when its workload of another owner is ready', async () => {
   const { cluster, names } = await scene();
   cluster.change([db('External', { name: 'theirs' })]);
   await cluster.reconcile();
@@ -42,7 +42,7 @@ it('what a component had is removed when the workload of somebody else that it h
   expect([cluster.stack, names()]).toEqual([undefined, ['Deployment shop/theirs']]);
 });
 
-it('one that may be made by somebody else is looked for while it waits', async () => {
+it('one that may be made by another owner is looked for while it waits', async () => {
   const web = (mode: ComponentSpec['mode']) => component('web', { mode, dependsOn: ['disk'] });
   const cluster = new SimulatedCluster([component('disk'), web('Managed')]);
   await cluster.reconcile();
@@ -52,7 +52,7 @@ it('one that may be made by somebody else is looked for while it waits', async (
   expect(cluster.lookAgainMs).toBe(10_000);
 });
 
-describe('a node-exporter of somebody else', () => {
+describe('a node-exporter of another owner', () => {
   const OWN = { namespace: 'op', name: 'node-exporter' };
   const EXPORTER: BuiltIn = {
     ...{ type: 'NodeExporter', fieldManager: 'measurement', isDeployed: true },

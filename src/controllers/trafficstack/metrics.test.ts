@@ -22,7 +22,7 @@ const status = (ready: 'True' | 'False', reason: string, ...components: Componen
     { type: 'Stalled', status: 'False', reason: 'NotStalled', message: '', lastTransitionTime: SINCE },
   ],
 });
-/** All series but those of the states that a component is not in. */
+/** All series except the states that a component is not in. */
 const series = async (): Promise<string[]> =>
   (await registry.metrics())
     .split('\n')
@@ -56,7 +56,7 @@ it('tell the state of the stack and of each component, its pods, and whom it wai
   expect(states).toHaveLength(7);
 });
 
-it('are those of the last status: a component that is gone, and one that waits no more, leave nothing', async () => {
+it('show the last status: a component that is gone, and one that no longer waits, leave nothing', async () => {
   const waitingOn = { component: 'db', what: '', observed: '', since: SINCE };
   const web = component('web', { state: 'Waiting', waitingOn });
   metrics.record('main', status('False', 'InProgress', component('db', { replicas: 1, readyReplicas: 1 }), web));
@@ -71,7 +71,7 @@ it('are those of the last status: a component that is gone, and one that waits n
   ]);
 });
 
-it('are dropped with their stack, and those of others stay', async () => {
+it('are dropped with their stack, and series of others stay', async () => {
   metrics.record('main', status('True', 'AllReady', component('db', { replicas: 1, readyReplicas: 1 })));
   metrics.record('other', status('True', 'AllReady'));
   expect(await registry.metrics()).toContain('"main"');

@@ -10,7 +10,7 @@ import { reconcile, type Dependencies } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
 import { at, component, EVERYWHERE, stackOf } from './testing/stacks.ts';
 
-/** A stack that was ready, of which nothing can be read any more. */
+/** A stack that was ready, of which nothing can be read now. */
 function scene() {
   const registry = new Registry();
   const stack = stackOf([component('db')], {
@@ -68,7 +68,7 @@ it('has no series after the replica has lost the Lease, and has them again when 
   expect(await series()).not.toEqual([]);
 });
 
-it('is seen anew by a replica that has lost the Lease and leads again', async () => {
+it('is seen again by a replica that has lost the Lease and leads again', async () => {
   const { d, now } = scene();
   d.sightings.record('main', { available: new Map([['db', '']]), settled: new Map(), awaiting: new Map() });
   now.isLeader = false;
@@ -76,7 +76,7 @@ it('is seen anew by a replica that has lost the Lease and leads again', async ()
   expect(d.sightings.of('main').available.size).toBe(0);
 });
 
-it('looks at nothing of somebody else when it is gone, when the replica has lost the Lease, and when its spec is invalid', async () => {
+it('reads nothing of another owner when it is gone, when the replica has lost the Lease, and when its spec is invalid', async () => {
   const { d, now, forgotten } = scene();
   await reconcile(d, 'main');
   // What cannot be read now is watched on.

@@ -32,7 +32,7 @@ it.each([
   [{ requeueAfterMs: 300_000 }, 30_000],
   [{ requeueAfterMs: 2_000 }, 2_000],
 ])(
-  'what exists of it is reconciled if it cannot be made, and the failure is told: %j',
+  'the existing stack is reconciled if it cannot be made, and the failure is reported: %j',
   async (result, retryAfterMs) => {
     const { reconciled, outcome } = await run(REFUSED, result);
     expect(reconciled).toBe(1);

@@ -11,7 +11,7 @@ const COUNT = 4;
 /** Reconciles without a kill, after which everything has to be as it should be. */
 const CALM = 24;
 const DEADLINE_MS = 60_000;
-/** Of an operator that is killed before the next one. */
+/** The most writes of an operator that is killed before the next one. */
 const MOST_WRITES = 5;
 
 /** A version works, or its pods do not start, or they do and make the query of their component false. */
@@ -77,11 +77,11 @@ class Life {
     const wasKilled = !(await this.cluster.reconcile(writes));
     for (const { name, state } of this.cluster.status.components ?? []) {
       const number = numberIn(this.cluster.imageOf(name));
-      // After a kill, the status is that of an earlier time; but what is stored was ready.
+      // After a kill, the status is from an earlier time; but the stored revision was ready.
       const isReady = wasKilled ? this.#storedNumber(name) === number : state === 'Ready';
       if (!isReady) continue;
       if (!wasKilled) this.#changedAgain.delete(name);
-      // A killed operator may not have removed all that it has no more.
+      // A killed operator may not have removed all former objects.
       this.#ready.set(name, { number, ...(!wasKilled && { objects: this.#objectsOf(name) }) });
     }
   }
@@ -105,7 +105,7 @@ class Life {
     }
   }
 
-  /** What is not as it should be after a calm time. */
+  /** The faults after a calm time. */
   faults(): string[] {
     return this.#versions.flatMap(({ kind, number }, n) => {
       const name = `c${n}`;
@@ -115,13 +115,13 @@ class Life {
       const found = `${name} is ${status?.state} ${status?.reason} with ${image}`;
       if (status?.state === 'Ready') return kind === 'works' && image === `c${n}:${number}` ? [] : [found];
       if (last === undefined) return [];
-      // The version before has no deadline any more, and the new one waits.
+      // The version before no longer has a deadline, and the new one waits.
       if (status?.state === 'Waiting' && this.#changedAgain.has(name)) return [];
       // It was ready: it has that version again, or still.
       const isRestored = numberIn(image) === last.number && this.cluster.isAvailable(name);
       const { objects = this.#objectsOf(name) } = last;
       const isExact = JSON.stringify(this.#objectsOf(name)) === JSON.stringify(objects);
-      // A version that works may have missed its deadline, too.
+      // A version that works may also have missed its deadline.
       const isTold = status?.state === 'Waiting' || status?.reason === 'RolledBack';
       return isRestored && isExact && isTold ? [] : [`${found}, was ready with ${last.number}`];
     });

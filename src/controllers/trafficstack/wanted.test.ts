@@ -33,7 +33,7 @@ const METRICS: ComponentStatus = {
 };
 const USES = { kind: 'Service', ...THEIRS, url: THEIR_URL };
 
-/** The file of a component that depends on a Prometheus, in the first reconcile. @param answers whether that of another owner does */
+/** The file of a component that depends on a Prometheus, in the first reconcile. @param answers whether the Prometheus of another owner answers */
 async function fileWith(mode: ComponentSpec['mode'], answers: boolean, status: Partial<ComponentStatus> = {}) {
   const components = [{ name: 'metrics', type: 'Prometheus', mode } as const, web()];
   const stack: TrafficStack = stackOf(components, { components: [{ ...METRICS, ...status }] });
@@ -68,7 +68,7 @@ const OF_OWN = 'prometheus.op.svc:9090';
 const OF_THEIRS = 'theirs.monitoring.svc:9999';
 it.each<[string, ComponentSpec['mode'], boolean, Partial<ComponentStatus>, string]>([
   ['its own with Managed', 'Managed', true, {}, OF_OWN],
-  ['its own with Auto, if that of another owner does not answer', 'Auto', false, {}, OF_OWN],
+  ['its own with Auto, if the other owner’s does not answer', 'Auto', false, {}, OF_OWN],
   ['that which answers, in the reconcile that finds it', 'Auto', true, {}, OF_THEIRS],
   ['that which answers, with External', 'External', true, {}, OF_THEIRS],
   ['the same after a restart', 'Auto', true, { mode: 'External', uses: USES }, OF_THEIRS],

@@ -13,7 +13,7 @@ it('a TrafficWeight has the name of its component, and the spec of the stack', (
   expect(rendered()).toEqual([[{ resource: TRAFFIC_WEIGHTS, object: { ...HEAD, spec: WEIGHTS } }]]);
 });
 
-it('of one that somebody else has made, only the name is known', () => {
+it('of one that another owner has made, only the name is known', () => {
   expect(rendered({ mode: 'External' })).toEqual([[{ resource: TRAFFIC_WEIGHTS, object: HEAD }]]);
 });
 

@@ -22,7 +22,7 @@ const status = (
   ...weights,
   conditions: [{ type: 'Ready', status: ready, reason, message: '', lastTransitionTime: '' }],
 });
-/** Series with a value that is not 0, and those of readiness. */
+/** Series with a value that is not 0, and series of readiness. */
 const series = async (): Promise<string[]> =>
   (await registry.metrics())
     .split('\n')

@@ -72,7 +72,7 @@ function ingress(namespace: string, over: { host?: string; age?: number; service
 interface World {
   readonly routes?: readonly HttpRoute[];
   readonly ingresses?: readonly KubeObject[];
-  /** Of the Gateway `public`. The Gateway `own` has the same address and takes all routes. */
+  /** Listeners of the Gateway `public`. The Gateway `own` has the same address and takes all routes. */
   readonly listeners?: readonly Listener[];
   readonly spec?: Partial<TrafficWeightSpec>;
   /** Services with a ready endpoint. */
@@ -131,7 +131,7 @@ function weights(world: World): string[] {
   );
 }
 
-/** What team A's host has. */
+/** The weights of team A's host. */
 const ofTeamA = (world: World): string[] => weights(world).filter((line) => line.startsWith(`team-a ${HOST}`));
 
 const KEPT = [`team-a ${HOST}: 75 ClusterWeight`];

@@ -26,7 +26,7 @@ function stepWith(ttl: number, result: 'Passed' | 'Failed') {
 
 it.each([
   ['its own', 60, 15],
-  ['that of the other clusters, which is longer', 300, 5],
+  ['the TTL of the other clusters, which is longer', 300, 5],
 ])('comes no sooner than twice the TTL of the records: %s', async (_, ttl, weight) => {
   expect((await stepWith(ttl, 'Passed')).weight).toBe(weight);
 });

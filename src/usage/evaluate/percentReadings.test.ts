@@ -21,11 +21,11 @@ describe('a direction', () => {
     expect(by(direction, [NIC], '1600bit')).toMatchObject({ percent: percent / 2, capacityBytesPerSecond: 200 });
   });
 
-  it('leaves the counter in the status that of the bytes sent', () => {
+  it('leaves the counter of sent bytes in the status', () => {
     expect(by('Receive').transmitBytesTotal).toBe(9);
   });
 
-  it('Max takes the larger percentage of the node, not that of each device', () => {
+  it('Max takes the larger percentage of the node, not of each device', () => {
     const other = { ...NIC, name: 'eth1', rate: '60', received: '10' };
     expect(by('Max', [NIC, other]).percent).toBe(40);
     expect(by('Sum', [NIC, other]).percent).toBe(80);
@@ -87,7 +87,7 @@ describe('a direction', () => {
 });
 
 describe('a measure', () => {
-  /** Nearly full, beside an idle device with more speed. */
+  /** Nearly full, next to an idle device with more speed. */
   const FULL: Device = { name: 'eth0', total: '5', speed: '1000', rate: '950', received: '10' };
   const IDLE: Device = { name: 'eth1', total: '7', speed: '2500', rate: '0', received: '1000' };
   const by = (
@@ -97,7 +97,7 @@ describe('a measure', () => {
     direction: Direction = 'Transmit',
   ) => usageOf(devices, capacity, { direction, measure });
 
-  it('is 27 % by Sum and 95 % by Fullest for a full 10G device beside an idle one of 25G', () => {
+  it('is 27 % by Sum and 95 % by Fullest for a full 10G device next to an idle one of 25G', () => {
     const sum = by('Sum', [FULL, IDLE]);
     expect(sum.percent).toBeCloseTo(27.14, 2);
     expect(sum).toMatchObject({ fullest: { device: 'eth0', percent: 95 }, devices: ['eth0', 'eth1'] });

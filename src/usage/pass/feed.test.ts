@@ -232,7 +232,7 @@ describe('a pass that fails', () => {
 });
 
 describe('the end of a feed', () => {
-  it('comes with the abort signal: no more snapshots, queries or timers', async () => {
+  it('comes with the abort signal: no snapshots, queries or timers follow', async () => {
     const { feed, seen, ended } = run();
     let completed = false;
     feed.snapshots.subscribe({ complete: () => (completed = true) });

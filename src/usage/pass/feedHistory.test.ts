@@ -10,7 +10,7 @@ let clock: FakeClock;
 const SETTINGS = { windowSeconds: 20, scrapeIntervalSeconds: 5, matchers: [] };
 let prometheus: FakePrometheus;
 let feed: UsageFeed;
-/** What is asked for. The default reading, and the others without a number of their own, have `passes`. */
+/** The demand. The default reading, and the others without a number of their own, have `passes`. */
 let demand: { passes: number; readings: Readings; of: Record<string, number>; passesOf: (key: string) => number };
 let lines: string[];
 const stop = { signal: new AbortController() };

@@ -61,7 +61,7 @@ describe('a device whose newest sample is too old', () => {
     expect(figures?.get('b')?.percent).toBeGreaterThan(0);
   });
 
-  it('leaves no figure beside one with new samples, nor of a stated capacity', async () => {
+  it('leaves no figure next to one with new samples, nor of a stated capacity', async () => {
     scene.prometheus.devices = [device('a', 'eth0'), device('a', 'eth1', NEWEST)];
     const capacity = { source: 'Annotation', key: 'k', text: '1kbit' } as const;
     for (const node of [{}, { capacity }]) {

@@ -76,7 +76,7 @@ describe('a node with two series of a device', () => {
     ['under one instance', { pod: 'ne-2' }],
     ['under another instance', { pod: 'ne-2', instance: '10.0.0.9:9100' }],
   ])(
-    'is measured by the one that gets samples, also while the other one is shown without samples for five minutes: %s',
+    'is measured by the one that gets samples, also while the other series is shown without samples for five minutes: %s',
     async (_what, now) => {
       const shown = { pod: 'ne-1', newest: '1699999900', rate: undefined, speed: '1000', total: '999' } as const;
       scene.readings = new Map([[readingKey(MAX), MAX]]);

@@ -39,7 +39,7 @@ it.each<[why: string, devices: FakeDevice[], expected: object]>([
   ],
   ['with /sys of the host: its eth0 has the speed and the link of a NIC', [nic('eth0')], { message: MESSAGE }],
   ['with /sys of the host, and the driver of the pod', [nic('eth0', 'veth')], { message: MESSAGE }],
-  ['a NIC by its driver beside a device without one', [nic('eth0', 'ice'), nic('eth1')], { message: MESSAGE }],
+  ['a NIC by its driver next to a device without one', [nic('eth0', 'ice'), nic('eth1')], { message: MESSAGE }],
   ['with /sys of the host, whose NIC has another name', [nic('eth0'), missing('ens5')], { message: MESSAGE }],
 ])('series with the address of a pod: %s', async (_why, devices, expected) => {
   scene.prometheus.devices = devices;

@@ -44,7 +44,7 @@ describe('counters that get samples and stand still', () => {
     expect(await pass(180, [{ total: '101' }])).toMatchObject(MEASURED);
   });
 
-  it('are those of all devices: another one sends, also one that does not count', async () => {
+  it('are of all devices: another device sends, also one that does not count', async () => {
     await pass(0, [{}, { total: '1' }]);
     expect(await pass(60, [{}, { total: '2' }])).toMatchObject(MEASURED);
   });

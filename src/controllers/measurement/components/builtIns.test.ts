@@ -17,7 +17,7 @@ function render(type: Type, settings: Partial<ComponentSpec> = {}, common?: Comm
   return builtIn.render({ name: 'x', type, ...settings }, common);
 }
 
-/** What the controller itself applies of a group with other options. */
+/** The objects that the controller itself applies for a group with other options. */
 function own(type: Type, over: Partial<MeasurementOptions> = {}) {
   const group = type === 'NodeExporter' ? 'exporter' : 'prometheus';
   return allComponents({ ...OPTIONS, ...over })
@@ -45,7 +45,7 @@ describe('the components that stacks may have', () => {
       ],
     ],
   ])(
-    'are those of the controller without settings, the workload last, without namespace and claim: %s',
+    'are the objects of the controller without settings, the workload last, without namespace and claim: %s',
     (type, ids) => {
       expect(render(type).map(idOf)).toEqual(ids);
       expect(render(type)).toEqual(own(type));
@@ -87,7 +87,7 @@ describe('the components that stacks may have', () => {
       { prometheus: { ...flags, retentionSize: '8GB', volume: { kind: 'existing', claimName: 'mine' } } },
     ],
     ['Prometheus', { prometheus: { storage: {} } }, { prometheus: { ...flags, volume: undefined } }],
-  ])('have the settings of the stack in place of those of the flags: %s %j', (type, settings, options) => {
+  ])('have the settings of the stack instead of the flags: %s %j', (type, settings, options) => {
     expect(render(type, settings)).toEqual(own(type, options));
   });
 
@@ -116,7 +116,7 @@ describe('the components that stacks may have', () => {
       { prometheus },
       { imagePullSecrets, prometheus: { ...OPTIONS.prometheus, ...prometheus } },
     ],
-  ])('have what is common to the stack in place of the flags: %s', (_, type, settings, options) => {
+  ])('have the common settings of the stack instead of the flags: %s', (_, type, settings, options) => {
     expect(render(type, settings, common)).toEqual(own(type, options));
   });
 
@@ -124,7 +124,7 @@ describe('the components that stacks may have', () => {
     for (const type of ['NodeExporter', 'Prometheus'] as const) expect(render(type, {}, {})).toEqual(own(type));
   });
 
-  it('may have the node-exporter of somebody else that has the port, which the Prometheus of the operator has to scrape', () => {
+  it('may have the node-exporter of another owner that has the port, which the Prometheus of the operator has to scrape', () => {
     const port = (over: Partial<ComponentSpec> = {}) => {
       const discoveryNamespaces = ['monitoring'];
       const [exporter, prometheus] = builtInsOf({ ...OPTIONS, discoveryNamespaces });
@@ -150,7 +150,7 @@ describe('the components that stacks may have', () => {
     expect([found?.matches(live, new Set()), found?.problem(live, new Set())]).toEqual([true, undefined]);
   });
 
-  it('have no Prometheus if the operator queries another one', () => {
+  it('have no Prometheus if the operator queries another server', () => {
     const others = builtInsOf({ ...OPTIONS, prometheus: { ...OPTIONS.prometheus, enabled: false } });
     expect(others.map(({ type, problem }) => [type, problem])).toEqual([
       ['NodeExporter', undefined],

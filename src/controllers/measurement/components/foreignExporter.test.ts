@@ -12,12 +12,12 @@ const daemonSet = (containers: V1Container[], hostNetwork = true) => {
   return { kind: 'DaemonSet', metadata: { name: 'x' }, spec: { selector: {}, template } };
 };
 const exporter = (over: Partial<V1Container> = {}): V1Container => ({ name: 'node-exporter', ...over });
-/** Of the helm chart prometheus-node-exporter. */
+/** The container of the helm chart prometheus-node-exporter. */
 const CHART = exporter({
   args: ['--path.procfs=/host/proc', '--web.listen-address=[$(HOST_IP)]:9100'],
   ports: [{ name: 'http-metrics', containerPort: 9100, protocol: 'TCP' }],
 });
-/** Of kube-prometheus, and of OpenShift. */
+/** The containers of kube-prometheus, and of OpenShift. */
 const BEHIND_PROXY = [
   exporter({ args: ['--web.listen-address=127.0.0.1:9100'] }),
   {
@@ -27,9 +27,9 @@ const BEHIND_PROXY = [
   },
 ];
 
-describe('an exporter of somebody else', () => {
+describe('an exporter of another owner', () => {
   it.each<[string, ReturnType<typeof daemonSet>, boolean]>([
-    ['that of the helm chart listens on the port', daemonSet([CHART]), true],
+    ['the exporter of the helm chart listens on the port', daemonSet([CHART]), true],
     ['a port need not be declared', daemonSet([exporter({ args: ['--web.listen-address=:9100'] })]), true],
     ['kube-rbac-proxy listens on the port', daemonSet(BEHIND_PROXY), true],
     ['one that only its own node reaches', daemonSet(BEHIND_PROXY.slice(0, 1)), false],
@@ -123,13 +123,13 @@ describe('an exporter of somebody else', () => {
     ['is another program', 'quay.io/prometheus/prometheus:v3', true, false],
     ['is in a folder of that name', 'node-exporter/proxy:1', true, false],
     ['has not the devices of the node', 'quay.io/prometheus/node-exporter:v1.12.1', false, false],
-  ])('beside a Prometheus of somebody else is found by its image, or not: it %s', (_, image, hostNetwork, is) => {
+  ])('with a Prometheus of another owner is found by its image, or not: it %s', (_, image, hostNetwork, is) => {
     const live = daemonSet([exporter({ image })], hostNetwork);
     expect(foreignExporter(9100, true, OWN).matches(live, PROMETHEUS)).toBe(is);
     expect(foreignExporter(9100, true, OWN).matches(live, NONE)).toBe(false);
   });
 
-  it('beside a Prometheus of somebody else need not be scraped by that of the operator', () => {
+  it('with a Prometheus of another owner need not be scraped by the Prometheus of the operator', () => {
     expect(foreignExporter(9100, true, OWN).problem(daemonSet(BEHIND_PROXY), PROMETHEUS)).toBeUndefined();
   });
 });

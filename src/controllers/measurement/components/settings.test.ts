@@ -18,7 +18,7 @@ const componentsOf = (...args: string[]): ComponentSpec[] =>
   builtInsOf(optionsOf(...args)).flatMap(({ type, isDeployed, settings }) =>
     isDeployed ? [{ name: type.toLowerCase(), type, ...settings }] : [],
   );
-/** What an operator with these flags makes of a stack, and of the claim beside it. */
+/** The objects that an operator with these flags makes of a stack, and of its claim. */
 function madeOf(components: readonly ComponentSpec[], ...args: string[]) {
   const options = optionsOf(...args);
   const builtIns = new Map(builtInsOf(options).map((each) => [each.type, each]));
@@ -89,7 +89,7 @@ describe('the settings of the flags', () => {
     ]);
   });
 
-  it('are not those of the operator itself', () => {
+  it('are not the settings of the operator itself', () => {
     const others = ['--prometheus-image=mine:1', '--image-pull-secret=registry', '--openshift=true'];
     expect(componentsOf(...others)).toEqual(componentsOf());
     expect(componentsOf(...ALL, ...others)).toEqual([
@@ -149,7 +149,7 @@ describe('the settings of the flags', () => {
   });
 });
 
-describe('the settings of a Prometheus beside the flags', () => {
+describe('the settings of a Prometheus compared with the flags', () => {
   it.each<[object, number | undefined, string | undefined]>([
     [{ scrapeInterval: '2m' }, undefined, undefined],
     [{ scrapeInterval: '15s', retention: '2h' }, 60, undefined],
@@ -165,7 +165,7 @@ describe('the settings of a Prometheus beside the flags', () => {
   });
 });
 
-it('an existing monitoring is looked for in all namespaces, or in those of --discovery-namespace', () => {
+it('an existing monitoring is looked for in all namespaces, or in the namespaces of --discovery-namespace', () => {
   const namespacesOf = (...args: string[]) =>
     builtInsOf(optionsOf(...args)).flatMap(({ type, standIn }) => standIn?.({ name: 'x', type }).namespaces ?? []);
   expect(namespacesOf()).toEqual([]);

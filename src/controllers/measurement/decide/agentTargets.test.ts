@@ -33,7 +33,7 @@ describe('agentTargetsOf', () => {
 
   it.each([
     ['5,000 nodes, the most that Kubernetes supports, with the longest names', 5_000, 253],
-    ['10,000 nodes with names as those of a cloud', 10_000, 60],
+    ['10,000 nodes with names as in a cloud', 10_000, 60],
   ])('fits into the ConfigMaps with %s', (_, count, length) => {
     const groups = Array.from({ length: count }, (_each, n) => ({
       node: String(n).padStart(length, 'n'),

@@ -48,12 +48,12 @@ const rows: Row[] = [
   { why: 'without the own Prometheus, no stack has it', stacks: [stack([prometheus])], kept: ['prometheus'] },
   { why: 'a stack disables it: it is removed, whatever the flags say', stacks: [stack([off])], off: EXPORTER },
   {
-    why: 'somebody else makes it: it is removed, so that its port is free, whatever the flags say',
+    why: 'another owner makes it: it is removed, so that its port is free, whatever the flags say',
     stacks: [stack([exporter({ mode: 'External' })])],
     off: EXPORTER,
   },
   {
-    why: 'somebody else may make it: it is left to the stack',
+    why: 'another owner may make it: it is left to the stack',
     stacks: [stack([exporter({ mode: 'Auto' })])],
     kept: ['exporter'],
     offWithout: PROMETHEUS,
@@ -65,7 +65,7 @@ const rows: Row[] = [
     off: EXPORTER,
   },
   {
-    why: 'it is not in the spec any more, and the stack has not removed all',
+    why: 'it is no longer in the spec, and the stack has not removed all',
     stacks: [stack([], [DAEMON_SET])],
     kept: ['exporter'],
   },
@@ -80,7 +80,7 @@ const rows: Row[] = [
     stacks: [stack([], [{ ...DAEMON_SET, namespace: 'shop' }])],
   },
   {
-    why: 'one stack disables it, and another one has it',
+    why: 'one stack disables it, and another stack has it',
     stacks: [stack([off]), stack([exporter()])],
     kept: ['exporter'],
     offWithout: PROMETHEUS,
@@ -114,7 +114,7 @@ describe('what the flags deploy and no stack names', () => {
   });
 });
 
-describe('what is used in place of an exporter', () => {
+describe('the objects that replace an exporter', () => {
   const workload = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
   const using = (over: Partial<ComponentSpec> = {}, isLeaving = false, uses = true): TrafficStack => {
     const found = stack([exporter({ mode: 'External', ...over })], [], isLeaving);
@@ -152,10 +152,10 @@ describe('the claim of Prometheus', () => {
   it.each<[string, TrafficStack[], boolean]>([
     ['no stack names it yet', [stack([])], true],
     ['a stack makes its own', [stack([prometheus])], false],
-    ['a stack asks for one of somebody else', [stack([{ ...prometheus, mode: 'External' }])], true],
+    ['a stack asks for one of another owner', [stack([{ ...prometheus, mode: 'External' }])], true],
     ['a stack disables it', [stack([{ ...prometheus, mode: 'Disabled' }])], true],
     ['a stack has not looked yet, or waits', [stack([auto])], true],
-    ['it uses one of somebody else', [withStatus({ components: [{ ...component, type: 'Prometheus', uses }] })], true],
+    ['it uses one of another owner', [withStatus({ components: [{ ...component, type: 'Prometheus', uses }] })], true],
     [
       'it has begun to make its own',
       [withStatus({ inventory: [{ component: 'p', dependsOn: [], objects: [own] }] })],

@@ -71,7 +71,7 @@ const rows: Row[] = [
     plan: { apply: [], waitMs: CHANGE_INTERVAL_MS - 3_000 },
   },
   {
-    why: 'more nodes than one ConfigMap holds need another one',
+    why: 'more nodes than one ConfigMap holds need another ConfigMap',
     observed: { data: [files('a'), files('b', 1)], live: [applied(0, 'a'), undefined] },
     plan: { apply: [0, 1] },
   },
@@ -81,7 +81,7 @@ const rows: Row[] = [
     plan: { apply: [0], remove: [1] },
   },
   {
-    why: 'a ConfigMap of somebody else is not touched, and causes no wait',
+    why: 'a ConfigMap of another owner is not touched, and causes no wait',
     observed: { live: [FOREIGN, undefined], lastWrite: { data: [files('old')], at: NOW } },
     plan: { apply: [], foreign: [0] },
   },

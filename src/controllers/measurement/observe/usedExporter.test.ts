@@ -82,7 +82,7 @@ it('lists the pods again if the DaemonSet has changed, or the port, and after fi
   expect(await lists()).toBe(4);
 });
 
-it('has none when its DaemonSet is gone, or is used no more', async () => {
+it('has none when its DaemonSet is gone, or is no longer used', async () => {
   expect(await addresses()).toHaveLength(1);
   live = undefined;
   expect(await addresses()).toEqual([]);
@@ -98,7 +98,7 @@ it('has all nodes if no object shows it, and reads nothing', async () => {
   expect(asked).toEqual([]);
 });
 
-it('its DaemonSet is watched while it is used, and not read; each change is told', async () => {
+it('its DaemonSet is watched while it is used, and not read; each change is an event', async () => {
   const api = new FakeApi();
   const transport = watchesOf(api, [DAEMONSETS]);
   const told = vi.fn();

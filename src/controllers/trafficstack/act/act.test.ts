@@ -20,7 +20,7 @@ let clock: FakeClock;
 let objects: Map<string, KubeObject>;
 /** Names in the order in which their writes have begun. */
 let begun: string[];
-/** What becomes of a write, by name; others succeed at once. */
+/** The outcome of a write, by name; others succeed at once. */
 let fates: Map<string, (signal: AbortSignal) => Promise<void>>;
 /** Events. */
 let told: string[];

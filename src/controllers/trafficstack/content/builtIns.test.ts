@@ -24,7 +24,7 @@ it('each dashboard is a ConfigMap with its present content', () => {
   }
 });
 
-it('they are where the stack says, with its labels in place of that of Grafana, and its annotations', () => {
+it('they are where the stack says, with its labels instead of the label of Grafana, and its annotations', () => {
   const annotations = { grafana_folder: 'Network' };
   for (const metadata of metadataOf({ namespace: 'monitoring', labels: { board: 'yes' }, annotations })) {
     expect(metadata).toMatchObject({ namespace: 'monitoring', annotations });

@@ -35,7 +35,7 @@ describe('an object of a stack may be written', () => {
       is: false,
     },
     {
-      why: 'not beside what is written by its name',
+      why: 'not next to an object that is written by its name',
       member: daemonSet('op-node-exporter', 'web'),
       namespaces: ['shop'],
       is: false,
@@ -99,7 +99,7 @@ describe('a stack', () => {
     ]);
   });
 
-  it('is told once of a namespace in which it has, and had, objects', () => {
+  it('names once a namespace in which it has, and had, objects', () => {
     const problems = namespaceProblems([component('web', 'other')], [deployment('other', 'web')], allowed('shop'));
     expect(problems).toEqual([expect.stringContaining('component web')]);
   });

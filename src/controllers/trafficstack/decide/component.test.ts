@@ -109,7 +109,7 @@ describe('the state of a component', () => {
   });
 
   it.each([
-    ['is Degraded while pods of one that was ready are made anew', 2, 'Degraded'],
+    ['is Degraded while pods of one that was ready are made again', 2, 'Degraded'],
     ['is Progressing while it gets more pods than it had', 1, 'Progressing'],
   ])('%s', (_, replicas, state) => {
     const web = observed(WEB, { available: 2 });
@@ -140,7 +140,7 @@ describe('the state of a component', () => {
     });
   });
 
-  it('is Failed if an object is of somebody else, which is not applied', () => {
+  it('is Failed if an object is of another owner, which is not applied', () => {
     const web = observed(WEB, 'old');
     const objects = web.objects.map((each) => ({ ...each, live: { ...each.live, metadata: { name: 'web' } } }));
     expect(plan({ ...web, objects })).toMatchObject({
@@ -186,7 +186,7 @@ describe('the time of a state', () => {
     expect(plan(observed(WEB, { available: 1 }), { stack: after(before) }).since).toBe(since);
   });
 
-  it('begins anew with another spec', () => {
+  it('begins again with another spec', () => {
     const web = { ...observed(WEB, { available: 1 }), revision: 'r2' };
     expect(plan(web, { stack: after('Progressing') }).since).toBe(at(0));
   });
@@ -218,7 +218,7 @@ describe('the deadline', () => {
     expect(plan(unset, { stack: after('Progressing'), now }).message).toMatch(/^not ready within 10m:/);
   });
 
-  it('leaves it so until it is ready, or its spec is another one', () => {
+  it('leaves it so until it is ready, or its spec changes', () => {
     const stack = after('Failed', { reason: 'DeadlineExceeded' });
     expect(plan(web, { stack })).toMatchObject({ state: 'Failed', reason: 'DeadlineExceeded', since: at(-10) });
     expect(plan(observed(WEB, 'old'), { stack }).state).toBe('Failed');

@@ -43,7 +43,7 @@ it('components that wait name the write that failed, along the chain', () => {
   ]);
 });
 
-it('a component that only needs time is not the root beside one whose write failed', () => {
+it('a component that only needs time is not the root if the write of another failed', () => {
   const statuses = [applying('slow'), applying('db'), waits('web', ['slow', 'db'], 'slow')];
   const after = afterFailure(statuses);
   expect(after.at(-1)?.waitingOn?.component).toBe('db');
@@ -70,7 +70,7 @@ it('what waits for one that runs, and is broken, names the write that failed beh
   });
 });
 
-it('one that was ready is Degraded since now, and others stay as they are', () => {
+it('one that was ready is Degraded since now, and others are unchanged', () => {
   const ready = status('db', { since: at(-DAYS) });
   const statuses = [ready, status('web'), waits('api', ['slow'], 'slow')];
   const after = afterFailure(statuses, stackOf([component('db')], { components: [ready] }));

@@ -20,7 +20,7 @@ const decided = (...statuses: ComponentStatus[]): TrafficStackStatus =>
 const READY = { name: 'db', state: 'Ready', since: SECONDS - 60, desired: 2, available: 2 };
 
 describe('the figures of a status', () => {
-  it('are those of its components, and of its conditions', () => {
+  it('count its components and its conditions', () => {
     expect(figuresOf(decided(status('db')))).toEqual({
       ready: { isTrue: true, reason: 'AllReady', since: SECONDS },
       stalled: { isTrue: false, reason: 'NotStalled', since: SECONDS },

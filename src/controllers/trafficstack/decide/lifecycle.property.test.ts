@@ -7,12 +7,12 @@ import { component, live, NOW, rendered, stackOf } from '../testing/stacks.ts';
 import { orderComponents } from './graph.ts';
 import { planStack, type StackPlan } from './plan.ts';
 
-/** A Deployment of the simulated cluster, by its name. Its component may have another one. */
+/** A Deployment of the simulated cluster, by its name. Its component may have another name. */
 interface Simulated {
   spec: ComponentSpec;
   version: number;
   isAvailable: boolean;
-  /** What its older pods depend on, which run until the new ones are available. */
+  /** Components on which its older pods depend; these pods run until the new ones are available. */
   olderNeeds: readonly string[];
 }
 
@@ -25,7 +25,7 @@ class Simulation {
   readonly #cluster = new Map<string, Simulated>();
   #status: TrafficStackStatus = {};
   #components: readonly ComponentSpec[];
-  /** Of the pod template of each component. */
+  /** The version of the pod template of each component. */
   readonly #versions = new Map<string, number>();
   readonly violations: string[] = [];
   #names = 0;
@@ -64,12 +64,12 @@ class Simulation {
     if (found.isAvailable && spec !== undefined && found.version === this.#versionOf(name)) found.spec = spec;
   }
 
-  /** That of the component which has a workload now. */
+  /** The name of the component which has a workload now. */
   nameOf(workload: string): string {
     return this.#components.find((each) => workloadOf(each) === workload)?.name ?? workload;
   }
 
-  /** The spec has the component no more; those that depended on it get new pods, which do not. */
+  /** Removes the component from the spec; its dependents get new pods, which do not depend on it. */
   drop(name: string): void {
     for (const { name: user } of this.#components.filter(({ dependsOn }) => dependsOn?.includes(name)))
       this.upgrade(user);
@@ -180,7 +180,7 @@ class Simulation {
     this.#cluster.delete(workload);
   }
 
-  /** Whether a component is to depend, by its present spec, on another one with a workload that is still of an older one. */
+  /** Whether a component depends, by its present spec, on a component whose workload is still of an older one. */
   #waitsFor(name: string, workload: string): boolean {
     const { dependsOn = [] } = this.#components.find((each) => each.name === name) ?? {};
     const others = this.#components.filter((each) => dependsOn.includes(each.name));
@@ -239,7 +239,7 @@ const RENAMED: Step[] = [
   { kind: 'reconcile', writes: Infinity },
   { kind: 'rename', of: 1, isChange: true },
 ];
-/** A component is removed while another one that depended on it, by the spec no more, is not ready. One of 1,000 random lives finds that. */
+/** Removes a component while a former dependent is not ready. One of 1,000 random lives finds that. */
 const DROPPED: Step[] = [
   { kind: 'reconcile', writes: Infinity },
   { kind: 'turn', of: 0, isAvailable: true },

@@ -39,7 +39,7 @@ const ready = (name: string, status: string) =>
     status: { conditions: [{ type: 'Ready', status, lastTransitionTime: new Date(at(0)) }] },
   } as object);
 
-it('a pod is told with its node if that is not Ready, unless its containers have all ended', () => {
+it('a pod is reported with its node if that is not Ready, unless its containers have all ended', () => {
   const nodes = new Map(['True', 'False', 'Unknown'].map((status) => [status, ready(status, status)]));
   const on = (nodeName: string | undefined, ended?: string) => ({ ...pod('a', { ended }), nodeName });
   const pods = [on('True'), on('False'), on('Unknown'), on('Unknown', 'Completed'), on(undefined), on('gone')];

@@ -14,7 +14,7 @@ const PROMETHEUS: StandIn = {
   ...{ resource: SERVICES, sought: 'a Prometheus', matches: () => true, problem: () => undefined },
   probe: { selectors: ['a=1'], metric: 'up', series: 'series', urlOf: () => 'http://prom' },
 };
-/** One that is found only beside a Prometheus of somebody else. */
+/** One that is found only with a Prometheus of another owner. */
 const EXPORTER: StandIn = {
   ...{ resource: DAEMONSETS, sought: 'an exporter', problem: () => undefined },
   matches: (_, used) => used.has('Prometheus'),
@@ -56,7 +56,7 @@ interface Before {
   readonly status?: Partial<ComponentStatus>;
 }
 
-/** What a Prometheus with Auto uses beside `other` and `prom`, which both answer. */
+/** The server that a Prometheus with Auto uses if `other` and `prom` both answer. */
 async function usedWithAuto({ present = [], inventory = [], status }: Before) {
   const cached = (kind: string) => ({ get: () => (present.includes(kind) ? object('prometheus') : undefined) });
   const where = {
@@ -105,7 +105,7 @@ it.each<[string, Before, string]>([
   ],
   ['one was used until now', { status: { uses: USES, readyRevision: REVISION } }, 'prom'],
   ['one was named, and has never answered', { status: { uses: USES, state: 'Progressing' } }, 'other'],
-])('with Auto, the own Prometheus is kept, or another one used: %s', async (_, before, is) => {
+])('with Auto, the own Prometheus is kept, or another used: %s', async (_, before, is) => {
   expect(await usedWithAuto(before)).toBe(is);
 });
 
@@ -127,7 +127,7 @@ async function awaitedPods(pods: readonly StackPod[], live: KubeObject, allowed 
 }
 const made = (name: string, workload: string): StackPod => ({ ...pod(name), workload });
 
-it('the pods of a component are those that the workload of its inventory made, not those of a copy with its labels', async () => {
+it('the pods of a component are the pods that the workload of its inventory made, not the pods of a copy with its labels', async () => {
   const pods = [made('web-1', 'Deployment web'), made('copy-1', 'Deployment copy'), made('web-0', 'StatefulSet web')];
   const owner = { apiVersion: 'v1', kind: 'TrafficStack', name: 'main', uid: 'stack-uid', controller: true };
   const live = { metadata: { ...object('web').metadata, ownerReferences: [owner] } };
@@ -141,11 +141,11 @@ it('the pods of a workload that the operator may not delete are not awaited: the
   expect(await awaitedPods(pods, live, { ...EVERYWHERE, namespaces: ['lab'] })).toEqual([]);
 });
 
-it('the pods of a workload that is not of the stack any more are not awaited', async () => {
+it('the pods of a workload that is no longer of the stack are not awaited', async () => {
   expect(await awaitedPods([made('web-1', 'Deployment web')], object('web'))).toEqual([]);
 });
 
-it('reads an object by its name whose body the cache has dropped, and that of nobody else', async () => {
+it('reads an object by its name whose body the cache has dropped, and no other object', async () => {
   const dropped = new BodyBudget(0).keep(object('prometheus'), identityOf);
   const read: string[] = [];
   const where = {

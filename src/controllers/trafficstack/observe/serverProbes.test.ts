@@ -7,7 +7,7 @@ import { ServerProbes, type ProbedNode } from './serverProbes.ts';
 
 const PROBE = { metric: 'x', series: 'series of x' };
 const ALL = 'count by (node, instance) (x)';
-/** Of one of three nodes that can be measured; a fourth one is off, and a fifth one runs Windows. */
+/** The labels of one of three nodes that can be measured; a fourth one is off, and a fifth one runs Windows. */
 const of = (node: string): SeriesLabels => ({ node, instance: '10.0.0.1:9100', 'dotted.name': 'y' });
 const ONE = 'count(x{node="n1",instance="10.0.0.1:9100"})';
 const nodeOf = (name: string, over: Partial<ProbedNode> = {}): ProbedNode => ({

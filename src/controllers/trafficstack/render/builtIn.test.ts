@@ -37,7 +37,7 @@ const AGENT: BuiltIn = {
   problem: 'there are no nodes',
   render: () => [{ resource: DAEMONSETS, object: { metadata, spec: { template } } as object }],
 };
-/** Of the cluster, and applied by no controller itself. */
+/** Cluster-scoped, and applied by no controller itself. */
 const WEIGHTS: BuiltIn = {
   ...{ type: 'Weights', isDeployed: false },
   render: ({ name }) => [{ resource: TRAFFIC_WEIGHTS, object: { metadata: { name } } }],
@@ -55,7 +55,7 @@ function rendered(...args: Parameters<typeof render>) {
 }
 
 describe('a built-in component', () => {
-  it('is refused with settings that do not fit the flags, unless somebody else makes it', () => {
+  it('is refused with settings that do not fit the flags, unless another owner makes it', () => {
     const builtIns: BuiltIn[] = [{ ...SERVER, problemOf: ({ prometheus }) => prometheus?.retention && 'too short' }];
     const settings = { ...PROMETHEUS, prometheus: { retention: '2h' } };
     expect(render([settings], builtIns)).toEqual({ problems: ['component metrics: too short'] });
@@ -126,7 +126,7 @@ describe('a built-in component', () => {
     expect(one({})?.revision).toBe(one()?.revision);
   });
 
-  describe('that somebody else may have made', () => {
+  describe('that another owner may have made', () => {
     const standIn = ({ prometheus }: ComponentSpec) => {
       const sought = `a server with the image ${prometheus?.image ?? 'server:1'}`;
       return { resource: DEPLOYMENTS, sought, matches: () => false, problem: () => undefined };
@@ -193,7 +193,7 @@ describe('a built-in component', () => {
         expect(data).toEqual({ a: `${host}:${ports.admin}` });
       });
 
-      it('is no other version of what depends on it if another one is used', () => {
+      it('is no other version of its dependents if another server is used', () => {
         const { revision } = renderedWith('Auto');
         expect(renderedWith('Auto', 'http://prom.monitoring.svc:9999').revision).toBe(revision);
       });
@@ -217,7 +217,7 @@ describe('a built-in component', () => {
       [SERVER],
       'component metrics, ready.expression: Unknown variable: nothing',
     ],
-  ])('that %s is told', (_, spec, builtIns, problem) => {
+  ])('that %s is reported', (_, spec, builtIns, problem) => {
     expect(render([spec], builtIns)).toEqual({ problems: [expect.stringContaining(problem)] });
   });
 });
@@ -232,7 +232,7 @@ describe('an object that exists', () => {
     ['an object of this operator', { labels: LABELS, ownerReferences: deployment }, false, true],
     ['an object of this operator without its labels', { annotations: applied }, false, true],
     ['an object of another stack', { labels: LABELS, ownerReferences: controlledBy('other') }, false, false],
-    ['an object of somebody else', { labels: { app: 'server' } }, false, false],
+    ['an object of another owner', { labels: { app: 'server' } }, false, false],
   ])('is applied by a stack, or not: %s', (_, found, isWorkloads, isBuiltIns) => {
     const live = found && { metadata: found };
     expect(mayApply({ live }, stackOf([]))).toBe(isWorkloads);

@@ -47,7 +47,7 @@ describe('the stack default', () => {
     });
   });
 
-  it('does not deploy a second time what somebody else may have made', () => {
+  it('does not deploy a second time what another owner may have made', () => {
     const standIn = (): never => {
       throw new Error('it is not looked for yet');
     };
@@ -94,7 +94,7 @@ describe('the settings in the stack default', () => {
       : plan?.do;
 
   it.each<[string, readonly TrafficStack[], BuiltIn, unknown]>([
-    ['are those of the flags when it is created', [], kept('15d'), { retention: '15d' }],
+    ['come from the flags when it is created', [], kept('15d'), { retention: '15d' }],
     [
       'follow the flags while nobody has changed it',
       [written([EXPORTER, kept('15d')])],
@@ -125,7 +125,7 @@ it.each<[string, string, object, readonly ComponentSpec[], boolean]>([
     [{ name: 'dns', type: 'Weights' }],
     false,
   ],
-  ['of somebody else', 'default', {}, [{ name: 'x', type: 'Prometheus' }], false],
+  ['of another owner', 'default', {}, [{ name: 'x', type: 'Prometheus' }], false],
   [
     'another',
     'main',

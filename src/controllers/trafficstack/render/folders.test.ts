@@ -56,7 +56,7 @@ describe('files', () => {
     });
   });
 
-  it('that cannot be rendered are told with their place', () => {
+  it('that cannot be rendered are reported with their place', () => {
     expect(problems([db(), reading('a\n${components.cache.port}')])).toEqual([
       'component web, config etc, file app.conf, line 2: ${components.cache.port}: No such key: cache, which dependsOn does not name',
     ]);
@@ -77,7 +77,7 @@ describe('files', () => {
     expect(fileOf(text, db({ services: services.toReversed() }))).toBe('members.shop.svc 5432 9000');
   });
 
-  it('that clash with other mounts are told', () => {
+  it('that clash with other mounts are reported', () => {
     const spec = reading('x');
     const containers = [{ name: 'a', volumeMounts: [{ name: 'own', mountPath: '/etc/app' }] }];
     const podTemplate = { spec: { containers, volumes: [{ name: 'config-two' }] } };

@@ -4,7 +4,7 @@ import { db, NODES, objects, problems, workload } from '../testing/rendering.ts'
 import { component, rendered, stackOf } from '../testing/stacks.ts';
 import { renderStack } from './stack.ts';
 
-it('two components with one object, and one that has it twice, are told', () => {
+it('two components with one object, and one that has it twice, are reported', () => {
   const twice = { ...component('api').workload, services: [{ ports: [{ port: 1 }] }, { ports: [{ port: 2 }] }] };
   const site = component('site', { workload: { ...component('x').workload, name: 'web' } });
   expect(problems([component('web'), site, component('api', { workload: twice })])).toEqual([
@@ -38,7 +38,7 @@ it('objects of a component are its Services before its workload, with its labels
   ]);
 });
 
-it('objects of somebody else have names, and nothing that would be written', () => {
+it('objects of another owner have names, and nothing that would be written', () => {
   const spec = db({ podTemplate: undefined });
   const stack = stackOf([spec]);
   // That no node is selected is no problem either.
@@ -53,7 +53,7 @@ it('objects of somebody else have names, and nothing that would be written', () 
   expect(problems([external], stack.spec, 0)).toEqual([]);
 });
 
-it('an expression that is none is told before anything is written', () => {
+it('an invalid expression is reported before anything is written', () => {
   expect(problems([component('web', { ready: { expression: 'workload.status.readyReplicas >' } })])).toEqual([
     'component web, ready.expression: Unexpected token: EOF',
   ]);
@@ -97,7 +97,7 @@ describe('high availability', () => {
   const highAvailability = { nodeSelector: { role: 'master' } };
   const unset = workload({ replicas: undefined });
   const free = component('web', { workload: unset });
-  // Other pods, also those of a component with this name in another stack, must not count.
+  // Other pods, also pods of a component with this name in another stack, must not count.
   const ownPods = {
     matchLabels: { 'traffic.example.com/stack': 'main', 'traffic.example.com/component': 'web' },
   };

@@ -45,7 +45,7 @@ describe('a write of PodPlacements', () => {
     expect(stored()).toBeUndefined();
   });
 
-  it('is shared by the calls during another one', async () => {
+  it('is shared by the calls during another call', async () => {
     const first = sync();
     await Promise.resolve();
     scene.watches.set(aWatch('db'));

@@ -29,7 +29,7 @@ describe('labels', () => {
     expect(changes(anObservation({ nodes }))).toEqual({});
   });
 
-  it('stay as they are while Prometheus is down', () => {
+  it('are unchanged while Prometheus is down', () => {
     const nodes = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
     const plan = decidePlan(anObservation({ nodes, newest: failedPass(2) }));
     expect(plan.labels.size).toBe(0);

@@ -93,7 +93,7 @@ describe('a TrafficWatch with mode Observe', () => {
     expect(decidePlan(o).verdicts.map(({ reason }) => reason)).toEqual(['PassesDisagree', 'PassesDisagree']);
   });
 
-  it('has verdicts though the Deployment of its name belongs to somebody else', () => {
+  it('has verdicts though the Deployment of its name belongs to another owner', () => {
     const deployment = aDeployment(aWatch({ metadata: { uid: 'another' } }));
     const { nodes, plan } = statusOf(anObservation({ watch: observing(), deployment, passes: FULL }));
     expect([nodes?.n1?.verdict, plan]).toEqual(['Unfit', { nodesToLabel: 2, deployment: 'None' }]);
@@ -129,12 +129,12 @@ describe('the time of the label that a node would have', () => {
   const first = anObservation({ watch, passes: FULL });
   const labelSince = '2026-01-01T00:10:00Z';
 
-  /** What comes of these passes, so many minutes after the status of the observation. */
+  /** The result of these passes, so many minutes after the status of the observation. */
   const later = (o: Observation, minutes: number, passes: readonly Snapshot[]) =>
     changed(o, { watch: { ...watch, status: statusOf(o) }, passes, now: o.now + minutes * MINUTE });
   const n1Of = (o: Observation) => statusOf(o).nodes?.n1;
 
-  it('is that of the first verdict, and stays while the node is Unknown and when it is measured again', () => {
+  it('is the time of the first verdict, and stays while the node is Unknown and when it is measured again', () => {
     expect(n1Of(first)).toMatchObject({ since: labelSince, labelSince });
     const unknown = later(first, 2, [failedPass(3), ...FULL]);
     expect(n1Of(unknown)).toMatchObject({ verdict: 'Unknown', since: '2026-01-01T00:12:00Z', labelSince });
@@ -181,7 +181,7 @@ describe('a change from Enforce to Observe', () => {
     expect(decidePlan(o).labels.size).toBe(0);
   });
 
-  it('leaves labels that it never wrote: without our finalizer they are somebody else’s', () => {
+  it('leaves labels that it never wrote: without our finalizer they are another owner’s', () => {
     expect(decidePlan(anObservation({ watch: observing(), nodes: LABELLED })).labels.size).toBe(0);
   });
 
@@ -213,7 +213,7 @@ describe('a change from Observe to Enforce', () => {
     });
   });
 
-  it('decides anew whether there is data: no label holds what was decided', () => {
+  it('decides again whether there is data: no label holds the earlier verdict', () => {
     const o = anObservation({ watch: enforced, newest: failedPass(3), feedStartedAt: NOW });
     expect([decidePlan(o).decided, decidePlan(o).deployment?.kind]).toEqual([false, 'Wait']);
   });

@@ -66,7 +66,7 @@ describe('the breaker after a pass that says nothing about the number of nodes a
     ['it failed', failedPass(3)],
     ['it has a figure of no node', none],
     ['it did not evaluate the reading', unread],
-  ])('stays as it is: %s', (_why, newest) => {
+  ])('is unchanged: %s', (_why, newest) => {
     const next = changed(later(opened, 1, both), { newest });
     expect(decidePlan(next).breaker).toBe('Unchanged');
     expect(breakerOf(next)).toEqual(breakerOf(opened));
@@ -138,7 +138,7 @@ describe('breakerCooldown', () => {
     expect(changes(later(free, 6, one))).toEqual({ n2: { [KEY]: 'true' } });
   });
 
-  it('does not count while passes fail, and begins anew after them', () => {
+  it('does not count while passes fail, and begins again after them', () => {
     const failed = changed(later(cooling, 1, both), { newest: { ...failedPass(3), startedAt: NOW } });
     expect(decidePlan(failed).breaker).toBe('Unchanged');
     expect(breakerOf(failed)).toEqual(breakerOf(cooling));

@@ -92,7 +92,7 @@ describe('Demands', () => {
     expect([demands.readings.size, demands.passesOf(DEFAULT_KEY)]).toEqual([0, 2]);
   });
 
-  it('do as much work for a change beside 20,000 TrafficWatches as beside none', () => {
+  it('do as much work for a change with 20,000 TrafficWatches as with none', () => {
     let looked = 0;
     const spec = {
       ...aWatch().spec,

@@ -31,7 +31,7 @@ describe('LabelTimes', () => {
     expect(follow(node(1000, { [WEB]: 'false', [API]: 'false' }))).toBeUndefined();
   });
 
-  it('keeps the time of a label while another one changes again and again', () => {
+  it('keeps the time of a label while another label changes again and again', () => {
     const [one, other] = ['false', 'true'].map((value) => ({ [WEB]: 'false', [API]: value }));
     expect(follow(node(1000, one!), node(2000, other!), node(3000, one!))).toEqual({ [WEB]: 1000 });
   });

@@ -68,7 +68,7 @@ describe('PassMemory', () => {
     expect(missing(RECEIVE)).toEqual({ n2: 4 });
   });
 
-  it('counts no time in which a node cannot be measured: it begins anew when the node can be', () => {
+  it('counts no time in which a node cannot be measured: it begins again when the node can be', () => {
     demand.missing = [DEFAULT_READING].map(readingKey);
     saw(passAt(0, LACKS_N2));
     for (const minute of [1, 2, 9]) saw(passAt(minute, LACKS_N2), new Map([['n2', 'not Ready']]));
@@ -77,7 +77,7 @@ describe('PassMemory', () => {
     expect(missing(DEFAULT_READING)).toEqual({ n2: 10 });
   });
 
-  it('drops what it knows for a reading that no TrafficWatch needs any more', () => {
+  it('drops what it knows for a reading that no TrafficWatch needs', () => {
     demand.missing = [DEFAULT_READING, RECEIVE].map(readingKey);
     saw(passAt(0, LACKS_N2, LACKS_N2));
     demand.missing = [DEFAULT_READING].map(readingKey);
@@ -96,7 +96,7 @@ describe('isWindowFilling', () => {
     return all.at(-1)!;
   };
 
-  it('is that of the reading: receive rates were missing, or transmit rates', () => {
+  it('is the outage of the reading: receive rates were missing, or transmit rates', () => {
     demand.readings = distinctReadings([RECEIVE]);
     expect(filling(passes([ALL, ALL], [ALL, NONE_AT_ALL], [ALL, ALL]))).toEqual([false, true]);
     memory = new PassMemory(() => 24_000, demand);
@@ -110,7 +110,7 @@ describe('isWindowFilling', () => {
     expect(filling(passes([ALL], [ALL], [ALL, ALL]))).toEqual([false, false]);
   });
 
-  it('of a new reading is that of the default one', () => {
+  it('of a new reading is the outage of the default reading', () => {
     passes([ALL], [NONE_AT_ALL]);
     demand.readings = distinctReadings([RECEIVE]);
     expect(filling(passes([ALL, ALL]))).toEqual([true, true]);

@@ -25,7 +25,7 @@ describe('PassViews', () => {
     const [all, one, other] = [undefined, onA(), onA()].map((selector) => views.viewOf(nodes, PASSES, { selector }));
     expect(other).toBe(one);
     expect([all?.nodes.length, one?.nodes.length, one?.outside.length]).toEqual([2, 1, 1]);
-    // Reading the figures of one selector does not drop those of another.
+    // Reading the figures of one selector does not drop the figures of another.
     const { measured } = all!.figures;
     expect(one?.figures.measured).toHaveLength(1);
     expect(views.viewOf(nodes, PASSES).figures.measured).toBe(measured);
@@ -49,7 +49,7 @@ describe('PassViews', () => {
     expect(views.viewOf(NODES, [...PASSES])).not.toBe(view);
   });
 
-  it('keeps the figures of one view only, and computes those of an older one again, with the same result', () => {
+  it('keeps the figures of one view only, and computes an older view again, with the same result', () => {
     const views = new PassViews();
     const older = views.viewOf(NODES, PASSES);
     const { measured } = older.figures;
@@ -111,7 +111,7 @@ describe('PassViews', () => {
     expect([passOf(late, 'Max')?.unread, passOf(late, 'Sum')?.unread]).toEqual(['NoTime', 'NotAsked']);
   });
 
-  it('drops the figures of a reading that nobody asks for any more', () => {
+  it('drops the figures of a reading that nobody asks for', () => {
     const views = new PassViews();
     const old = views.viewOf(NODES, [received(1, 80)], { reading: RECEIVE });
     const { measured } = old.figures;

@@ -41,7 +41,7 @@ describe('WatchLimits', () => {
     expect(limits.saw({ type: 'delete', object: watchOf('a', 'unknown', 0) })).toEqual({ entered: [], left: [] });
   });
 
-  it('knows that a TrafficWatch was made anew, and that another change of it is none', () => {
+  it('knows that a TrafficWatch was created again, and that another change of it is none', () => {
     const limits = limitsOf(A1, A2, A3);
     expect(limits.saw({ type: 'update', object: { ...A1, spec: aWatch().spec } })).toEqual({ entered: [], left: [] });
     expect(limits.saw({ type: 'update', object: watchOf('a', '1', 9) })).toEqual({ entered: ['a/3'], left: ['a/1'] });
@@ -64,7 +64,7 @@ describe('WatchLimits', () => {
     ]);
   });
 
-  it('has after any changes what those that are left would give anew, and tells each change once', () => {
+  it('has after any changes the result for the remaining ones, and sends each change once', () => {
     const step = fc.record({
       namespace: fc.constantFrom('a', 'b', 'c'),
       name: fc.nat(4),

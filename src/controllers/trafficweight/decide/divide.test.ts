@@ -31,11 +31,11 @@ interface Case {
   /** The TrafficWeight that the DNSEndpoint is of. */
   readonly label?: string;
   readonly wanted: 'own' | 'named' | 'left' | 'removable' | 'kept';
-  /** Whether its hosts are those of a rival. */
+  /** Whether a rival has its hosts. */
   readonly isRival?: boolean;
 }
 
-/** What `main` does with the Ingress. */
+/** The decision of `main` about the Ingress. */
 const CASES: readonly Case[] = [
   { what: 'of one', wanted: 'own' },
   { what: 'of none', main: weight('main', NONE), label: 'main', wanted: 'removable' },
@@ -46,20 +46,20 @@ const CASES: readonly Case[] = [
     ...{ main: weight('main', {}, 2), others: [weight('other')], label: 'main', wanted: 'own' },
   },
   {
-    what: 'that goes to another one',
+    what: 'that goes to another TrafficWeight',
     ...{ main: weight('main', NONE), others: [weight('other')], label: 'main', wanted: 'left', isRival: true },
   },
   {
-    what: 'that comes from another one',
+    what: 'that comes from another TrafficWeight',
     ...{ main: weight('main', {}, 2), others: [weight('other', NONE)], label: 'other', wanted: 'own' },
   },
   { what: 'that comes from one that is gone', label: 'gone', wanted: 'own' },
   {
-    what: 'of another one, which cannot decide yet',
+    what: 'of another TrafficWeight, which cannot decide yet',
     ...{ others: [weight('other', UNDECIDED)], label: 'other', wanted: 'named', isRival: true },
   },
   {
-    what: 'that another one may select',
+    what: 'that another TrafficWeight may select',
     ...{ main: weight('main', NONE), others: [weight('other', UNDECIDED)], label: 'main', wanted: 'kept' },
   },
   {

@@ -38,9 +38,9 @@ describe('the interval', () => {
     ['twice the TTL', { step: 1 }, 60, 60, 120_000],
     ['twice the TTL, before there are records', { step: 1 }, 60, 0, 120_000],
     ['twice the TTL of external-dns without one', { step: 1 }, undefined, 0, 600_000],
-    ['twice the TTL that the records have in place of that of the spec', { step: 1 }, 60, 300, 600_000],
-    ['that of the spec', { step: 1, interval: '10m' }, 60, 60, 600_000],
-    ['twice the TTL if that of the spec is shorter', { step: 1, interval: '1m' }, 60, 60, 120_000],
+    ['twice the TTL of the records instead of the TTL of the spec', { step: 1 }, 60, 300, 600_000],
+    ['the interval of the spec', { step: 1, interval: '10m' }, 60, 60, 600_000],
+    ['twice the TTL if the interval of the spec is shorter', { step: 1, interval: '1m' }, 60, 60, 120_000],
   ])('is %s', (_, ramp, ttl, publishedTtl, intervalMs) => {
     expect(rampSettingsOf(specOf(ramp, ttl), publishedTtl)).toMatchObject({
       intervalMs,
@@ -51,7 +51,7 @@ describe('the interval', () => {
 });
 
 describe('the scene', () => {
-  it('is that of the stored state', () => {
+  it('is the weight of the stored state', () => {
     const state = { ...STATE, nextStepAt: NOW_MS, gate: { result: 'Failed', value: 0.02 } } as const;
     const { ramp } = after({ weight: 10, state });
     const status = { desiredWeight: 50, appliedWeight: 10, currentWeight: 10, ramp: ramp! };
@@ -99,7 +99,7 @@ describe('the status of a step', () => {
     expect([stateOf(status, 'Ready'), stateOf(status, 'Ramped')]).toEqual(Array(2).fill(`False Ramping: ${message}`));
   });
 
-  it('counts the longest TTL that its records have: that of the other clusters', () => {
+  it('counts the longest TTL of its records: the TTL of the other clusters', () => {
     const state = { ...STATE, nextStepAt: undefined };
     const endpoints = [60, 300, 120].map((recordTTL, n): [string, DnsEndpoint] => {
       const spec = { endpoints: [{ dnsName: `h${n}`, targets: [], recordType: 'A', recordTTL }] };

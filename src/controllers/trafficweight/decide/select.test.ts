@@ -82,7 +82,7 @@ it.each<[string, Partial<TrafficWeightSpec>, boolean | undefined]>([
     undefined,
   ],
   [
-    'is not selected if its annotation is another one',
+    'is not selected if its annotation differs',
     { namespaceSelector: { matchLabels: { team: 'a' } }, annotationFilter: 'dns=public' },
     false,
   ],

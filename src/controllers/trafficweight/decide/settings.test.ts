@@ -3,7 +3,7 @@ import { settingsOf } from './settings.ts';
 
 const BACKEND = { static: { weight: 75 } };
 
-it('are those of the spec, with the weight of the step', () => {
+it('come from the spec, with the weight of the step', () => {
   const spec = {
     ...{ clusterName: 'cluster-a', bindingDomain: 'example.org', annotationPrefix: 'dns.example.org' },
     ...{ healthCheckID: 'abc', recordTTL: 60, backend: BACKEND },
@@ -14,7 +14,7 @@ it('are those of the spec, with the weight of the step', () => {
   });
 });
 
-it('have the prefix of k8s-traffic-controller, and all hosts, without those of a spec', () => {
+it('have the prefix of k8s-traffic-controller, and all hosts, without a spec', () => {
   expect(settingsOf({ clusterName: 'cluster-a', backend: BACKEND }, 75)).toEqual({
     ...{ clusterName: 'cluster-a', bindingDomain: '', annotationPrefix: 'dns.adevinta.com', clusterWeight: 75 },
   });

@@ -8,7 +8,7 @@ const [READ, UNREAD, PENDING] = [{ id: 'Z1', zone }, { id: 'Z2', failure: 'no' }
 it.each([
   ['none', [], { zones: [], pending: [], isComplete: true }],
   ['one that was read', [READ], { zones: [zone], pending: [], isComplete: true }],
-  ['one that cannot be read any more', [{ ...READ, failure: 'no' }], { zones: [zone], pending: [], isComplete: true }],
+  ['one that can no longer be read', [{ ...READ, failure: 'no' }], { zones: [zone], pending: [], isComplete: true }],
   ['one that never could be read', [READ, UNREAD], { zones: [zone], pending: [], isComplete: false }],
   ['one that is being read for the first time', [READ, PENDING], { zones: [zone], pending: ['Z3'], isComplete: false }],
 ])('of %s', (_, views, wanted) => {

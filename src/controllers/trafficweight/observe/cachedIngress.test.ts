@@ -9,7 +9,7 @@ const INGRESS: V1Ingress = {
 };
 const PENDING: V1Ingress = { ...INGRESS, status: {} };
 
-it('leads to the load balancer, or to a name in place of it', () => {
+it('leads to the load balancer, or to a name instead of it', () => {
   expect(toCachedIngress(INGRESS).source.targets).toEqual([{ recordType: 'A', targets: ['192.0.2.1'] }]);
   const named = [{ recordType: 'CNAME', targets: ['devmode'] }];
   expect(toCachedIngress(INGRESS, 'devmode').source.targets).toEqual(named);
@@ -18,9 +18,9 @@ it('leads to the load balancer, or to a name in place of it', () => {
 
 it.each([
   ['none', {}, {}, undefined],
-  ['that of its spec', { ingressClassName: 'nginx' }, {}, 'nginx'],
-  ['that of the annotation, which is older', {}, { 'kubernetes.io/ingress.class': 'traefik' }, 'traefik'],
-  ['that of its spec, of both', { ingressClassName: 'nginx' }, { 'kubernetes.io/ingress.class': 'traefik' }, 'nginx'],
+  ['the class of its spec', { ingressClassName: 'nginx' }, {}, 'nginx'],
+  ['the class of the annotation, which is older', {}, { 'kubernetes.io/ingress.class': 'traefik' }, 'traefik'],
+  ['the class of its spec, of both', { ingressClassName: 'nginx' }, { 'kubernetes.io/ingress.class': 'traefik' }, 'nginx'],
 ])('has as its class %s', (_, spec, annotations, wanted) => {
   const ingress: V1Ingress = { ...INGRESS, metadata: { ...INGRESS.metadata, annotations }, spec };
   expect(toCachedIngress(ingress).className).toBe(wanted);

@@ -12,7 +12,7 @@ const after = (metadata: KubeObject['metadata'], rest: object = {}): KubeObject 
 it.each([
   ['of the status', after({ resourceVersion: '2' }, { status: { hosts: 1 } }), false],
   ['of the spec', after({ generation: 2 }), true],
-  ['to another one of that name', after({ uid: 'u2' }), true],
+  ['to another object of that name', after({ uid: 'u2' }), true],
   ['to being deleted', after({ deletionTimestamp: new Date(0) }), true],
 ])('a change of a TrafficWeight %s needs a reconcile: %s', (_, object, wanted) => {
   expect(needsReconcile({ type: 'update', old: BEFORE, object })).toBe(wanted);
@@ -26,7 +26,7 @@ it('a TrafficWeight that is new or gone needs one', () => {
 it.each([
   ['annotations', after({ annotations: { a: 'b' } }), false],
   ['other labels', after({ labels: { team: 'b' } }), true],
-  ['no labels any more', { metadata: { name: 'main' } }, true],
+  ['no labels now', { metadata: { name: 'main' } }, true],
 ])('a namespace with %s may be selected or not: %s', (_, object, wanted) => {
   expect(hasNewLabels({ type: 'update', old: BEFORE, object })).toBe(wanted);
 });

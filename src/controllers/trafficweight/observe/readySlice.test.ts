@@ -14,7 +14,7 @@ it.each([
   ['one without conditions', [{}], true],
   ['one that is not', [{ conditions: { ready: false } }], false],
   ['no endpoint', [], false],
-  ['a null in place of the list', null, false],
+  ['a null instead of the list', null, false],
 ])('with %s', (_, endpoints, isReady) => {
   expect(trimSlice(slice(endpoints))).toEqual({
     ...{ metadata: { name: 'web-1', namespace: 'shop', resourceVersion: '7' } },

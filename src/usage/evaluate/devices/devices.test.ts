@@ -67,7 +67,7 @@ describe('bonds', () => {
 
 describe('drivers', () => {
   it.each(['802.1Q VLAN Support', 'macvlan', 'ipvlan', 'bridge', 'vxlan', 'tun'])(
-    'leaves out a device with driver %s beside a physical one',
+    'leaves out a device with driver %s next to a physical one',
     (driver) => {
       expect(choose({ eth0: nic(2, { driver: 'e1000e' }), storage: nic(3, { driver }) }).excluded).toEqual(
         new Map([['storage', 'Driver']]),
@@ -151,11 +151,11 @@ describe('SR-IOV', () => {
 });
 
 describe('a bridge that OVN-Kubernetes names after its NIC', () => {
-  it('does not count beside the NIC', () => {
+  it('does not count next to the NIC', () => {
     expect(choose({ eno1: nic(2), breno1: nic(3) }).counted).toEqual(['eno1']);
   });
 
-  it('does not count beside the veth that is the uplink of a container', () => {
+  it('does not count next to the veth that is the uplink of a container', () => {
     expect(choose({ eth0: nic(2, { ifaceLink: 9 }), breth0: nic(3) }).counted).toEqual(['eth0']);
   });
 
@@ -198,7 +198,7 @@ describe('children without a known driver', () => {
   it.each([
     ['by its driver', { ifaceLink: 3, driver: 'veth' }],
     ['by its link, to another namespace', { ifaceLink: 17, driver: undefined }],
-  ])('does not count a veth, identified %s, beside a physical device', (_how, facts) => {
+  ])('does not count a veth, identified %s, next to a physical device', (_how, facts) => {
     const devices = { pod1: nic(2, facts), eth1: nic(3, { driver: facts.driver && 'e1000e' }) };
     expect(choose(devices).counted).toEqual(['eth1']);
   });

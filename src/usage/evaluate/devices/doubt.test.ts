@@ -9,7 +9,7 @@ const NO_FLAGS = { flags: undefined };
 const NO_LINK = { ifaceLink: undefined };
 const NO_ID = { ifaceId: undefined };
 const idle = (name: string, facts: Partial<Device> = {}): Device => nic(name, { rate: '0', ...facts });
-/** Below a bond at 95 % of 200: one slave is full, the other one almost. */
+/** Below a bond at 95 % of 200: one slave is full, the other almost. */
 const SLAVES = [nic('eth0', NO_FLAGS), nic('eth1', NO_FLAGS)];
 
 describe('a node without some series of its devices', () => {
@@ -18,7 +18,7 @@ describe('a node without some series of its devices', () => {
     ['a bond whose slaves are not visible', [nic('bond0', NO_FLAGS)]],
     ['only hardware has such names, and none is a bond', [nic('eno1', NO_FLAGS), nic('enp3s0f1', NO_FLAGS)]],
     [
-      'both drivers are those of NICs',
+      'both drivers are of NICs',
       [nic('lan1', { ...NO_FLAGS, driver: 'ixgbe' }), nic('lan2', { ...NO_FLAGS, driver: 'igb' })],
     ],
     ['the others are excluded by name', [nic('eth0', NO_FLAGS), nic('veth1', NO_FLAGS), nic('cni0', NO_FLAGS)]],
@@ -85,7 +85,7 @@ describe('a node without some series of its devices', () => {
       [idle('eth0', { speed: undefined }), { name: 'br-net1', speed: '100' }],
       /eth0 or br-net1/,
     ],
-    ['the same, beside a NIC', [idle('eth1', { speed: undefined }), nic('br-net1'), idle('eth0')], /eth1 or br-net1/],
+    ['the same, next to a NIC', [idle('eth1', { speed: undefined }), nic('br-net1'), idle('eth0')], /eth1 or br-net1/],
   ])('is Unknown, and the message names what to keep: %s', (_why, devices, series) => {
     for (const capacity of [undefined, '800bit']) {
       expect(usageOf(devices, capacity)).toMatchObject({

@@ -57,7 +57,7 @@ describe('a NIC without a counter', () => {
     { why: 'it is the interface of a pod', nic: { ...NIC, ifaceLink: '9' } },
     { why: 'it may be the interface of a pod', nic: { ...NIC, ifaceLink: undefined } },
     { why: 'nothing shows a NIC', nic: { ...NIC, name: 'mesh' } },
-    { why: 'it is InfiniBand beside Ethernet', nic: { ...NIC, name: 'ib0', driver: 'ib_ipoib' } },
+    { why: 'it is InfiniBand next to Ethernet', nic: { ...NIC, name: 'ib0', driver: 'ib_ipoib' } },
     { why: 'its name is excluded', nic: { ...NIC, name: 'cali1', driver: 'ice' } },
     { why: 'the reading excludes it', nic: NIC, reading: { ...TRANSMIT, exclude: 'eth0' } },
     { why: 'the reading includes others only', nic: NIC, reading: { ...TRANSMIT, include: 'eth1' } },

@@ -17,7 +17,7 @@ const figuresOf = (readings: Readings): Past => ({
   readings: new Map([...readings.keys()].map((key) => [key, FIGURES])),
 });
 
-it('reads what a TrafficWatch needs although another one has a new reading in each pass', async () => {
+it('reads what a TrafficWatch needs although another has a new reading in each pass', async () => {
   const history = new History({
     ...{ clock: new FakeClock(), intervalMs: INTERVAL_MS, deadlineMs: 8_000, logger: createLogger('silent') },
   });

@@ -44,6 +44,6 @@ it.each<[string, V1ObjectMeta, string | undefined]>([
     'the field manager labeller',
   ],
   ['nobody who is known', {}, undefined],
-])('an object of somebody else is of %s', (_, metadata, owner) => {
+])('an object of another owner is of %s', (_, metadata, owner) => {
   expect(foreignOwnerOf({ metadata })).toBe(owner);
 });

@@ -65,7 +65,7 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/a, container web: CrashLoopBackOff: back-off; it ended with exit code 137 (OOMKilled), 2 restarts',
   ],
   [
-    'the exit code alone, if the reason says no more',
+    'the exit code alone, if the reason adds nothing',
     [pod('a', { ...CRASHED, lastReason: 'Error' })],
     'pod shop/a, container web: CrashLoopBackOff: back-off; it ended with exit code 3',
   ],
@@ -92,7 +92,7 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/b: no node is chosen yet; its claims: data-b',
   ],
   ['a node that is not Ready', [lost('a', { isReady: true })], ON_N2],
-  ['the same, whatever was told of the pod before', [lost('a', CRASHED)], ON_N2],
+  ['the same, whatever the pod reported before', [lost('a', CRASHED)], ON_N2],
   ['the same, before a pod that finds no room', [lost('a'), unscheduled, pod('c', { isRunning: true })], ON_N2],
   [
     'a container that cannot start before a node that is not Ready',
@@ -110,11 +110,11 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/b: 0/3 nodes are available: insufficient cpu; ' +
       'pod shop/a is ending on node n2, which is NotReady since 2026-01-01T00:00:00Z',
   ],
-  ['that of the new pod, after an eviction', [{ ...EVICTED, createdAt: NOW + 1 }, unscheduled], NO_ROOM],
+  ['the problem of the new pod, after an eviction', [{ ...EVICTED, createdAt: NOW + 1 }, unscheduled], NO_ROOM],
   ['none, after an eviction, while the new pod has just begun', [EVICTED, waits('ContainerCreating')], undefined],
   ['not the lost node of a pod that was evicted', [{ ...lost('a'), finished: EVICTED.finished }, unscheduled], NO_ROOM],
   ['an eviction, if there is no other pod', [EVICTED], EVICTED_MESSAGE],
-  ['the same, while another one ends', [EVICTED, { ...pod('c', CRASHED), isEnding: true }], EVICTED_MESSAGE],
+  ['the same, while another pod ends', [EVICTED, { ...pod('c', CRASHED), isEnding: true }], EVICTED_MESSAGE],
   ['a pod that has finished without a reason', [{ ...EVICTED, finished: { reason: '', message: '' } }], ENDED],
   ['a probe', [pod('a', { isRunning: true })], 'pod shop/a, container web: running, and not ready'],
   [
@@ -123,7 +123,7 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/a, container web: CreateContainerConfigError: no ConfigMap',
   ],
   [
-    'that of the newest pod, but for one that ends',
+    'the problem of the newest pod, except a pod that ends',
     [
       { ...waits('CrashLoopBackOff', 'old'), createdAt: 1 },
       { ...waits('ErrImagePull', 'new'), createdAt: 2 },
@@ -132,7 +132,7 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/a, container web: ErrImagePull: new',
   ],
   [
-    'that of the first pod by name',
+    'the problem of the first pod by name',
     [{ ...unscheduled, key: 'shop/z' }, unscheduled],
     'pod shop/b: 0/3 nodes are available: insufficient cpu',
   ],

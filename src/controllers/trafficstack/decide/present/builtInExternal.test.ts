@@ -9,7 +9,7 @@ import { planStack } from '../plan.ts';
 const SOUGHT = 'a DaemonSet with hostNetwork and the port 9100';
 const THEIRS = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
 
-/** An exporter of somebody else with so many available pods of three. */
+/** An exporter of another owner with so many available pods of three. */
 const uses = (
   available: number,
   external: Partial<ObservedExternal> = {},
@@ -41,7 +41,7 @@ const before = (over: Partial<ComponentStatus> = {}): TrafficStack => {
 const wasReady = before({ state: 'Ready', readyRevision: REVISION, replicas: 3 });
 const URL = 'http://prom.monitoring.svc:9090';
 const PROM = { kind: 'Service', namespace: 'monitoring', name: 'prom', url: URL };
-/** A Prometheus of somebody else. */
+/** A Prometheus of another owner. */
 const asks = (external: Partial<ObservedExternal> = {}): ObservedComponent => {
   const metadata = { namespace: 'monitoring', name: 'prom' };
   const live = { kind: 'Service', metadata };
@@ -49,7 +49,7 @@ const asks = (external: Partial<ObservedExternal> = {}): ObservedComponent => {
   const asked = { url: URL, series: 'series of x' };
   return { ...missing(), objects: [object], external: { sought: 'a Prometheus', asked, ...external } };
 };
-/** Exporters of somebody else on so many of three nodes. */
+/** Exporters of another owner on so many of three nodes. */
 const listens = (answering: string[], problem?: string): ObservedComponent => ({
   ...missing(),
   external: { sought: SOUGHT, problem, listening: { port: 9100, asked: 3, answering } },
@@ -57,7 +57,7 @@ const listens = (answering: string[], problem?: string): ObservedComponent => ({
 const onNode = (name: string) => ({ kind: 'Node', namespace: '', name });
 const usedNode = (name: string) => before({ state: 'Ready', readyRevision: REVISION, uses: onNode(name) });
 const DOWN = { problem: `gives no answer at ${URL}: ECONNREFUSED` };
-/** What is used, or begins, and has time to measure the nodes. */
+/** An external object that is used, or begins, and has time to measure the nodes. */
 const awaits = (isGone: boolean, uses?: typeof THEIRS): ObservedComponent => ({
   ...missing(),
   external: { sought: SOUGHT, awaited: { isGone, uses, message: 'it is awaited' } },
@@ -65,7 +65,7 @@ const awaits = (isGone: boolean, uses?: typeof THEIRS): ObservedComponent => ({
 const usedTheirs = before({ state: 'Ready', readyRevision: REVISION, uses: THEIRS });
 const SECURED = { problem: 'serves the port 9100 over HTTPS' };
 
-describe('a built-in component that somebody else may have made', () => {
+describe('a built-in component that another owner may have made', () => {
   it.each<[string, ObservedComponent, TrafficStack, Partial<ComponentStatus>]>([
     [
       'is ready when that is',
@@ -95,9 +95,9 @@ describe('a built-in component that somebody else may have made', () => {
       },
     ],
     ['names the same node while that answers', listens(['n1', 'n3']), usedNode('n3'), { uses: onNode('n3') }],
-    ['names another one when that does not', listens(['n1', 'n3']), usedNode('n2'), { uses: onNode('n1') }],
+    ['names another node when that does not', listens(['n1', 'n3']), usedNode('n2'), { uses: onNode('n1') }],
     [
-      'is degraded when none answers any more, and goes on to use it',
+      'is degraded when no node answers, and still uses it',
       listens([], 'no node answers'),
       usedNode('n3'),
       { state: 'Degraded', reason: 'ExternalUnusable', message: 'no node answers', uses: onNode('n3') },
@@ -180,7 +180,7 @@ describe('a built-in component that somebody else may have made', () => {
         message: `Service monitoring/prom gives no answer at ${URL}: ECONNREFUSED`,
       },
     ],
-    ['asks a server that does not answer any more', asks(DOWN), wasReady, { state: 'Degraded', uses: PROM }],
+    ['asks a server that no longer answers', asks(DOWN), wasReady, { state: 'Degraded', uses: PROM }],
     [
       'goes on to use it after another spec, as of an upgrade of the operator',
       asks(DOWN),
@@ -188,12 +188,12 @@ describe('a built-in component that somebody else may have made', () => {
       { state: 'Degraded', uses: PROM, readyRevision: REVISION },
     ],
     [
-      'has used another one before the other spec',
+      'has used another server before the other spec',
       asks(DOWN),
       before({ state: 'Degraded', readyRevision: 'old', revision: 'old', uses: { ...PROM, name: 'other' } }),
       { state: 'Progressing', uses: PROM },
     ],
-    ['cannot use it any more', uses(3, SECURED), wasReady, { state: 'Degraded', reason: 'ExternalUnusable' }],
+    ['can no longer use it', uses(3, SECURED), wasReady, { state: 'Degraded', reason: 'ExternalUnusable' }],
   ])('%s', (_, component, stack, wanted) => {
     const { status, apply } = planComponent(component, {
       stack,
@@ -242,7 +242,7 @@ describe('a built-in component that somebody else may have made', () => {
     ['is missing', missing()],
     ['is not ready', uses(0)],
     ['is ready', uses(3)],
-  ])('gives its own up at once, since both need the port: that of somebody else %s', (_, component) => {
+  ])('gives its own up at once, since both need the port: the exporter of another owner %s', (_, component) => {
     const ownerReferences = [{ uid: 'stack-uid', kind: 'TrafficStack', name: 'main', apiVersion: 'x' }];
     const metadata = { namespace: 'op', name: 'node-exporter', ownerReferences };
     const own: LeftObject = { component: 'exporter', resource: DAEMONSETS, live: { kind: 'DaemonSet', metadata } };

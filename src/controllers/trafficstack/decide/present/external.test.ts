@@ -10,7 +10,7 @@ import { planStack } from '../plan.ts';
 import { targetOf } from '../upgrade/target.ts';
 
 const spec = (mode: ComponentMode) => component('db', { mode, deadline: '60s' });
-/** Its workload as somebody else has made it, with so many available pods of two. */
+/** Its workload as another owner has made it, with so many available pods of two. */
 const foreign = (mode: ComponentMode, available: number): ObservedComponent => {
   const own = observed(spec(mode), 'none');
   const others = { kind: 'Deployment', metadata: { name: 'db', namespace: 'shop' }, ...containers('theirs:7') };
@@ -42,7 +42,7 @@ function plan(db: ObservedComponent, stack = stackOf([])) {
   return { is: `${mode}, ${state} (${reason})`, applies: apply.length, status };
 }
 
-describe('a workload of somebody else', () => {
+describe('a workload of another owner', () => {
   it.each<[string, ObservedComponent, TrafficStack | undefined, string, number]>([
     ['External, runs', foreign('External', 2), undefined, 'External, Ready (AllAvailable)', 0],
     ['External, begins', foreign('External', 1), undefined, 'External, Progressing (RollingOut)', 0],
@@ -102,7 +102,7 @@ describe('a workload of somebody else', () => {
       { ...READY, mode: 'External' },
       'of the stack, Progressing (RollingOut)',
     ],
-  ])('begins anew with another owner: %s', (_, db, prior, is) => {
+  ])('begins again with another owner: %s', (_, db, prior, is) => {
     const { status, ...planned } = plan(db, before(prior));
     expect([planned.is, status.since]).toEqual([is, at(0)]);
   });
@@ -174,7 +174,7 @@ describe('a workload of the stack that is External now', () => {
     live: { kind: 'ConfigMap', metadata: { name: 'db-etc-1', namespace: 'shop', ...OWNED } },
   };
 
-  it('is written no more, keeps what it needs, and goes with the stack', () => {
+  it('is no longer written, keeps what it needs, and is removed with the stack', () => {
     const inventory = [{ component: 'db', dependsOn: [], objects: [] }];
     const stack = stackOf([], { inventory });
     const planned = planStack({ stack, components: [db], left: [file], withPods: new Map(), now: NOW });

@@ -35,7 +35,7 @@ describe('a component that was ready and', () => {
   it.each<[string, number, number, Partial<ComponentStatus>, string]>([
     ['has one more pod to start', 2, 3, {}, 'Progressing'],
     ['has the same pod to start still', 2, 3, { ...GROWING, replicas: 3 }, 'Progressing'],
-    ['has another one to start', 2, 4, { ...GROWING, replicas: 3 }, 'Progressing'],
+    ['has another pod to start', 2, 4, { ...GROWING, replicas: 3 }, 'Progressing'],
     ['has lost one of its pods', 1, 2, {}, 'Degraded'],
     ['has lost one while it has more to start', 1, 3, {}, 'Degraded'],
     ['has lost one while it had more to start', 1, 3, { ...GROWING, replicas: 3 }, 'Degraded'],

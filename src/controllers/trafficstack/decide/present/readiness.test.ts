@@ -56,7 +56,7 @@ it.each<[string, object, string, string]>([
   ['StatefulSet', { type: 'OnDelete' }, '0 of 2 updated', 'Ready'],
   ['DaemonSet', { type: 'OnDelete' }, '0 of 2 updated', 'Ready'],
   ['DaemonSet', { type: 'RollingUpdate' }, '1 of 2 updated', 'RollingOut'],
-])('a %s of somebody else with %j, %s: %s', (kind, updateStrategy, counted, phase) => {
+])('a %s of another owner with %j, %s: %s', (kind, updateStrategy, counted, phase) => {
   const updated = Number(counted[0]);
   const ofDaemons = { desiredNumberScheduled: 2, updatedNumberScheduled: updated, numberAvailable: 2 };
   const live = workload(kind, { ...counts(2, updated, 2), ...ofDaemons }, 2);

@@ -72,7 +72,7 @@ describe('a component with two workloads', () => {
     ],
     ['has no sum while one is missing', READY, 'missing', 'Progressing', `to create: ${B}`, B, undefined],
     [
-      'is Failed if one is of somebody else, and names that one',
+      'is Failed if one is of another owner, and names that one',
       ...(['no status', 'other', 'Failed', `${B} exists and is not of this stack: it is left as it is`] as const),
       ...([B, undefined] as const),
     ],

@@ -18,7 +18,7 @@ interface Scene {
   readonly seen?: Seen | undefined;
 }
 
-/** What is decided about a component whose pods are all available. */
+/** The decision about a component whose pods are all available. */
 function planned(ready: ReadySpec, scene: Scene) {
   const { answer, prior, revision = REVISION } = scene;
   const seen = 'seen' in scene ? scene.seen : SINCE_THEN;
@@ -56,7 +56,7 @@ describe('an expression', () => {
     expect(stateOf({ expression })).toBe(expected);
   });
 
-  it('that is not true any more makes a ready component degraded', () => {
+  it('that is no longer true makes a ready component degraded', () => {
     expect(stateOf({ expression: 'false' }, { prior: 'Ready' })).toMatch(/^Degraded NotReadyYet/);
     expect(stateOf({ expression: 'false' }, { prior: 'Degraded' })).toMatch(/^Degraded NotReadyYet/);
   });
@@ -92,7 +92,7 @@ describe('a query', () => {
     expect(stateOf(QUERY, { answer })).toMatch(new RegExp(`^${state}: `));
   });
 
-  it('that is false is told with what it gives', () => {
+  it('that is false is reported with its result', () => {
     expect(stateOf(QUERY, { answer: FALSE })).toBe(
       `Progressing NotReadyYet: ${AVAILABLE}; ready.query "up{job="web"} == 1" gives no series`,
     );

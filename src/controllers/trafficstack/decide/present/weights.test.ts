@@ -101,9 +101,9 @@ describe('a component with a TrafficWeight', () => {
   });
 
   it.each<[string, ComponentSpec['mode'], KubeObject | undefined, string, number]>([
-    ['Managed, of somebody else', 'Managed', weight(IN_FORCE, 3, false), 'Failed (ForeignObject)', 0],
-    ['External, of somebody else', 'External', weight(IN_FORCE, 3, false), 'Ready (InForce)', 0],
-    ['External, of somebody else, stale', 'External', weight(IN_FORCE, 2, false), 'Unknown (StatusMissing)', 0],
+    ['Managed, of another owner', 'Managed', weight(IN_FORCE, 3, false), 'Failed (ForeignObject)', 0],
+    ['External, of another owner', 'External', weight(IN_FORCE, 3, false), 'Ready (InForce)', 0],
+    ['External, of another owner, stale', 'External', weight(IN_FORCE, 2, false), 'Unknown (StatusMissing)', 0],
     ['External, missing', 'External', undefined, 'Progressing (ExternalMissing)', 0],
     ['Auto, missing', 'Auto', undefined, 'Progressing (Applying)', 1],
   ])('%s', (_, mode, live, is, applied) => {

@@ -55,7 +55,7 @@ describe('a component whose objects have no status', () => {
       2,
     ],
     [
-      'is Failed with one of somebody else',
+      'is Failed with one of another owner',
       [map('a', 'current'), map('b', 'foreign')],
       'Failed (ForeignObject)',
       'ConfigMap op/b exists and is not of this stack: it is left as it is',

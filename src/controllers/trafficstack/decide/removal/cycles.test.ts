@@ -13,7 +13,7 @@ function reaches(edges: number[][], from: number, to: number, seen = new Set<num
   return (edges[from] ?? []).some((next) => reaches(edges, next, to, seen));
 }
 
-it('two nodes are in one cycle if each is reached from the other one, in whatever order they are asked', () => {
+it('two nodes are in one cycle if each is reached from the other, in whatever order they are asked', () => {
   fc.assert(
     fc.property(graph, fc.array(fc.tuple(node, node)), (edges, pairs) => {
       const cycles = new Cycles<number>((of) => edges[of] ?? []);

@@ -14,7 +14,7 @@ const left = (name: string, of = name): LeftObject => {
 /** A component with the workload of another name. */
 const named = (name: string, workload: string, ...dependsOn: string[]): ComponentSpec =>
   component(name, { dependsOn, workload: { ...component(name).workload, name: workload } });
-/** A component whose workload is still of another one. */
+/** A component whose workload still belongs to another component. */
 function heldBy(other: string, spec: ComponentSpec): ObservedComponent {
   const { objects, ...rest } = observed(spec, 'old');
   return { ...rest, objects: objects.map((each) => ({ ...each, heldBy: other })) };
@@ -85,7 +85,7 @@ describe('a component that got another name, with the same workload', () => {
     expect(plan([b, observed(named('h', 'g', 'b'), 'none'), end], all, [left('a')]).remove).toEqual(['a']);
   });
 
-  it('and another one are removed if each keeps the other', () => {
+  it('and another component are removed if each keeps the other', () => {
     const h = heldBy('g', named('h', 'g'));
     const [one, other] = [component('c', { dependsOn: ['h'] }), component('d', { dependsOn: ['b'] })];
     const all = [entry('a'), entry('g'), entry('c', 'a'), entry('d', 'g')];
@@ -98,7 +98,7 @@ it('two that are removed, of which each depended on the other at some time, are 
   expect(plan([], [entry('a', 'g'), entry('g', 'a')], [left('a'), left('g')]).remove).toEqual(['a', 'g']);
 });
 
-it('what a component has no more is removed before it is ready if it waits for the one that gets it', () => {
+it('an object that a component no longer has is removed before it is ready if it waits for the component that gets it', () => {
   const b = heldBy('a', named('b', 'one'));
   const objects = [left('one', 'a')];
   const waits = observed(named('a', 'two', 'b'), 'none');

@@ -12,7 +12,7 @@ const inventory: InventoryEntry[] = [
 const left = (component: string): LeftObject => {
   return { component, resource: DEPLOYMENTS, live: { metadata: { namespace: 'shop', name: component } } };
 };
-/** What the operator may not delete. */
+/** The objects that the operator may not delete. */
 const locked = [{ component: 'web', resource: SERVICES, live: { metadata: { namespace: 'other', name: 'web' } } }];
 const TOLD =
   'the operator may not delete in namespace other, so Kubernetes deletes these when the stack is gone, in no order: Service other/web';

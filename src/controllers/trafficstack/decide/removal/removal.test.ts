@@ -116,7 +116,7 @@ it('what depends on what is looked at as often in a large stack as in a small on
   expect(readsOf(20)).toBe(readsOf(2));
 });
 
-it('an object that a component has no more is deleted when it is ready, and stays in the inventory until it is gone', () => {
+it('an object that a component no longer has is deleted when it is ready, and stays in the inventory until it is gone', () => {
   const web = component('web');
   const stack = stackOf([web], { inventory: [entry('web'), entry('other', 'web')] });
   const old = { component: 'web', resource: SERVICES, live: { metadata: { namespace: 'shop', name: 'old' } } };
@@ -166,7 +166,7 @@ describe('a component that waits, whose workload somebody has deleted', () => {
     expect(inventory[1]?.objects.map(({ name }) => name)).toEqual(['new', 'web']);
   });
 
-  it('does not stay for what somebody else has made under its name since', () => {
+  it('does not stay for an object that another owner has made under its name since', () => {
     const theirs = observed(web, 'none');
     const objects = theirs.objects.map((each) => ({ ...each, live: { metadata: { name: 'web' } } }));
     const { inventory } = plannedWith({ withPods: ending() }, { ...theirs, objects });
@@ -192,7 +192,7 @@ describe('a component without objects', () => {
   it.each<[string, ComponentSpec[], string]>([
     ['one', [external('mid', 'db')], 'web db'],
     ['two in a row', [external('far', 'db'), external('mid', 'far')], 'web db'],
-    ['two beside each other', [external('far', 'db'), external('mid', 'far', 'db')], 'web db'],
+    ['two next to each other', [external('far', 'db'), external('mid', 'far', 'db')], 'web db'],
     ['one that depends on nothing', [external('mid')], 'web'],
   ])('hands on what it depends on: %s', (_, between, expected) => {
     const entries = entriesOf([component('db'), ...between, web].map(ready));
@@ -255,11 +255,11 @@ describe('what this process may not read', () => {
       ...over,
     }).inventory.map(({ component: name, objects }) => [name, ...objects.map((each) => `${each.kind} ${each.name}`)]);
 
-  it('stays in the inventory, also if its component is not in the spec any more', () => {
+  it('stays in the inventory, also if its component is no longer in the spec', () => {
     expect(objectsOf(unread('dns'), { unread: unread('dns') })).toEqual([['dns', 'TrafficWeight dns']]);
   });
 
-  it('stays beside what its component has now, once', () => {
+  it('stays together with the objects of its component, once', () => {
     const entries = [{ ...entry('dns'), objects: [...entry('dns').objects, weight] }];
     const both = ['dns', 'Deployment dns', 'TrafficWeight dns'];
     expect(objectsOf(entries, { unread: unread('dns'), left: [left('dns')] })).toEqual([both]);

@@ -48,10 +48,10 @@ it.each<[string, StackPod, boolean]>([
 const STUCK_AND = { revisionHash: 'db-1', containers: STUCK };
 const NEW_AND = { revisionHash: 'db-3', containers: READY };
 it.each<[string, Record<string, Partial<StackPod>>, string[]]>([
-  ['beside one that is ready', { 'db-0': STUCK_AND, 'db-1': { ...STUCK_AND, containers: READY } }, ['db-0']],
+  ['next to one that is ready', { 'db-0': STUCK_AND, 'db-1': { ...STUCK_AND, containers: READY } }, ['db-0']],
   ['the first of several', { 'db-1': STUCK_AND, 'db-0': STUCK_AND }, ['db-0']],
   ['the next, after the first is replaced', { 'db-0': NEW_AND, 'db-1': STUCK_AND }, ['db-1']],
-  ['none, before the first is made anew', { 'db-1': STUCK_AND }, []],
+  ['none, before the first is made again', { 'db-1': STUCK_AND }, []],
   ['none, while the first ends', { 'db-0': { ...STUCK_AND, isEnding: true }, 'db-1': STUCK_AND }, []],
   ['none, while a new one is not ready', { 'db-1': { ...NEW_AND, containers: STUCK }, 'db-0': STUCK_AND }, []],
 ])('of stuck pods of the last revision that all had: %s', (_, pods, deleted) => {
@@ -63,7 +63,7 @@ it.each<[string, Record<string, Partial<StackPod>>, string[]]>([
   expect(broken(found!, {}, beside)).toEqual(deleted);
 });
 
-it('none that would be made anew as it is, since somebody has set a partition', () => {
+it('none that would be made again unchanged, since somebody has set a partition', () => {
   const found = { ...pod('db-0'), ...STUCK_AND, metadata: { name: 'db-0' } };
   const of = (partition: number) => broken(found, { asked: { updateStrategy: { rollingUpdate: { partition } } } });
   expect([of(0), of(1)]).toEqual([['db-0'], []]);

@@ -124,7 +124,7 @@ describe('an answer to what was sent before', () => {
   });
 });
 
-/** The revision of the change before, in place of which another spec is asked for. */
+/** The revision of the change before, instead of which another spec is asked for. */
 const BEFORE = { revision: 'r0' };
 const FAILED = { ...BEFORE, state: 'Failed', reason: 'DeadlineExceeded' } as const;
 const UNREADY = { ...BEFORE, state: 'Waiting', reason: 'WaitingForDependencies', unreadyRevision: 'r-1' } as const;

@@ -54,13 +54,13 @@ interface Scene {
   readonly answer?: Answer;
   /** Default: its pods are available since its query was asked. */
   readonly seen?: Seen | undefined;
-  /** Of the objects that the component should have now. */
+  /** Whether the live objects are the objects that the component should have now. */
   readonly isCurrent?: boolean;
   readonly available?: number;
   readonly dependency?: ComponentState;
 }
 
-/** What is decided about web. */
+/** The decision about web. */
 function plan(scene: Scene) {
   const { spec = version(2), prior = statusOf('Progressing'), upgrade = { rollback: true }, isCurrent = true } = scene;
   const stack: TrafficStack = stackOf([spec], { components: [prior] });
@@ -201,11 +201,11 @@ describe('a component that is rolled back', () => {
   });
 });
 
-it('is Ready at once if its spec is that of the revision that was restored', () => {
+it('is Ready at once if its spec is the spec of the restored revision', () => {
   expect(plan({ spec: version(1), prior: ROLLED_BACK, available: 2 })).toMatchObject({ state: 'Ready' });
 });
 
-it('of which a rollback began before it was switched off has its deadline anew', () => {
+it('whose rollback began before it was switched off has a new deadline', () => {
   const prior = statusOf('Failed', { reason: 'RollingBack', rolledBackFrom: FROM });
   expect(plan({ prior, upgrade: {} })).toMatchObject({ state: 'Progressing', since: at(0), deadlineAt: NOW + 60_000 });
 });

@@ -47,7 +47,7 @@ it('stores nothing without rollback', () => {
   expect(planStore(STACK, WITHOUT, READY)).toEqual({});
 });
 
-it('says that a revision is too large, and drops the one before, which is the last ready one no more', () => {
+it('says that a revision is too large, and drops the one before, which is no longer the last ready one', () => {
   const [large] = observed(component('web'), { available: 2 }).objects;
   const objects = [{ ...large!, object: { ...large!.object, data: { file: 'ü'.repeat(500_000) } } }];
   const { store, drop, note } = planStore(STACK, { ...WEB, objects, stored: stored('r0', 1)! }, READY);

@@ -7,7 +7,7 @@ import { controllerRevisionOf, storedIn } from '../../render/storedRevision.ts';
 import { at, component, rendered, stackOf } from '../../testing/stacks.ts';
 import { targetOf } from './target.ts';
 
-/** Of the operator. */
+/** The namespace of the operator. */
 const NAMESPACE = 'op';
 const UPGRADE = { rollback: true };
 const SERVER: BuiltIn = {
@@ -47,7 +47,7 @@ function rolledBack({ revision }: RenderedComponent): TrafficStack {
   return stackOf([], { components: [status] });
 }
 
-it('is stored in the namespace of its pods, or in that of the operator', () => {
+it('is stored in the namespace of its pods, or in the namespace of the operator', () => {
   expect(target(rendered(component('web'))).revisionsIn).toBe('shop');
   expect(target(builtIn('p:1')).revisionsIn).toBe(NAMESPACE);
   expect(target(builtIn('p:1', { mode: 'Auto' })).revisionsIn).toBe(NAMESPACE);

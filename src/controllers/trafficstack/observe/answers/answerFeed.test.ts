@@ -5,7 +5,7 @@ import { AnswerFeed } from './answerFeed.ts';
 const UP = 'up == 1';
 let clock: FakeClock;
 let queries: Map<string, Set<string>>;
-/** What Prometheus has; an error if it does not answer, undefined if it never does. */
+/** The values of Prometheus; an error if it does not answer, undefined if it never does. */
 let values: number[] | Error | undefined;
 /** How long it takes for an answer, ms. */
 let delayMs: number;
@@ -68,7 +68,7 @@ describe('the feed of answers', () => {
     expect(feed.answer(UP)).toMatchObject({ is: 'Unknown', message: 'Prometheus did not answer' });
   });
 
-  it('forgets the answer to a query that nobody has, and of a leader that is none any more', async () => {
+  it('forgets the answer to a query that nobody has, and of a leader that no longer leads', async () => {
     await advance(0);
     queries = new Map([['other', new Set(['main'])]]);
     await advance(1_000);
@@ -149,7 +149,7 @@ describe('an answer that is too old', () => {
     queries = oneStackEach();
   });
 
-  it('is Unknown after 45 s, although others keep its query from being asked, and is told once', async () => {
+  it('is Unknown after 45 s, although others keep its query from being asked, and is reported once', async () => {
     await advance(TICKS_MS);
     expect(of('True')).toEqual(MANY);
     [values, changes] = [undefined, []];
@@ -161,7 +161,7 @@ describe('an answer that is too old', () => {
     expect(changes.toSorted()).toEqual(MANY.toSorted());
   });
 
-  it('is told when it is answered again, also if it says the same', async () => {
+  it('is reported when it is answered again, also if it says the same', async () => {
     await advance(TICKS_MS);
     values = undefined;
     await advance(46_000);

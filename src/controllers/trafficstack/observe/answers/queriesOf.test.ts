@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { component, stackOf } from '../../testing/stacks.ts';
 import { queriesOf } from './queriesOf.ts';
 
-it('are those of the gate and of each component, each once, with the stacks that ask', () => {
+it('belong to the gate and to each component, each once, with the stacks that ask', () => {
   const ready = (query: string) => component('web', { ready: { query } });
   const gated = stackOf([ready('a'), component('db')]);
   gated.spec.upgrade = { query: 'b' };

@@ -34,7 +34,7 @@ describe('the time of a fact', () => {
     expect(seen()).toEqual({ web: begin + 10, db: begin + 5 });
   });
 
-  it('begins anew with another state or revision', async () => {
+  it('begins again with another state or revision', async () => {
     sightings.record('main', facts([], { web: 'Ready r1', db: 'Ready r1' }));
     const begin = clock.monotonic();
     await clock.advance(5);

@@ -31,7 +31,7 @@ const ownDeployment = { resource: DEPLOYMENTS, object: { metadata: { namespace: 
 interface ServerScene {
   /** By selector. */
   lists?: Record<string, KubeObject[]>;
-  /** What is read by its name. */
+  /** The object that is read by its name. */
   present?: KubeObject[];
   /** Servers that do not answer. */
   down?: string[];
@@ -75,7 +75,7 @@ const UNPROVEN = 'its own, since Service monitoring/a does not answer';
 const GONE = 'awaits what is gone';
 const BOTH = { 'a=1': [server('b')], 'b=1': [server('a')] };
 
-describe('a Prometheus of somebody else', () => {
+describe('a Prometheus of another owner', () => {
   it.each<[string, ComponentMode, ServerScene, string, string?]>([
     ['External, it answers', 'External', { lists: BOTH }, 'a'],
     ['External, one of several answers', 'External', { lists: BOTH, down: ['a'] }, 'b'],
@@ -124,7 +124,7 @@ describe('a Prometheus of somebody else', () => {
       { before: BEFORE, present: [server('b')], namespaces: ['op'] },
       'its own',
     ],
-    ['that of another operator is not used', 'External', { lists: { 'a=1': [server('a', OURS)] } }, 'none'],
+    ['the Prometheus of another operator is not used', 'External', { lists: { 'a=1': [server('a', OURS)] } }, 'none'],
   ])('is used, or not: %s', async (_, mode, scene, is, problem) => {
     expect(await observeServer(mode, scene)).toMatchObject({ is, problem });
   });
@@ -139,7 +139,7 @@ describe('a Prometheus of somebody else', () => {
     expect([asked.length, asked.slice(0, 2), is]).toEqual([10, ['http://fake0', 'http://b'], 'b']);
   });
 
-  it('is told with its URL', async () => {
+  it('is reported with its URL', async () => {
     const { found } = await observeServer('Auto', { lists: BOTH });
     expect(found?.external).toEqual({ sought: 'a Prometheus', asked: { url: 'http://a', series: 'series' } });
   });

@@ -93,7 +93,7 @@ describe('a built-in component', () => {
       'none',
     ],
     ['one that is being deleted is gone soon', 'External', [exporter('a', { deletionTimestamp: new Date(0) })], 'none'],
-  ])('uses what somebody else has made, or not: %s', async (_, mode, all, is) => {
+  ])('uses objects of another owner, or not: %s', async (_, mode, all, is) => {
     expect((await observe(mode, all)).is).toBe(is);
   });
 
@@ -122,7 +122,7 @@ describe('a built-in component', () => {
     ],
     ['what was used has no pods', 'Auto', [fake('b')], { before: BEFORE_B }, 'awaits b'],
     ['what was used is gone', 'Auto', [fake('a')], { before: BEFORE_B }, 'awaits what is gone'],
-    ['what was used is gone, and another one measures', 'Auto', [exporter('a')], { before: BEFORE_B }, 'a'],
+    ['what was used is gone, and another exporter measures', 'Auto', [exporter('a')], { before: BEFORE_B }, 'a'],
     ['what was used is gone for too long', 'Auto', [], { before: BEFORE_B, isOver: true }, 'its own'],
     ['External, one without pods before one that measures', 'External', [fake('a'), exporter('b')], {}, 'b'],
     ['External, one without pods', 'External', [fake('a')], {}, 'a'],
@@ -156,7 +156,7 @@ describe('a built-in component', () => {
     ]);
   });
 
-  it('is told of changes of what it may use, and with Auto of its own', async () => {
+  it('gets changes of objects that it may use, and with Auto of its own', async () => {
     const concerned = async (mode: ComponentMode) => {
       const [sought] = (await observe(mode, [])).lists;
       return [mine, exporter('a'), { metadata: { namespace: 'op', name: 'node-exporter' } }].map((live) =>
@@ -180,7 +180,7 @@ const USED_BEFORE = { kind: 'DaemonSet', namespace: 'monitoring', name: 'gone' }
 const OWN_POD = exporter('own', { labels: { app: 'own' } });
 
 interface ListenerScene {
-  /** Of the three nodes that are asked. */
+  /** The nodes that answer, of the three that are asked. */
   answering: readonly string[];
   daemonSets?: readonly KubeObject[];
   ownPods?: readonly KubeObject[];
@@ -227,17 +227,17 @@ describe('what listens on the port of the nodes', () => {
     ['External, its own pods are ending', 'External', { answering: ALL, ownPods: [OWN_POD] }, 'none'],
     ['External, on none', 'External', { answering: [] }, 'none'],
     ['used until now, on one node left', 'Auto', { answering: ['n2'], before: NODE_BEFORE }, 'what listens'],
-    ['used until now, on no node any more', 'Auto', { answering: [], before: NODE_BEFORE }, NONE_ANSWERS],
+    ['used until now, now on no node', 'Auto', { answering: [], before: NODE_BEFORE }, NONE_ANSWERS],
     ['its pods that are ending', 'Auto', { answering: ALL, before: USED_BEFORE }, 'awaits what is gone'],
     ['long after its DaemonSet', 'Auto', { answering: ALL, before: USED_BEFORE, isOver: true }, 'what listens'],
-    ['beside a DaemonSet without pods', 'Auto', { answering: ALL, daemonSets: [fake('a')] }, 'what listens'],
+    ['with a DaemonSet without pods', 'Auto', { answering: ALL, daemonSets: [fake('a')] }, 'what listens'],
     [
-      'External, beside a DaemonSet without pods',
+      'External, with a DaemonSet without pods',
       'External',
       { answering: ALL, daemonSets: [fake('a')] },
       'what listens',
     ],
-    ['External, on few nodes beside one', 'External', { answering: ['n1'], daemonSets: [fake('a')] }, 'the DaemonSet'],
+    ['External, on few nodes with a DaemonSet', 'External', { answering: ['n1'], daemonSets: [fake('a')] }, 'the DaemonSet'],
     [
       'pods of a DaemonSet elsewhere',
       'Auto',

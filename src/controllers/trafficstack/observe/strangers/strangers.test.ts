@@ -56,8 +56,8 @@ async function look(names: readonly string[], stack = 'main') {
 }
 const isWatched = () => vi.waitFor(async () => expect(await look(['db'])).toMatchObject({ isBlind: false }));
 
-describe('an object of somebody else', () => {
-  it('is read before it is watched, and then from the cache: its stack is told of each change', async () => {
+describe('an object of another owner', () => {
+  it('is read before it is watched, and then from the cache: its stack gets each change', async () => {
     expect(await look(['db'])).toEqual({ names: [undefined], isBlind: true });
     await isTold();
     expect(await look(['db'])).toEqual({ names: [undefined], isBlind: false });
@@ -139,7 +139,7 @@ describe('an object that is about to be created', () => {
     return found?.metadata?.name;
   };
 
-  it('is watched if somebody else has it, and then costs nothing', async () => {
+  it('is watched if another owner has it, and then costs nothing', async () => {
     await make('db');
     expect(await find('db')).toBe('db');
     await isTold();
@@ -189,7 +189,7 @@ describe('objects that are looked for', () => {
     expect(reads()).toEqual(['list ']);
   });
 
-  it('only those that matter are told', async () => {
+  it('only changes that matter are events', async () => {
     await list();
     await isTold();
     await put('b', false);
@@ -216,7 +216,7 @@ it('without what nobody reads: what kubectl has applied, the content of a Config
   expect(live.metadata?.annotations).toEqual({ mine: 'x' });
 });
 
-it('a replica that does not lead any more watches nothing, and all again when it leads', async () => {
+it('a replica that no longer leads watches nothing, and all again when it leads', async () => {
   await look(['db']);
   await isTold();
   isLeader = false;

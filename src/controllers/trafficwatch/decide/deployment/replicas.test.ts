@@ -64,7 +64,7 @@ describe('replicas', () => {
       '[]',
       '7',
     ].map((corrected) => ({
-      why: `are the spec’s if somebody else has written the annotation: ${corrected}`,
+      why: `are the spec’s if another client has written the annotation: ${corrected}`,
       live: { manager: 'k3s', corrected },
     })),
     {

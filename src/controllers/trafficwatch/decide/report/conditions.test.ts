@@ -132,7 +132,7 @@ describe('MetricsAvailable', () => {
     { lagSeconds: 29, told: '' },
     { lagSeconds: 30, told: 'samples reach Prometheus 30 s late or more, and figures are as old' },
     { lagSeconds: 119, told: 'samples reach Prometheus 60 s late or more, and figures are as old' },
-  ])('tells that samples are $lagSeconds s late, in coarse steps: "$told"', ({ lagSeconds, told }) => {
+  ])('reports samples that are $lagSeconds s late, in coarse steps: "$told"', ({ lagSeconds, told }) => {
     const whole = conditionOf('MetricsAvailable', { lagSeconds });
     expect(whole).toMatchObject({ status: 'True', message: `all nodes have data${told && `; ${told}`}` });
     const part = conditionOf('MetricsAvailable', { lagSeconds }, { n1: 50, n2: undefined });

@@ -55,7 +55,7 @@ describe('applyBreaker', () => {
     expect(applyBreaker(candidates, 2).breaker).toEqual({ above: 4, limit: 2, held: 2 });
   });
 
-  it('leaves a labelled node unfit though another one is fuller, so that labels do not swap', () => {
+  it('leaves a labelled node unfit though another node is fuller, so that labels do not swap', () => {
     expect(told([above(61, 'above'), above(99, 'notAbove')], 1)).toEqual(['Unfit AboveThreshold', 'Fit HeldByBreaker']);
   });
 
@@ -143,7 +143,7 @@ describe('applyBreaker', () => {
       expect(verdicts[1]?.verdict).toBe(coolingSince === undefined ? 'Unfit' : 'Fit');
     });
 
-    it('starts anew when the number is over the limit again, and free places are given away meanwhile', () => {
+    it('starts again when the number is over the limit again, and free places are given away meanwhile', () => {
       const many = [above(90, 'above'), above(80, 'notAbove'), above(70, 'notAbove')];
       const { verdicts, breaker } = applyBreaker(many, 2, cooldown(true, 4));
       expect(verdicts.map(({ verdict }) => verdict)).toEqual(['Unfit', 'Unfit', 'Fit']);

@@ -70,7 +70,7 @@ describe('isWindowFilling', () => {
     expect(filling('figures', 'figures', 'failed', 'figures', 'figures', 'failed', 'figures')).toBe('-------');
   });
 
-  it('begins anew after another outage', () => {
+  it('begins again after another outage', () => {
     expect(filling('figures', 'no figure', 'figures', 'no figure', 'figures', 'figures', 'figures', 'figures')).toBe(
       '--++++' + '+-',
     );

@@ -31,7 +31,7 @@ const MIN_HOLD: WatchChanges = { ...ONE_THRESHOLD, minHold: '1h' };
 /** The setting that docs/trafficwatch.md recommends for load around the threshold. */
 const RECOMMENDED: WatchChanges = { ...BAND, passes: { unfit: 30, fit: 12 }, minHold: '10m' };
 
-/** What outlasts a pass: the label of the node, and when it was written. In the cluster both are in the Node. */
+/** The state that outlasts a pass: the label of the node, and when it was written. In the cluster both are in the Node. */
 type Label = Pick<NodeView, 'labels' | 'writtenAt'>;
 
 /**

@@ -116,7 +116,7 @@ describe('status.blockedPods and the condition NoFitNode', () => {
   const conditionOf = ({ conditions = [] }: TrafficWatchStatus): Condition | undefined =>
     findCondition(conditions, 'NoFitNode');
   const lasting = { pods: [aPod('db-0', { since: NOW - 60_000 })] };
-  /** What the next pass sees. */
+  /** The observation of the next pass. */
   const next = (status: TrafficWatchStatus, read: WaitingPodsRead | undefined, watch = REQUIRED): Observation =>
     observed(read, { ...watch, status });
 

@@ -69,7 +69,7 @@ describe('the PodPlacement of a namespace', () => {
       [{ matchLabels: { ...web, tier: 'a' } }, { matchLabels: { ...web, tier: 'b' } }, WEB],
       { byLabel: { 'tier=a': [0], 'tier=b': [1], 'app=web': [2] } },
     ],
-    ['beside others of the same label', [WEB, WEB], { byLabel: { 'app=web': [0, 1] } }],
+    ['with others of the same label', [WEB, WEB], { byLabel: { 'app=web': [0, 1] } }],
   ])('finds an entry %s', (_what, selectors, index) => {
     const { spec } = decidePodPlacement(selectors.map((selector, n) => watchOf(`w${n}`, selector)));
     const { entries, ...found } = spec!;

@@ -45,7 +45,7 @@ describe('a TrafficWatch with targetRef', () => {
     ['has none of a target without pods', unknown('TargetWithoutPods'), targetRef, undefined],
     ['has none of an unknown kind', unknown('TargetKindUnknown'), targetRef, undefined],
     [
-      'has that of a Job before it exists',
+      'has the selector of a Job before it exists',
       { ...unknown('TargetNotFound'), expected: selector } as Target,
       other,
       selector,
@@ -70,7 +70,7 @@ describe('a TrafficWatch with targetRef', () => {
     expect(decidePlan(after).labels.size).toBe(0);
   });
 
-  it('tells that the target is missing, and is Ready: nodes are labelled', () => {
+  it('reports that the target is missing, and is Ready: nodes are labelled', () => {
     const { conditions = [], ready } = statusOf(observed(unknown('TargetNotFound')));
     expect(findCondition(conditions, 'TargetFound')).toMatchObject({ status: 'False', reason: 'TargetNotFound' });
     expect(ready).toBe(true);

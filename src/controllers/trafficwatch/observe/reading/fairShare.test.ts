@@ -5,7 +5,7 @@ import { costOfAll, equalShare, fitting, sharedFairly, type Wanting } from './fa
 
 const NAMESPACES = ['a', 'b', 'c', 'd'];
 
-/** The needs of a namespace, oldest first: ages differ, and those of one namespace may all be older than those of another. */
+/** The needs of a namespace, oldest first: ages differ, and all needs of one namespace may be older than the needs of another. */
 const namespaceOf = (namespace: string) =>
   fc
     .record({
@@ -49,7 +49,7 @@ describe('the readings of the cluster', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
-  it('leave a namespace its share whatever another one adds, however old that one is', () => {
+  it('leave a namespace its share whatever another namespace adds, however old that one is', () => {
     const property = fc.property(namespaces, most, namespaceOf('e'), (all, limit, added) => {
       const after = keysOf(sharedFairly([added, ...all], limit));
       const share = equalShare([added, ...all].map(costOfAll), limit);

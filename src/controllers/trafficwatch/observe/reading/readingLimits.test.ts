@@ -6,7 +6,7 @@ import { ReadingLimits } from './readingLimits.ts';
 
 const MOST = { perNamespace: 8, inCluster: 14 };
 
-/** What a TrafficWatch is, and what it needs. */
+/** A TrafficWatch, and its needs. */
 interface Wanted {
   readonly entry: Entry;
   readonly need: { readonly key: string; readonly passes: number };

@@ -9,7 +9,7 @@ const REFUSED = new BackendError('BackendUnavailable', 'DynamoDB answered Access
 const failureOf = ({ reason, message }: BackendError) => ({ reason, message });
 
 let clock: FakeClock;
-/** What the backend has; an error if it cannot be read, undefined if it never answers. */
+/** The weights of the backend; an error if it cannot be read, undefined if it never answers. */
 let has: BackendWeights | Error | undefined;
 /** How an acknowledgement ends. */
 let answer: boolean | Error;
@@ -184,7 +184,7 @@ describe('a weight that is in force', () => {
     expect(acknowledged).toEqual([50]);
   });
 
-  it('is not acknowledged if the backend has another one by now, or the same one again', async () => {
+  it('is not acknowledged if the backend has another weight by now, or the same one again', async () => {
     const before = feed.view('r')!;
     has = { desired: 0, current: 40 };
     await advance(20_000);
@@ -197,7 +197,7 @@ describe('a weight that is in force', () => {
     expect(acknowledged).toEqual([]);
   });
 
-  it('is not acknowledged if it is not any more, or the backend cannot be read', async () => {
+  it('is not acknowledged if it no longer is in force, or the backend cannot be read', async () => {
     rows = [row({ names: ['main', 'second'] })];
     setInForce();
     setInForce('main', false);
@@ -220,7 +220,7 @@ describe('a weight that is in force', () => {
     expect(acknowledged).toEqual([50]);
   });
 
-  it('is not in force any more in a TrafficWeight that is deleted, and made anew', async () => {
+  it('is no longer in force in a TrafficWeight that is deleted, and created again', async () => {
     rows = [row({ names: ['main', 'second'] })];
     setInForce('second');
     rows = [row()];
@@ -238,7 +238,7 @@ describe('a weight that is in force', () => {
     expect(acknowledged).toEqual([]);
   });
 
-  it('that the backend does not want to know any more is read again, and not taken for acknowledged', async () => {
+  it('that the backend no longer accepts is read again, and not taken for acknowledged', async () => {
     answer = false;
     setInForce();
     await advance(4_000);
@@ -248,7 +248,7 @@ describe('a weight that is in force', () => {
     expect([acknowledged, feed.view('r')]).toEqual([[50], { weights: { desired: 60, current: 40 } }]);
   });
 
-  it('that cannot be acknowledged is told once, and tried again after each read until it is', async () => {
+  it('that cannot be acknowledged is reported once, and tried again after each read until it is', async () => {
     answer = REFUSED;
     setInForce();
     await advance(1_000);
@@ -262,7 +262,7 @@ describe('a weight that is in force', () => {
     expect([feed.view('r'), changes.length]).toEqual([{ weights: { desired: 50, current: 50 } }, 3]);
   });
 
-  it('that could not be acknowledged is forgotten when another one is desired', async () => {
+  it('that could not be acknowledged is forgotten when another weight is desired', async () => {
     answer = REFUSED;
     setInForce();
     await advance(1_000);

@@ -92,7 +92,7 @@ describe('the feed of hosted zones', () => {
     expect(requests.map(({ id }) => id)).toEqual(['Z1', 'Z1', 'Z1', 'Z2', 'Z2', 'Z2']);
   });
 
-  it('keeps what was read last while the zone cannot be read, and tells that once', async () => {
+  it('keeps what was read last while the zone cannot be read, and reports it once', async () => {
     await advance(1_000);
     failure = { page: 1, error: new Error(DENIED) };
     await advance(3_600_000);
@@ -127,7 +127,7 @@ describe('the feed of hosted zones', () => {
     expect(feed.views(['Z1'])[0]?.failure).toBe('Route 53 (hosted zone Z1) repeats a page');
   });
 
-  it('ends a read, and knows nothing any more, when nobody asks for the zone or another process leads', async () => {
+  it('ends a read, and forgets everything, when nobody asks for the zone or another process leads', async () => {
     pages = 10;
     await advance(2_200);
     isLeader = false;
