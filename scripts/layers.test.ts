@@ -109,7 +109,7 @@ it.each(ALLOWED)('%s may import %s', (from, to) => {
   expect(violations.filter((violation) => violation.startsWith(`${from} -> ${to}:`))).toEqual([]);
 });
 
-it(`no folder of src has more than ${MOST_FILES} files beside its tests`, () => {
+it(`no folder of src has more than ${MOST_FILES} files without its tests`, () => {
   const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
   const counts = new Map<string, number>();
   for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);

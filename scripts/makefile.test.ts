@@ -38,7 +38,7 @@ it('each target calls a command that scripts/cluster.sh has, and each of those h
   expect(called.map(([, target]) => target)).toEqual(called.map(([, , command]) => command));
 });
 
-/** The targets of each `make` in code blocks and between backticks, of which tables consist, too. */
+/** The targets of each `make` in code blocks and between backticks, also in tables. */
 function targetsIn(text: string): string[] {
   const blocks = [...text.matchAll(/^ *```.*?\n(.*?)^ *```/gms)].flatMap(([, block = '']) => block.split('\n'));
   const inline = [...text.replaceAll(/^ *```.*?^ *```/gms, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);

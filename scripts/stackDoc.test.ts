@@ -35,7 +35,7 @@ function table(heading: string): string[][] {
 
 /** The words between backticks, alone. */
 const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, inner = '']) => inner);
-/** What is between backticks at the beginning of rows. */
+/** The text between backticks at the beginning of rows. */
 const firstsIn = (text: string): string[] => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
 const firstsOf = (heading: string): string[] => table(heading).flatMap(([first = '']) => quoted(first));
 
@@ -62,7 +62,7 @@ describe('the headings', () => {
 });
 
 describe('the fields', () => {
-  it('of a component are those of the CRD', () => {
+  it('of a component match the CRD', () => {
     const named = [
       ...firstsOf('Field of `spec.components[]`'),
       ...firstsOf('Field of `workload`'),
@@ -77,16 +77,16 @@ describe('the fields', () => {
   it.each<[heading: string, schema: Schema | undefined]>([
     ['`dashboards`', COMPONENT.properties!.dashboards],
     ['`rules`', COMPONENT.properties!.rules],
-  ])('of %s are those of the CRD', (heading, schema) => {
+  ])('of %s match the CRD', (heading, schema) => {
     expect(firstsOf(heading)).toEqual(fieldsOf(schema));
   });
 
-  it('of upgrades are those of the CRD', () => {
+  it('of upgrades match the CRD', () => {
     const named = firstsOf('Field').filter((name) => name.startsWith('upgrade.'));
     expect(named).toEqual(fieldsOf(SPEC!.properties!.upgrade).map((name) => `upgrade.${name}`));
   });
 
-  it('of the built-in types are those of the CRD', () => {
+  it('of the built-in types match the CRD', () => {
     const rows = table('Type').map(([type = '', , settings = '']) => [...quoted(type), ...quoted(settings)]);
     const expected = (type: string, field: string): string[] => [
       type,
@@ -101,7 +101,7 @@ describe('the fields', () => {
     ]);
   });
 
-  it('of the status are those of the CRD', () => {
+  it('of the status match the CRD', () => {
     expect(firstsOf('Field of the status').sort()).toEqual(fieldsOf(STATUS).sort());
     const components = table('Field of the status').find(([first]) => first === '`components`')![1]!;
     expect(quoted(components).sort()).toEqual(fieldsOf(STATUS_COMPONENT).sort());
@@ -136,14 +136,14 @@ describe('the values', () => {
     expect(rows).toEqual([...expected, ...expected, ...expected]);
   });
 
-  it('of `mode`: the types that may be of somebody else are those of the sections about it', () => {
+  it('of `mode`: each type that may be of another owner has a section about it', () => {
     const sections = SECTIONS.filter((text) => /^(?:\| `External` \|)|with `External`, `weights`/im.test(text));
     expect(sections).toHaveLength(FOREIGN_TYPES.length);
   });
 });
 
 describe('other names', () => {
-  it('of columns are those of the CRD', () => {
+  it('of columns match the CRD', () => {
     const { additionalPrinterColumns = [] } = CRD.spec.versions[0]!;
     const shown = additionalPrinterColumns.filter(({ priority = 0 }) => priority === 0);
     const expected = ['NAME', ...shown.map(({ name }) => name.toUpperCase())];
@@ -152,7 +152,7 @@ describe('other names', () => {
     for (const heading of headings) expect(heading.split(/ +/)).toEqual(expected);
   });
 
-  it('of flags are those of the operator', () => {
+  it('of flags match the operator', () => {
     // Of kubectl, helm and node-exporter.
     const others = /^--(cascade|force|reset-then-reuse-values|type|web\.listen-address|set)$/;
     const flags = quoted(PROSE).flatMap((text) => text.match(/(?<=^| )--[a-z.-]+/g) ?? []);
@@ -161,7 +161,7 @@ describe('other names', () => {
     expect(flags.filter((flag) => !others.test(flag) && !known.has(flag))).toEqual([]);
   });
 
-  it('of values are those of the chart', () => {
+  it('of values match the chart', () => {
     const values = parse(read('charts/traffic-operator/values.yaml')) as object;
     const has = (path: string): boolean =>
       path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], values) !==
@@ -205,7 +205,7 @@ describe('the status', () => {
 });
 
 describe('the Events', () => {
-  it('that name a component are those of the code', () => {
+  it('that name a component match the code', () => {
     const ofConditions = [StackReason.ComponentFailed, StackReason.ComponentDegraded];
     expect(firstsOf('Reason of an Event').sort()).toEqual([...Object.values(StackEvent), ...ofConditions].sort());
     expect(new Set(table('Reason of an Event').map(([, type]) => type))).toEqual(new Set(['Normal', 'Warning']));
@@ -241,7 +241,7 @@ describe('the alerts', () => {
   const { groups } = parse(read('prometheus/rules/alerts.yml')) as { groups: { name: string; rules: Rule[] }[] };
   const rules = groups.find(({ name }) => name === 'stacks')!.rules;
 
-  it('are those of the rules, and say after which time', () => {
+  it('match the rules, and say after which time', () => {
     const rows = table('Alert').map(([alert = '', text = '']) => [
       /\[(\w+)\]/.exec(alert)?.[1],
       /^\d+/.exec(text)?.[0],

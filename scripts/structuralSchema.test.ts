@@ -10,7 +10,7 @@ function fieldOf(field: JsonSchema, others: Record<string, JsonSchema> = {}, own
 }
 
 describe('structuralSchema', () => {
-  it('puts a type in the place of its reference; the description of the field wins over that of the type', () => {
+  it('puts a type in the place of its reference; the description of the field wins over the description of the type', () => {
     const other = { Other: { type: 'string', description: 'The type.' } };
     const allOf = [{ $ref: `${REFERENCE}Other` }];
     expect(fieldOf({ allOf, description: 'The field.' }, other)).toEqual({ type: 'string', description: 'The field.' });
@@ -62,7 +62,7 @@ describe('structuralSchema', () => {
   });
 
   it.each([
-    ['One sentence. Another one.', 'One sentence.'],
+    ['One sentence. A second sentence.', 'One sentence.'],
     ['No full stop', 'No full stop'],
     ['With e.g. an example. And more.', 'With e.g. an example.'],
     ['Version 1.2 is here. Yes.', 'Version 1.2 is here.'],

@@ -84,7 +84,7 @@ function convertProperties(
   return Object.fromEntries(converted);
 }
 
-/** Keys of a list map must be required or have a default. The default is that of the API server. */
+/** Keys of a list map must be required or have a default. The API server has this default. */
 function convertItems(types: Readonly<Record<string, JsonSchema>>, items: JsonSchema, keys: unknown): JsonSchema {
   const converted = convert(types, items);
   if (!Array.isArray(keys)) return converted;

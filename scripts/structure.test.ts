@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { depthOf, sizesOf, upwardImports } from './structure/figures.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-/** What src may have at most. Lower a number when the structure has become smaller. `make structure` prints the figures. */
+/** The limits of src. Lower a number when the structure has become smaller. `make structure` prints the figures. */
 const MOST = { files: 805, lines: 64_800, depth: 5 };
 
 describe('the structure of src', () => {

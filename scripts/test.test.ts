@@ -62,7 +62,7 @@ describe('the levels that run', () => {
 describe('the order of levels', () => {
   const names = (levels: readonly { name: string }[]): string[] => levels.map(({ name }) => name);
 
-  it('puts what waits beside what computes, then what leaves no time for that, then the long levels', () => {
+  it('puts levels that wait next to levels that compute, then the others, then the long levels', () => {
     const [first = [], ...later] = phasesOf(LEVELS);
     expect(first.slice(0, 2).map(names)).toEqual([['unit', 'integration', 'docs'], ['e2e']]);
     expect(later.map((lanes) => lanes.map(names))).toEqual([

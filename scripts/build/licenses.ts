@@ -6,7 +6,7 @@ import type { BundledPackage } from './packages.ts';
 const LICENSE_FILE = /^(licen[cs]e|copying)([.-].*)?$/i;
 
 /**
- * The licences of the bundled packages as one text. Most licences require this. Packages with the same text, such as those of AWS,
+ * The licences of the bundled packages as one text. Most licences require this. Packages with the same text, such as the packages of AWS,
  * are listed together before it.
  * @throws when a package has no licence file
  */

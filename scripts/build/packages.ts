@@ -34,7 +34,7 @@ export function refOf({ name, version }: Pick<BundledPackage, 'name' | 'version'
   return `${name}@${version}`;
 }
 
-/** Those of `packages` that the imports of the package resolve to: from the nearest node_modules upwards. */
+/** The `packages` that the imports of the package resolve to: from the nearest node_modules upwards. */
 export function requiredBy(one: BundledPackage, packages: readonly BundledPackage[]): BundledPackage[] {
   const at = new Map(packages.map((each) => [each.directory, each]));
   return one.requires.flatMap((name) => {

@@ -15,7 +15,7 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** The pinned helm, built if it is missing; the variable HELM names another one. */
+/** The pinned helm, built if it is missing; the variable HELM names another helm. */
 export function helmPath(): string {
   const { HELM } = process.env;
   if (HELM !== undefined) return HELM;

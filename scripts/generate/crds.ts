@@ -15,7 +15,7 @@ const OWN_GROUP = 'traffic.example.com';
 
 /**
  * Kinds whose CRDs the chart has only with a value. Helm refuses a CRD that another tool created, and users of
- * k8s-netchecker have that of Agents.
+ * k8s-netchecker have the CRD of Agents.
  */
 const NEEDED_WITH: Readonly<Record<string, string>> = {
   Agent: '.Values.connectivity.enabled',
@@ -83,12 +83,12 @@ function chartTemplate({ resource }: CustomResource, text: string): string {
   return `{{- if ${condition} }}\n${marked}{{- end }}\n`;
 }
 
-/** Whether other programs use the kind, too. An uninstallation then never deletes it, nor their objects. */
+/** Whether other programs also use the kind. An uninstallation then never deletes it, nor their objects. */
 function isForeign({ group }: Resource): boolean {
   return group !== OWN_GROUP;
 }
 
-/** YAML 1.1 parsers, such as that of the API server, read a bare `y` or `on` as true: such keys are quoted. */
+/** YAML 1.1 parsers, such as the parser of the API server, read a bare `y` or `on` as true: such keys are quoted. */
 export function manifest(object: unknown): string {
   return stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 }

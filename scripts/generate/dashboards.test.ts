@@ -133,7 +133,7 @@ function knownMetrics(): Map<string, string[]> {
   return known;
 }
 
-/** Labels that a scrape adds to every series; `plane` and `node` to those of the connectivity agents. */
+/** Labels that a scrape adds to every series; `plane` and `node` to the series of the connectivity agents. */
 const OF_TARGETS = ['job', 'instance', 'pod', 'node', 'plane'];
 const KNOWN = knownMetrics();
 const SELECTOR = /(\w+)\{((?:[^}"]|"(?:[^"\\]|\\.)*")*)\}/g;

@@ -23,7 +23,7 @@ const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 /** The oldest release that serves MutatingAdmissionPolicy as v1. */
 const PLACEMENT_POLICY_SINCE = '1.36.0';
 
-/** Of a kind that older releases do not serve: it has its own kustomization, so that the rest can be applied there. */
+/** Whether older releases do not serve the kind: it has its own kustomization, so that the rest can be applied there. */
 function isPlacementPolicy({ kind }: Manifest): boolean {
   return kind.startsWith('MutatingAdmissionPolicy');
 }
@@ -75,9 +75,9 @@ function stackRights(objects: readonly Manifest[]): Manifest[] {
 }
 
 /**
- * What the chart renders without CRDs.
+ * The manifests that the chart renders without CRDs.
  *
- * @param values in place of its defaults, such as `weights.enabled=true`; default: those of deploy/ and of the bundle
+ * @param values instead of its defaults, such as `weights.enabled=true`; default: the values of deploy/ and of the bundle
  */
 export function renderChart(values: readonly string[] = valuesWithout([])): Manifest[] {
   // Dashboards are larger than everything else, and only for clusters whose Grafana looks for them.
@@ -87,7 +87,7 @@ export function renderChart(values: readonly string[] = valuesWithout([])): Mani
 
 /** The connectivity check, with the image of the operator. */
 function connectivity(image: string): GeneratedFile[] {
-  // Of one namespace, which the namespace of the agents in the operator's deployment is, too: only one can be there.
+  // The namespace is also the namespace of the agents in the operator's deployment: only one can exist.
   const namespace = agentsNamespaceOf(NAMESPACE);
   const objects = connectivityObjects({
     ...defaultConnectivityOptions(namespace),

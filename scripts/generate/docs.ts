@@ -15,7 +15,7 @@ import { systemClock } from '../../src/runtime/process/clock.ts';
 import { createUsageMetrics } from '../../src/usage/pass/metrics.ts';
 import type { GeneratedFile } from './file.ts';
 
-/** Of the metrics that have the names of k8s-traffic-controller. */
+/** The prefix of the metrics that have the names of k8s-traffic-controller. */
 const WEIGHT_PREFIX = 'cluster_traffic_controller_';
 const HEADER = '<!-- Generated from the sources by `make generate`. Do not edit. -->\n\n';
 

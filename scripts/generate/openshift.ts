@@ -10,7 +10,7 @@ export function constraints(): Manifest[] {
 }
 
 /**
- * What is different on OpenShift for the operator, as in the chart. 9890 is in the range that OpenShift requires to be open between nodes,
+ * The differences for the operator on OpenShift, as in the chart. 9890 is in the range that OpenShift requires to be open between nodes,
  * and not in its host port registry; 9100 is the port of its own node-exporter, which asks for a token.
  */
 const VARIABLES = [

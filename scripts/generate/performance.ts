@@ -41,7 +41,7 @@ export function performancePage(): GeneratedFile[] {
   return [...plots, { path: PAGE, content }];
 }
 
-/** What `make bench-connectivity`, `make bench-weights` and `make bench-stacks` write. */
+/** The output of `make bench-connectivity`, `make bench-weights` and `make bench-stacks`. */
 type OwnRun = Machine & { command: string; repetitions: number; results: Result[] };
 
 /** A run with the name of its machine; '' for the usual one, 'slower machine' for `10000-slower-machine.json`. */

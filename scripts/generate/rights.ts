@@ -9,8 +9,8 @@ const HEADER = `{{/* Generated from the controllers' rights in src/controllers b
 const NAMESPACE = 'RELEASE-NAMESPACE';
 
 /**
- * The rights of the controllers as named templates, which the roles of the chart include in addition to those of the
- * process, some only with a value, and those of the connectivity server for roles of its own.
+ * The rights of the controllers as named templates, which the roles of the chart include in addition to the rights of the
+ * process, some only with a value, and the rights of the connectivity server for roles of its own.
  */
 export function rights(controllers: readonly ControllerModule[] = CONTROLLERS): GeneratedFile[] {
   const all = controllers.map((controller) => controller.rights(NAMESPACE));

@@ -4,7 +4,7 @@
  *   node scripts/olm/catalog.ts --out dist/catalog BUNDLE...
  *
  * A BUNDLE is a folder, or the reference of a bundle image that opm pulls. The catalog contains the manifests of a
- * folder, so that OLM pulls no image for it. Older bundles of the channel stay in the catalog if they are named, too.
+ * folder, so that OLM pulls no image for it. Older bundles of the channel stay in the catalog if they are also named.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { writeCatalog } from './writeCatalog.ts';
 import { programPath } from './programs.ts';
 import { catalogProblems } from './validators.ts';
 
-/** Of the release of opm that writes and validates the catalog. */
+/** The image of the release of opm that writes and validates the catalog. */
 const BASE_IMAGE = 'quay.io/operator-framework/opm:v1.63.0';
 
 const { values, positionals } = parseArgs({

@@ -12,7 +12,7 @@ const UNFOUNDED = [
 ];
 
 /**
- * What the validators of operator-framework/api say about a bundle, errors and warnings: its operator-verify, and
+ * The errors and warnings of the validators of operator-framework/api about a bundle: its operator-verify, and
  * the validators that operator-verify does not run.
  */
 export function problems(directory: string): string[] {
@@ -22,7 +22,7 @@ export function problems(directory: string): string[] {
   ].filter((line) => !UNFOUNDED.some((pattern) => pattern.test(line)));
 }
 
-/** What opm says about a file-based catalog. */
+/** The problems that opm reports about a file-based catalog. */
 export function catalogProblems(directory: string): string[] {
   return output('opm', ['validate', directory]);
 }

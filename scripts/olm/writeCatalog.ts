@@ -23,7 +23,7 @@ interface Csv {
 
 /**
  * Writes catalog.yaml, with the package, its channel and the bundles (https://olm.operatorframework.io/docs/reference/file-based-catalogs/).
- * The upgrade edges of the channel are those of the bundles.
+ * The channel has the upgrade edges of the bundles.
  *
  * @param bundles folders or references of images, the newest last
  * @throws with the message of opm if it can not read a bundle

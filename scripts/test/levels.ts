@@ -14,7 +14,7 @@ export interface Level {
   readonly commands?: readonly (readonly string[])[];
   /** Vitest projects and paths: their JSON report counts the tests. Without it the level counts as one test. */
   readonly vitest?: { readonly projects: readonly string[]; readonly paths: readonly string[] };
-  /** Variables of its commands besides those of this process. */
+  /** Variables of its commands in addition to the variables of this process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Runs only if requested by name: it takes minutes, or it is a part of other levels. */
   readonly onRequest?: true;

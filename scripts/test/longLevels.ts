@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A level that takes minutes and whose outcome only a change of a few folders can alter. */
 export interface LongLevel {
   readonly name: string;
-  /** What it does beyond the ordinary levels, and why that is not needed for every change. */
+  /** Its additional checks, and the reason why they are not needed for every change. */
   readonly why: string;
   /**
    * Files, and folders with a slash at the end: a change of one of them, or of a test that runs, needs the level. Without them it is a change of

@@ -18,7 +18,7 @@ interface Project {
 /** Projects of vitest.config.ts, each written out there. */
 const projects = config.test!.projects!.map((project) => (project as { test: Project }).test);
 
-/** Tests that are not of the project that has their folder, each of another one. */
+/** Tests that are not of the project that has their folder, each of another project. */
 const OF_OTHERS = { 'test/integration/stacks/kills.test.ts': 'faults', 'test/e2e/stackDemo.test.ts': 'opensdn' };
 
 /** The names of the projects that run a file. */

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-it('has the files whose values are imported, at any distance, and not those of types', () => {
+it('has the files whose values are imported, at any distance, and not the imports of types', () => {
   const files = {
     'a/test.ts': "import { it } from 'vitest';\nimport './effect.ts';\nimport {\n  b,\n  type B,\n} from '../b.ts';\n",
     'a/effect.ts':

@@ -53,7 +53,7 @@ export async function create({ controlPlane }: Fixture, { name, text, status }: 
   return answer;
 }
 
-/** The end of a TrafficWatch that the API server took. */
+/** The outcome of a TrafficWatch that the API server took. */
 export type Fate =
   | { readonly kind: 'Deployment' }
   | { readonly kind: 'Stalled'; readonly reason: string; readonly message: string }

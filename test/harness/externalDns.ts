@@ -39,7 +39,7 @@ export async function gatewayApiCrds(): Promise<V1CustomResourceDefinition[]> {
   return Promise.all(['gateways', 'httproutes'].map(read));
 }
 
-/** Publishes the DNSEndpoints of a cluster as record sets, as external-dns does. */
+/** One run of external-dns, which publishes the DNSEndpoints of a cluster as record sets. */
 export interface Sync {
   readonly kubeconfig: string;
   /** Its mark on record sets: each cluster needs its own. */

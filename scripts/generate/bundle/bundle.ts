@@ -11,12 +11,12 @@ import { previousVersion } from './upgrade.ts';
 
 const HEADER = '# Generated from charts/traffic-operator by `make generate`. Do not edit.\n';
 
-/** What may differ from the bundle in the repository. */
+/** Differences from the bundle in the repository. */
 export interface BundleOptions {
-  /** Image of the operator. Default: that of deploy/. */
+  /** Image of the operator. Default: the image of deploy/. */
   image?: string;
   version?: string;
-  /** Namespace that it is installed into. The rights name others that begin with it. Default: that of deploy/. */
+  /** Namespace that it is installed into. The rights name others that begin with it. Default: the namespace of deploy/. */
   namespace?: string;
   /** The version that this one replaces. Default: the release before it in CHANGELOG.md; '' for none. */
   previous?: string;

@@ -81,7 +81,7 @@ function annotations(crds: readonly GeneratedCrd[], version: string, image: stri
     description: packageJson.description,
     'operators.operatorframework.io/internal-objects': JSON.stringify(internalKinds(crds)),
     'olm.skipRange': skipRange(version),
-    // The rights name the namespaces of node-exporter and the agents, whose names begin with that of the operator.
+    // The rights name the namespaces of node-exporter and the agents, whose names begin with the operator's namespace.
     'operatorframework.io/suggested-namespace': NAMESPACE,
     support: packageJson.name,
   };

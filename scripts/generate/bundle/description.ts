@@ -1,4 +1,4 @@
-/** What the page says of a kind that the bundle need not have: what it does, its rights, and its flag. */
+/** The text of the page about a kind that the bundle need not have: its purpose, its rights, and its flag. */
 const OPTIONAL: Readonly<Record<string, string>> = {
   TrafficWeight: `A \`TrafficWeight\` gives DNS records their weight, which external-dns publishes. For it, the Deployment
 \`traffic-operator-weights\`, with a ServiceAccount of its own, may create, change and delete DNSEndpoints in every namespace, and read

@@ -80,7 +80,7 @@ function permissionsOf(
 }
 
 /**
- * Without user and group IDs. OpenShift assigns those of the range of the namespace, and refuses others; a Subscription
+ * Without user and group IDs. OpenShift assigns IDs of the range of the namespace, and refuses others; a Subscription
  * cannot remove them. Elsewhere the user of the image applies: it is a number, as runAsNonRoot requires.
  */
 function withoutIds(context: V1PodSecurityContext): V1PodSecurityContext {
@@ -101,7 +101,7 @@ function container(one: V1Container, image = one.image): V1Container {
   };
 }
 
-/** The variable in place of an argument; undefined if it stays an argument. */
+/** The variable that replaces an argument; undefined if it stays an argument. */
 function variable(arg: string): V1EnvVar | undefined {
   const [, flag = '', value = ''] = /^--([^=]+)=(.*)$/.exec(arg) ?? [];
   return flag === '' || FIXED.includes(flag) ? undefined : { name: variableName(flag), value };

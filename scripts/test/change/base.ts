@@ -7,7 +7,7 @@ export interface Base {
   readonly from: string;
 }
 
-/** What has changed since the base of a level: the base and the files, or why there is no base. */
+/** The changes since the base of a level: the base and the files, or why there is no base. */
 export type Change = { readonly base: Base; readonly files: readonly string[] } | { readonly unknown: string };
 
 /**

@@ -64,7 +64,7 @@ describe('the levels that a change needs', () => {
     },
     { why: 'A long test that changes runs itself', files: ['test/integration/observeAudit.test.ts'], long: ['soaks'] },
     {
-      why: 'A unit test beside the code that a long level needs is no part of that level',
+      why: 'A unit test next to the code that a long level needs is no part of that level',
       files: ['src/controllers/trafficstack/decide/component.test.ts'],
       long: [],
     },

@@ -5,7 +5,7 @@ import type { Change } from './base.ts';
 /** The levels that a change of documents alone can make fail; `docs` has the tests that read documents. */
 const OF_DOCUMENTS: readonly string[] = ['format', 'shell', 'generated', 'docs'];
 /**
- * What people read, and of programs only generators and the tests in `docs`. Any other file is code, whatever its name ends with: helm renders
+ * Files that people read, and of programs only generators and the tests in `docs`. Any other file is code, whatever its name ends with: helm renders
  * each template of a chart, the image has LICENSE, and .ci/verified.json is the base of later changes.
  */
 const DOCUMENTS = [
@@ -21,7 +21,7 @@ export interface Needed {
   readonly levels: readonly string[];
   /** Long levels that it needs, and the first changed file that needs each. */
   readonly long: readonly { readonly name: string; readonly because: string }[];
-  /** What it does not need, and where nothing has changed. */
+  /** Levels that it does not need, and the places where nothing has changed. */
   readonly leftOut: readonly { readonly name: string; readonly where: string }[];
 }
 
@@ -67,7 +67,7 @@ function whereOf({ paths, runs }: LongLevel, change: Change): string {
   return `${paths === undefined ? 'what its tests import' : [...paths, ...runs.tests].join(' ')}${since}`;
 }
 
-/** What a person reads about the decision. */
+/** The text about the decision. */
 export function explain({ levels, long, leftOut }: Needed): string {
   const unread = ORDINARY.filter((name) => !levels.includes(name));
   const documents = `left out: ${unread.join(' ')}; documents alone have changed, and the tests that read them are in docs`;

@@ -15,7 +15,7 @@ const TIMED = `TIMEFORMAT='%U %S'; { time "$@" 2>&4 3>&- 4>&-; } 4>&2 2>&3`;
 
 /**
  * Longer than any command takes, builds included: what hangs must not keep the others from being reported. The stories of e2e take 25 to 30
- * minutes beside other levels, on slow cores more than 40.
+ * minutes together with other levels, on slow cores more than 40.
  */
 const LIMIT_MS = 60 * 60_000;
 

@@ -20,7 +20,7 @@ interface TestReport {
   status: string;
   /** The names of its suites and its own, with spaces between them. */
   fullName: string;
-  /** Also those of attempts before one that passed. */
+  /** Also messages of attempts before one that passed. */
   failureMessages?: string[];
 }
 

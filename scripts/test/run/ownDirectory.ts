@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Makes a temporary folder whose name has the ID of this process. Removes those of processes that have ended: one that is killed leaves its
+ * Makes a temporary folder whose name has the ID of this process. Removes folders of processes that have ended: a killed process leaves its
  * folder behind, which in the case of etcd has hundreds of megabytes.
  */
 export async function ownDirectory(name: string, root = tmpdir()): Promise<string> {

@@ -5,7 +5,7 @@ const GRACE_MS = 10_000;
 /** Nothing survives SIGKILL, but the system takes its time. */
 const KILLED_WITHIN_MS = 2_000;
 const POLL_MS = 50;
-/** Of a process that a signal ended. */
+/** The status of a process that a signal ended. */
 const STATUS = 130;
 
 /**

@@ -129,7 +129,7 @@ describe('what levels are to have built', () => {
   });
 });
 
-describe('a level beside others', () => {
+describe('a level together with others', () => {
   const before = process.cwd();
   beforeEach(() => {
     mkdirSync(join(directory, 'reports'));
@@ -145,7 +145,7 @@ describe('a level beside others', () => {
     const result = await runLevelBeside({ name: 'x', commands: [node(says), node('process.exit(3)')] });
     expect(result).toMatchObject({ passed: 0, failed: 1 });
     expect(console.log).toHaveBeenCalledTimes(1);
-    expect(printed()).toMatch(/^\n=== x, beside the others\npriority -?\d+\nand an error\n$/);
+    expect(printed()).toMatch(/^\n=== x, with the others\npriority -?\d+\nand an error\n$/);
   });
 
   it('gives way to them where it computes, but not where what it waits for has deadlines', async () => {

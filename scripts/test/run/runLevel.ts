@@ -69,7 +69,7 @@ export async function runLevelBeside(level: Level): Promise<LevelResult> {
   const output = openSync(log, 'w');
   const result = await runWith(level, { output });
   closeSync(output);
-  console.log(`\n=== ${level.name}, beside the others\n${readFileSync(log, 'utf8')}`);
+  console.log(`\n=== ${level.name}, with the others\n${readFileSync(log, 'utf8')}`);
   return result;
 }
 

@@ -13,7 +13,7 @@ export interface Time {
   readonly cpuSeconds: number;
 }
 
-/** What a run took, of what, and how it ended: the content of reports/times.json. */
+/** The duration, the levels and the end of a run: the content of reports/times.json. */
 export interface Times {
   /** When the run ended, as in ISO 8601. */
   readonly date: string;
@@ -23,7 +23,7 @@ export interface Times {
   readonly failed: number;
   readonly seconds: number;
   readonly levels: readonly ({ readonly level: string; readonly passed: number; readonly failed: number } & Time)[];
-  /** The builds of programs of the lab that ran beside the first levels. */
+  /** The builds of programs of the lab that ran together with the first levels. */
   readonly buildsCpuSeconds: number;
   /** CPU seconds of the whole machine; only on Linux. */
   readonly machineCpuSeconds?: number;
