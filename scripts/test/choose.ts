@@ -9,7 +9,7 @@ export interface Choice {
 }
 
 /**
- * Chooses levels by lists of names, separated by spaces or commas; the name `long` is that of every long level. Without `only` these are all
+ * Chooses levels by lists of names, separated by spaces or commas; the name `long` selects every long level. Without `only` these are all
  * levels except the levels on request; `with` adds them.
  *
  * @throws Error with the name of an unknown level, and all known names

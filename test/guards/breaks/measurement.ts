@@ -17,7 +17,8 @@ export const MEASUREMENT: readonly Break[] = [
     test: { project: 'unit', path: 'src/usage/pass/fallenCounters.test.ts', name: 'whatever the server says' },
   },
   {
-    promise: 'A series whose samples have stopped does not count if another series of the same device still gets samples.',
+    promise:
+      'A series whose samples have stopped does not count if another series of the same device still gets samples.',
     file: 'src/usage/pass/lookups/liveSeries.ts',
     find: '...ambiguousOf(answers), ...besideLate(late, answers)',
     replace: '...ambiguousOf(answers)',

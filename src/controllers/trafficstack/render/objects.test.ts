@@ -12,7 +12,12 @@ const owner = (of: string, controller = true) => ({ apiVersion: 'v1', kind: 'X',
 
 it.each<[string, V1ObjectMeta, boolean, boolean]>([
   ['is controlled by it', { ownerReferences: [owner(uid)] }, true, true],
-  ['is controlled by another stack', { ownerReferences: [owner('y')], labels: LABELS, annotations: HASH }, false, false],
+  [
+    'is controlled by another stack',
+    { ownerReferences: [owner('y')], labels: LABELS, annotations: HASH },
+    false,
+    false,
+  ],
   ['has lost its owner reference', { labels: LABELS, annotations: HASH }, true, false],
   [
     'has lost it, and somebody refers to it',

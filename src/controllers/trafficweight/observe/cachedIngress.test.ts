@@ -20,7 +20,12 @@ it.each([
   ['none', {}, {}, undefined],
   ['the class of its spec', { ingressClassName: 'nginx' }, {}, 'nginx'],
   ['the class of the annotation, which is older', {}, { 'kubernetes.io/ingress.class': 'traefik' }, 'traefik'],
-  ['the class of its spec, of both', { ingressClassName: 'nginx' }, { 'kubernetes.io/ingress.class': 'traefik' }, 'nginx'],
+  [
+    'the class of its spec, of both',
+    { ingressClassName: 'nginx' },
+    { 'kubernetes.io/ingress.class': 'traefik' },
+    'nginx',
+  ],
 ])('has as its class %s', (_, spec, annotations, wanted) => {
   const ingress: V1Ingress = { ...INGRESS, metadata: { ...INGRESS.metadata, annotations }, spec };
   expect(toCachedIngress(ingress).className).toBe(wanted);

@@ -237,7 +237,12 @@ describe('what listens on the port of the nodes', () => {
       { answering: ALL, daemonSets: [fake('a')] },
       'what listens',
     ],
-    ['External, on few nodes with a DaemonSet', 'External', { answering: ['n1'], daemonSets: [fake('a')] }, 'the DaemonSet'],
+    [
+      'External, on few nodes with a DaemonSet',
+      'External',
+      { answering: ['n1'], daemonSets: [fake('a')] },
+      'the DaemonSet',
+    ],
     [
       'pods of a DaemonSet elsewhere',
       'Auto',
