@@ -6,7 +6,7 @@ import { FakeClock } from '../../runtime/process/clock.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { Sightings } from './observe/answers/sightings.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
-import { reconcile, type Dependencies } from './reconcile.ts';
+import { errorOfWriting, reconcile, type Dependencies } from './reconcile.ts';
 import { Renderings } from './renderings.ts';
 import { at, component, EVERYWHERE, stackOf } from './testing/stacks.ts';
 
@@ -118,4 +118,13 @@ it.each([
   await reconcile({ ...d, caches, strangers, statuses }, 'main');
   expect(written).toMatchObject([{ conditions: [terminatingFor(finalizer)] }]);
   expect(await series()).toContain('traffic_operator_stack_ready{stack="main",reason="Terminating"} 0');
+});
+
+it.each([
+  ['after its backoff if all was tried', [], 0, { name: 'IncompleteError', retryAfterMs: 0 }],
+  ['in a second if a component was not tried', ['web'], 0, { name: 'RetryError', retryAfterMs: 1_000 }],
+  ['after the delay that the API server asked for', ['web'], 9_000, { name: 'IncompleteError', retryAfterMs: 9_000 }],
+])('a stack with failed writes is reconciled %s', (_, open, retryAfterMs, expected) => {
+  const failures = [{ component: 'db', reason: 'WriteFailed', message: 'refused', retryAfterMs }];
+  expect(errorOfWriting({ failures, open: new Set(open) })).toMatchObject({ ...expected, message: 'refused' });
 });

@@ -6,6 +6,7 @@ import type { Lister } from '../../runtime/cache/informer.ts';
 import { NODES } from '../../runtime/client/resources.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
+import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import type { Failure } from '../../runtime/status/failure.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { terminatingConditions } from '../../runtime/status/terminating.ts';
@@ -13,7 +14,7 @@ import { act, type Writers } from './act/act.ts';
 import { OF_OTHERS } from './componentEvents.ts';
 import { announce, announceFirst, reportStatus, reportUndecided, type Reporting } from './announce.ts';
 import type { AllowedNamespaces } from './decide/allowed.ts';
-import { errorOfWriting, GO_ON_MS, type Writing } from './decide/failures.ts';
+import type { Writing } from './decide/failures.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { asDecidedLast, statusOf } from './decide/status.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
@@ -63,6 +64,8 @@ const READ_AGAIN_MS = 5_000;
 const BLIND_AGAIN_MS = 10_000;
 /** Until a server is asked again: that it does not answer is known after the timeout of a probe, and is to be told within 10 s. */
 const SERVER_AGAIN_MS = 5_000;
+/** Delay until a stack is planned again whose writes have not ended: ms. */
+const GO_ON_MS = 1_000;
 /** Corrects what others have changed without an event. */
 const LOOK_AGAIN_MS = 300_000;
 
@@ -176,6 +179,13 @@ async function leave(d: Dependencies, stack: TrafficStack, signal?: AbortSignal)
   const status = { ...about.status, conditions: terminatingConditions(about, d.clock.now()) };
   d.metrics.record(name, status);
   await d.statuses.write(about, status, signal === undefined ? {} : { signal });
+}
+
+/** Returns the error of a reconcile with failed writes. Writes that were not tried wait for no backoff, only for a delay that the API server asked for. */
+export function errorOfWriting({ failures, open }: Writing): IncompleteError | RetryError {
+  const error = new IncompleteError(failures);
+  if (open.size === 0 || error.retryAfterMs > GO_ON_MS) return error;
+  return new RetryError(error.message, GO_ON_MS, { cause: error });
 }
 
 /** @throws IncompleteError, RetryError if a write has failed */

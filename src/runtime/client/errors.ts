@@ -110,13 +110,6 @@ export class WaitingError extends Error {
   }
 }
 
-/** A failed write: the parts of a Failure that an IncompleteError reads. */
-interface FailedWrite {
-  readonly reason: string;
-  readonly message: string;
-  readonly retryAfterMs?: number;
-}
-
 /** Writes failed, and the status of the object reports them: try again with backoff. */
 export class IncompleteError extends Error {
   /** The reason of the first failure, CamelCase. */
@@ -124,7 +117,8 @@ export class IncompleteError extends Error {
   /** The longest delay that the API server asked for, ms; 0 if it asked for none. */
   readonly retryAfterMs: number;
 
-  constructor(failures: readonly FailedWrite[]) {
+  /** @param failures with the delay that the API server asked for, ms */
+  constructor(failures: readonly { reason: string; message: string; retryAfterMs?: number }[]) {
     const messages = failures.map(({ message }) => message);
     super(messages.slice(0, NAMED_FAILURES).join('; '));
     this.name = 'IncompleteError';

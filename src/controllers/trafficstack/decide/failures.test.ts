@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { at, component, NOW, stackOf } from '../testing/stacks.ts';
-import { errorOfWriting, withFailures } from './failures.ts';
+import { withFailures } from './failures.ts';
 import type { StackPlan } from './plan.ts';
 
 const status = (name: string, over: Partial<ComponentStatus> = {}): ComponentStatus => {
@@ -121,13 +121,4 @@ describe('while its writes have not ended', () => {
     const open = new Set(['db', 'api']);
     expect(withFailures(plan, { failures: [], open }, { stack: STACK, now: NOW })).toEqual(plan.statuses);
   });
-});
-
-it.each([
-  ['after its backoff if all was tried', [], 0, { name: 'IncompleteError', retryAfterMs: 0 }],
-  ['in a second if a component was not tried', ['web'], 0, { name: 'RetryError', retryAfterMs: 1_000 }],
-  ['after the delay that the API server asked for', ['web'], 9_000, { name: 'IncompleteError', retryAfterMs: 9_000 }],
-])('a stack with failed writes is reconciled %s', (_, open, retryAfterMs, expected) => {
-  const failures = [{ component: 'db', ...FAILURE, retryAfterMs }];
-  expect(errorOfWriting({ failures, open: new Set(open) })).toMatchObject({ ...expected, message: FAILURE.message });
 });

@@ -1,6 +1,5 @@
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { IncompleteError, RetryError } from '../../../runtime/client/errors.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { cut } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
@@ -10,9 +9,6 @@ import { waitFor, type Blocker } from './waiting.ts';
 
 /** Characters of a message of a component whose write failed, and of a condition. */
 export const LONGEST_MESSAGE = 1_024;
-
-/** Delay until a stack is planned again whose writes have not ended: ms. */
-export const GO_ON_MS = 1_000;
 
 /** Reasons of components that wait for an earlier wave of an upgrade. */
 const OF_WAVES: ReadonlySet<string> = new Set([ComponentReason.WaitingForWave, ComponentReason.UpgradeStopped]);
@@ -27,13 +23,6 @@ export interface Writing {
   readonly failures: readonly ComponentFailure[];
   /** Components whose writes have not ended. */
   readonly open: ReadonlySet<string>;
-}
-
-/** Returns the error of a reconcile with failed writes. Writes that were not tried wait for no backoff, only for a delay that the API server asked for. */
-export function errorOfWriting({ failures, open }: Writing): IncompleteError | RetryError {
-  const error = new IncompleteError(failures);
-  if (open.size === 0 || error.retryAfterMs > GO_ON_MS) return error;
-  return new RetryError(error.message, GO_ON_MS, { cause: error });
 }
 
 /**
