@@ -126,9 +126,7 @@ describe('measure', () => {
     const labels = ['together', 'fullest'].map(async (name) => (await f.labels(unfitKey(name))).dual);
     expect(await Promise.all(labels)).toEqual(['false', 'true']);
     await vi.waitFor(async () => {
-      expect((await nodeOf('together', 'dual'))?.message).toMatch(
-        /^eth0 is at \d+\.\d %, the node at 2/,
-      );
+      expect((await nodeOf('together', 'dual'))?.message).toMatch(/^eth0 is at \d+\.\d %, the node at 2/);
     }, WAIT);
     expect(await nodeOf('fullest', 'dual')).not.toHaveProperty('message');
     expect(await nodeOf('together')).not.toHaveProperty('message');

@@ -16,7 +16,7 @@ import { problemOf } from './failures.ts';
 import { allComponents, measurementSet } from './components/components.ts';
 import { withPrometheus } from './components/settings.ts';
 import type { Caches } from './observe/caches.ts';
-import { deployedByFlags, KEPT_TYPES, leftAlone, switchedOff } from './decide/keepers.ts';
+import { deployedByFlags, KEPT_TYPES, untouchedGroups, switchedOff } from './decide/keepers.ts';
 import { missingExporters, nodesWithoutPod, portOf } from './decide/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import { FIELD_MANAGER } from './names.ts';

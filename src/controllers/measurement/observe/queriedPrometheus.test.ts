@@ -34,7 +34,9 @@ it.each([
   ['is deleted', stackWith('Auto', 0, { deletionTimestamp: new Date(0) }), undefined],
 ])('a TrafficStack that %s shows the URL also without the parts that are not read', (_, stack, url) => {
   const kept = trimToUses(stack);
-  const urls = [stack, kept].map((each) => usedServerOf({ informer: { lister: { list: () => [each] } } as never })()?.url);
+  const urls = [stack, kept].map(
+    (each) => usedServerOf({ informer: { lister: { list: () => [each] } } as never })()?.url,
+  );
   expect(urls).toEqual([url, url]);
   expect(JSON.stringify(kept).length).toBeLessThan(1_000);
 });

@@ -68,8 +68,14 @@ describe('PrometheusReachable', () => {
   it.each([
     [0, 'The last query succeeded'],
     [59, 'The last query succeeded'],
-    [300.4, "The last query succeeded; the clock of Prometheus is about 5 min ahead of the operator's; verdicts ignore this"],
-    [-3600, "The last query succeeded; the clock of Prometheus is about 60 min behind the operator's; verdicts ignore this"],
+    [
+      300.4,
+      "The last query succeeded; the clock of Prometheus is about 5 min ahead of the operator's; verdicts ignore this",
+    ],
+    [
+      -3600,
+      "The last query succeeded; the clock of Prometheus is about 60 min behind the operator's; verdicts ignore this",
+    ],
   ])('describes a clock that is %d s ahead: %s', (seconds, message) => {
     const reachable = conditionOf('PrometheusReachable', { timeSeconds: NOW / 1000 + seconds });
     expect(reachable).toMatchObject({ status: 'True', reason: 'PrometheusAnswers', message });
@@ -165,8 +171,7 @@ describe('MetricsAvailable with nodes that cannot be measured', () => {
       found: { off: OFF, win: WINDOWS },
       status: 'True',
       reason: 'AllMeasured',
-      message:
-        'all measurable nodes have data; nodes that cannot be measured: off (NodeNotReady), win (NotMeasurable)',
+      message: 'all measurable nodes have data; nodes that cannot be measured: off (NodeNotReady), win (NotMeasurable)',
     },
     {
       why: 'a node that can be measured has no figures: PartialData',

@@ -43,7 +43,8 @@ const draft = (status: Condition['status'], reason: string, message: string): Dr
 function ready(o: Observation, plan: Plan): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
   if (plan.decided) return draft('True', Reason.Decided, decidedMessage(o, plan));
-  if (o.view.passes.length === 0) return draft('Unknown', Reason.Initializing, 'Waiting for the first Prometheus query');
+  if (o.view.passes.length === 0)
+    return draft('Unknown', Reason.Initializing, 'Waiting for the first Prometheus query');
   return undecided(o, plan);
 }
 
@@ -69,7 +70,11 @@ function undecided(o: Observation, plan: Plan): Draft {
   const where = isStrict(o.watch.spec) ? 'run on any node that is' : 'run on any node, and prefer those that are';
   const meanwhile = `the Deployment exists, and its pods ${where} not labelled unfit`;
   if (o.now < waitingSinceOf(o.watch, o.feedStartedAt) + WAIT_FOR_DATA_MS) {
-    return draft('False', Reason.Deciding, `Waiting for ${measurementsNeeded(o)} consecutive measurements with data; ${meanwhile}`);
+    return draft(
+      'False',
+      Reason.Deciding,
+      `Waiting for ${measurementsNeeded(o)} consecutive measurements with data; ${meanwhile}`,
+    );
   }
   const needed = measurementsNeeded(o);
   const lacking =
@@ -266,8 +271,7 @@ function breakerOpen({ above, recovering = 0, limit, held, closesAt }: Breaker):
     const message = `the nodes above the threshold are within the limit of ${limit} (maxUnfit, minFit); no further node becomes unfit until ${until}, when breakerCooldown ends`;
     return draft('True', Reason.CoolingDown, message);
   }
-  if (held === 0)
-    return draft('False', Reason.WithinLimit, `within the limit: at most ${limit} nodes may be unfit`);
+  if (held === 0) return draft('False', Reason.WithinLimit, `within the limit: at most ${limit} nodes may be unfit`);
   const staying = recovering === 0 ? '' : `; ${recovering} of the unfit nodes are only above recoverBandwidthPercent`;
   const message = `${above} nodes exceed the threshold, at most ${limit} may be unfit (maxUnfit, minFit); ${held} still accept pods${staying}`;
   return draft('True', Reason.TooManyUnfit, message);
