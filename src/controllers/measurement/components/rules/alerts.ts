@@ -110,7 +110,7 @@ sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m
   ],
 });
 
-/** Of the manager alone, also where one scrape job has the pods for DNS weights or the connectivity server: their series would hide that it is down. */
+/** Selects the manager's series, also where one scrape job has other pods: their series would hide that the manager is down. */
 const OF_MANAGER = `traffic_operator_leader{${OPERATOR},process="manager"}`;
 const OPERATOR_ALERTS = operatorAlerts({ absent: `absent(sum(${OF_MANAGER}))`, leaders: OF_MANAGER });
 /** As in versions without the label process. */

@@ -6,11 +6,11 @@ const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies Ram
 
 /** Matchers of scrape jobs. */
 interface Jobs {
-  /** Of the manager. */
+  /** Selects the manager's job. */
   readonly manager: string;
-  /** Of the pods for DNS weights, also where they share a job with the manager. */
+  /** Selects the pods for DNS weights, also where they share a job with the manager. */
   readonly any: string;
-  /** Of the pods for DNS weights alone. */
+  /** Selects the job that only the pods for DNS weights have. */
   readonly own: string;
 }
 
