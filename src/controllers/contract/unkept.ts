@@ -3,7 +3,7 @@ import type { Member } from '../../runtime/objectSet/member.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import type { Keepers, KeptTypes } from './keepers.ts';
 
-/** What a controller has of the groups that TrafficStacks may keep. */
+/** The flags and objects of a controller, for the groups that TrafficStacks may keep. */
 export interface Keepable<G extends string> {
   readonly types: KeptTypes<G>;
   /** The groups that the flags deploy. */

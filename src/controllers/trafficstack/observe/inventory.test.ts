@@ -16,7 +16,7 @@ const STACK = stackOf([], {
 const [OWN] = metadataOf(STACK, 'web', REF).ownerReferences ?? [];
 const owned = (over: object): KubeObject['metadata'] => ({ ownerReferences: [{ ...OWN!, ...over }] });
 
-/** What counts as existing, with the body of the object in the cache and without it. */
+/** The ids that count as existing, with the body of the object in the cache and without it. */
 function found(metadata: KubeObject['metadata']): string[][] {
   const object: KubeObject = {
     kind: 'Deployment',
