@@ -12,7 +12,7 @@ const MOST_WARNINGS = 100;
 
 /** How many different series may exist within IN_MEMORY_MS. Those that have ended meanwhile count. */
 export interface SeriesLimits {
-  /** Of one owner, such as a namespace. */
+  /** The limit of one owner, such as a namespace. */
   readonly ofOwner: number;
   readonly ofAll: number;
 }
