@@ -98,7 +98,7 @@ describe('ten nodes above the threshold, of which half may be unfit', () => {
       '10 nodes exceed the threshold, at most 5 may be unfit (maxUnfit, minFit); 5 still accept pods',
     );
     // It was reported with mode Observe, while rates were rising.
-    const note = expect.stringMatching(/BreakerOpen: \d+ nodes are above the threshold and at most 5 can be/) as string;
+    const note = expect.stringMatching(/BreakerOpen: \d+ nodes exceed the threshold, at most 5 may be/) as string;
     await vi.waitFor(async () => {
       const [event] = (await f.events('web')).filter(({ reason }) => reason === 'TooManyUnfit');
       expect(event).toMatchObject({ type: 'Warning', note });

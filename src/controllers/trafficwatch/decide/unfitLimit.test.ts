@@ -157,9 +157,9 @@ describe('the message of BreakerOpen in a large cluster', () => {
   const open = anObservation({ watch: limited, nodes, passes: [pass(2, figures(5)), pass(1, figures(5))] });
 
   it('keeps its counts until the figures of the minute are written', () => {
-    expect(breakerOf(open)?.message).toContain('5 nodes are above the threshold');
-    expect(breakerOf(later(open, 0, figures(6)))?.message).toContain('5 nodes are above the threshold');
-    expect(breakerOf(later(open, 1, figures(6)))?.message).toContain('6 nodes are above the threshold');
+    expect(breakerOf(open)?.message).toContain('5 nodes exceed the threshold');
+    expect(breakerOf(later(open, 0, figures(6)))?.message).toContain('5 nodes exceed the threshold');
+    expect(breakerOf(later(open, 1, figures(6)))?.message).toContain('6 nodes exceed the threshold');
   });
 
   it('has another status at once', () => {

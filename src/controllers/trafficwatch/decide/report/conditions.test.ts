@@ -58,7 +58,7 @@ describe('Ready', () => {
     const stalled = decideStatus(changed(o, { watch: { ...o.watch, status } }), stalledPlan, []);
     expect(stalled).toMatchObject({ ready: false, decided: true });
     const reconciling = stalled.conditions?.find((c) => c.type === 'Reconciling');
-    expect(reconciling?.message).toBe('nothing is written, until Stalled is False');
+    expect(reconciling?.message).toBe('Labels and Deployment are unchanged while Stalled');
     const later = changed(o, { watch: { ...o.watch, status: stalled }, passes: [] });
     expect(statusOf(later).ready).toBe(true);
   });
