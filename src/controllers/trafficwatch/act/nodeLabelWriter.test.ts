@@ -265,6 +265,12 @@ describe('NodeLabelWriter', () => {
     await clock.advance(5_000);
     expect([await toggle(1), patches.length]).toEqual([10, 1_900 + 10 + 100 + 90]);
     expect(await labels.write(changesOf(NODE_NAMES, { [A]: null }))).toEqual(new Map());
+    const inOnePatch = await Promise.all([
+      labels.write(changesOf(['n1'], { [A]: 'true' }), undefined, payerOf('shop')),
+      labels.write(changesOf(['n1'], { [B]: null }), undefined, payerOf('team')),
+    ]);
+    expect(inOnePatch).toEqual([new Map(), new Map()]);
+    expect(patches.at(-1)).toEqual(['n1', { [A]: 'true', [B]: null }]);
   });
 
   it('counts only patches that are sent: not those that an outage fails', async () => {
