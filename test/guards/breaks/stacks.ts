@@ -181,8 +181,8 @@ export const STACKS: readonly Break[] = [
     promise:
       'In a namespace that was taken out of the allowed ones, an object of another owner does not make a stack Stalled.',
     file: 'src/controllers/trafficstack/observe/inventory.ts',
-    find: 'isWithoutBody(live) || refersTo(live, stack)',
-    replace: 'true',
+    find: 'live !== undefined && refersTo(live, stack)',
+    replace: 'live !== undefined',
     test: {
       project: 'unit',
       path: 'src/controllers/trafficstack/namespaces.test.ts',

@@ -147,7 +147,7 @@ function prometheusReachable(current: Snapshot | undefined): Draft {
     return draft(
       'True',
       Reason.PrometheusAnswers,
-      `the last pass had an answer${slowRemark(current)}${clockRemark(current)}`,
+      `The last query succeeded${slowRemark(current)}${clockRemark(current)}`,
     );
   }
   return draft('False', passFailureReason(current), current.error?.message ?? 'no answer');
