@@ -159,10 +159,6 @@ const EXPORTER: ExporterOptions = {
 /**
  * Sized for some hundred nodes. A node with four devices has about 30 series. At 5 s and 1.5 bytes a sample, that is
  * 0.8 MB a day on disk, and 100 to 150 kB of memory.
- *
- * The memory also holds the series whose names users choose. A SeriesBudget limits them to 98,000 within three hours in the leader and 76,000
- * in a standby. A series has 2.2 KiB of anonymous memory (docs/performance.md: 367 MiB for 173,417), so that is 375 MiB, besides 414 MiB
- * for 10,000 nodes. Each replaced pod of the operator adds its series again for three hours, since their label `instance` is new.
  */
 const PROMETHEUS: PrometheusOptions = {
   enabled: true,

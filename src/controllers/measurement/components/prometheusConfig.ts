@@ -69,29 +69,6 @@ export const RULE_FILES = { recording: 'rules/recording.yml', alerts: 'rules/ale
  */
 const GOGC = 25;
 
-/**
- * The most samples of a scrape, by job. If a page has more, Prometheus drops all of it, as if the target were down. So each limit lies
- * above the largest page, and users cannot reach it: they only bound what a faulty or hostile target adds.
- *
- * | job | largest page |
- * |---|---|
- * | node-exporter | seven metrics of each device, and a node has a few hundred devices |
- * | operator | 63,000 series whose names users choose, at most (see SeriesBudget), one of each of 50,000 nodes, and 3,000 others |
- * | connectivity server | 40 of each of 10,000 nodes |
- * | agents, Prometheus | 3, and 20 |
- */
-const MOST_SAMPLES = { node: 20_000, operator: 150_000, server: 500_000, agent: 100, prometheus: 1_000 };
-/**
- * The longest value of a label: a URL that an agent reports has at most 2,048 characters, and names of Kubernetes have 253. Prometheus
- * counts bytes, and a character may have three.
- */
-const LONGEST_VALUE = 8_192;
-/** The most labels of a series, and the longest name of one. The largest series have fewer than twenty. */
-const MOST_LABELS = 64;
-const LONGEST_LABEL = 128;
-/** The largest page of node-exporter: 2,800 devices have 4 MB. */
-const LARGEST_PAGE = '32MB';
-
 /** Minimum interval of rules and of scrapes that no verdict depends on: seconds. */
 const UNHURRIED_SECONDS = 15;
 /** Minimum interval of the scrapes of agents, whose load changes slowly: seconds. Two scrapes fit into a rate over 1m. */
@@ -116,9 +93,6 @@ global:
   scrape_interval: ${scrapeIntervalSeconds}s
   scrape_timeout: ${scrapeIntervalSeconds}s
   evaluation_interval: ${unhurried}s
-  label_limit: ${MOST_LABELS}
-  label_name_length_limit: ${LONGEST_LABEL}
-  label_value_length_limit: ${LONGEST_VALUE}
 
 runtime:
   gogc: ${GOGC}
@@ -135,8 +109,6 @@ ${Object.values(RULE_FILES)
   .join('')}
 scrape_configs:
   - job_name: node-exporter
-    sample_limit: ${MOST_SAMPLES.node}
-    body_size_limit: ${LARGEST_PAGE}
     # Written by the operator from the EndpointSlices of node-exporter, one target a node.
     file_sd_configs:
       - files: ['${TARGETS_DIRECTORY}/${targetFiles(NODE_TARGETS)}']
@@ -148,7 +120,6 @@ scrape_configs:
 ${keepOnly(KEPT_METRICS)}${options.operatorMetrics ? operatorJob(unhurried) : ''}${options.connectivity ? connectivityJobs(options, scrapeIntervalSeconds) : ''}
   - job_name: prometheus
     scrape_interval: ${unhurried}s
-    sample_limit: ${MOST_SAMPLES.prometheus}
     static_configs:
       - targets: ['localhost:${PROMETHEUS_PORT}']
 ${keepOnly(KEPT_PROMETHEUS_METRICS)}`;
@@ -164,7 +135,6 @@ function operatorJob(intervalSeconds: number): string {
   return `
   - job_name: ${OPERATOR_JOB}
     scrape_interval: ${intervalSeconds}s
-    sample_limit: ${MOST_SAMPLES.operator}
     # Written by the operator from the EndpointSlices of its own metrics Service, one target a pod.
     file_sd_configs:
       - files: ['${TARGETS_DIRECTORY}/${OPERATOR_FILE}']
@@ -186,7 +156,6 @@ function connectivityJobs(
   return `
   - job_name: ${SERVER_NAME}
     scrape_interval: ${Math.max(UNHURRIED_SECONDS, intervalSeconds)}s
-    sample_limit: ${MOST_SAMPLES.server}
 ${tls}    # The server has one replica. Its Service finds it without a right to read its pods.
     static_configs:
       - targets: ['${serverAddress(namespace)}']
@@ -198,7 +167,6 @@ ${tls}    # The server has one replica. Its Service finds it without a right to 
 
   - job_name: ${AGENT_NAME}
     scrape_interval: ${Math.max(AGENTS_SECONDS, intervalSeconds)}s
-    sample_limit: ${MOST_SAMPLES.agent}
     # Written by the operator from the EndpointSlices of the agents, both agents of a node in one group.
     file_sd_configs:
       - files: ['${TARGETS_DIRECTORY}/${targetFiles(AGENT_TARGETS)}']
