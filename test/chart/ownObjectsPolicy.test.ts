@@ -12,7 +12,7 @@ import type { Answer, Send } from './sender.ts';
 /** Tests the writes with a stolen token of the operator to objects that the operator did not make, on a real API server. */
 const NAMESPACE = 'network';
 /** The widest rights. */
-const VALUES = 'weights.enabled=true,stacks.enabled=true,stacks.namespaces={*}';
+const VALUES = 'weights.enabled=true,connectivity.enabled=true,stacks.enabled=true,stacks.namespaces={*}';
 const RELEASE = ['traffic-operator', CHART, '-n', NAMESPACE, '--set', VALUES];
 /** The API server compiles a policy soon after it was written. */
 const WAIT = { timeout: 120_000, interval: 250 };
