@@ -2,7 +2,7 @@
 const OBJECT_SET = 'objectSet/(member|objectSet|order|owner|plan|problem)';
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
 const PURE = [
-  '^src/controllers/[^/]+/(decide|render|expression)/',
+  '^src/controllers/[^/]+/(model|decide|render|expression)/',
   '^src/connectivity/(protocol|objects|assign|localise)/',
   '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
   '^src/connectivity/server/(api/(check|admission)|store/(storeWrites|etcd/agentValue)|auth/(decide|identity|mark|name|token))\\.ts$',
@@ -27,8 +27,7 @@ const RUNTIME = [
 /** Files that observe and import a decision. The list may only become shorter: what both need belongs below both. */
 const STILL_UPWARD = [
   'connectivitycheck/observe/(observation)',
-  'measurement/observe/(caches|observe|usedExporter)',
-  'trafficstack/observe/(answers/queriesOf|events|observation|observe|pods|standIn/found|standIn/server|standIn/workload)',
+  'trafficstack/observe/(events|observation|observe|pods)',
   'trafficwatch/observe/(informer|nodeNews|observe|passMemory|passViews|workload/waitingPod)',
 ];
 const TESTS = '\\.test\\.ts$';
@@ -98,7 +97,7 @@ export default {
       name: 'decisions-see-what-was-evaluated',
       comment: 'A decision knows figures, and not how they are asked for',
       severity: 'error',
-      from: { path: '^src/controllers/[^/]+/(decide|render|expression)/', pathNot: TESTS },
+      from: { path: '^src/controllers/[^/]+/(model|decide|render|expression)/', pathNot: TESTS },
       to: { path: '^src/(usage|prometheus)/', pathNot: '^src/usage/evaluate/' },
     },
     {
@@ -146,7 +145,7 @@ export default {
       name: 'decisions-come-before-acts',
       comment: 'What observes and what acts knows decisions; of them a decision knows the observation alone',
       severity: 'error',
-      from: { path: '^src/controllers/[^/]+/(decide|render|expression)/', pathNot: TESTS },
+      from: { path: '^src/controllers/[^/]+/(model|decide|render|expression)/', pathNot: TESTS },
       to: { path: '^src/controllers/[^/]+/(observe|act|cleanup)/', pathNot: '/observe/observation\\.ts$' },
     },
     {
@@ -158,6 +157,13 @@ export default {
         pathNot: `${TESTS}|^src/controllers/(${STILL_UPWARD.join('|')})\\.ts$`,
       },
       to: { path: '^src/controllers/$1/(decide|act)/' },
+    },
+    {
+      name: 'models-come-first',
+      comment: 'What observations and decisions share knows neither',
+      severity: 'error',
+      from: { path: '^src/controllers/([^/]+)/model/', pathNot: TESTS },
+      to: { path: '^src/controllers/$1/(observe|decide|act)/' },
     },
     ...RUNTIME.map(([folder, below]) => ({
       name: `runtime-${folder}`,

@@ -20,6 +20,8 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] 
   ['controllers/a/decide/plan.ts', 'controllers/a/act/act.ts', 'decisions-come-before-acts'],
   ['controllers/a/observe/observe.ts', 'controllers/a/decide/plan.ts', 'observations-come-before-decisions'],
   ['controllers/a/observe/observe.ts', 'controllers/a/act/act.ts', 'observations-come-before-decisions'],
+  ['controllers/a/model/graph.ts', 'controllers/a/observe/observe.ts', 'models-come-first'],
+  ['controllers/a/model/graph.ts', 'controllers/a/decide/plan.ts', 'models-come-first'],
   ['usage/evaluate/percent.ts', 'usage/pass/feed.ts', 'evaluation-knows-no-pass'],
   ['usage/series/decoder.ts', 'usage/evaluate/percent.ts', 'series-know-no-evaluation'],
   ['usage/pass/feed.ts', 'api/schema.ts', 'usage-knows-no-custom-resource'],

@@ -4,7 +4,7 @@ import { CHANGE_INTERVAL_MS } from '../../src/controllers/measurement/decide/tar
 import { CONFIG_MAPS, DAEMONSETS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
 import { WAIT, useBench } from './measurementBench.ts';
 import type { Measurement } from '../../src/controllers/measurement/controller.ts';
-import { STARTING_MS } from '../../src/controllers/measurement/decide/missingExporters.ts';
+import { STARTING_MS } from '../../src/controllers/measurement/model/missingExporters.ts';
 import { CRASHING, addExporterPod, reportReady } from './measurementPods.ts';
 
 const bench = useBench();

@@ -1,11 +1,11 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import type { Caches } from './observe/caches.ts';
 import { METRICS_PORT } from './components/exporter.ts';
-import { agentTargetsOf } from './decide/agentTargets.ts';
-import { renderGroups, renderTargetFiles, targetsOf, type Target, type TargetFiles } from './decide/discovery.ts';
+import { agentTargetsOf } from './model/agentTargets.ts';
+import { renderGroups, renderTargetFiles, targetsOf, type Target, type TargetFiles } from './model/discovery.ts';
 import { operatorTargets, renderOperatorTargets } from './decide/operatorPods.ts';
 import type { TargetsData } from './decide/targets.ts';
-import { mergeTargets } from './decide/usedTargets.ts';
+import { mergeTargets } from './model/usedTargets.ts';
 import { AGENT_TARGETS, NODE_TARGETS, OPERATOR_FILE, TARGET_SHARDS, type TargetSet } from './names.ts';
 import type { MeasurementOptions } from './options.ts';
 

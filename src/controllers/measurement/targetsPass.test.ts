@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
-import type { Target } from './decide/discovery.ts';
+import type { Target } from './model/discovery.ts';
 import { AGENT_TARGETS, FIELD_MANAGER, NODE_TARGETS } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { TargetsPass } from './targetsPass.ts';

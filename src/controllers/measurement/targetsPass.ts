@@ -12,7 +12,7 @@ import { foreignProblem } from '../../runtime/objectSet/problem.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import type { Component } from './components/component.ts';
 import { targetsComponent } from './components/targets.ts';
-import type { TargetFiles } from './decide/discovery.ts';
+import type { TargetFiles } from './model/discovery.ts';
 import { planTargets } from './decide/targets.ts';
 import type { TargetsData, TargetsPlan, TargetsWrite } from './decide/targets.ts';
 import { FIELD_MANAGER, TARGET_SHARDS, targetsFile } from './names.ts';

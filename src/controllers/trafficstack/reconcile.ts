@@ -13,7 +13,7 @@ import { terminatingConditions } from '../../runtime/status/terminating.ts';
 import { act, type Writers } from './act/act.ts';
 import { OF_OTHERS } from './componentEvents.ts';
 import { announce, announceFirst, reportStatus, reportUndecided, type Reporting } from './announce.ts';
-import type { AllowedNamespaces } from './decide/allowed.ts';
+import type { AllowedNamespaces } from './model/allowed.ts';
 import type { Writing } from './decide/failures.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { asDecidedLast, statusOf } from './decide/status.ts';

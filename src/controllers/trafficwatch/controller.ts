@@ -14,7 +14,7 @@ import { createOverlay, type OverlaidCache, type Overlay } from '../../runtime/c
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { Writers } from './act/act.ts';
-import type { AllowedDeployments } from './decide/deployment/allowed.ts';
+import type { AllowedDeployments } from './model/allowed.ts';
 import { CrdCheck } from './observe/crd/crdCheck.ts';
 import { LabelWrites } from './act/labelWrites.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';

@@ -37,12 +37,12 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'Verdicts are still reached if every third query to Prometheus fails.',
-    file: 'src/controllers/trafficwatch/decide/verdict/outage.ts',
+    file: 'src/controllers/trafficwatch/model/outage.ts',
     find: 'const LEAST_FAILED_PASSES = 2;',
     replace: 'const LEAST_FAILED_PASSES = 1;',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficwatch/decide/verdict/outage.test.ts',
+      path: 'src/controllers/trafficwatch/model/outage.test.ts',
       name: 'while every third pass fails',
     },
     why: 'After each outage, verdicts wait until the rate window is full.',
@@ -84,12 +84,12 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'The targets of the connectivity agents have one group for each node, so that 10,000 nodes fit.',
-    file: 'src/controllers/measurement/decide/agentTargets.ts',
+    file: 'src/controllers/measurement/model/agentTargets.ts',
     find: '[...byNode].map(([node, addresses]) => ({ node, addresses }))',
     replace: '[...byNode].flatMap(([node, all]) => all.map((address) => ({ node, addresses: [address] })))',
     test: {
       project: 'unit',
-      path: 'src/controllers/measurement/decide/agentTargets.test.ts',
+      path: 'src/controllers/measurement/model/agentTargets.test.ts',
       name: 'has one group for each node',
     },
   },
@@ -182,12 +182,12 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'Replicas that any client sets again after a correction are left to that client.',
-    file: 'src/controllers/trafficwatch/decide/deployment/replicas.ts',
+    file: 'src/controllers/trafficwatch/model/replicas.ts',
     find: 'o.now - corrected < REPEATED_WITHIN_MS',
     replace: 'false',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficwatch/decide/deployment/replicas.test.ts',
+      path: 'src/controllers/trafficwatch/model/replicas.test.ts',
       name: 'are given up after one correction',
     },
   },

@@ -168,7 +168,7 @@ export const STACKS: readonly Break[] = [
   {
     promise:
       'A node-exporter of another owner that is deleted has time to be created again before the operator takes its port.',
-    file: 'src/controllers/trafficstack/decide/choice.ts',
+    file: 'src/controllers/trafficstack/model/choice.ts',
     find: "if (before !== undefined && !isOver) return { do: 'await', candidate: known };",
     replace: '',
     test: {

@@ -5,7 +5,7 @@ import { planSet } from '../../../runtime/objectSet/plan.ts';
 import type { Observation, Observed, Plan } from '../../../runtime/objectSet/plan.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { ComponentGroup } from './component.ts';
-import { switchedOff } from '../decide/keepers.ts';
+import { switchedOff } from '../model/keepers.ts';
 import { measurementSet } from './components.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');

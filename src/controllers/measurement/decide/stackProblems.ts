@@ -1,7 +1,7 @@
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
-import { KEPT_TYPES } from './keepers.ts';
+import { KEPT_TYPES } from '../model/keepers.ts';
 
 const TYPES: ReadonlySet<string> = new Set(Object.values(KEPT_TYPES));
 

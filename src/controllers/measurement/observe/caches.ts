@@ -16,8 +16,8 @@ import { prometheusSelector } from '../components/prometheus.ts';
 import type { StackSource } from '../../contract/context.ts';
 import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
 import { PART_OF, selectorText } from '../../contract/labels.ts';
-import { deployedByFlags, KEPT_TYPES, type StackGroup } from '../decide/keepers.ts';
-import { AGENT_SERVICES } from '../decide/agentTargets.ts';
+import { deployedByFlags, KEPT_TYPES, type StackGroup } from '../model/keepers.ts';
+import { AGENT_SERVICES } from '../model/agentTargets.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 

@@ -4,7 +4,7 @@ import { DAEMONSETS, PODS } from '../../../runtime/client/resources.ts';
 import { isOurPod } from '../../contract/ownership.ts';
 import type { Component } from '../components/component.ts';
 import { allComponents } from '../components/components.ts';
-import { lacksExporters, type ExportersObservation } from '../decide/missingExporters.ts';
+import { lacksExporters, type ExportersObservation } from '../model/missingExporters.ts';
 import { exporterNamespace } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 

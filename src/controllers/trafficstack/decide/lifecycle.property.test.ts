@@ -4,7 +4,7 @@ import type { ComponentSpec, TrafficStackStatus } from '../../../api/trafficstac
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { sampleRuns } from '../../../runtime/testing/sampleSize.ts';
 import { component, live, NOW, rendered, stackOf } from '../testing/stacks.ts';
-import { orderComponents } from './graph.ts';
+import { orderComponents } from '../model/graph.ts';
 import { planStack, type StackPlan } from './plan.ts';
 
 /** A Deployment of the simulated cluster, by its name. Its component may have another name. */

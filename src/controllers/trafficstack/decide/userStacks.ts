@@ -4,7 +4,7 @@ import { componentsIn, type TrafficStack } from '../../../api/trafficstack/traff
 import { firstOf } from '../../../runtime/status/cut.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
 import { DEFAULT_STACK } from '../../contract/keepers.ts';
-import { isEnabled } from './graph.ts';
+import { isEnabled } from '../model/graph.ts';
 
 /** Components that a message names. */
 const MOST_NAMES = 3;

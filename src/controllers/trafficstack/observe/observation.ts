@@ -7,7 +7,7 @@ import type {
 import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 import type { Variables } from '../expression/expression.ts';
 import type { DesiredObject } from '../render/objects.ts';
-import type { Target } from '../decide/upgrade/target.ts';
+import type { Target } from '../model/target.ts';
 
 /** The part of a container's status that tells why it is not ready. */
 export interface StackContainer {

@@ -4,7 +4,7 @@ import { BodyBudget, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
-import type { Target } from '../decide/upgrade/target.ts';
+import type { Target } from '../model/target.ts';
 import { at, EVERYWHERE, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import type { StackPod } from './observation.ts';
 import { observe, type Observed } from './observe.ts';

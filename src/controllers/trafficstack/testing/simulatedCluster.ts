@@ -11,7 +11,7 @@ import type { Transport } from '../../../runtime/client/transport.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
-import type { AllowedNamespaces } from '../decide/allowed.ts';
+import type { AllowedNamespaces } from '../model/allowed.ts';
 import { createTrafficStackMetrics } from '../metrics.ts';
 import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
 import { Sightings } from '../observe/answers/sightings.ts';

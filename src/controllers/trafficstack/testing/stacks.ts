@@ -5,7 +5,7 @@ import type {
   WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { AllowedNamespaces } from '../decide/allowed.ts';
+import type { AllowedNamespaces } from '../model/allowed.ts';
 import { renderStack, type RenderedComponent } from '../render/stack.ts';
 import type { Answer, ObservedComponent, Seen, StackPod, Verdict } from '../observe/observation.ts';
 

@@ -14,7 +14,7 @@ import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import { isTerminating } from '../../../runtime/status/terminating.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnership.ts';
-import { failureOf, labelFailureOf } from './failures.ts';
+import { failureOf, labelFailureOf } from '../failures.ts';
 import { FINALIZER } from '../names.ts';
 import type { PodPlacements } from './podPlacements.ts';
 import { verdictChanges } from '../decide/labels/nodeLabels.ts';

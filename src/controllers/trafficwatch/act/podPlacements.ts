@@ -16,7 +16,7 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { decidePodPlacement } from '../decide/workload/podPlacement.ts';
 import type { Placed } from '../observe/observation.ts';
 import { BY_NAMESPACE } from '../names.ts';
-import { failureOf } from './failures.ts';
+import { failureOf } from '../failures.ts';
 
 /**
  * How often the PodPlacement of a namespace is written. An object of up to 0.9 MB, which every API server reads again: TrafficWatches

@@ -7,10 +7,10 @@ import type { Informer, InformerOptions, Lister } from '../../../runtime/cache/i
 import type { IndexFunctions } from '../../../runtime/cache/store.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
-import { sideOfLabel } from '../decide/labels/labelValue.ts';
+import { sideOfLabel } from '../model/labelValue.ts';
 import { decideRejections, type Rejection } from '../decide/report/rejections.ts';
 import { workloadSelectorOf } from '../decide/workload/podSelector.ts';
-import { requiredKeys } from '../decide/workload/requiredKeys.ts';
+import { requiredKeys } from '../model/requiredKeys.ts';
 import type { Observation } from '../observe/observation.ts';
 
 /** Name of the index of rejected pods by their namespace and the label keys that they require. */

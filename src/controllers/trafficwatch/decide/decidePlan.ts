@@ -25,7 +25,7 @@ import { passFailureOf } from './report/passFailure.ts';
 import { applyBreaker, limitOf, type Cooldown } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
-import type { Side } from './verdict/side.ts';
+import type { Side } from '../model/side.ts';
 import { createMissingAs } from './verdict/missingAs.ts';
 import { decidePlainVerdict, decideVerdict } from './verdict/verdict.ts';
 

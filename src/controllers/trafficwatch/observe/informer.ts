@@ -9,8 +9,8 @@ import type { Informer, InformerOptions } from '../../../runtime/cache/informer.
 import { logMissingCrd } from '../../../runtime/cache/missingCrd.ts';
 import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import { MANAGED_BY } from '../decide/deployment/deployment.ts';
-import { withScalersOnly } from '../decide/deployment/replicas.ts';
+import { OWNER, selectorText } from '../../contract/labels.ts';
+import { withScalersOnly } from '../model/replicas.ts';
 import { BY_NAMESPACE, FINALIZER } from '../names.ts';
 import { claimedKeys } from './labelKeys.ts';
 import { BY_LABEL_KEY } from './observe.ts';
@@ -69,9 +69,8 @@ export function createPodPlacementInformer(
 export function createDeploymentInformer(
   options: Pick<InformerOptions<V1Deployment>, 'transport' | 'logger' | 'metrics'>,
 ): Informer<V1Deployment> {
-  const labelSelector = Object.entries(MANAGED_BY)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
+  // In a large cluster most Deployments are not the operator's.
+  const labelSelector = selectorText(OWNER.labels);
   const selection = { ...options, resource: DEPLOYMENTS, labelSelector, transform: withScalersOnly };
   return createBoundedInformer(selection, (deployment) => identityOf(deployment));
 }

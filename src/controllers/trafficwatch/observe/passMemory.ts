@@ -1,6 +1,6 @@
 import { DEFAULT_KEY, readingKey, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
 import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from '../decide/verdict/outage.ts';
+import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from '../model/outage.ts';
 import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../decide/verdict/missingSince.ts';
 
 /** The readings for which passes are remembered. */

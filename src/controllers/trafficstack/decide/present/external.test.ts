@@ -7,7 +7,7 @@ import type { LeftObject, ObservedComponent } from '../../observe/observation.ts
 import { at, component, live, NOW, observed, pod, rendered, REVISION, stackOf } from '../../testing/stacks.ts';
 import { planComponent } from '../component.ts';
 import { planStack } from '../plan.ts';
-import { targetOf } from '../upgrade/target.ts';
+import { targetOf } from '../../model/target.ts';
 
 const spec = (mode: ComponentMode) => component('db', { mode, deadline: '60s' });
 /** Its workload as another owner has made it, with so many available pods of two. */

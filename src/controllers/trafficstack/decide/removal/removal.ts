@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../../runtime/objectSet/member.ts';
 import type { LeftObject, Observation } from '../../observe/observation.ts';
-import { leftText } from '../allowed.ts';
+import { leftText } from '../../model/allowed.ts';
 import { withLostPod } from '../cause/podProblem.ts';
 import { Holders, type Decided } from './holders.ts';
 

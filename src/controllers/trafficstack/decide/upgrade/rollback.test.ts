@@ -11,7 +11,7 @@ import { controllerRevisionOf, storedIn, type StoredRevision } from '../../rende
 import type { Answer, ObservedComponent, Seen } from '../../observe/observation.ts';
 import { answered, at, component, live, NOW, pod, rendered, seenSince, stackOf } from '../../testing/stacks.ts';
 import { planComponent } from '../component.ts';
-import { targetOf } from './target.ts';
+import { targetOf } from '../../model/target.ts';
 
 const PULL = pod('web-1', { waiting: { reason: 'ImagePullBackOff', message: '' } });
 const version = (n: number, over: Partial<ComponentSpec> = {}): ComponentSpec => {

@@ -1,5 +1,5 @@
 import { componentsIn, type TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
-import { isEnabled } from '../../decide/graph.ts';
+import { isEnabled } from '../../model/graph.ts';
 
 /**
  * The queries of components that should exist, which decide whether they are ready, and whether they may be changed: by query, the

@@ -7,7 +7,7 @@ import { isMarked } from '../../../../runtime/objectSet/owner.ts';
 import type { StandIn } from '../../../contract/builtIn.ts';
 import { OWNER } from '../../../contract/labels.ts';
 import type { Placement } from '../../../../nodes/nodeAffinity.ts';
-import type { Candidate } from '../../decide/choice.ts';
+import type { Candidate } from '../../model/choice.ts';
 import type { DesiredObject } from '../../render/objects.ts';
 import type { NodeListeners } from '../listening/nodeListeners.ts';
 import type { ObservedComponent, ObservedObject } from '../observation.ts';

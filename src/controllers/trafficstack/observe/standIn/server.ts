@@ -1,6 +1,6 @@
 import { keyOf, type KubeObject } from '../../../../runtime/client/resource.ts';
 import type { StandIn, StandInProbe } from '../../../contract/builtIn.ts';
-import { choose, chooseExternal, type Candidate } from '../../decide/choice.ts';
+import { choose, chooseExternal, type Candidate } from '../../model/choice.ts';
 import type { ObservedExternal } from '../observation.ts';
 import {
   awaiting,

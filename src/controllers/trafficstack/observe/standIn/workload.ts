@@ -2,7 +2,7 @@ import { keyOf, type KubeObject } from '../../../../runtime/client/resource.ts';
 import { NODES, PODS } from '../../../../runtime/client/resources.ts';
 import type { UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
 import { isMost, type Proof, type StandIn } from '../../../contract/builtIn.ts';
-import { choose, chooseExternal, type Before, type Candidate } from '../../decide/choice.ts';
+import { choose, chooseExternal, type Before, type Candidate } from '../../model/choice.ts';
 import type { ListeningNodes } from '../observation.ts';
 import {
   awaiting,

@@ -5,7 +5,7 @@ import type {
   V1PreferredSchedulingTerm,
 } from '@kubernetes/client-node';
 import type { Placement } from '../../../../api/trafficwatch/spec/placement.ts';
-import { labelValueOf } from '../labels/labelValue.ts';
+import { labelValueOf } from '../../model/labelValue.ts';
 
 /** The maximum weight of a preferred term (1 to 100), so that no single preferred term of the user outweighs it. */
 const WEIGHT = 100;

@@ -1,14 +1,9 @@
 import type { V1Deployment, V1DeploymentSpec, V1OwnerReference } from '@kubernetes/client-node';
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { GROUP, VERSION, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import { OWNER } from '../../../contract/labels.ts';
 import { withFitNodes } from './affinity.ts';
-import { decideReplicas, type ContestedReplicas } from './replicas.ts';
-
-/**
- * Label of the Deployments that the operator creates for TrafficWatches. The cache selects by it, because in a large
- * cluster most Deployments are not ours.
- */
-export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'traffic-operator' };
+import { decideReplicas, type ContestedReplicas } from '../../model/replicas.ts';
 
 /** How long a Deployment waits for monitoring data before it is created without: ms. */
 export const WAIT_FOR_DATA_MS = 60_000;
@@ -76,7 +71,7 @@ export function renderDeployment(watch: WithDeployment, labelKey: string): V1Dep
     metadata: {
       name: watch.metadata?.name,
       namespace: watch.metadata?.namespace,
-      labels: MANAGED_BY,
+      labels: OWNER.labels,
       ownerReferences: [ownerReferenceOf(watch)],
     },
     spec: { ...spec, template: { ...template, spec: podSpec } },

@@ -1,7 +1,7 @@
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
-import type { Side } from '../verdict/side.ts';
-import { sideOfLabel } from './labelValue.ts';
+import type { Side } from '../../model/side.ts';
+import { sideOfLabel } from '../../model/labelValue.ts';
 import { ownKeys } from './ownership.ts';
 
 /** Finds the side that the last verdict of a node stands for; undefined when there is none. */

@@ -1,7 +1,7 @@
 import type { NodeView } from '../../observe/observation.ts';
-import type { Side } from '../verdict/side.ts';
+import type { Side } from '../../model/side.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
-import { labelValueOf, sideOfLabel, type LabelValue } from './labelValue.ts';
+import { labelValueOf, sideOfLabel, type LabelValue } from '../../model/labelValue.ts';
 
 /** Label keys of one Node to set, or to remove (null): the `metadata.labels` of a merge patch. */
 export type LabelChange = Readonly<Record<string, LabelValue | null>>;

@@ -11,7 +11,7 @@ import {
 } from '../../../../runtime/status/conditionEvents.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
-import { sideOfLabel } from '../labels/labelValue.ts';
+import { sideOfLabel } from '../../model/labelValue.ts';
 import type { Plan } from '../plan.ts';
 import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
 import { NO_DATA_FIT, NO_DATA_UNFIT } from '../verdict/policies/missingData.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aDeployment, anObservation, aWatch, NOW } from '../../../testing/observations.ts';
 import { decidePlan } from '../../decidePlan.ts';
-import { CORRECTED_ANNOTATION } from '../../deployment/replicas.ts';
+import { CORRECTED_ANNOTATION } from '../../../model/replicas.ts';
 import { decideConditions } from '../conditions.ts';
 
 describe('ReplicasContested', () => {

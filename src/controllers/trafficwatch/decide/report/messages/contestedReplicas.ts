@@ -1,5 +1,5 @@
 import type { TrafficWatch } from '../../../../../api/trafficwatch/schema.ts';
-import type { ContestedReplicas } from '../../deployment/replicas.ts';
+import type { ContestedReplicas } from '../../../model/replicas.ts';
 
 /** Says who overrides the replicas of the spec, and the two ways to end that. */
 export function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {

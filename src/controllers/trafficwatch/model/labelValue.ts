@@ -1,4 +1,4 @@
-import type { Side } from '../verdict/side.ts';
+import type { Side } from './side.ts';
 
 /** The value of the node label: whether the node is unfit. */
 export type LabelValue = 'true' | 'false';

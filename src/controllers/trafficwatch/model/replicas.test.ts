@@ -1,6 +1,6 @@
 import type { V1Deployment, V1ManagedFieldsEntry } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { aDeployment, aWatch, NOW } from '../../testing/observations.ts';
+import { aDeployment, aWatch, NOW } from '../testing/observations.ts';
 import { CORRECTED_ANNOTATION, decideReplicas, OVERRULED_ANNOTATION, withScalersOnly } from './replicas.ts';
 
 interface Described {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { ComponentSpec, ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
-import { DEPLOYMENTS } from '../../../../runtime/client/resources.ts';
-import type { BuiltIn } from '../../../contract/builtIn.ts';
-import { renderStack, type RenderedComponent } from '../../render/stack.ts';
-import { controllerRevisionOf, storedIn } from '../../render/storedRevision.ts';
-import { at, component, rendered, stackOf } from '../../testing/stacks.ts';
+import type { ComponentSpec, ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import type { BuiltIn } from '../../contract/builtIn.ts';
+import { renderStack, type RenderedComponent } from '../render/stack.ts';
+import { controllerRevisionOf, storedIn } from '../render/storedRevision.ts';
+import { at, component, rendered, stackOf } from '../testing/stacks.ts';
 import { targetOf } from './target.ts';
 
 /** The namespace of the operator. */

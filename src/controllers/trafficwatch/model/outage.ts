@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 
 /** The outages of the measurement that the passes show, for one reading. */
 export interface Outages {

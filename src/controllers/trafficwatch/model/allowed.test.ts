@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aForeignWatch, aWatch } from '../../testing/observations.ts';
+import { aForeignWatch, aWatch } from '../testing/observations.ts';
 import { deploymentProblem } from './allowed.ts';
 
 describe('a TrafficWatch shop/web with spec.deployment', () => {

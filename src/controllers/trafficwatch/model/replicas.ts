@@ -1,6 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { hasField } from '../../../../runtime/apply/managedFields.ts';
-import { isObject } from '../../../../runtime/apply/mergePatch.ts';
+import { hasField } from '../../../runtime/apply/managedFields.ts';
+import { isObject } from '../../../runtime/apply/mergePatch.ts';
 
 /** Annotation on a Deployment: the replica count of the spec that an autoscaler overrides. */
 export const OVERRULED_ANNOTATION = 'traffic.example.com/overruled-replicas';

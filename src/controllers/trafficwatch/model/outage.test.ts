@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
+import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import {
   anObservation,
   aWatch,
@@ -11,11 +11,11 @@ import {
   pass,
   TWO_PASSES,
   usage,
-} from '../../testing/observations.ts';
-import { decidePlan } from '../decidePlan.ts';
+} from '../testing/observations.ts';
+import { decidePlan } from '../decide/decidePlan.ts';
 import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from './outage.ts';
-import type { VerdictInput } from './policy.ts';
-import { decideVerdict } from './verdict.ts';
+import type { VerdictInput } from '../decide/verdict/policy.ts';
+import { decideVerdict } from '../decide/verdict/verdict.ts';
 
 /** The defaults: a pass every 10 s, and a window of 24 s. */
 const WINDOW_MS = 24_000;

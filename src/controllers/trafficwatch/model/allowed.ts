@@ -1,4 +1,4 @@
-import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 
 /** Where the operator has the right to write the Deployments of TrafficWatches. */
 export interface AllowedDeployments {

@@ -4,9 +4,9 @@ import {
   type RolledBackFrom,
   type TrafficStack,
   type UpgradeSpec,
-} from '../../../../api/trafficstack/trafficStack.ts';
-import type { RenderedComponent } from '../../render/stack.ts';
-import type { StoredRevision } from '../../render/storedRevision.ts';
+} from '../../../api/trafficstack/trafficStack.ts';
+import type { RenderedComponent } from '../render/stack.ts';
+import type { StoredRevision } from '../render/storedRevision.ts';
 
 /** A component with the objects that it should have now. */
 export interface Target extends RenderedComponent {

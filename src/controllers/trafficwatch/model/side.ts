@@ -1,4 +1,4 @@
-import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
+import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 
 /** A side of the threshold. Exactly the threshold is not above it. */
 export type Side = 'above' | 'notAbove';
