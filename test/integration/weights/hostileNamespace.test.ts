@@ -18,7 +18,7 @@ const HOSTS = 2_000;
 /** The memory limit of the chart. V8 takes half of the memory that a container may have for its heap, and ends the process beyond. */
 const MEMORY_LIMIT_MIB = 384;
 const HEAP = `--max-old-space-size=${MEMORY_LIMIT_MIB / 2}`;
-const AT_ONCE = 8;
+const AT_ONCE = 4;
 
 let scene: WeightScene;
 let ingresses: Ingresses;
@@ -90,6 +90,6 @@ it('the TrafficWeight names the namespace that has too much', async () => {
   await vi.waitFor(async () => {
     const accepted = await conditionOf(scene.f, 'IngressesAccepted');
     expect(accepted).toMatchObject({ status: 'False', reason: 'NamespaceTooLarge' });
-    expect(accepted?.message).toContain(`of the namespaces ${TENANT}, where`);
+    expect(accepted?.message).toContain(`of the namespaces ${TENANT}, since`);
   }, WAIT);
 });
