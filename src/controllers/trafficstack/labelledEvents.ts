@@ -4,7 +4,6 @@ import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { WorkQueue } from '../../runtime/controller/workqueue.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import { STACK_LABEL } from './names.ts';
-import type { StackPod } from './observe/observation.ts';
 
 /** Least time between two reconciles of a stack because of objects that only have its label, or of its pods. ms */
 const INTERVAL_MS = 1_000;
@@ -23,10 +22,11 @@ interface Options {
  * | an event of                                         | enqueues its stack                            |
  * |-----------------------------------------------------|-----------------------------------------------|
  * | an object in the inventory of the stack             | at once                                       |
- * | another object, but no pod                          | at once, then at most once a second           |
- * | a pod that a workload of the inventory made         | at once, then at most once a second           |
- * | another pod                                         | never: no stack observes it                   |
+ * | another object                                      | at once, then at most once a second           |
+ * | a pod                                               | at once, then at most once a second           |
  * | anything whose label names no stack                 | never                                         |
+ *
+ * The workload of a pod is not looked for: while a stack is being removed, pods end after their workload is gone.
  */
 export class LabelledEvents {
   readonly #options: Options;
@@ -50,12 +50,9 @@ export class LabelledEvents {
     }
   }
 
-  ofPod(event: InformerEvent<StackPod>): void {
-    for (const { metadata, workload } of statesOf(event)) {
-      const [kind, name] = workload.split(' ');
-      this.#enqueue(metadata?.labels?.[STACK_LABEL], (stack, stackName) => {
-        if (this.#isKnown(stack, `${kind} ${metadata?.namespace}/${name}`)) this.#enqueueSoon(stackName);
-      });
+  ofPod(event: InformerEvent<KubeObject>): void {
+    for (const { metadata } of statesOf(event)) {
+      this.#enqueue(metadata?.labels?.[STACK_LABEL], (_stack, name) => this.#enqueueSoon(name));
     }
   }
 
@@ -90,6 +87,6 @@ export class LabelledEvents {
 }
 
 /** An object as it is, and as it was: its label may have changed. */
-function statesOf<T extends KubeObject>(event: InformerEvent<T>): T[] {
+function statesOf(event: InformerEvent<KubeObject>): KubeObject[] {
   return event.type === 'update' && event.old !== undefined ? [event.old, event.object] : [event.object];
 }
