@@ -11,14 +11,20 @@ export interface Allowance {
 /** Tolerates the rounding of sums of floating-point numbers: ms. */
 const ROUNDING_MS = 1e-3;
 
-/** Token buckets by key: limit how often each key may do something. A key that was idle for long enough has its whole burst. */
+/**
+ * Token buckets by key, as the generic cell rate algorithm (ITU-T I.371): limit how often each key may do something. A key that was idle
+ * for long enough has its whole burst.
+ */
 export class TokenBuckets {
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #mostKeys: number;
   /** Key -> when its bucket is full again, monotonic ms; the key that was used least recently first. A full bucket has no entry. */
   readonly #fullAt = new Map<string, number>();
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  /** @param mostKeys beyond these, the key that was used least recently is forgotten: others may choose keys */
+  constructor(clock: Pick<Clock, 'monotonic'>, { mostKeys = Infinity } = {}) {
     this.#clock = clock;
+    this.#mostKeys = mostKeys;
   }
 
   /** Number of keys that are remembered. */
@@ -28,11 +34,11 @@ export class TokenBuckets {
 
   /** Takes a token. @param reserve tokens that must be left. @returns false if there are too few: none is taken */
   take(key: string, allowance: Allowance, reserve = 0): boolean {
-    this.#forgetFull();
     if (this.waitMs(key, allowance, reserve) > 0) return false;
     const fullAt = this.#fullAtOf(key) + 1_000 / allowance.perSecond;
     this.#fullAt.delete(key);
     this.#fullAt.set(key, fullAt);
+    this.#forget();
     return true;
   }
 
@@ -48,12 +54,11 @@ export class TokenBuckets {
     return Math.max(this.#fullAt.get(key) ?? now, now);
   }
 
-  /** Keys come and go. Each call looks at two of them, so that their number stays bounded by those that are in use. */
-  #forgetFull(): void {
+  /** Keys come and go: forgets those at the begin whose buckets are full, and those beyond the most. Each key is forgotten once. */
+  #forget(): void {
     const now = this.#clock.monotonic();
-    let looked = 0;
     for (const [key, fullAt] of this.#fullAt) {
-      if (fullAt > now || looked++ === 2) return;
+      if (fullAt > now && this.#fullAt.size <= this.#mostKeys) return;
       this.#fullAt.delete(key);
     }
   }
