@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import { CONFIG_MAPS, DEPLOYMENTS } from '../../runtime/client/resources.ts';
+import { CONFIG_MAPS, DEPLOYMENTS, PODS } from '../../runtime/client/resources.ts';
 import { WorkQueue } from '../../runtime/controller/workqueue.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { LabelledEvents } from './labelledEvents.ts';
@@ -55,7 +55,8 @@ function podIn(namespace: string, owner: string, stack = NAME): StackPod {
 const object = (namespace: string, name: string): KubeObject => ({
   metadata: { namespace, name, labels: { [STACK_LABEL]: NAME } },
 });
-const ofPod = (pod: StackPod) => (events: LabelledEvents) => events.ofPod({ type: 'update', object: pod, old: pod });
+const ofPod = (pod: StackPod) => (events: LabelledEvents) =>
+  events.take(PODS, { type: 'update', object: pod, old: pod });
 
 it.each([
   ['a pod of the stack: the first at once, the others together', ofPod(podIn('shop', 'web')), 2],
@@ -64,22 +65,22 @@ it.each([
   [
     'a pod that loses the label and gets it back',
     (events: LabelledEvents) =>
-      events.ofPod({ type: 'update', old: podIn('shop', 'web'), object: podIn('shop', 'web', '') }),
+      events.take(PODS, { type: 'update', old: podIn('shop', 'web'), object: podIn('shop', 'web', '') }),
     2,
   ],
   [
     'an object of the stack, each of which may be a change to correct',
-    (events: LabelledEvents) => events.ofObject(DEPLOYMENTS, { type: 'update', object: object('shop', 'web') }),
+    (events: LabelledEvents) => events.take(DEPLOYMENTS, { type: 'update', object: object('shop', 'web') }),
     FLIPS,
   ],
   [
     'another kind of the same name',
-    (events: LabelledEvents) => events.ofObject(CONFIG_MAPS, { type: 'update', object: object('shop', 'web') }),
+    (events: LabelledEvents) => events.take(CONFIG_MAPS, { type: 'update', object: object('shop', 'web') }),
     2,
   ],
   [
     'an object that only has the label',
-    (events: LabelledEvents) => events.ofObject(DEPLOYMENTS, { type: 'delete', object: object('evil', 'web') }),
+    (events: LabelledEvents) => events.take(DEPLOYMENTS, { type: 'delete', object: object('evil', 'web') }),
     2,
   ],
 ])('1,000 events a second of %s', async (_, send, reconciles) => {

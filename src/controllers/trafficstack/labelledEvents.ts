@@ -22,8 +22,7 @@ interface Options {
  * | an event of                                         | enqueues its stack                            |
  * |-----------------------------------------------------|-----------------------------------------------|
  * | an object in the inventory of the stack             | at once                                       |
- * | another object                                      | at once, then at most once a second           |
- * | a pod                                               | at once, then at most once a second           |
+ * | another object, such as a pod                       | at once, then at most once a second           |
  * | anything whose label names no stack                 | never                                         |
  *
  * The workload of a pod is not looked for: while a stack is being removed, pods end after their workload is gone.
@@ -39,28 +38,17 @@ export class LabelledEvents {
     this.#options = options;
   }
 
-  /** Takes an event of a kind that stacks have objects of. */
-  ofObject(resource: Pick<Resource, 'kind'>, event: InformerEvent<KubeObject>): void {
+  /** Takes an event of a pod, or of a kind that stacks have objects of. */
+  take({ kind }: Pick<Resource, 'kind'>, event: InformerEvent<KubeObject>): void {
+    const { queue, stackOf } = this.#options;
     for (const { metadata = {} } of statesOf(event)) {
-      const { labels, namespace, name } = metadata;
-      this.#enqueue(labels?.[STACK_LABEL], (stack, stackName) => {
-        if (this.#isKnown(stack, `${resource.kind} ${namespace ?? ''}/${name}`)) this.#options.queue.add(stackName);
-        else this.#enqueueSoon(stackName);
-      });
+      const { labels, namespace = '', name } = metadata;
+      const stackName = labels?.[STACK_LABEL] ?? '';
+      const stack = stackName === '' ? undefined : stackOf(stackName);
+      if (stack === undefined) this.#latest.delete(stackName);
+      else if (this.#isKnown(stack, `${kind} ${namespace}/${name}`)) queue.add(stackName);
+      else this.#enqueueSoon(stackName);
     }
-  }
-
-  ofPod(event: InformerEvent<KubeObject>): void {
-    for (const { metadata } of statesOf(event)) {
-      this.#enqueue(metadata?.labels?.[STACK_LABEL], (_stack, name) => this.#enqueueSoon(name));
-    }
-  }
-
-  #enqueue(name: string | undefined, enqueue: (stack: TrafficStack, name: string) => void): void {
-    if (name === undefined || name === '') return;
-    const stack = this.#options.stackOf(name);
-    if (stack === undefined) this.#latest.delete(name);
-    else enqueue(stack, name);
   }
 
   /** At once, or when the interval after the last time is over. Until then, further events change nothing. */

@@ -5,6 +5,7 @@ import { Applier } from '../../runtime/apply/apply.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
+import { PODS } from '../../runtime/client/resources.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
 import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
@@ -119,8 +120,8 @@ export function runStacks(
     if (!isStatusOnly) controller.queue.add(keyOf(event.object));
   });
   const labelled = new LabelledEvents({ queue: controller.queue, clock, stackOf: (name) => stacks.get(name) });
-  for (const { informer, resource } of caches.kinds) informer.subscribe((event) => labelled.ofObject(resource, event));
-  caches.pods.subscribe((event) => labelled.ofPod(event));
+  for (const { informer, resource } of caches.kinds) informer.subscribe((event) => labelled.take(resource, event));
+  caches.pods.subscribe((event) => labelled.take(PODS, event));
   nodes.subscribe((event) => {
     if (mayChangeCount(event)) enqueue(countsNodes);
     if (mayChangePods(event)) for (const name of stacksOn(event.object, caches)) controller.queue.add(name);
