@@ -78,8 +78,7 @@ function createContext(
   const stacks = createStacks(process, options.flags);
   const { endpoint, hasOwnPrometheus: isOwn } = options;
   const used = usedServerOf(isOwn ? stacks : undefined);
-  const usedUrl = (): string | undefined => used()?.url;
-  const prometheus = createPrometheus({ endpoint, isOwn, foreign: () => measuring.foreignServer(), usedUrl });
+  const prometheus = createPrometheus({ endpoint, isOwn, foreign: () => measuring.foreignServer(), used });
   return {
     ...createLeaderClient({
       reading,
@@ -101,7 +100,7 @@ function createContext(
       exporter: () => measuring.exporterPlacement(),
     }),
     feed: createFeed(process, nodes, prometheus, {
-      usedUrl,
+      usedUrl: () => used()?.url,
       scrapeIntervalSeconds: () => measuring.scrapeIntervalSeconds(),
     }),
     prometheus: askingOnlyTrusted(prometheus, used, trustedNamespaces(options.flags)),

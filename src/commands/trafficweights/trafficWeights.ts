@@ -61,7 +61,7 @@ export async function runTrafficWeights(
   const stacks = isOwn ? createStacks(common, flags, trimToUses) : undefined;
   const used = usedServerOf(stacks);
   const prometheus = createPrometheus({
-    ...{ endpoint: endpointOf(flags), isOwn, usedUrl: () => used()?.url },
+    ...{ endpoint: endpointOf(flags), isOwn, used },
     foreign: () => readForeignServer(reading, namespace),
   });
   const running: RunningController = runWeights(context, {

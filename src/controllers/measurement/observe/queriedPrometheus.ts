@@ -75,14 +75,14 @@ export interface PrometheusChoice {
   readonly isOwn: boolean;
   /** See askingOnlyOurs. */
   readonly foreign: () => string | undefined | Promise<string | undefined>;
-  /** URL of what usedServerOf returns. */
-  readonly usedUrl: () => string | undefined;
+  /** See usedServerOf. */
+  readonly used: () => UsedObject | undefined;
 }
 
 /** Creates a client of the Prometheus that is queried. */
-export function createPrometheus({ endpoint, isOwn, foreign, usedUrl }: PrometheusChoice): PrometheusClient {
+export function createPrometheus({ endpoint, isOwn, foreign, used }: PrometheusChoice): PrometheusClient {
   const client = createPrometheusClient(endpoint);
-  return isOwn ? routedClient(askingOnlyOurs(client, foreign), usedUrl) : client;
+  return isOwn ? routedClient(askingOnlyOurs(client, foreign), () => used()?.url) : client;
 }
 
 /** Keeps of a TrafficStack what `usedServerOf` reads: enough for a process that runs no stack. */
