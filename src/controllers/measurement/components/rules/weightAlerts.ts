@@ -109,7 +109,7 @@ unless on ()
     severity: 'critical',
     summary: 'No pod for DNS weights is scraped',
     description:
-      'DNS weights are enabled. For 10 minutes, Prometheus has known no pod of the Deployment for them, or could not scrape any. The records stay as they are.',
+      'DNS weights are enabled. For 10 minutes, Prometheus has known no pod of the Deployment for them, or could not scrape any. The records are unchanged.',
   };
 }
 
@@ -122,6 +122,6 @@ function withoutLeader(jobs: Jobs): AlertingRule {
     severity: 'critical',
     summary: 'No process gives DNS records their weights',
     description:
-      'For 5 minutes, no pod of the Deployment for DNS weights could be scraped, or none has held the Lease. The records stay as they are.',
+      'For 5 minutes, no pod of the Deployment for DNS weights could be scraped, or none has held the Lease. The records are unchanged.',
   };
 }
