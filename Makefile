@@ -27,11 +27,11 @@ setup: node_modules/.package-lock.json ## Installs the npm packages, including t
 # --- every day ---
 
 .PHONY: test
-test: setup ## Runs every level: format, lint, layers, shell, generated, unit, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those, ONLY="unit lint" runs no others)
+test: setup ## Runs every level: format, lint, layers, shell, generated, unit, tools, integration, chart, image, e2e (WITHOUT="e2e image" leaves some out, WITH="faults bench" adds those, ONLY="unit lint" runs no others)
 	node scripts/test.ts --only "$(ONLY)" --with "$(WITH)" --without "$(WITHOUT)"
 
 .PHONY: test-quick
-test-quick: setup ## The quick loop, a minute or two: format, lint (with types), layers and unit
+test-quick: setup ## The quick loop, a minute or two: format, lint (with types), layers and the unit tests of src
 	node scripts/test.ts --only "format lint layers unit"
 
 .PHONY: test-times
@@ -122,8 +122,8 @@ lint: setup ## Format, lint (with types), layer rules and shell scripts (shellch
 	node scripts/test.ts --only "format lint layers shell"
 
 .PHONY: unit
-unit: setup ## Unit tests only
-	node scripts/test.ts --only unit
+unit: setup ## Unit tests only, also of scripts, demo and benchmarks
+	node scripts/test.ts --only "unit tools"
 
 # --- into a cluster ---
 

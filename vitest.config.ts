@@ -24,6 +24,17 @@ const common = {
   // A forgotten it.only would leave out the other tests of its file. --allowOnly permits it.
   allowOnly: false,
 };
+/** Projects that need no servers of Kubernetes. */
+const withoutServers = {
+  ...common,
+  ...{ setupFiles, isolate },
+  // Half of the time of a worker is waiting, for timeouts and for programs: vitest's default, one on two cores, leaves cores idle.
+  maxWorkers: 3,
+  // No measures of speed: a test that takes 1 s by itself takes many where the machine is in other use. And longer than the deadline of
+  // vi.waitFor, whose error says what was awaited.
+  testTimeout: 150_000,
+  hookTimeout: 150_000,
+};
 /** Projects in the lab. */
 const inLab = {
   setupFiles: fileTimes,
@@ -45,18 +56,12 @@ export default defineConfig({
     // Taking down the lab of e2e takes 2 s, and longer on a busy machine.
     teardownTimeout: 240_000,
     projects: [
+      { test: { name: 'unit', include: ['src/**/*.test.ts'], ...withoutServers } },
       {
         test: {
-          name: 'unit',
-          ...common,
-          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/{demo,bench,guards}/**/*.test.ts'],
-          ...{ setupFiles, isolate },
-          // Half of the time of a worker is waiting, for timeouts and for programs: vitest's default, one on two cores, leaves cores idle.
-          maxWorkers: 3,
-          // No measures of speed: a test that takes 1 s by itself takes many where the machine is in other use. And longer than the deadline of
-          // vi.waitFor, whose error says what was awaited.
-          testTimeout: 150_000,
-          hookTimeout: 150_000,
+          name: 'tools',
+          include: ['scripts/**/*.test.ts', 'test/{demo,bench,guards}/**/*.test.ts'],
+          ...withoutServers,
         },
       },
       {

@@ -64,7 +64,7 @@ describe('the order of levels', () => {
 
   it('puts levels that wait next to levels that compute, then the others, then the long levels', () => {
     const [first = [], ...later] = phasesOf(LEVELS);
-    expect(first.slice(0, 2).map(names)).toEqual([['unit', 'integration', 'docs'], ['e2e']]);
+    expect(first.slice(0, 2).map(names)).toEqual([['unit', 'tools', 'integration', 'docs'], ['e2e']]);
     expect(later.map((lanes) => lanes.map(names))).toEqual([
       [['faults'], ['bench']],
       [expect.arrayContaining(['localise', 'kills', 'soaks']), ['opensdn']],

@@ -67,6 +67,8 @@ const SHORT_LEVELS: readonly Level[] = [
     unmet: () => (process.env.HELM === undefined ? needsGo(['helm']) : undefined),
   },
   { name: 'unit', waits: 'for servers', vitest: { projects: ['unit'], paths: [] } },
+  // The scripts, the lab and the benchmarks: a fifth of the CPU time of all unit tests, and no part of the quick loop.
+  { name: 'tools', waits: 'for servers', vitest: { projects: ['tools'], paths: [] } },
   {
     name: 'integration',
     builds: INTEGRATION,
@@ -124,7 +126,7 @@ const SHORT_LEVELS: readonly Level[] = [
     unmet: () => needsLinux() ?? needsGo(INTEGRATION) ?? needsPython(),
     waits: 'for servers',
     vitest: {
-      projects: ['unit', 'integration', 'chart'],
+      projects: ['unit', 'tools', 'integration', 'chart'],
       get paths() {
         return docTests();
       },

@@ -1,6 +1,6 @@
 /** A test of one of the projects in vitest.config.ts. */
 export interface GuardTest {
-  readonly project: 'unit' | 'integration' | 'faults' | 'chart' | 'image' | 'e2e';
+  readonly project: 'unit' | 'tools' | 'integration' | 'faults' | 'chart' | 'image' | 'e2e';
   /** From the root of the checkout. */
   readonly path: string;
   /** Part of the name as vitest prints it, `suite > test`. Undefined: any test of the file. */
