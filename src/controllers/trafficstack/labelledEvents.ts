@@ -51,13 +51,16 @@ export class LabelledEvents {
     }
   }
 
-  /** At once, or when the interval after the last time is over. Until then, further events change nothing. */
+  /**
+   * Enqueues a stack at once, or when the interval after the last time is over. Asks the queue again until then: the queue forgets a delay when
+   * it has an earlier one for the same stack, whose reconcile sees nothing of later events.
+   */
   #enqueueSoon(name: string): void {
     const { queue, clock } = this.#options;
     const now = clock.monotonic();
-    const next = (this.#latest.get(name) ?? -Infinity) + INTERVAL_MS;
-    if (next - INTERVAL_MS > now) return;
-    this.#latest.set(name, Math.max(now, next));
+    const latest = this.#latest.get(name) ?? -Infinity;
+    const next = latest > now ? latest : Math.max(now, latest + INTERVAL_MS);
+    this.#latest.set(name, next);
     queue.addAfter(name, next - now);
   }
 
