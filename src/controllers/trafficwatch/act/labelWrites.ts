@@ -1,7 +1,6 @@
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
-import type { LabelRef } from '../decide/labels/labelContention.ts';
-import type { LabelChange } from '../decide/labels/nodeLabels.ts';
+import type { LabelRef, LabelChange } from '../model/label.ts';
 import type { LabelWrite, NodeView } from '../observe/observation.ts';
 
 type Writes = Readonly<Record<string, LabelWrite>>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
-import type { LabelChange } from '../decide/labels/nodeLabels.ts';
+import type { LabelChange } from '../model/label.ts';
 import { isRefusedContent, RefusedKeys } from './nodeLabelWriter.ts';
 
 const answer = (status: number, detail: string): ApiError =>

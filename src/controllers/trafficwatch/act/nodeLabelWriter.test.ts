@@ -6,7 +6,7 @@ import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
 import { createOverlay } from '../../../runtime/cache/overlay.ts';
 import { Store } from '../../../runtime/cache/store.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
-import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
+import type { LabelChange, LabelChanges } from '../model/label.ts';
 import { aNode } from '../testing/scene.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { allowanceOf, isBehind, NodeLabelWriter, type Payer } from './nodeLabelWriter.ts';

@@ -7,8 +7,7 @@ import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import { FairQueue } from '../../../runtime/controller/fairQueue.ts';
 import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenBuckets.ts';
 import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
-import type { LabelRef } from '../decide/labels/labelContention.ts';
-import type { LabelChange, LabelChanges } from '../decide/labels/nodeLabels.ts';
+import type { LabelRef, LabelChange, LabelChanges } from '../model/label.ts';
 import type { Progress } from '../decide/report/progress.ts';
 import type { LabelWrites } from './labelWrites.ts';
 

@@ -10,7 +10,8 @@ import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { Claim, NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, hasDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
-import { decideContention, type LabelRef } from './labels/labelContention.ts';
+import { decideContention } from './labels/labelContention.ts';
+import type { LabelRef, Side } from '../model/label.ts';
 import { createLabelHold, isWrittenOver } from './labels/labelHold.ts';
 import { createLastSide } from './labels/lastSide.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
@@ -25,7 +26,6 @@ import { passFailureOf } from './report/passFailure.ts';
 import { applyBreaker, limitOf, type Cooldown } from './verdict/breaker.ts';
 import { countVerdicts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
-import type { Side } from '../model/side.ts';
 import { createMissingAs } from './verdict/missingAs.ts';
 import { decidePlainVerdict, decideVerdict } from './verdict/verdict.ts';
 

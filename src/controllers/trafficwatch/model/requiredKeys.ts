@@ -1,6 +1,6 @@
 import type { V1Affinity, V1NodeSelectorTerm } from '@kubernetes/client-node';
 import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
-import { labelValueOf } from './labelValue.ts';
+import { labelValueOf } from './label.ts';
 
 /** The label of cluster-autoscaler's simulated nodes. A term with it matches no node that exists: docs/autoscalers.md. */
 const TEMPLATE_NODE = 'cluster-autoscaler.kubernetes.io/template-node';

@@ -1,11 +1,6 @@
-import type {
-  V1Affinity,
-  V1NodeSelectorRequirement,
-  V1NodeSelectorTerm,
-  V1PreferredSchedulingTerm,
-} from '@kubernetes/client-node';
+import type { V1Affinity, V1NodeSelectorRequirement, V1NodeSelectorTerm, V1PreferredSchedulingTerm } from '@kubernetes/client-node';
 import type { Placement } from '../../../../api/trafficwatch/spec/placement.ts';
-import { labelValueOf } from '../../model/labelValue.ts';
+import { labelValueOf } from '../../model/label.ts';
 
 /** The maximum weight of a preferred term (1 to 100), so that no single preferred term of the user outweighs it. */
 const WEIGHT = 100;

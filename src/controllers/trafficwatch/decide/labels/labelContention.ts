@@ -1,11 +1,5 @@
 import type { NodeView } from '../../observe/observation.ts';
-import type { LabelChange, LabelChanges } from './nodeLabels.ts';
-
-/** A label key of a Node. */
-export interface LabelRef {
-  readonly node: string;
-  readonly key: string;
-}
+import type { LabelChange, LabelChanges, LabelRef } from '../../model/label.ts';
 
 /** A label that another client keeps changing back after the operator rewrites it. */
 export interface ContendedLabel extends LabelRef {

@@ -1,7 +1,6 @@
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
-import type { Side } from '../../model/side.ts';
-import { sideOfLabel } from '../../model/labelValue.ts';
+import { sideOfLabel, type Side } from '../../model/label.ts';
 import { ownKeys } from './ownership.ts';
 
 /** Finds the side that the last verdict of a node stands for; undefined when there is none. */

@@ -1,13 +1,6 @@
 import type { NodeView } from '../../observe/observation.ts';
-import type { Side } from '../../model/side.ts';
+import { labelValueOf, sideOfLabel, type Side, type LabelValue, type LabelChange, type LabelChanges } from '../../model/label.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
-import { labelValueOf, sideOfLabel, type LabelValue } from '../../model/labelValue.ts';
-
-/** Label keys of one Node to set, or to remove (null): the `metadata.labels` of a merge patch. */
-export type LabelChange = Readonly<Record<string, LabelValue | null>>;
-
-/** Node name -> its label changes. Contains only nodes with changes. */
-export type LabelChanges = ReadonlyMap<string, LabelChange>;
 
 /** The input for the label changes of all nodes. */
 export interface NodeLabelsInput {

@@ -1,4 +1,5 @@
-import { createTakingOff, type LabelChange, type LabelChanges } from './nodeLabels.ts';
+import { createTakingOff } from './nodeLabels.ts';
+import type { LabelChange, LabelChanges } from '../../model/label.ts';
 
 /** A Node with the label keys that this operator wrote, for the sweep of orphaned labels. */
 export interface SweptNode {

@@ -3,7 +3,8 @@ import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import { isOlder, type Age } from '../../age.ts';
 import { FINALIZER } from '../../names.ts';
-import { releaseLabels, releaseOutside, type LabelChanges } from './nodeLabels.ts';
+import { releaseLabels, releaseOutside } from './nodeLabels.ts';
+import type { LabelChanges } from '../../model/label.ts';
 
 /** The fields of a claim that decide which claim wins. */
 type Rank = Age & Pick<Claim, 'isNative'>;

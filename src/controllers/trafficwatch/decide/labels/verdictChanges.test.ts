@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { verdictChanges, type LabelChange } from './nodeLabels.ts';
+import { verdictChanges } from './nodeLabels.ts';
+import type { LabelChange } from '../../model/label.ts';
 
 const KEY = 'web.shop.traffic.example.com/unfit';
 

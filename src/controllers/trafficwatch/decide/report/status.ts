@@ -13,7 +13,7 @@ import { decideConditions } from './conditions.ts';
 import { describeFullDevice } from './fullDevice.ts';
 import { withSteadyBreaker } from './steadyBreaker.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
-import { sideOfLabel } from '../../model/labelValue.ts';
+import { sideOfLabel } from '../../model/label.ts';
 import { changedAt } from '../labels/labelHold.ts';
 import { createLastSide } from '../labels/lastSide.ts';
 import { wasDecided, type Plan } from '../plan.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyBreaker, limitOf, type Candidate } from './breaker.ts';
 import { settled, unknown } from './nodeVerdict.ts';
-import type { Side } from '../../model/side.ts';
+import type { Side } from '../../model/label.ts';
 
 const above = (percent: number, labelled?: Side): Candidate => ({
   verdict: settled('above', 'AboveThreshold', ''),

@@ -4,7 +4,7 @@ import { NOT_RECOVERED } from './aboveThreshold.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
 import { HELD_BY_MIN_HOLD } from './policies/heldByMinHold.ts';
 import { WARMING_UP } from './policies/warmingUp.ts';
-import type { Side } from '../../model/side.ts';
+import type { Side } from '../../model/label.ts';
 
 /** Reason of a node that is above the threshold and not unfit. */
 export const HELD_BY_BREAKER = 'HeldByBreaker';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { usage } from '../../testing/observations.ts';
 import type { PassesToAgree, VerdictInput } from './policy.ts';
-import type { Side } from '../../model/side.ts';
+import type { Side } from '../../model/label.ts';
 import { decideVerdict } from './verdict.ts';
 
 interface Rule {

@@ -1,6 +1,6 @@
 import { missingDataOf } from '../../../../api/trafficwatch/spec/missingData.ts';
 import type { Observation } from '../../observe/observation.ts';
-import type { Side } from '../../model/side.ts';
+import type { Side } from '../../model/label.ts';
 
 /** The side that a node without a figure counts as; undefined while its label stays. */
 export type MissingAs = (node: string) => Side | undefined;

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../../../api/trafficwatch/nodeStatus.ts';
-import type { Side } from '../../model/side.ts';
+import type { Side } from '../../model/label.ts';
 
 /** The verdict of one node, and why. */
 export interface NodeVerdict {

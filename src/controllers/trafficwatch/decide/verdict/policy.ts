@@ -1,7 +1,7 @@
 import type { NotMeasurable } from '../../../../nodes/notMeasurable.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeVerdict } from './nodeVerdict.ts';
-import type { Side } from '../../model/side.ts';
+import type { Side } from '../../model/label.ts';
 
 /** The input for the verdict of one node. */
 export interface VerdictInput {

@@ -3,7 +3,7 @@ import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/bl
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import type { Observation, WaitingPod } from '../../observe/observation.ts';
-import { sideOfLabel } from '../../model/labelValue.ts';
+import { sideOfLabel } from '../../model/label.ts';
 import { ownedByAnother } from '../labels/ownership.ts';
 import { workloadSelectorOf } from './podSelector.ts';
 

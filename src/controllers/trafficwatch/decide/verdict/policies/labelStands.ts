@@ -1,7 +1,7 @@
 import { aboveThreshold } from '../aboveThreshold.ts';
 import { settled } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';
-import { sideOf } from '../../../model/side.ts';
+import { sideOf } from '../../../model/label.ts';
 import { thresholdFor } from '../threshold.ts';
 
 /** Many nodes have this verdict after a restart. They share one object. */

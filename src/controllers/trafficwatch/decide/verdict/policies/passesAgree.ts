@@ -2,7 +2,7 @@ import { MOST_PASSES } from '../../../../../api/trafficwatch/spec/passes.ts';
 import { aboveThreshold } from '../aboveThreshold.ts';
 import { settled, type NodeVerdict } from '../nodeVerdict.ts';
 import type { Policy } from '../policy.ts';
-import { sideOf } from '../../../model/side.ts';
+import { sideOf } from '../../../model/label.ts';
 import { thresholdFor } from '../threshold.ts';
 
 /** Most nodes have this verdict in most passes. They share one object for each count. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelValueOf, sideOfLabel } from './labelValue.ts';
+import { labelValueOf, sideOfLabel } from './label.ts';
 
 describe('labelValueOf', () => {
   it('is true for a node above the threshold, and sideOfLabel reverses it', () => {
