@@ -5,7 +5,7 @@ import { releaseLabels } from './decide/labels/nodeLabels.ts';
 import type { CleanupContext } from '../contract/context.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
-import { claimedKeys } from './observe/labelKeys.ts';
+import { claimedKeys } from './model/labelKeys.ts';
 import { trimNode } from '../../nodes/cachedNode.ts';
 import { listServed } from '../../runtime/client/listServed.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';

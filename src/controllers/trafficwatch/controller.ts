@@ -16,7 +16,7 @@ import type { Transport } from '../../runtime/client/transport.ts';
 import type { Writers } from './act/act.ts';
 import type { AllowedDeployments } from './model/allowed.ts';
 import { CrdCheck } from './observe/crd/crdCheck.ts';
-import { LabelWrites } from './act/labelWrites.ts';
+import { LabelWrites } from './observe/labelWrites.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { Demands } from './observe/demands.ts';

@@ -12,7 +12,7 @@ import { watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
 import { isOwnedBy } from './decide/deployment/deployment.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 import type { Demands } from './observe/demands.ts';
-import { claimedKeys } from './observe/labelKeys.ts';
+import { claimedKeys } from './model/labelKeys.ts';
 import type { LabelTimes } from './observe/labelTimes.ts';
 import { carriesOrphan, lookIfNews } from './observe/nodeNews.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';

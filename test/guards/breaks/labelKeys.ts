@@ -45,7 +45,7 @@ export const LABEL_KEYS: readonly Break[] = [
   {
     promise:
       'A label key that has a namespace belongs to a TrafficWatch of that namespace, even if a TrafficWatch of another namespace is older.',
-    file: 'src/controllers/trafficwatch/decide/labels/ownership.ts',
+    file: 'src/controllers/trafficwatch/model/labelKeys.ts',
     find: 'a.isNative === b.isNative ? isOlder(a, b) : a.isNative',
     replace: 'isOlder(a, b)',
     test: {

@@ -3,7 +3,7 @@ import { RetryError } from '../../../runtime/client/errors.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { Writers } from './act.ts';
 import { decideOrphans } from '../decide/labels/orphans.ts';
-import { claimedKeys } from '../observe/labelKeys.ts';
+import { claimedKeys } from '../model/labelKeys.ts';
 import type { Sources } from '../observe/observe.ts';
 
 /** Requeue delay of the sweep if the caches are not synced or a write failed: ms. */

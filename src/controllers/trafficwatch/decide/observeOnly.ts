@@ -1,6 +1,7 @@
 import type { DeploymentStep } from '../../../api/trafficwatch/planned.ts';
 import type { Observation } from '../observe/observation.ts';
-import { mayHaveLabels, releaseOwnLabels } from './labels/ownership.ts';
+import { mayHaveLabels } from '../model/labelKeys.ts';
+import { releaseOwnLabels } from './labels/ownership.ts';
 import type { Plan } from './plan.ts';
 
 /**

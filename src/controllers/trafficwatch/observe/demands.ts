@@ -9,7 +9,7 @@ import type { PassDemand } from '../../../usage/pass/feed.ts';
 import { Depths } from './reading/depths.ts';
 import { readingNeedOf } from './reading/readingNeed.ts';
 import type { NodeLookup } from './reading/specCapacities.ts';
-import { labelKeysOf } from './labelKeys.ts';
+import { labelKeysOf } from '../model/labelKeys.ts';
 import { Tally } from './tally.ts';
 
 /** Characters of `false`, the longest value of a label. */

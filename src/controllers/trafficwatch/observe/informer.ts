@@ -12,7 +12,7 @@ import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { OWNER, selectorText } from '../../contract/labels.ts';
 import { withScalersOnly } from '../model/replicas.ts';
 import { BY_NAMESPACE, FINALIZER } from '../names.ts';
-import { claimedKeys } from './labelKeys.ts';
+import { claimedKeys } from '../model/labelKeys.ts';
 import { BY_LABEL_KEY } from './observe.ts';
 
 /**

@@ -8,6 +8,7 @@ import type { CapacitySource, NodeUsage } from '../../../usage/evaluate/percent.
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
 import type { Failure } from '../../../runtime/status/failure.ts';
+import type { LabelKeys, Claim } from '../model/labelKeys.ts';
 
 /** Why a TrafficWatch is beyond the limits, and what to do, for users. */
 export interface LimitProblem {
@@ -81,33 +82,6 @@ export interface PassView {
   readonly passes: readonly Snapshot[];
   /** Cached only until the figures of another view are read. Do not keep a reference to the result. */
   readonly figures: PassFigures;
-}
-
-/** The label keys of a TrafficWatch. */
-export interface LabelKeys {
-  /** The key by spec and status; undefined without a readable spec. */
-  readonly spec: string | undefined;
-  /** The key that only this namespace can have; undefined without a readable spec. An older object may have another. */
-  readonly native: string | undefined;
-  /** The key in the status: the key of the present labels. With a status of PKopel/traffic-operator, the legacy key. */
-  readonly inUse: string | undefined;
-  /** The key in the status if it differs from the spec: a rename is in progress. */
-  readonly previous: string | undefined;
-  /** `spec` and `previous`, if defined. */
-  readonly claimed: readonly string[];
-}
-
-/** The claim of another TrafficWatch, without a deletionTimestamp, on a label key. */
-export interface Claim {
-  readonly uid: string;
-  /** namespace/name */
-  readonly key: string;
-  /** RFC 3339 */
-  readonly creationTimestamp: string;
-  /** True if its spec names the key; false if only its status does, during a rename. */
-  readonly bySpec: boolean;
-  /** True if the key is the native one of its namespace and label. */
-  readonly isNative: boolean;
 }
 
 /** The pods of the workload that `spec.targetRef` names, or why they are not known. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { OVERLAID_FOR_MS } from '../../../runtime/cache/overlay.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import { claimedKeys } from './labelKeys.ts';
+import { claimedKeys } from '../model/labelKeys.ts';
 import { reconcile } from '../reconcile.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
 import { aScene, writesOf, type Scene } from '../testing/scene.ts';

@@ -17,15 +17,13 @@ import type { UsageFeed } from '../../../usage/pass/feed.ts';
 import type { CrdCheck } from './crd/crdCheck.ts';
 import { failureOf } from '../failures.ts';
 import { deploymentProblem, type AllowedDeployments } from '../model/allowed.ts';
-import { blockingKeys } from '../decide/workload/blockedPods.ts';
-import type { LabelWrites } from '../act/labelWrites.ts';
-import type { PodPlacements } from '../act/podPlacements.ts';
+import { blockingKeys, labelKeysOf, withoutRename, type Claim, type LabelKeys } from '../model/labelKeys.ts';
+import type { LabelWrites } from './labelWrites.ts';
 import { FINALIZER } from '../names.ts';
-import { labelKeysOf, withoutRename } from './labelKeys.ts';
+import type { ForeignWorkload, LimitProblem, Observation, Placed } from './observation.ts';
 import type { LabelTimes } from './labelTimes.ts';
 import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
-import type { Claim, ForeignWorkload, LabelKeys, LimitProblem, Observation } from './observation.ts';
 import type { SpecMemory } from './crd/specMemory.ts';
 import type { WatchLimits } from './watchLimits.ts';
 import { readingOf } from './reading/readingOf.ts';
@@ -66,7 +64,7 @@ export interface Sources {
   /** The admission policy for pods of workloads that the operator does not own. */
   readonly policy: Pick<PolicyCheck, 'state'>;
   /** Returns the entry from which that policy works, for each TrafficWatch. */
-  readonly placements: Pick<PodPlacements, 'placedOf'>;
+  readonly placements: { placedOf(key: string): Placed };
   /** The pods that wait for a node. */
   readonly waitingPods: Pick<WaitingPods, 'podsIn'>;
   /** Which TrafficWatches are beyond the limits. */

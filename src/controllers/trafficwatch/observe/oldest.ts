@@ -1,4 +1,4 @@
-import { isOlder, type Age } from '../age.ts';
+import { isOlder, type Age } from '../model/labelKeys.ts';
 
 /** A TrafficWatch that may be among the oldest. */
 export interface Entry extends Age {

@@ -10,10 +10,10 @@ import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { TargetRef } from '../../../api/trafficwatch/spec/workload.ts';
 import { ownerReferenceOf, type WithDeployment } from '../decide/deployment/deployment.ts';
 import { FINALIZER } from '../names.ts';
-import { labelKeysOf } from '../observe/labelKeys.ts';
+import { labelKeysOf, type Claim } from '../model/labelKeys.ts';
+import type { ForeignWorkload, NodeView, Observation, PassView } from '../observe/observation.ts';
 import { PassViews } from '../observe/passViews.ts';
 import { placementEntryOf } from '../decide/workload/podPlacement.ts';
-import type { Claim, ForeignWorkload, NodeView, Observation, PassView } from '../observe/observation.ts';
 
 /** Builders for tests of decisions: each starts from a plain, healthy state, of which a test changes one thing. */
 

@@ -1,4 +1,9 @@
-import type { V1Affinity, V1NodeSelectorRequirement, V1NodeSelectorTerm, V1PreferredSchedulingTerm } from '@kubernetes/client-node';
+import type {
+  V1Affinity,
+  V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
+  V1PreferredSchedulingTerm,
+} from '@kubernetes/client-node';
 import type { Placement } from '../../../../api/trafficwatch/spec/placement.ts';
 import { labelValueOf } from '../../model/label.ts';
 

@@ -1,5 +1,12 @@
 import type { NodeView } from '../../observe/observation.ts';
-import { labelValueOf, sideOfLabel, type Side, type LabelValue, type LabelChange, type LabelChanges } from '../../model/label.ts';
+import {
+  labelValueOf,
+  sideOfLabel,
+  type Side,
+  type LabelValue,
+  type LabelChange,
+  type LabelChanges,
+} from '../../model/label.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
 /** The input for the label changes of all nodes. */

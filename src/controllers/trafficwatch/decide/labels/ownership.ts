@@ -1,43 +1,13 @@
-import type { Claim, Observation } from '../../observe/observation.ts';
+import { mayHaveLabels, ownedByAnother } from '../../model/labelKeys.ts';
+import type { Observation } from '../../observe/observation.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
-import { isOlder, type Age } from '../../age.ts';
-import { FINALIZER } from '../../names.ts';
 import { releaseLabels, releaseOutside } from './nodeLabels.ts';
 import type { LabelChanges } from '../../model/label.ts';
-
-/** The fields of a claim that decide which claim wins. */
-type Rank = Age & Pick<Claim, 'isNative'>;
-
-/** Whether claim `a` wins over claim `b`: a native one over one of an earlier version, then the older one. */
-function precedes(a: Rank, b: Rank): boolean {
-  return a.isNative === b.isNative ? isOlder(a, b) : a.isNative;
-}
-
-/** The claim that owns the key instead of `mine`; undefined if `mine` owns it. */
-function ownerBefore(mine: Rank, others: readonly Claim[]): Claim | undefined {
-  return others.filter((other) => precedes(other, mine)).sort((a, b) => (precedes(a, b) ? -1 : 1))[0];
-}
-
-/** The claim of the TrafficWatch that owns the key before this one; undefined when the key is this one's. */
-export function ownedByAnother(
-  o: Pick<Observation, 'watch' | 'keys' | 'claims' | 'now'>,
-  key: string,
-): Claim | undefined {
-  const { uid = '', creationTimestamp } = o.watch.metadata ?? {};
-  const created = new Date(creationTimestamp ?? o.now).toISOString();
-  const mine = { uid, creationTimestamp: created, isNative: o.keys.native === key };
-  return ownerBefore(mine, o.claims.get(key) ?? []);
-}
 
 /** Whether the spec of another TrafficWatch names the key. */
 export function claimedBySpec(o: Observation, key: string): boolean {
   return (o.claims.get(key) ?? []).some((claim) => claim.bySpec);
-}
-
-/** Whether the TrafficWatch may have labelled nodes: the finalizer is added before the first label is written. */
-export function mayHaveLabels({ watch }: Pick<Observation, 'watch'>): boolean {
-  return watch.metadata?.finalizers?.includes(FINALIZER) ?? false;
 }
 
 /**

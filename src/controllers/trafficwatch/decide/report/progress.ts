@@ -3,7 +3,7 @@ import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwa
 import { metaTime, setCondition } from '../../../../runtime/controller/conditions.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { terminatingConditions } from '../../../../runtime/status/terminating.ts';
-import { mayHaveLabels } from '../labels/ownership.ts';
+import { mayHaveLabels } from '../../model/labelKeys.ts';
 
 /** How many nodes of a plan have been labelled. */
 export interface Progress {

@@ -15,7 +15,7 @@ import {
 } from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
-import { labelKeysOf } from '../../observe/labelKeys.ts';
+import { labelKeysOf } from '../../model/labelKeys.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
 
 const condition = (s: TrafficWatchStatus, type: string) => s.conditions?.find((c) => c.type === type);

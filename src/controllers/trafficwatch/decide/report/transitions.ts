@@ -3,7 +3,12 @@ import { directionOf } from '../../../../api/trafficwatch/spec/reading.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { recoveryOf, thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
-import { conditionEvents, STANDARD_TYPES, type ConditionRules, type PlannedEvent } from '../../../../runtime/status/conditionEvents.ts';
+import {
+  conditionEvents,
+  STANDARD_TYPES,
+  type ConditionRules,
+  type PlannedEvent,
+} from '../../../../runtime/status/conditionEvents.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../../model/label.ts';

@@ -14,7 +14,8 @@ import {
 } from '../../testing/observations.ts';
 import { eventsOf, statusOf } from '../../testing/settled.ts';
 import { decidePlan } from '../decidePlan.ts';
-import { blockingKeys, decideBlockedPods } from './blockedPods.ts';
+import { blockingKeys } from '../../model/labelKeys.ts';
+import { decideBlockedPods } from './blockedPods.ts';
 
 const UNFIT = { n1: { [KEY]: 'true' }, n2: { [KEY]: 'false' } };
 const podSelector = { matchLabels: { app: 'db' } };

@@ -1,10 +1,8 @@
 import { matchesSelector } from '../../../../api/labelMatcher.ts';
 import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
-import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import type { Observation, WaitingPod } from '../../observe/observation.ts';
-import { sideOfLabel } from '../../model/label.ts';
-import { ownedByAnother } from '../labels/ownership.ts';
+import { blockingKeys } from '../../model/labelKeys.ts';
 import { workloadSelectorOf } from './podSelector.ts';
 
 /** How long a pod must be blocked for the condition NoFitNode: ms. A rollout or a scale-up may wait for seconds. */
@@ -25,17 +23,6 @@ export type BlockedDecision =
 const TOO_LARGE = 'the waiting pods of this namespace take more than 8 MiB together; remove labels of these pods';
 
 const NOBODY: BlockedDecision = { kind: 'Known', pods: undefined, isLasting: false };
-
-/**
- * The label keys by which this TrafficWatch keeps pods off nodes now. Empty, so that pods need not be watched, unless
- * the placement is Required or AtCreation, the mode Enforce, and a node is labelled unfit. In a rename both keys can be in force.
- */
-export function blockingKeys(o: Pick<Observation, 'watch' | 'keys' | 'view' | 'claims' | 'now'>): string[] {
-  if (!isStrict(o.watch.spec) || modeOf(o.watch.spec) === 'Observe') return [];
-  return o.keys.claimed.filter(
-    (key) => !ownedByAnother(o, key) && o.view.nodes.some(({ labels }) => sideOfLabel(labels[key]) === 'above'),
-  );
-}
 
 /**
  * Which pods of the workload find no node since nodes are unfit.

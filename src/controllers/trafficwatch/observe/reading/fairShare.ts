@@ -1,4 +1,4 @@
-import { isOlder } from '../../age.ts';
+import { isOlder } from '../../model/labelKeys.ts';
 import type { Entry } from '../oldest.ts';
 import { costOf, type ReadingNeed } from './readingNeed.ts';
 

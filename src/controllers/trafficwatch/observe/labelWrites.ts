@@ -1,7 +1,7 @@
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import type { LabelRef, LabelChange } from '../model/label.ts';
-import type { LabelWrite, NodeView } from '../observe/observation.ts';
+import type { LabelWrite, NodeView } from './observation.ts';
 
 type Writes = Readonly<Record<string, LabelWrite>>;
 
