@@ -107,7 +107,7 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'A TrafficWatch with a node selector decides only when selected nodes have data.',
-    file: 'src/controllers/trafficwatch/decide/passFigures.ts',
+    file: 'src/controllers/trafficwatch/observe/passViews.ts',
     find: 'const nodes = this.#areAll ? undefined : this.#nodes;',
     replace: 'const nodes = undefined;',
     test: {

@@ -10,6 +10,7 @@ import type { AvoidedNodes } from './workload/avoidedNodes.ts';
 import type { BlockedDecision } from './workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts } from './verdict/counts.ts';
 import type { NodeVerdict } from './verdict/nodeVerdict.ts';
+import type { PassView } from '../observe/observation.ts';
 
 /** Why a TrafficWatch cannot be reconciled until a user changes something. */
 export interface Stall {
@@ -91,4 +92,9 @@ export const NOTHING: Plan = {
 export function wasDecided({ spec, status }: TrafficWatch): boolean {
   if (status?.mode === 'Observe' && modeOf(spec) === 'Enforce') return false;
   return status?.decided ?? status?.ready === true;
+}
+
+/** True if the selector leaves out every node. Not true of a cluster without nodes. */
+export function selectsNone({ nodes, outside }: Pick<PassView, 'nodes' | 'outside'>): boolean {
+  return nodes.length === 0 && outside.length > 0;
 }

@@ -18,7 +18,7 @@ import {
 } from '../testing/observations.ts';
 import { eventsOf, statusOf } from '../testing/settled.ts';
 import { decidePlan } from './decidePlan.ts';
-import { selectNodes } from './selection.ts';
+import { selectNodes } from '../observe/passViews.ts';
 
 const OLD = 'old.traffic.example.com/unfit';
 const CONTROL_PLANE = 'node-role.kubernetes.io/control-plane';

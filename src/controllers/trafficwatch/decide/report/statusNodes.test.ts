@@ -6,7 +6,8 @@ import { anObservation, aWatch, changed, KEY, NOW, pass, usage } from '../../tes
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../decidePlan.ts';
-import { hottestOf, mostUrgent, selectNodes } from './statusNodes.ts';
+import { hottestOf } from '../../model/hottest.ts';
+import { mostUrgent, selectNodes } from './statusNodes.ts';
 import { decideEvents } from './transitions.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
 

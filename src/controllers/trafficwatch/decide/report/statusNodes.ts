@@ -1,25 +1,17 @@
-import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
-import type { NodeView } from '../../observe/observation.ts';
+import type { MeasuredNode, NodeView } from '../../observe/observation.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
+import { HOTTEST_LISTED, byName, firstOf } from '../../model/hottest.ts';
 
 /** Up to this many nodes, the status lists all nodes. etcd accepts at most 1.5 MiB for an object. */
 export const MAX_NODES_IN_FULL = 100;
 /** Maximum number of listed nodes in a larger cluster: about 200 bytes each keep the status below 16 KiB. */
 const MAX_NODES_LISTED = 60;
-/** How many of these are reserved for the nodes with the highest percent, whatever their verdict. */
-const HOTTEST_LISTED = 20;
 
-/** A node that may be listed in the status. */
-export interface Candidate {
-  readonly node: NodeView;
-  /** The index of its verdict in the list of verdicts. */
-  readonly place: number;
-  /** The usage of the node, newest pass first; undefined if the pass has none. */
-  readonly passes: readonly (Pick<NodeUsage, 'percent'> | undefined)[];
-}
+/** A node that may be listed in the status, and the index of its verdict in the list of verdicts. */
+export type Candidate = Pick<MeasuredNode, 'node' | 'place'>;
 
 /** A node that the status lists. */
-export interface Selected {
+interface Selected {
   readonly node: NodeView;
   readonly verdict: NodeVerdict;
 }
@@ -27,42 +19,11 @@ export interface Selected {
 /** Unfit before Unknown before Fit: the most urgent first. */
 const RANK = { Unfit: 0, Unknown: 1, Fit: 2 } as const;
 
-function byName(
-  { node: { name: a } }: Pick<Candidate, 'node'>,
-  { node: { name: b } }: Pick<Candidate, 'node'>,
-): number {
-  return a < b ? -1 : 1;
-}
-
-function byPercent(a: Candidate, b: Candidate): number {
-  return (b.passes[0]?.percent ?? -1) - (a.passes[0]?.percent ?? -1) || byName(a, b);
-}
-
-type Compare = (a: Candidate, b: Candidate) => number;
-
-/** The first `most` candidates in order. One loop: sorting ten thousand nodes takes longer than deciding them. */
-function firstOf<T extends Candidate>(candidates: readonly T[], most: number, compare: Compare): T[] {
-  const first: T[] = [];
-  for (const candidate of candidates) {
-    const last = first[most - 1];
-    if (last !== undefined && compare(last, candidate) < 0) continue;
-    const place = first.findIndex((other) => compare(candidate, other) < 0);
-    first.splice(place < 0 ? first.length : place, 0, candidate);
-    first.length = Math.min(first.length, most);
-  }
-  return first;
-}
-
-/** The HOTTEST_LISTED nodes with the highest percent in the newest pass, highest first. */
-export function hottestOf<T extends Candidate>(candidates: readonly T[]): T[] {
-  return firstOf(candidates, HOTTEST_LISTED, byPercent);
-}
-
 /**
  * The unfit nodes, then the unknown nodes, each by name: MAX_NODES_LISTED at most.
  * @param verdicts indexed by Candidate.place
  */
-export function mostUrgent<T extends Candidate>(candidates: readonly T[], verdicts: readonly NodeVerdict[]): T[] {
+export function mostUrgent(candidates: readonly Candidate[], verdicts: readonly NodeVerdict[]): Candidate[] {
   const rank = ({ place }: Candidate): number => RANK[verdicts[place]?.verdict ?? 'Fit'];
   const urgent = candidates.filter((each) => rank(each) < RANK.Fit);
   return firstOf(urgent, MAX_NODES_LISTED, (a, b) => rank(a) - rank(b) || byName(a, b));

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
-import { hasFigure } from '../passFigures.ts';
+import { hasFigure } from '../../observe/passViews.ts';
 
 /** Since when nodes have no figure, as far as the passes of this process show. */
 export interface MissingNodes {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { failedPass, pass, usage } from '../testing/observations.ts';
-import { createPassFigures } from './passFigures.ts';
+import { createPassFigures } from './passViews.ts';
 
 const nodesOf = (...names: string[]) => names.map((name) => ({ name, labels: {}, createdAt: 0 }));
 
