@@ -37,12 +37,12 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'Verdicts are still reached if every third query to Prometheus fails.',
-    file: 'src/controllers/trafficwatch/model/outage.ts',
+    file: 'src/controllers/trafficwatch/observe/passMemory.ts',
     find: 'const LEAST_FAILED_PASSES = 2;',
     replace: 'const LEAST_FAILED_PASSES = 1;',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficwatch/model/outage.test.ts',
+      path: 'src/controllers/trafficwatch/observe/outage.test.ts',
       name: 'while every third pass fails',
     },
     why: 'After each outage, verdicts wait until the rate window is full.',

@@ -13,7 +13,7 @@ import {
 } from '../../testing/observations.ts';
 import { eventsOf } from '../../testing/settled.ts';
 import { decidePlan } from '../decidePlan.ts';
-import { nextMissing, NOTHING_MISSING, type MissingNodes } from './missingSince.ts';
+import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../../observe/passMemory.ts';
 import type { VerdictInput } from './policy.ts';
 import { decideVerdict } from './verdict.ts';
 

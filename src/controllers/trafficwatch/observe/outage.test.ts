@@ -13,7 +13,7 @@ import {
   usage,
 } from '../testing/observations.ts';
 import { decidePlan } from '../decide/decidePlan.ts';
-import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from './outage.ts';
+import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from './passMemory.ts';
 import type { VerdictInput } from '../decide/verdict/policy.ts';
 import { decideVerdict } from '../decide/verdict/verdict.ts';
 
