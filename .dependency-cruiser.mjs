@@ -28,7 +28,6 @@ const RUNTIME = [
 const STILL_UPWARD = [
   'connectivitycheck/observe/(observation)',
   'trafficstack/observe/(events|observation|observe|pods)',
-  'trafficwatch/observe/(informer|nodeNews|observe|passMemory|passViews|workload/waitingPod)',
 ];
 const TESTS = '\\.test\\.ts$';
 /** What the folders of test/ share, lowest first. Every other folder of test/ is a level. */

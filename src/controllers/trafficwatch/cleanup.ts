@@ -1,7 +1,6 @@
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
-import { decideOrphans } from './decide/labels/orphans.ts';
-import { releaseLabels } from './decide/labels/nodeLabels.ts';
+import { decideOrphans, releaseLabels } from './decide/labels/nodeLabels.ts';
 import type { CleanupContext } from '../contract/context.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';

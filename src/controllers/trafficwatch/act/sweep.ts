@@ -2,7 +2,7 @@ import type { ReconcileResult } from '../../../runtime/controller/controller.ts'
 import { RetryError } from '../../../runtime/client/errors.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { Writers } from './act.ts';
-import { decideOrphans } from '../decide/labels/orphans.ts';
+import { decideOrphans } from '../decide/labels/nodeLabels.ts';
 import { claimedKeys } from '../model/labelKeys.ts';
 import type { Sources } from '../observe/observe.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../../testing/observations.ts';
-import { decideOrphans } from './orphans.ts';
+import { decideOrphans } from './nodeLabels.ts';
 
 const LOST = 'lost.traffic.example.com/unfit';
 

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createLabelMatcher } from '../../../api/labelMatcher.ts';
-import type { LabelSelector } from '../../../api/labelSelector.ts';
-import { trimNode, type CachedNode } from '../../../nodes/cachedNode.ts';
-import type { InformerEvent } from '../../../runtime/cache/informer.ts';
-import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
-import { Store } from '../../../runtime/cache/store.ts';
-import { carriesOrphan, lookIfNews } from './nodeNews.ts';
-import { aNode } from '../testing/scene.ts';
+import { createLabelMatcher } from '../../api/labelMatcher.ts';
+import type { LabelSelector } from '../../api/labelSelector.ts';
+import { trimNode, type CachedNode } from '../../nodes/cachedNode.ts';
+import type { InformerEvent } from '../../runtime/cache/informer.ts';
+import { createOverlay, type Overlay } from '../../runtime/cache/overlay.ts';
+import { Store } from '../../runtime/cache/store.ts';
+import { carriesOrphan, lookIfNews, watchChanged } from './subscriptions.ts';
+import { aNode } from './testing/scene.ts';
+import { sameSpec } from '../../runtime/controller/sameSpec.ts';
+import { aWatch, KEY as SHOP_KEY, type WatchChanges } from './testing/observations.ts';
 
 const KEY = 'web.traffic.example.com/unfit';
 
@@ -123,4 +125,20 @@ describe('carriesOrphan', () => {
     ['a label of a person', aNode('n1', { 'old/unfit': 'true' }), false],
     ['a key of ours whose label was removed', aNode('n1', {}, ['old/unfit']), false],
   ])('for %s', (_what, node, orphan) => expect(carriesOrphan(node, isClaimed)).toBe(orphan));
+});
+
+const before = aWatch({ metadata: { generation: 1, uid: 'uid-web' } });
+
+describe('two states of a TrafficWatch', () => {
+  it.each<[what: string, changes: WatchChanges, isSame: boolean, isChanged: boolean]>([
+    ['nothing differs', {}, true, false],
+    ['the spec', { metadata: { generation: 2 } }, false, true],
+    ['deleted and created again', { metadata: { uid: 'uid-of-another' } }, false, true],
+    ['is being deleted', { metadata: { deletionTimestamp: new Date(0) } }, true, true],
+    ['the status', { status: { observedGeneration: 1 } }, true, false],
+    ['the label key in the status', { status: { labelKey: SHOP_KEY } }, true, true],
+  ])('%s', (_what, changes, isSame, isChanged) => {
+    const now = aWatch(changes);
+    expect([sameSpec(before, now), watchChanged(before, now)]).toEqual([isSame, isChanged]);
+  });
 });
