@@ -27,7 +27,7 @@ import { PassViews } from './observe/passViews.ts';
 import { readingNeedOf, type ReadingNeed } from './observe/reading/readingNeed.ts';
 import type { NodeLookup } from './observe/reading/specCapacities.ts';
 import { SpecMemory } from './observe/crd/specMemory.ts';
-import { followPlacements } from './placementEvents.ts';
+import { followPlacements, subscribe, type Followers, type Watched } from './subscriptions.ts';
 import { PodPlacements } from './act/podPlacements.ts';
 import { PolicyCheck } from './observe/workload/policyCheck.ts';
 import { Targets } from './observe/workload/targets.ts';
@@ -38,7 +38,6 @@ import { reconcile } from './reconcile.ts';
 import { WatchLimits, type Limits } from './observe/watchLimits.ts';
 import { PodRejections } from './act/rejectedPods.ts';
 import { sweepOrphans } from './act/sweep.ts';
-import { subscribe, type Followers, type Watched } from './subscriptions.ts';
 
 /** The only key in the work queue of the sweep. */
 const SWEEP = 'orphans';
