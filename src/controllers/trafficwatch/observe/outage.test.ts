@@ -14,7 +14,7 @@ import {
 } from '../testing/observations.ts';
 import { decidePlan } from '../decide/decidePlan.ts';
 import { isWindowFilling, nextOutages, NO_OUTAGE, type Outages } from './passMemory.ts';
-import type { VerdictInput } from '../decide/verdict/policy.ts';
+import type { VerdictInput } from '../decide/verdict/policies.ts';
 import { decideVerdict } from '../decide/verdict/verdict.ts';
 
 /** The defaults: a pass every 10 s, and a window of 24 s. */

@@ -14,7 +14,7 @@ import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../../model/label.ts';
 import type { Plan } from '../plan.ts';
 import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
-import { NO_DATA_FIT, NO_DATA_UNFIT } from '../verdict/policies/missingData.ts';
+import { NO_DATA_FIT, NO_DATA_UNFIT } from '../verdict/policies.ts';
 import { describeAllUnfit } from './messages/allUnfit.ts';
 import { figureText } from './messages/figureText.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';

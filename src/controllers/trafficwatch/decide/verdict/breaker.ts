@@ -1,9 +1,7 @@
 import { nodesOf, type LimitSpec } from '../../../../api/trafficwatch/spec/nodeCount.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
-import { NOT_RECOVERED } from './aboveThreshold.ts';
+import { NOT_RECOVERED, HELD_BY_MIN_HOLD, WARMING_UP } from './policies.ts';
 import { settled, type NodeVerdict } from './nodeVerdict.ts';
-import { HELD_BY_MIN_HOLD } from './policies/heldByMinHold.ts';
-import { WARMING_UP } from './policies/warmingUp.ts';
 import type { Side } from '../../model/label.ts';
 
 /** Reason of a node that is above the threshold and not unfit. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { usage } from '../../testing/observations.ts';
-import type { PassesToAgree, VerdictInput } from './policy.ts';
+import type { PassesToAgree, VerdictInput } from './policies.ts';
 import type { Side } from '../../model/label.ts';
 import { decideVerdict } from './verdict.ts';
 

@@ -14,7 +14,7 @@ import {
 import { eventsOf } from '../../testing/settled.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { nextMissing, NOTHING_MISSING, type MissingNodes } from '../../observe/passMemory.ts';
-import type { VerdictInput } from './policy.ts';
+import type { VerdictInput } from './policies.ts';
 import { decideVerdict } from './verdict.ts';
 
 const MINUTE = 60_000;

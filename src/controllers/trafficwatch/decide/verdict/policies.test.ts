@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { TWO_PASSES, usage } from '../../testing/observations.ts';
 import type { NodeVerdict } from './nodeVerdict.ts';
-import { labelStands } from './policies/labelStands.ts';
-import { noFigure } from './policies/noFigure.ts';
-import { passesAgree } from './policies/passesAgree.ts';
-import { passFailed } from './policies/passFailed.ts';
-import { undecided } from './policies/undecided.ts';
-import { PLAIN_POLICIES, POLICIES } from './policies.ts';
-import type { VerdictInput } from './policy.ts';
+import {
+  labelStands,
+  noFigure,
+  passesAgree,
+  passFailed,
+  undecided,
+  PLAIN_POLICIES,
+  POLICIES,
+  type VerdictInput,
+} from './policies.ts';
 
 const measured = (...percents: (number | undefined)[]): Pick<VerdictInput, 'passes'> => ({
   passes: percents.map((percent) => usage('n1', percent)),

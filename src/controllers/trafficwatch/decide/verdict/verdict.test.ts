@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { TWO_PASSES, usage } from '../../testing/observations.ts';
 import type { Side } from '../../model/label.ts';
-import type { VerdictInput } from './policy.ts';
+import type { VerdictInput } from './policies.ts';
 import { decideVerdict } from './verdict.ts';
 
 const node = (percent: number | undefined) => usage('n1', percent);

@@ -1,6 +1,5 @@
 import type { NodeVerdict } from './nodeVerdict.ts';
-import { PLAIN_POLICIES, POLICIES } from './policies.ts';
-import type { VerdictInput } from './policy.ts';
+import { PLAIN_POLICIES, POLICIES, type VerdictInput } from './policies.ts';
 
 const UNREACHABLE = 'unreachable: the last policy applies to every node';
 
