@@ -13,8 +13,7 @@ import type { Mode } from '../../api/trafficwatch/spec/mode.ts';
 import type { Verdict } from '../../api/trafficwatch/nodeStatus.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
 import type { BlockedDecision } from './decide/workload/blockedPods.ts';
-import { countVerdicts, type VerdictCounts } from './decide/verdict/counts.ts';
-import type { NodeVerdict } from './decide/verdict/nodeVerdict.ts';
+import { countVerdicts, type VerdictCounts, type NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import type { NodeView } from './observe/observation.ts';
 
 /** Seconds. A pass over ten thousand nodes takes a quarter of a second, their first labels half a minute. */

@@ -24,8 +24,7 @@ import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, selectsNone, type Plan, type Stall } from './plan.ts';
 import { passFailureOf } from './report/passFailure.ts';
 import { applyBreaker, limitOf, type Cooldown } from './verdict/breaker.ts';
-import { countVerdicts } from './verdict/counts.ts';
-import type { NodeVerdict } from './verdict/nodeVerdict.ts';
+import { countVerdicts, type NodeVerdict } from './verdict/nodeVerdict.ts';
 import { createMissingAs } from './verdict/missingAs.ts';
 import { decidePlainVerdict, decideVerdict } from './verdict/verdict.ts';
 

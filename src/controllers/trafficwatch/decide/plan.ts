@@ -8,8 +8,7 @@ import type { LabelRef, LabelChanges } from '../model/label.ts';
 import type { Breaker } from './verdict/breaker.ts';
 import type { AvoidedNodes } from './workload/avoidedNodes.ts';
 import type { BlockedDecision } from './workload/blockedPods.ts';
-import { countVerdicts, type VerdictCounts } from './verdict/counts.ts';
-import type { NodeVerdict } from './verdict/nodeVerdict.ts';
+import { countVerdicts, type VerdictCounts, type NodeVerdict } from './verdict/nodeVerdict.ts';
 import type { PassView } from '../observe/observation.ts';
 
 /** Why a TrafficWatch cannot be reconciled until a user changes something. */

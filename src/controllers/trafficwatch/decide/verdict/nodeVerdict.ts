@@ -1,5 +1,6 @@
 import type { Verdict } from '../../../../api/trafficwatch/nodeStatus.ts';
 import type { Side } from '../../model/label.ts';
+import { isNotMeasurable } from '../../../../nodes/notMeasurable.ts';
 
 /** The verdict of one node, and why. */
 export interface NodeVerdict {
@@ -19,4 +20,20 @@ export function unknown(reason: string, message: string): NodeVerdict {
 /** The verdict Unfit or Fit, for a node on this side of the threshold. */
 export function settled(side: Side, reason: string, message: string): NodeVerdict {
   return { verdict: side === 'above' ? 'Unfit' : 'Fit', reason, message, side };
+}
+
+/** The number of nodes for each verdict. */
+export interface VerdictCounts extends Readonly<Record<Verdict, number>> {
+  /** The number of Unknown nodes that cannot be measured. */
+  readonly NotMeasurable: number;
+}
+
+/** Counts the nodes by verdict. */
+export function countVerdicts(verdicts: readonly Pick<NodeVerdict, 'verdict' | 'reason'>[]): VerdictCounts {
+  const counts = { Fit: 0, Unfit: 0, Unknown: 0, NotMeasurable: 0 };
+  for (const { verdict, reason } of verdicts) {
+    counts[verdict] += 1;
+    if (verdict === 'Unknown' && isNotMeasurable(reason)) counts.NotMeasurable += 1;
+  }
+  return counts;
 }
