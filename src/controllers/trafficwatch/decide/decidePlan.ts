@@ -1,32 +1,55 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
-import { cooldownOf } from '../../../api/trafficwatch/spec/nodeCount.ts';
 import { placementOf } from '../../../api/trafficwatch/spec/placement.ts';
 import { passesOf } from '../../../api/trafficwatch/spec/passes.ts';
-import { ConditionType } from '../../../api/trafficwatch/reasons.ts';
 import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
-import { recoveryOf, thresholdOf } from '../../../api/trafficwatch/spec/thresholds.ts';
-import { findCondition } from '../../../runtime/controller/conditions.ts';
-import { ownedByAnother, type Claim } from '../model/labelKeys.ts';
+import { ownedByAnother, mayHaveLabels, type Claim } from '../model/labelKeys.ts';
 import { claimedBySpec, ownKeys, releaseOwnLabels, releaseUnselected } from './labels/ownership.ts';
 import type { NodeView, Observation } from '../observe/observation.ts';
 import { schedulesBy } from './deployment/affinity.ts';
 import { decideDeployment, hasDeployment, waitingSinceOf, type DeploymentDecision } from './deployment/deployment.ts';
 import { decideContention } from './labels/labelContention.ts';
-import type { LabelRef, Side } from '../model/label.ts';
-import { createLabelHold, isWrittenOver } from './labels/labelHold.ts';
-import { createLastSide } from './labels/lastSide.ts';
+import type { LabelRef } from '../model/label.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
-import { observeOnly } from './observeOnly.ts';
 import { avoidedNodesOf } from './workload/avoidedNodes.ts';
 import { decideBlockedPods } from './workload/blockedPods.ts';
 import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, selectsNone, type Plan, type Stall } from './plan.ts';
-import { passFailureOf } from './report/passFailure.ts';
-import { applyBreaker, limitOf, type Cooldown } from './verdict/breaker.ts';
-import { countVerdicts, type NodeVerdict } from './verdict/nodeVerdict.ts';
-import { createMissingAs } from './verdict/missingAs.ts';
-import { decidePlainVerdict, decideVerdict } from './verdict/verdict.ts';
+import { decideVerdicts } from './verdict/verdict.ts';
+import { countVerdicts } from './verdict/nodeVerdict.ts';
+import type { DeploymentStep } from '../../../api/trafficwatch/planned.ts';
+
+/**
+ * The plan of a TrafficWatch with mode Observe: the verdicts of `plan`, none of its writes.
+ *
+ * | our finalizer           | labels under our keys    | finalizer                   | Deployment |
+ * |-------------------------|--------------------------|-----------------------------|------------|
+ * | absent: never enforced  | untouched, not ours      | not added                   | untouched  |
+ * | present: was enforced   | removed, as at deletion  | removed after the labels    | untouched  |
+ *
+ * Pods that run or are created meanwhile are not affected: a required affinity with NotIn also holds on nodes without
+ * the label.
+ */
+export function observeOnly(o: Observation, plan: Plan): Plan {
+  return {
+    ...plan,
+    finalizer: mayHaveLabels(o) ? 'Remove' : 'Keep',
+    labels: releaseOwnLabels(o),
+    contended: [],
+    deployment: undefined,
+    avoided: undefined,
+    labelKey: undefined,
+    renaming: false,
+    planned: { nodesToLabel: plan.labels.size, deployment: deploymentStep(o, plan) },
+    requeueAfterMs: undefined,
+  };
+}
+
+function deploymentStep(o: Observation, { deployment, stall }: Plan): DeploymentStep {
+  if (deployment === undefined || stall !== undefined) return 'None';
+  if (deployment.kind === 'Wait') return 'Wait';
+  return o.deployment === undefined ? 'Create' : 'Apply';
+}
 
 /** Removes the labels of a TrafficWatch that is being deleted. */
 function planDeletion(o: Observation): Plan {
@@ -62,71 +85,6 @@ function isDecided(o: Observation): boolean {
 function hasData({ watch, view }: Observation): boolean {
   const { unfit, fit } = passesOf(watch.spec);
   return view.figures.passesWithData >= Math.max(unfit, fit);
-}
-
-/** The verdicts of the nodes, in their order. */
-interface Decided {
-  readonly verdicts: readonly NodeVerdict[];
-  readonly breaker: Plan['breaker'];
-}
-
-function decideVerdicts(o: Observation): Decided {
-  const maxPercent = thresholdOf(o.watch.spec);
-  const recoverPercent = recoveryOf(o.watch.spec);
-  const passesToAgree = passesOf(o.watch.spec);
-  const passError = passFailureOf(o.view.passes[0]);
-  // The map is usually empty. Skip the look-up then: it would run for each node of each TrafficWatch.
-  const someNotMeasurable = o.notMeasurable.size > 0;
-  const { measured } = o.view.figures;
-  const lastSide = createLastSide(o);
-  const hold = createLabelHold(o);
-  const missing = createMissingAs(o);
-  const { isWindowFilling = false } = o;
-  const isPlain = hold === undefined && missing === undefined && !isWindowFilling;
-  const limit = limitOf(o.watch.spec, measurable(o));
-  // Looked up once for each node: the limit needs it again.
-  const sides: (Side | undefined)[] | undefined = limit === undefined ? undefined : [];
-  const verdicts = measured.map(({ node, passes }) => {
-    const notMeasurable = someNotMeasurable ? o.notMeasurable.get(node.name) : undefined;
-    const labelled = lastSide(node);
-    sides?.push(labelled);
-    const input = { maxPercent, recoverPercent, passesToAgree, passError, labelled, passes, notMeasurable };
-    if (isPlain) return decidePlainVerdict(input);
-    const missingAs = passes[0]?.percent === undefined ? missing?.(node.name) : undefined;
-    const waits = isWindowFilling && !isWrittenOver(o, node);
-    return decideVerdict({ ...input, heldUntil: hold?.(node), missingAs, isWindowFilling: waits });
-  });
-  if (limit === undefined) return { verdicts, breaker: undefined };
-  if (!showsNumber(o)) return { verdicts, breaker: 'Unchanged' };
-  const candidates = verdicts.map((verdict, place) => ({
-    verdict,
-    labelled: sides?.[place],
-    percent: measured[place]?.passes[0]?.percent,
-  }));
-  return applyBreaker(candidates, limit, cooldownNow(o));
-}
-
-/**
- * Whether the newest pass says how many nodes are above the threshold: not if it failed, or has a figure of no node, such
- * as after Prometheus lost its data. Without nodes there are none above.
- */
-function showsNumber({ view: { nodes, passes, figures } }: Observation): boolean {
-  return passes[0]?.ok === true && (nodes.length === 0 || figures.passesWithData > 0);
-}
-
-/** The state of the cooldown: it is in the status, and outlasts the process. */
-function cooldownNow({ watch: { spec, status }, now }: Observation): Cooldown | undefined {
-  const ms = cooldownOf(spec);
-  if (ms === undefined) return undefined;
-  const { breakerCoolingSince: since } = status ?? {};
-  const wasOpen = findCondition(status?.conditions, ConditionType.BreakerOpen)?.status === 'True';
-  return { ms, wasOpen, coolingSince: since === undefined ? undefined : Date.parse(since), now };
-}
-
-/** How many of the nodes that are there can be measured. */
-function measurable({ view, notMeasurable }: Observation): number {
-  if (notMeasurable.size === 0) return view.nodes.length;
-  return view.nodes.filter(({ name }) => !notMeasurable.has(name)).length;
 }
 
 function deploymentStall(

@@ -16,7 +16,7 @@ import type { NodeView, Observation } from '../../observe/observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from '../deployment/deployment.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import type { ContendedLabel } from '../labels/labelContention.ts';
-import { passFailureReason } from './passFailure.ts';
+import { passFailureReason } from '../verdict/verdict.ts';
 import { selectsNone, type Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
 import { isBackForGood } from './recovery.ts';
