@@ -13,7 +13,7 @@ import {
   type WatchChanges,
 } from '../../testing/observations.ts';
 import { decidePlan } from '../decidePlan.ts';
-import { createLabelHold, isWrittenOver } from './labelHold.ts';
+import { createLabelHold, isWrittenOver } from './lastVerdict.ts';
 
 const MINUTE = 60_000;
 const watch = aWatch({ ...LABELLING, minHold: '5m' });

@@ -9,8 +9,7 @@ import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
 import { recoveryOf, thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
-import { createLabelHold, isWrittenOver } from '../labels/labelHold.ts';
-import { createLastSide } from '../labels/lastSide.ts';
+import { createLabelHold, isWrittenOver, createLastSide } from '../labels/lastVerdict.ts';
 import type { Plan } from '../plan.ts';
 import { applyBreaker, limitOf, type Cooldown } from './breaker.ts';
 

@@ -1,7 +1,7 @@
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
 import type { Observation } from '../../observe/observation.ts';
-import { createLastSide } from '../labels/lastSide.ts';
+import { createLastSide } from '../labels/lastVerdict.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 
 /** The nodes that new pods avoid by name. */
