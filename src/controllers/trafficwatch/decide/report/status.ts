@@ -18,7 +18,8 @@ import { changedAt, createLastSide } from '../labels/lastVerdict.ts';
 import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
-import { whyUnknown } from './unmeasured.ts';
+import { LONGEST_PROBLEM } from './measurementConditions.ts';
+import { cut } from '../../../../runtime/status/cut.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, the interval between writes if only figures changed: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;
@@ -200,4 +201,20 @@ export function decideStatus(o: Observation, plan: Plan, failures: readonly Fail
     unknownNodes: plan.counts.Unknown,
     nodes: listedNodes(o, plan),
   };
+}
+
+/**
+ * Why a node has no figure, and what to do, for its entry in the status. Undefined if it has a figure and a verdict.
+ *
+ * @param usage of the newest pass; undefined if the pass failed
+ */
+export function whyUnknown(usage: NodeUsage | undefined, { verdict, message }: NodeVerdict): NodeStatus['message'] {
+  if (usage?.percent === undefined && usage?.message !== undefined)
+    return cut(usage.message, LONGEST_PROBLEM) + newestOf(usage);
+  return verdict === 'Unknown' ? cut(message, LONGEST_PROBLEM) : undefined;
+}
+
+function newestOf({ newestSeconds }: NodeUsage): string {
+  const newest = new Date((newestSeconds ?? NaN) * 1000);
+  return Number.isNaN(newest.getTime()) ? '' : `; it is of ${newest.toISOString().slice(0, 19)}Z`;
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import { pass, usage } from '../../testing/observations.ts';
 import { settled, unknown } from '../verdict/nodeVerdict.ts';
-import { describeUnmeasured, whyUnknown } from './unmeasured.ts';
+import { describeUnmeasured } from './measurementConditions.ts';
+import { whyUnknown } from './status.ts';
 
 const missing = (node: string, reason: NodeUsage['reason'], message: string, changes: Partial<NodeUsage> = {}) =>
   usage(node, undefined, { reason, message, ...changes });

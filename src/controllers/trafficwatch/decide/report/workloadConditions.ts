@@ -3,14 +3,12 @@ import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
 import { POD_PLACEMENT_NAME } from '../../../../api/podplacement/schema.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
-import type { Condition } from '../../../../runtime/controller/conditions.ts';
+import type { Draft } from './measurementConditions.ts';
 import type { ForeignWorkload, Observation, Placed, Target } from '../../observe/observation.ts';
 import { fitRequirement } from '../deployment/affinity.ts';
 import type { Plan } from '../plan.ts';
 import { isPlacedAs, MOST_PLACEMENT_BYTES } from '../workload/podPlacement.ts';
 import { LASTING_MS, type BlockedDecision } from '../workload/blockedPods.ts';
-
-type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** The conditions about the workload: whether it is known, whether its pods get the affinity, and find a node. */
 export function workloadConditions(o: Observation, plan: Plan): [string, Draft][] {
