@@ -9,8 +9,9 @@ import type { ContendedLabel } from '../labels/labelContention.ts';
 import { selectsNone, type Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
 import { workloadConditions } from './workloadConditions.ts';
-import { contestedMessage } from './messages/contestedReplicas.ts';
 import { named, draft, measurementConditions, NONE_SELECTED, type Draft } from './measurementConditions.ts';
+import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
+import type { ContestedReplicas } from '../../model/replicas.ts';
 
 function ready(o: Observation, plan: Plan): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
@@ -97,7 +98,7 @@ function stalled(plan: Plan): Draft {
   return draft('False', Reason.NotStalled, 'No problem found');
 }
 
-/** The counts move: see steadyBreaker. In the cooldown there are none, and the time is absolute. */
+/** The counts move: see withSteadyBreaker. In the cooldown there are none, and the time is absolute. */
 function breakerOpen({ above, recovering = 0, limit, held, closesAt }: Breaker): Draft {
   if (closesAt !== undefined) {
     const until = metaTime(closesAt);
@@ -156,4 +157,37 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
     (conditions, [type, d]) => setCondition(conditions, { type, ...d, observedGeneration }, now),
     before,
   );
+}
+
+/** Says who overrides the replicas of the spec, and the two ways to end that. */
+export function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {
+  const { name = '', namespace = '' } = metadata ?? {};
+  const remove = `kubectl -n ${namespace} patch trafficwatch ${name} --type=json -p '[{"op":"remove","path":"/spec/deployment/replicas"}]'`;
+  const scale = `kubectl -n ${namespace} scale deployment ${name} --replicas=${wanted}`;
+  return (
+    `spec.deployment.replicas is ${wanted}, but field manager "${by}", such as an autoscaler, keeps scaling the Deployment, ` +
+    `and its count applies; remove the replicas from the spec: ${remove}; or stop that client, and set them once: ${scale}`
+  );
+}
+
+/**
+ * The conditions, with the counts in the message of BreakerOpen as they were. The counts of nodes above the threshold
+ * move from pass to pass while the breaker is open, and a large cluster writes its figures once a minute: its counts
+ * must not write the status in between. Another status, reason or spec is written at once.
+ *
+ * @param before the conditions of the last status
+ */
+export function withSteadyBreaker(
+  conditions: readonly Condition[],
+  before: readonly Condition[] | undefined,
+): Condition[] {
+  const was = findCondition(before, ConditionType.BreakerOpen);
+  return conditions.map((now) => {
+    const isSame =
+      now.type === was?.type &&
+      now.status === was.status &&
+      now.reason === was.reason &&
+      now.observedGeneration === was.observedGeneration;
+    return isSame ? { ...now, message: was.message } : now;
+  });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { aDeployment, anObservation, aWatch, NOW } from '../../../testing/observations.ts';
-import { decidePlan } from '../../decidePlan.ts';
-import { CORRECTED_ANNOTATION } from '../../../model/replicas.ts';
-import { decideConditions } from '../conditions.ts';
+import { aDeployment, anObservation, aWatch, NOW } from '../../testing/observations.ts';
+import { decidePlan } from '../decidePlan.ts';
+import { CORRECTED_ANNOTATION } from '../../model/replicas.ts';
+import { decideConditions } from './conditions.ts';
 
 describe('ReplicasContested', () => {
   it.each([
