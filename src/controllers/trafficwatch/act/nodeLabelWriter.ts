@@ -8,7 +8,7 @@ import { FairQueue } from '../../../runtime/controller/fairQueue.ts';
 import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenBuckets.ts';
 import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
 import type { LabelRef, LabelChange, LabelChanges } from '../model/label.ts';
-import type { Progress } from '../decide/report/progress.ts';
+import type { Progress } from '../decide/report/status.ts';
 import type { LabelWrites } from '../observe/labelWrites.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Writers } from './act.ts';
 import { isTerminating } from '../../../runtime/status/terminating.ts';
-import { progressStatus, terminatingStatus } from '../decide/report/progress.ts';
+import { progressStatus, terminatingStatus } from '../decide/report/status.ts';
 import type { Plan } from '../decide/plan.ts';
 import type { Sources } from '../observe/observe.ts';
 import type { Observation } from '../observe/observation.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anObservation, pass, usage } from '../../testing/observations.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
-import { describeFullDevice } from './fullDevice.ts';
+import { describeFullDevice } from './status.ts';
 
 const FULL = { device: 'eth0', percent: 95 };
 

@@ -1,6 +1,6 @@
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { isLabelKey } from '../../../../api/trafficwatch/labelKey.ts';
-import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
+import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
 import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
@@ -8,9 +8,8 @@ import { thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
-import { metaTime } from '../../../../runtime/controller/conditions.ts';
+import { metaTime, setCondition } from '../../../../runtime/controller/conditions.ts';
 import { decideConditions, withSteadyBreaker } from './conditions.ts';
-import { describeFullDevice } from './fullDevice.ts';
 import type { Failure } from '../../../../runtime/status/failure.ts';
 import { sideOfLabel } from '../../model/label.ts';
 import { changedAt, createLastSide } from '../labels/lastVerdict.ts';
@@ -19,6 +18,8 @@ import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing 
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 import { LONGEST_PROBLEM } from './measurementConditions.ts';
 import { cut } from '../../../../runtime/status/cut.ts';
+import { terminatingConditions } from '../../../../runtime/status/terminating.ts';
+import { mayHaveLabels } from '../../model/labelKeys.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, the interval between writes if only figures changed: seconds. */
 const FIGURES_INTERVAL_SECONDS = 60;
@@ -216,4 +217,66 @@ export function whyUnknown(usage: NodeUsage | undefined, { verdict, message }: N
 function newestOf({ newestSeconds }: NodeUsage): string {
   const newest = new Date((newestSeconds ?? NaN) * 1000);
   return Number.isNaN(newest.getTime()) ? '' : `; it is of ${newest.toISOString().slice(0, 19)}Z`;
+}
+
+type Usage = Pick<NodeUsage, 'percent' | 'fullest'>;
+
+/**
+ * Names the device that is above the threshold while its node is not: the measure Sum hides it behind idle devices.
+ *
+ * | node                                     | fullest device | message          |
+ * |------------------------------------------|----------------|------------------|
+ * | no figure, or only one device            | any            | none             |
+ * | above the threshold                      | any            | none: the verdict says so |
+ * | at or below                              | at or below    | none             |
+ * | at or below                              | above          | device, percent and what to set |
+ *
+ * @param usage of the newest pass
+ * @param maxPercent percent of the capacity
+ */
+export function describeFullDevice(usage: Usage | undefined, maxPercent: number): string | undefined {
+  const { percent, fullest } = usage ?? {};
+  if (percent === undefined || fullest === undefined) return undefined;
+  if (percent > maxPercent || fullest.percent <= maxPercent) return undefined;
+  const figures = `${fullest.device} is at ${rounded(fullest.percent)} %, the node at ${rounded(percent)} %`;
+  return `${figures}; set spec.measure to Fullest to decide by the busiest device`;
+}
+
+function rounded(percent: number): string {
+  return percent.toFixed(1);
+}
+
+/** How many nodes of a plan have been labelled. */
+export interface Progress {
+  /** Nodes whose labels were written, or whose write failed. */
+  readonly done: number;
+  readonly of: number;
+}
+
+/**
+ * The status while labels are being written: only Reconciling changes. The verdicts follow when all labels are written.
+ * @param now ms since the epoch
+ */
+export function progressStatus(watch: TrafficWatch, { done, of }: Progress, now: number): TrafficWatchStatus {
+  const draft = {
+    type: ConditionType.Reconciling,
+    status: 'True',
+    reason: Reason.Applying,
+    message: `${done} of ${of} nodes are labelled`,
+    observedGeneration: watch.metadata?.generation,
+  } as const;
+  const time = metaTime(now);
+  return { ...watch.status, conditions: setCondition(watch.status?.conditions ?? [], draft, time) };
+}
+
+/**
+ * The status while the TrafficWatch is being deleted: only Ready changes. Of several failures it names the first in
+ * alphabetical order, so that the same failures cause no write.
+ * @param now ms since the epoch
+ */
+export function terminatingStatus(watch: TrafficWatch, failures: readonly Failure[], now: number): TrafficWatchStatus {
+  const [why] = failures.map(({ message }) => message).sort();
+  const removing = `being deleted: its labels are removed from the nodes${why === undefined ? '' : `; ${why}`}`;
+  const conditions = terminatingConditions(watch, now, mayHaveLabels({ watch }) ? removing : undefined);
+  return { ...watch.status, ready: false, observedGeneration: watch.metadata?.generation, conditions };
 }
