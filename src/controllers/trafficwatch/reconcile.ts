@@ -16,7 +16,7 @@ import { BEHIND_MS } from './act/nodeLabelWriter.ts';
 import { decidePlan } from './decide/decidePlan.ts';
 import type { Plan } from './decide/plan.ts';
 import { terminatingStatus, decideStatus } from './decide/report/status.ts';
-import { decideEvents } from './decide/report/transitions.ts';
+import { decideEvents } from './decide/report/events.ts';
 import type { TrafficWatchMetrics, WatchInfo } from './metrics.ts';
 import { tellingProgress } from './act/progress.ts';
 import { observe, type Sources } from './observe/observe.ts';

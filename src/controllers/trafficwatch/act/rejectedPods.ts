@@ -8,7 +8,7 @@ import type { IndexFunctions } from '../../../runtime/cache/store.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
 import { sideOfLabel } from '../model/label.ts';
-import { decideRejections, type Rejection } from '../decide/report/rejections.ts';
+import { decideRejections, type Rejection } from '../decide/report/events.ts';
 import { workloadSelectorOf } from '../decide/workload/podSelector.ts';
 import { requiredKeys } from '../model/requiredKeys.ts';
 import type { Observation } from '../observe/observation.ts';

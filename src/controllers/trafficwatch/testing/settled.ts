@@ -3,7 +3,7 @@ import { decidePlan } from '../decide/decidePlan.ts';
 import { hasDeployment } from '../decide/deployment/deployment.ts';
 import { decideStatus } from '../decide/report/status.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
-import { decideEvents } from '../decide/report/transitions.ts';
+import { decideEvents } from '../decide/report/events.ts';
 import { FINALIZER } from '../names.ts';
 import type { Observation } from '../observe/observation.ts';
 import { aDeployment, changed, KEY } from './observations.ts';

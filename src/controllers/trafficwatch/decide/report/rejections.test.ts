@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NOW } from '../../testing/observations.ts';
-import { decideRejections, type Rejection } from './rejections.ts';
+import { decideRejections, type Rejection } from './events.ts';
 
 const rejection = (pod: string, changes: Partial<Rejection> = {}): Rejection => ({
   uid: `uid-${pod}`,

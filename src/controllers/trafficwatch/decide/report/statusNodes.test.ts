@@ -8,7 +8,7 @@ import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { hottestOf } from '../../model/hottest.ts';
 import { mostUrgent, selectNodes } from './statusNodes.ts';
-import { decideEvents } from './transitions.ts';
+import { decideEvents } from './events.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
 
 describe('beyond 100 nodes', () => {

@@ -3,7 +3,7 @@ import { readingKey } from '../../../../usage/evaluate/reading.ts';
 import { asRead } from '../../../../usage/evaluate/snapshot.ts';
 import { anObservation, changed, KEY, pass } from '../../testing/observations.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
-import { decideEvents } from './transitions.ts';
+import { decideEvents } from './events.ts';
 import { decidePlan } from '../decidePlan.ts';
 
 describe('a pass that did not evaluate the reading of the TrafficWatch', () => {

@@ -15,9 +15,11 @@ import { sideOfLabel } from '../../model/label.ts';
 import type { Plan } from '../plan.ts';
 import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
 import { NO_DATA_FIT, NO_DATA_UNFIT } from '../verdict/policies.ts';
-import { describeAllUnfit } from './messages/allUnfit.ts';
-import { figureText } from './messages/figureText.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
+import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
+import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
+import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
+import { firstOf } from '../../../../runtime/status/cut.ts';
 
 /** If more nodes than this change their verdict in one pass, one event counts them instead of one event for each. */
 const NODE_EVENTS_AT_MOST = 10;
@@ -145,4 +147,140 @@ export function decideEvents(reported: Reported): PlannedEvent[] {
     ...nodeEvents(reported, 'Fit'),
     ...(everything ? [{ type: 'Warning', reason: Reason.AllNodesUnfit, note } as const] : []),
   ];
+}
+
+/**
+ * Says what it means for pods that every node is unfit.
+ *
+ * | mode    | pods get the affinity                   | placement  | new pods                     |
+ * |---------|-----------------------------------------|------------|------------------------------|
+ * | Observe | any                                     | any        | run on any node: no label is written |
+ * | Enforce | no: no admission policy, or one without room for the TrafficWatch | any | run on any node |
+ * | Enforce | yes, or not known                       | Preferred  | run on unfit nodes           |
+ * | Enforce | yes                                     | AtCreation, with a policy that is older, or with more unfit nodes than the list holds | the same |
+ * | Enforce | yes, or not known                       | Required, AtCreation | find no node       |
+ *
+ * With a selector, the nodes that it leaves out take pods.
+ */
+export function describeAllUnfit(o: Observation, plan: Pick<Plan, 'avoided'>): string {
+  const which = o.view.outside.length === 0 ? 'every node' : 'every selected node';
+  if (modeOf(o.watch.spec) === 'Observe') {
+    return `${which} would be unfit: mode Observe writes no label, so pods run on any node`;
+  }
+  return `${which} is unfit: running pods are not moved, ${newPods(o, plan)}`;
+}
+
+function newPods(o: Observation, plan: Pick<Plan, 'avoided'>): string {
+  const hasOthers = o.view.outside.length > 0;
+  if (!getsAffinity(o)) return 'new pods run on any node, since no admission policy adds the node affinity';
+  if (onlyPrefers(o, plan)) {
+    return hasOthers
+      ? 'new pods prefer nodes that spec.nodeSelector leaves out, and may run on unfit nodes'
+      : 'new pods run on unfit nodes, since they only prefer fit ones';
+  }
+  return `new pods find ${hasOthers ? 'only nodes that spec.nodeSelector leaves out' : 'no node'}`;
+}
+
+/** False if the pods of a workload that the operator does not own are known to get no affinity. */
+function getsAffinity({ workload }: Observation): boolean {
+  if (workload?.placed.isOmitted === true) return false;
+  const reason = workload?.policy.reason;
+  return reason === undefined || reason === 'PolicyInstalled' || reason === 'PolicyUnreadable';
+}
+
+function onlyPrefers({ watch, workload }: Observation, { avoided }: Pick<Plan, 'avoided'>): boolean {
+  const placement = placementOf(watch.spec);
+  if (placement !== 'AtCreation') return placement === 'Preferred';
+  return workload?.policy.isOutdated === true || avoided?.isComplete === false;
+}
+
+/** Maximum number of decimals. A percent that still rounds to the threshold is as good as the threshold. */
+const DECIMALS_AT_MOST = 6;
+
+/**
+ * A percent for people: one decimal, or as many as show on which side of the threshold it is.
+ *
+ * | percent             | threshold | text            |
+ * |---------------------|-----------|-----------------|
+ * | 95.60602856761446   | 60        | 95.6 %          |
+ * | 60.004              | 60        | 60.004 %        |
+ * | 0.0037              | 20        | less than 0.1 % |
+ * | 0                   | 20        | 0 %             |
+ */
+export function percentText(percent: number, threshold: number): string {
+  if (percent > 0 && percent < 0.1 && threshold >= 0.1) return 'less than 0.1 %';
+  const side = Math.sign(percent - threshold);
+  for (let decimals = 1; decimals <= DECIMALS_AT_MOST; decimals += 1) {
+    const rounded = Number(percent.toFixed(decimals));
+    if (Math.sign(rounded - threshold) === side && (rounded !== 0 || percent === 0)) return `${rounded} %`;
+  }
+  return `${percent} %`;
+}
+
+/** The figure of a node for people: "95.6 % of 100 Mbit/s". '' without a percent. */
+export function figureText(usage: NodeUsage | undefined, threshold: number): string {
+  if (usage?.percent === undefined) return '';
+  const { percent, capacityBytesPerSecond: capacity } = usage;
+  const of = capacity === undefined ? '' : ` of ${formatCapacity(capacity).replace(/([A-Za-z]+)$/, ' $1/s')}`;
+  return `${percentText(percent, threshold)}${of}`;
+}
+
+/** A pod of the TrafficWatch's workload that a kubelet rejected, and that requires that its node is not unfit. */
+export interface Rejection {
+  readonly uid: string;
+  readonly pod: string;
+  readonly node: string;
+  /** When the pod failed, ms since the epoch by the node's clock; undefined where the kubelet did not say. */
+  readonly failedAt: number | undefined;
+}
+
+/** The events for rejected pods. */
+export interface RejectionDecision {
+  readonly events: readonly PlannedEvent[];
+  /** UIDs of all rejected pods: the input `seen` of the next decision. */
+  readonly seen: ReadonlySet<string>;
+}
+
+/**
+ * Rejections older than this get no event: ms. A failed pod stays until the pod garbage collector deletes it, and an
+ * operator that starts must not report old pods again. A new leader that takes over within 30 s still reports them.
+ */
+const NEWS_FOR_MS = 5 * 60_000;
+/** Maximum number of pods that an event names. A note holds 1 KiB; a pod name rarely has the maximum of 253 bytes. */
+const NAMED_AT_MOST = 5;
+
+/**
+ * One event for each unfit node whose kubelet rejected pods that were not seen before.
+ *
+ * | pod in `seen` | node is unfit | failed within 5 minutes | event                                           |
+ * |---------------|---------------|-------------------------|-------------------------------------------------|
+ * | yes           | any           | any                     | no                                              |
+ * | no            | no            | any                     | no: the affinity that failed is the user's own  |
+ * | no            | yes           | no                      | no                                              |
+ * | no            | yes           | yes, or not known       | yes                                             |
+ */
+export function decideRejections(input: {
+  rejections: readonly Rejection[];
+  seen: ReadonlySet<string>;
+  unfitNodes: ReadonlySet<string>;
+  now: number;
+}): RejectionDecision {
+  const news = input.rejections.filter(
+    ({ uid, node, failedAt = input.now }) =>
+      !input.seen.has(uid) && input.unfitNodes.has(node) && input.now - failedAt <= NEWS_FOR_MS,
+  );
+  const nodes = [...new Set(news.map(({ node }) => node))].sort();
+  const podsOn = (of: string): string[] => news.filter(({ node }) => node === of).map(({ pod }) => pod);
+  return {
+    events: nodes.map((node) => eventOf(node, podsOn(node).sort())),
+    seen: new Set(input.rejections.map(({ uid }) => uid)),
+  };
+}
+
+function eventOf(node: string, pods: readonly string[]): PlannedEvent {
+  const note =
+    `the kubelet of node ${node} restarted while the node was unfit and rejected ${pods.length} ` +
+    `pod${pods.length === 1 ? '' : 's'}, whose required node affinity no longer matched: ${firstOf(pods, NAMED_AT_MOST)}; ` +
+    'set spec.placement to Preferred, or move pods before maintenance (kubectl drain)';
+  return { type: 'Warning', reason: Reason.PodsRejected, note };
 }

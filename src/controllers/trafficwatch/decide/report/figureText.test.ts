@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { usage } from '../../../testing/observations.ts';
-import { figureText, percentText } from './figureText.ts';
+import { usage } from '../../testing/observations.ts';
+import { figureText, percentText } from './events.ts';
 
 describe('percentText', () => {
   it.each([

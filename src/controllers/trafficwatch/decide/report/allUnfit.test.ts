@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PolicyState } from '../../../observe/observation.ts';
+import type { PolicyState } from '../../observe/observation.ts';
 import {
   aForeignWatch,
   anObservation,
@@ -7,8 +7,8 @@ import {
   aWorkload,
   pass,
   type WatchChanges,
-} from '../../../testing/observations.ts';
-import { eventsOf } from '../../../testing/settled.ts';
+} from '../../testing/observations.ts';
+import { eventsOf } from '../../testing/settled.ts';
 
 const INSTALLED: PolicyState = { reason: 'PolicyInstalled', message: '' };
 const MISSING: PolicyState = { reason: 'PolicyMissing', message: 'none' };

@@ -12,7 +12,7 @@ import { eventsOf, settled } from '../../testing/settled.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
-import { decideEvents } from './transitions.ts';
+import { decideEvents } from './events.ts';
 
 describe('decideEvents', () => {
   const events = (o: Observation) => eventsOf(o).map((e) => `${e.type} ${e.reason}`);
