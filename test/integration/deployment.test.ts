@@ -3,10 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Placement } from '../../src/api/trafficwatch/spec/placement.ts';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
 import { FIELD_MANAGER } from '../../src/controllers/trafficwatch/names.ts';
-import {
-  renderDeployment,
-  type WithDeployment,
-} from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
+import { renderDeployment, type WithDeployment } from '../../src/controllers/trafficwatch/decide/deployment.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { expectApplied } from '../harness/applied.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';

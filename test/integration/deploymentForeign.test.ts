@@ -1,10 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
-import {
-  renderDeployment,
-  type WithDeployment,
-} from '../../src/controllers/trafficwatch/decide/deployment/deployment.ts';
+import { renderDeployment, type WithDeployment } from '../../src/controllers/trafficwatch/decide/deployment.ts';
 import { reconcile } from '../../src/controllers/trafficwatch/reconcile.ts';
 import { aWatch, KEY } from '../../src/controllers/trafficwatch/testing/observations.ts';
 import { aScene, type Scene } from '../../src/controllers/trafficwatch/testing/scene.ts';

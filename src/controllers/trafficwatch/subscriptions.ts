@@ -9,7 +9,7 @@ import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';
 import { watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
-import { isOwnedBy } from './decide/deployment/deployment.ts';
+import { isOwnedBy } from './decide/deployment.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 import type { Demands } from './observe/demands.ts';
 import { claimedKeys } from './model/labelKeys.ts';

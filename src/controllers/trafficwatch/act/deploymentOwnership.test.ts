@@ -6,7 +6,7 @@ import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { entryOf, fieldsOf } from '../../../runtime/testing/fakeApi/fieldOwners.ts';
-import { renderDeployment } from '../decide/deployment/deployment.ts';
+import { renderDeployment } from '../decide/deployment.ts';
 import { ownersBefore, prepareOwnership } from './deploymentOwnership.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
 

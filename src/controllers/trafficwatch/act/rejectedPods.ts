@@ -10,7 +10,7 @@ import { PODS } from '../../../runtime/client/resources.ts';
 import { sideOfLabel } from '../model/label.ts';
 import { decideRejections, type Rejection } from '../decide/report/events.ts';
 import { workloadSelectorOf } from '../decide/workload/podSelector.ts';
-import { requiredKeys } from '../model/requiredKeys.ts';
+import { requiredKeys } from '../model/affinity.ts';
 import type { Observation } from '../observe/observation.ts';
 
 /** Name of the index of rejected pods by their namespace and the label keys that they require. */

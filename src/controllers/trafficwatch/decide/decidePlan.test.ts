@@ -11,7 +11,7 @@ import {
   NOW,
   pass,
 } from '../testing/observations.ts';
-import { renderDeployment } from './deployment/deployment.ts';
+import { renderDeployment } from './deployment.ts';
 import { decidePlan } from './decidePlan.ts';
 
 const OLD = 'old.traffic.example.com/unfit';

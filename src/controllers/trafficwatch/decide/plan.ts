@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../../api/labelSelector.ts';
 import type { Planned } from '../../../api/trafficwatch/planned.ts';
 import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import type { DeploymentDecision } from './deployment/deployment.ts';
+import type { DeploymentDecision } from './deployment.ts';
 import type { ContendedLabel } from './labels/labelContention.ts';
 import type { LabelRef, LabelChanges } from '../model/label.ts';
 import type { Breaker } from './verdict/breaker.ts';

@@ -8,7 +8,7 @@ import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch
 import type { NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { TargetRef } from '../../../api/trafficwatch/spec/workload.ts';
-import { ownerReferenceOf, type WithDeployment } from '../decide/deployment/deployment.ts';
+import { ownerReferenceOf, type WithDeployment } from '../decide/deployment.ts';
 import { FINALIZER } from '../names.ts';
 import { labelKeysOf, type Claim } from '../model/labelKeys.ts';
 import type { ForeignWorkload, NodeView, Observation, PassView } from '../observe/observation.ts';

@@ -1,6 +1,6 @@
 import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch/schema.ts';
 import { decidePlan } from '../decide/decidePlan.ts';
-import { hasDeployment } from '../decide/deployment/deployment.ts';
+import { hasDeployment } from '../decide/deployment.ts';
 import { decideStatus } from '../decide/report/status.ts';
 import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
 import { decideEvents } from '../decide/report/events.ts';

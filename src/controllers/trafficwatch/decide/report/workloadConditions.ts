@@ -5,7 +5,7 @@ import { POD_PLACEMENT_NAME } from '../../../../api/podplacement/schema.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import type { Draft } from './measurementConditions.ts';
 import type { ForeignWorkload, Observation, Placed, Target } from '../../observe/observation.ts';
-import { fitRequirement } from '../deployment/affinity.ts';
+import { fitRequirement } from '../../model/affinity.ts';
 import type { Plan } from '../plan.ts';
 import { isPlacedAs, MOST_PLACEMENT_BYTES } from '../workload/podPlacement.ts';
 import { LASTING_MS, type BlockedDecision } from '../workload/blockedPods.ts';

@@ -2,7 +2,7 @@ import type { V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import type { IndexFunctions } from '../../../../runtime/cache/store.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import type { WaitingPod } from '../observation.ts';
-import { requiredKeys } from '../../model/requiredKeys.ts';
+import { requiredKeys } from '../../model/affinity.ts';
 
 /** Name of the index of waiting pods by their namespace. */
 export const BY_NAMESPACE = 'namespace';

@@ -1,9 +1,9 @@
 import type { V1Deployment, V1DeploymentSpec, V1OwnerReference } from '@kubernetes/client-node';
-import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
-import { GROUP, VERSION, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
-import { OWNER } from '../../../contract/labels.ts';
-import { withFitNodes } from './affinity.ts';
-import { decideReplicas, type ContestedReplicas } from '../../model/replicas.ts';
+import { placementOf } from '../../../api/trafficwatch/spec/placement.ts';
+import { GROUP, VERSION, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { OWNER } from '../../contract/labels.ts';
+import { withFitNodes } from '../model/affinity.ts';
+import { decideReplicas, type ContestedReplicas } from '../model/replicas.ts';
 
 /** How long a Deployment waits for monitoring data before it is created without: ms. */
 export const WAIT_FOR_DATA_MS = 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aDeployment, aWatch, KEY } from '../../testing/observations.ts';
+import { aDeployment, aWatch, KEY } from '../testing/observations.ts';
 import { isOwnedBy, renderDeployment } from './deployment.ts';
 
 describe('renderDeployment', () => {
