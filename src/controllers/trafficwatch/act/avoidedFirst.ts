@@ -3,9 +3,8 @@ import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { Plan } from '../decide/plan.ts';
-import { placementEntryOf } from '../decide/workload/podPlacement.ts';
+import { placementEntryOf, namesBeforeLabels } from '../decide/workload/podPlacement.ts';
 import type { PodPlacements } from './podPlacements.ts';
-import { namesBeforeLabels } from '../decide/workload/avoidedNodes.ts';
 
 /**
  * How long the names precede the labels: ms. The API server's policy reads PodPlacements from a cache that is some

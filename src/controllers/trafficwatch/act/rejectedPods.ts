@@ -9,7 +9,7 @@ import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
 import { sideOfLabel } from '../model/label.ts';
 import { decideRejections, type Rejection } from '../decide/report/events.ts';
-import { workloadSelectorOf } from '../decide/workload/podSelector.ts';
+import { workloadSelectorOf } from '../decide/workload/podPlacement.ts';
 import { requiredKeys } from '../model/affinity.ts';
 import type { Observation } from '../observe/observation.ts';
 

@@ -11,9 +11,8 @@ import { decideDeployment, hasDeployment, waitingSinceOf, type DeploymentDecisio
 import { decideContention } from './labels/labelContention.ts';
 import type { LabelRef } from '../model/label.ts';
 import { decideNodeLabels } from './labels/nodeLabels.ts';
-import { avoidedNodesOf } from './workload/avoidedNodes.ts';
+import { avoidedNodesOf, podSelectorOf } from './workload/podPlacement.ts';
 import { decideBlockedPods } from './workload/blockedPods.ts';
-import { podSelectorOf } from './workload/podSelector.ts';
 import { NOTHING, wasDecided, selectsNone, type Plan, type Stall } from './plan.ts';
 import { decideVerdicts } from './verdict/verdict.ts';
 import { countVerdicts } from './verdict/nodeVerdict.ts';

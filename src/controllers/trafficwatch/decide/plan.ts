@@ -6,7 +6,7 @@ import type { DeploymentDecision } from './deployment.ts';
 import type { ContendedLabel } from './labels/labelContention.ts';
 import type { LabelRef, LabelChanges } from '../model/label.ts';
 import type { Breaker } from './verdict/breaker.ts';
-import type { AvoidedNodes } from './workload/avoidedNodes.ts';
+import type { AvoidedNodes } from './workload/podPlacement.ts';
 import type { BlockedDecision } from './workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts, type NodeVerdict } from './verdict/nodeVerdict.ts';
 import type { PassView } from '../observe/observation.ts';

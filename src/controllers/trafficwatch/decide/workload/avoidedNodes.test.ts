@@ -13,7 +13,7 @@ import {
 } from '../../testing/observations.ts';
 import { eventsOf, statusOf } from '../../testing/settled.ts';
 import { decidePlan } from '../decidePlan.ts';
-import { namesBeforeLabels } from './avoidedNodes.ts';
+import { namesBeforeLabels } from './podPlacement.ts';
 
 const podSelector = { matchLabels: { app: 'db' } };
 const AT_CREATION: WatchChanges = { placement: 'AtCreation' };

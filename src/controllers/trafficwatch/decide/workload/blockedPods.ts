@@ -3,7 +3,7 @@ import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/bl
 import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import type { Observation, WaitingPod } from '../../observe/observation.ts';
 import { blockingKeys } from '../../model/labelKeys.ts';
-import { workloadSelectorOf } from './podSelector.ts';
+import { workloadSelectorOf } from './podPlacement.ts';
 
 /** How long a pod must be blocked for the condition NoFitNode: ms. A rollout or a scale-up may wait for seconds. */
 export const LASTING_MS = 60_000;

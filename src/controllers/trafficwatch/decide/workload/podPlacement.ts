@@ -9,6 +9,87 @@ import { PLACEMENTS, placementOf } from '../../../../api/trafficwatch/spec/place
 import { readStatus } from '../../../../api/trafficwatch/status.ts';
 import { isEqual } from '../../../../runtime/apply/mergePatch.ts';
 import { isTerminating } from '../../../../runtime/status/terminating.ts';
+import type { SelectorLike } from '../../../../api/labelMatcher.ts';
+import type { LabelSelector } from '../../../../api/labelSelector.ts';
+import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
+import type { Observation } from '../../observe/observation.ts';
+import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
+import { createLastSide } from '../labels/lastVerdict.ts';
+import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
+
+/**
+ * Returns the selector of the pods that the admission policy gives the node affinity, for `status.podSelector`.
+ *
+ * | spec        | target                        | result                                       |
+ * |-------------|-------------------------------|----------------------------------------------|
+ * | deployment  |                               | none: the Deployment's template has the affinity |
+ * | podSelector |                               | the selector                                 |
+ * | targetRef   | found                         | its selector                                 |
+ * | targetRef   | absent, and its kind defines its pods (Job) | that selector                             |
+ * | targetRef   | absent or cannot be read, as in the status | the last selector: a target that is deleted and created again gets its pods protected from the first |
+ * | targetRef   | absent or cannot be read, and not the target in the status | none                         |
+ * | targetRef   | known to have no pods, or no such kind   | none                              |
+ */
+export function podSelectorOf({ watch, workload }: Observation): LabelSelector | undefined {
+  const { spec, status } = watch;
+  if (spec.podSelector !== undefined) return spec.podSelector;
+  const target = workload?.target;
+  if (target === undefined || target.selector !== undefined) return target?.selector;
+  if (target.expected !== undefined) return target.expected;
+  const isSilent = target.reason === 'TargetNotFound' || target.reason === 'TargetUnreadable';
+  return isSilent && isSame(status?.target, spec.targetRef) ? status?.podSelector : undefined;
+}
+
+/** The pods of the workload, whoever owns it. Undefined if they are not known. */
+export function workloadSelectorOf(o: Observation): SelectorLike | undefined {
+  return o.watch.spec.deployment?.selector ?? podSelectorOf(o);
+}
+
+function isSame(a: TargetRef | undefined, b: TargetRef | undefined): boolean {
+  return a?.apiVersion === b?.apiVersion && a?.kind === b?.kind && a?.name === b?.name;
+}
+
+/** The nodes that new pods avoid by name. */
+export interface AvoidedNodes {
+  /** In alphabetical order, AVOIDED_AT_MOST at most. */
+  readonly names: readonly string[];
+  /** False if more nodes are unfit. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * The nodes that the admission policy excludes for pods that are created now, for `status.avoidedNodes`.
+ *
+ * | placement  | unfit nodes               | result                                                |
+ * |------------|---------------------------|-------------------------------------------------------|
+ * | not AtCreation | any                   | undefined                                             |
+ * | AtCreation | none                      | no names: pods only prefer fit nodes                  |
+ * | AtCreation | AVOIDED_AT_MOST at most   | all of them                                           |
+ * | AtCreation | more                      | the first by name, so that the list is steady; the others are avoided only by preference |
+ *
+ * @param verdicts one for each node of the observation, in the same order. A verdict without a side leaves the label as
+ *   it is, so the label counts.
+ */
+export function avoidedNodesOf(o: Observation, verdicts: readonly NodeVerdict[]): AvoidedNodes | undefined {
+  if (placementOf(o.watch.spec) !== 'AtCreation') return undefined;
+  const lastSide = createLastSide(o);
+  const unfit = o.view.nodes.filter((node, place) => (verdicts[place]?.side ?? lastSide(node)) === 'above');
+  const names = unfit.map(({ name }) => name).sort();
+  return { names: names.slice(0, AVOIDED_AT_MOST), isComplete: names.length <= AVOIDED_AT_MOST };
+}
+
+/**
+ * Returns the names to write before the labels: the names in the status, and the nodes that turn unfit. Without them, a pod
+ * that is created between the label and the status could run on a node that has the label already.
+ *
+ * @param before the names of the status
+ * @returns undefined if the status names every node that is unfit
+ */
+export function namesBeforeLabels(before: readonly string[], { names }: AvoidedNodes): string[] | undefined {
+  if (names.every((name) => before.includes(name))) return undefined;
+  const others = before.filter((name) => !names.includes(name));
+  return [...names, ...others].slice(0, AVOIDED_AT_MOST).sort();
+}
 
 /**
  * The largest spec of a PodPlacement: bytes of JSON. etcd takes 1.5 MiB in a request, and the object must stay below
