@@ -5,7 +5,7 @@ import { FINALIZER } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
 import { aForeignWatch, pass } from '../testing/observations.ts';
 import { aScene, followWatches, writesOf, type Scene } from '../testing/scene.ts';
-import { NAMES_PRECEDE_LABELS_MS } from './avoidedFirst.ts';
+import { NAMES_PRECEDE_LABELS_MS } from './act.ts';
 
 const STATUS = 'patch TrafficWatch/status';
 const NODE = 'patch Node';
