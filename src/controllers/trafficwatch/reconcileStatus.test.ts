@@ -2,8 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { TrafficWatch, TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import type { Call } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { hangOn, refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
-import { PROGRESS_EVERY_MS } from './act/progress.ts';
-import { reconcile } from './reconcile.ts';
+import { PROGRESS_EVERY_MS, reconcile } from './reconcile.ts';
 import { aDeployment, aWatch, KEY, pass } from './testing/observations.ts';
 import { aNode, aScene, followWatches, writesOf, type Scene } from './testing/scene.ts';
 
