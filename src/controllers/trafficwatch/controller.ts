@@ -37,7 +37,7 @@ import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
 import { WatchLimits, type Limits } from './observe/watchLimits.ts';
 import { PodRejections } from './act/rejectedPods.ts';
-import { sweepOrphans } from './act/sweep.ts';
+import { sweepOrphans } from './cleanup.ts';
 
 /** The only key in the work queue of the sweep. */
 const SWEEP = 'orphans';

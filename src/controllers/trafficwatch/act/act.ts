@@ -177,19 +177,12 @@ export async function act(o: Observation, plan: Plan, writers: Writers): Promise
  */
 export const NAMES_PRECEDE_LABELS_MS = 1_000;
 
-interface Writers {
-  readonly clock: Pick<Clock, 'sleep'>;
-  readonly statuses: Pick<StatusWriter<TrafficWatch>, 'newest' | 'write'>;
-  readonly placements: Pick<PodPlacements, 'placedOf' | 'sync'>;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * With AtCreation: writes the names of nodes that turn unfit into the status and the PodPlacement, and resolves when the
  * policy uses them, so that their labels can be written. A failed write is ignored, and so is one that waits because the
  * namespace has changed too often: a label that comes too late would be worse, and the status at the end has the names too.
  */
-export async function nameUnfitFirst(about: TrafficWatch, { avoided }: Plan, writers: Writers): Promise<void> {
+async function nameUnfitFirst(about: TrafficWatch, { avoided }: Plan, writers: Writers): Promise<void> {
   if (avoided === undefined) return;
   const { clock, statuses, placements, signal } = writers;
   const key = keyOf(about);

@@ -113,10 +113,9 @@ function excludesNames({ matchFields = [] }: V1NodeSelectorTerm): boolean {
   return matchFields.some(({ operator }) => operator === 'NotIn');
 }
 
-/** A term without expressions and fields matches no node: https://kubernetes.io/docs/reference/kubernetes-api/. */
-function canMatchNode({ matchExpressions = [], matchFields = [] }: V1NodeSelectorTerm): boolean {
-  const isEmpty = matchExpressions.length + matchFields.length === 0;
-  return !isEmpty && !matchExpressions.some(({ key, operator }) => key === TEMPLATE_NODE && operator === 'In');
+function canMatchNode(term: V1NodeSelectorTerm): boolean {
+  const isSimulated = term.matchExpressions?.some(({ key, operator }) => key === TEMPLATE_NODE && operator === 'In');
+  return !isEmptyTerm(term) && isSimulated !== true;
 }
 
 function keysOf({ matchExpressions = [] }: V1NodeSelectorTerm): Set<string> {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { RetryError } from '../../../runtime/client/errors.ts';
-import { refusal } from '../../../runtime/testing/fakeApi/fakeApi.ts';
-import { refuseOn } from '../../../runtime/testing/fakeApi/overrides.ts';
-import { sweepOrphans } from './sweep.ts';
-import { aWatch, KEY } from '../testing/observations.ts';
-import { aNode, aScene, writesOf, type Scene } from '../testing/scene.ts';
+import { RetryError } from '../../runtime/client/errors.ts';
+import { refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
+import { refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
+import { sweepOrphans } from './cleanup.ts';
+import { aWatch, KEY } from './testing/observations.ts';
+import { aNode, aScene, writesOf, type Scene } from './testing/scene.ts';
 
 const ORPHAN = 'gone.traffic.example.com/unfit';
 
