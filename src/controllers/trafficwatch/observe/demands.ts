@@ -6,11 +6,9 @@ import { minHoldOf } from '../../../api/trafficwatch/spec/passes.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { DEFAULT_KEY, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
 import type { PassDemand } from '../../../usage/pass/feed.ts';
-import { Depths } from './reading/depths.ts';
 import { readingNeedOf } from './reading/readingNeed.ts';
 import type { NodeLookup } from './reading/specCapacities.ts';
 import { labelKeysOf } from '../model/labelKeys.ts';
-import { Tally } from './tally.ts';
 
 /** Characters of `false`, the longest value of a label. */
 const LONGEST_VALUE = 5;
@@ -96,5 +94,67 @@ export class Demands implements PassDemand {
         : [this.#selectors.add(JSON.stringify(selector), () => createLabelMatcher(selector))]),
     ];
     return () => removals.forEach((remove) => remove());
+  }
+}
+
+/** Values by a text that stands for each. A value stays as long as somebody needs it. */
+export class Tally<V> {
+  readonly #entries = new Map<string, { readonly value: V; needed: number }>();
+  #values: ReadonlyMap<string, V> | undefined;
+
+  /** All values by their texts. The same map until a value is added or removed; never changed in place. */
+  get values(): ReadonlyMap<string, V> {
+    this.#values ??= new Map([...this.#entries].map(([text, { value }]) => [text, value]));
+    return this.#values;
+  }
+
+  /**
+   * Counts a need.
+   * @param create creates the value if nobody has needed it yet
+   * @returns a function that ends the need. Call it once.
+   */
+  add(text: string, create: () => V): () => void {
+    const entry = this.#entryOf(text, create);
+    entry.needed++;
+    return () => {
+      if (--entry.needed > 0) return;
+      this.#entries.delete(text);
+      this.#values = undefined;
+    };
+  }
+
+  #entryOf(text: string, create: () => V): { readonly value: V; needed: number } {
+    const known = this.#entries.get(text);
+    if (known !== undefined) return known;
+    const entry = { value: create(), needed: 0 };
+    this.#entries.set(text, entry);
+    this.#values = undefined;
+    return entry;
+  }
+}
+
+/** Counts how many passes of each reading are needed. */
+export class Depths {
+  /** By the key of the reading: how many need so many passes, by their number. */
+  readonly #needed = new Map<string, number[]>();
+
+  /**
+   * Counts a need.
+   * @returns a function that ends the need. Call it once.
+   */
+  add(key: string, passes: number): () => void {
+    const needed = this.#needed.get(key) ?? [];
+    this.#needed.set(key, needed);
+    needed[passes] = (needed[passes] ?? 0) + 1;
+    return () => {
+      needed[passes] = (needed[passes] ?? 0) - 1;
+      while (needed.length > 0 && !needed.at(-1)) needed.pop();
+      if (needed.length === 0) this.#needed.delete(key);
+    };
+  }
+
+  /** The most passes that anybody needs; 0 if nobody needs the reading. */
+  of(key: string): number {
+    return Math.max((this.#needed.get(key)?.length ?? 0) - 1, 0);
   }
 }
