@@ -39,7 +39,7 @@ export const TENANTS: readonly Break[] = [
   },
   {
     promise: 'A namespace takes from no other the readings within its equal share, however old its TrafficWatches are.',
-    file: 'src/controllers/trafficwatch/observe/reading/fairShare.ts',
+    file: 'src/controllers/trafficwatch/observe/reading/readingLimits.ts',
     find: 'level: within.add(wanting.need, share) ? within.cost : all.cost',
     replace: 'level: 0',
     test: {

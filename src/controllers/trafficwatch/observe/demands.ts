@@ -6,8 +6,7 @@ import { minHoldOf } from '../../../api/trafficwatch/spec/passes.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { DEFAULT_KEY, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
 import type { PassDemand } from '../../../usage/pass/feed.ts';
-import { readingNeedOf } from './reading/readingNeed.ts';
-import type { NodeLookup } from './reading/specCapacities.ts';
+import { readingNeedOf, type NodeLookup } from './reading/readingOf.ts';
 import { labelKeysOf } from '../model/labelKeys.ts';
 
 /** Characters of `false`, the longest value of a label. */

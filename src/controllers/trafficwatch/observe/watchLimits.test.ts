@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TrafficWatch, TrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import { aWatch } from '../testing/observations.ts';
-import { readingNeedOf } from './reading/readingNeed.ts';
+import { readingNeedOf } from './reading/readingOf.ts';
 import { WatchLimits, type LimitChange } from './watchLimits.ts';
 
 const READINGS = { perNamespace: 100, inCluster: 400 };

@@ -5,7 +5,7 @@ import { sameSpec } from '../../../runtime/controller/sameSpec.ts';
 import type { LimitProblem } from './observation.ts';
 import { Oldest, type Entry, type Shift } from './oldest.ts';
 import { ReadingLimits, type MostReadings } from './reading/readingLimits.ts';
-import type { ReadingNeed } from './reading/readingNeed.ts';
+import type { ReadingNeed } from './reading/readingOf.ts';
 
 /** The limits on the TrafficWatches that the operator decides. */
 export interface Limits {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_KEY } from '../../../../usage/evaluate/reading.ts';
-import { costOfAll, equalShare, fitting, sharedFairly, type Wanting } from './fairShare.ts';
+import { costOfAll, equalShare, fitting, sharedFairly, type Wanting } from './readingLimits.ts';
 
 const NAMESPACES = ['a', 'b', 'c', 'd'];
 

@@ -4,7 +4,7 @@ import type { TrafficWatchSpec } from '../../../../api/trafficwatch/schema.ts';
 import { trimNode, type CachedNode } from '../../../../nodes/cachedNode.ts';
 import { parseCapacity } from '../../../../usage/evaluate/capacity.ts';
 import { aWatch } from '../../testing/observations.ts';
-import { specCapacitiesOf } from './specCapacities.ts';
+import { specCapacitiesOf } from './readingOf.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 const pool = (name: string, value: string): CapacityEntry => ({ nodeSelector: { matchLabels: { pool: name } }, value });
