@@ -1,5 +1,5 @@
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
-import { readKinds } from './observe/workload/target.ts';
+import { readKinds } from './observe/workload/targets.ts';
 import { KEEP_VERBS, NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
 
 const GROUP = 'traffic.example.com';

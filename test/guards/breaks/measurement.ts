@@ -205,7 +205,7 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'Pods of every revision of a target get the affinity, whatever hash its scale names.',
-    file: 'src/controllers/trafficwatch/observe/workload/revisions.ts',
+    file: 'src/controllers/trafficwatch/observe/workload/targets.ts',
     find: "  'rollouts-pod-template-hash',\n",
     replace: '',
     test: {

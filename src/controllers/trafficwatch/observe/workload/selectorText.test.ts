@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSelectorText } from './selectorText.ts';
+import { parseSelectorText } from './targets.ts';
 
 describe('parseSelectorText', () => {
   it.each<[string, object[]]>([

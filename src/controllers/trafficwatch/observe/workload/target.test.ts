@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
 import { ApiError, TransportError } from '../../../../runtime/client/errors.ts';
 import type { TransportRequest } from '../../../../runtime/client/transport.ts';
-import { readTarget } from './target.ts';
+import { readTarget } from './targets.ts';
 
 const selector = { matchLabels: { app: 'web' } };
 

@@ -4,8 +4,7 @@ import type { Informer } from '../../../../runtime/cache/informer.ts';
 import { Store } from '../../../../runtime/cache/store.ts';
 import { whenAborted } from '../../../../runtime/process/abort.ts';
 import { FakeClock } from '../../../../runtime/process/clock.ts';
-import { waitingPodIndexes, type CachedWaitingPod } from './waitingPod.ts';
-import { WaitingPods } from './waitingPods.ts';
+import { waitingPodIndexes, WaitingPods, type CachedWaitingPod } from './waitingPods.ts';
 
 const waiting = { name: 'db-0', labels: { app: 'db' }, keys: ['db.traffic.example.com/unfit'], since: 0 };
 const POD: CachedWaitingPod = { metadata: { name: 'db-0', namespace: 'shop' }, waiting };
