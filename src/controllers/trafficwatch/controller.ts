@@ -14,14 +14,12 @@ import { createOverlay, type OverlaidCache, type Overlay } from '../../runtime/c
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { Writers } from './act/act.ts';
-import type { AllowedDeployments } from './model/allowed.ts';
+import type { AllowedDeployments, Sources } from './observe/observe.ts';
 import { CrdCheck } from './observe/crd/crdCheck.ts';
-import { LabelWrites } from './observe/labelWrites.ts';
+import { LabelWrites, LabelTimes } from './observe/labelHistory.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { Demands } from './observe/demands.ts';
-import type { Sources } from './observe/observe.ts';
-import { LabelTimes } from './observe/labelTimes.ts';
 import { PassMemory } from './observe/passMemory.ts';
 import { PassViews } from './observe/passViews.ts';
 import { readingNeedOf, type ReadingNeed, type NodeLookup } from './observe/reading/readingOf.ts';

@@ -13,7 +13,7 @@ import { isOwnedBy } from './decide/deployment.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 import type { Demands } from './observe/demands.ts';
 import { claimedKeys } from './model/labelKeys.ts';
-import type { LabelTimes } from './observe/labelTimes.ts';
+import type { LabelTimes } from './observe/labelHistory.ts';
 import { BY_LABEL_KEY, type Sources } from './observe/observe.ts';
 import type { PassMemory } from './observe/passMemory.ts';
 import type { LimitChange, WatchLimits } from './observe/watchLimits.ts';

@@ -9,7 +9,7 @@ import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenB
 import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
 import type { LabelRef, LabelChange, LabelChanges } from '../model/label.ts';
 import type { Progress } from '../decide/report/status.ts';
-import type { LabelWrites } from '../observe/labelWrites.ts';
+import type { LabelWrites } from '../observe/labelHistory.ts';
 
 /**
  * Maximum number of parallel patches. Less than the parallel calls of the transport, so that the writes of a

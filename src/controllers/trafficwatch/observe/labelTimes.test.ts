@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { aNode } from '../testing/scene.ts';
-import { LabelTimes } from './labelTimes.ts';
+import { LabelTimes } from './labelHistory.ts';
 
 const [WEB, API, BATCH] = ['web', 'api', 'batch'].map((name) => `${name}.traffic.example.com/unfit`) as [
   string,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LabelWrites } from './labelWrites.ts';
+import { LabelWrites } from './labelHistory.ts';
 import { KEY } from '../testing/observations.ts';
 import { aNode } from '../testing/scene.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aForeignWatch, aWatch } from '../testing/observations.ts';
-import { deploymentProblem } from './allowed.ts';
+import { deploymentProblem } from './observe.ts';
 
 describe('a TrafficWatch shop/web with spec.deployment', () => {
   it.each([
