@@ -1,7 +1,7 @@
 import type { EventsV1Event, V1CustomResourceDefinition, V1JSONSchemaProps } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
-import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crd/crdCheck.ts';
+import { PUBLISHED_AFTER_MS } from '../../src/controllers/trafficwatch/observe/crdFields.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { untilQuiet } from '../harness/audit.ts';
 import { measured } from '../harness/measured.ts';

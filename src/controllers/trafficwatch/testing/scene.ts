@@ -27,7 +27,7 @@ import { BY_LABEL_KEY, type Sources } from '../observe/observe.ts';
 import { NO_READINGS } from '../../../usage/evaluate/reading.ts';
 import { PassMemory } from '../observe/passMemory.ts';
 import { PassViews } from '../observe/passViews.ts';
-import { SpecMemory } from '../observe/crd/specMemory.ts';
+import { SpecMemory } from '../observe/crdFields.ts';
 import type { Dependencies } from '../reconcile.ts';
 import { failedPodIndexes, PodRejections, type FailedPod } from '../act/rejectedPods.ts';
 import { MirroredStore, wholeNode } from './mirroredStore.ts';

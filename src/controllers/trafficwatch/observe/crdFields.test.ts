@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../../runtime/process/clock.ts';
-import { ApiError, TransportError } from '../../../../runtime/client/errors.ts';
-import type { TransportRequest } from '../../../../runtime/client/transport.ts';
-import { CrdCheck, LOOK_EVERY_MS, PUBLISHED_AFTER_MS } from './crdCheck.ts';
-import { trafficWatchSchema, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
-import { FINALIZER } from '../../names.ts';
-import { reconcile } from '../../reconcile.ts';
-import { aWatch, KEY, NOW } from '../../testing/observations.ts';
-import { aScene, writesOf, type Scene } from '../../testing/scene.ts';
+import { FakeClock } from '../../../runtime/process/clock.ts';
+import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
+import type { TransportRequest } from '../../../runtime/client/transport.ts';
+import { CrdCheck, LOOK_EVERY_MS, PUBLISHED_AFTER_MS } from './crdFields.ts';
+import { trafficWatchSchema, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { FINALIZER } from '../names.ts';
+import { reconcile } from '../reconcile.ts';
+import { aWatch, KEY, NOW } from '../testing/observations.ts';
+import { aScene, writesOf, type Scene } from '../testing/scene.ts';
 
 const GROUP_VERSION = 'apis/traffic.example.com/v1alpha1';
 const KIND = { group: 'traffic.example.com', version: 'v1alpha1', kind: 'TrafficWatch' };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
-import { NODES } from '../../../../runtime/client/resources.ts';
-import { reconcile } from '../../reconcile.ts';
-import { aWatch, KEY } from '../../testing/observations.ts';
-import { aNode, aScene, writesOf, type Scene } from '../../testing/scene.ts';
-import { SpecMemory } from './specMemory.ts';
+import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { NODES } from '../../../runtime/client/resources.ts';
+import { reconcile } from '../reconcile.ts';
+import { aWatch, KEY } from '../testing/observations.ts';
+import { aNode, aScene, writesOf, type Scene } from '../testing/scene.ts';
+import { SpecMemory } from './crdFields.ts';
 
 const WORKERS = { matchLabels: { role: 'worker' } };
 const metadata = (generation: number, uid = 'uid-web') => ({ uid, generation });
