@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LabelSets, valueIn } from './labelSets.ts';
+import { LabelSets, valueIn } from './cachedNode.ts';
 
 const all = (): boolean => true;
 

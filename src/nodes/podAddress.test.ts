@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { podAddressOf } from './podAddress.ts';
+import { podAddressOf } from './nodeNames.ts';
 
 const NODE = { addresses: ['host1', '192.0.2.1', 'fd00::1'], podCIDRs: ['10.244.1.0/24', 'fd00:10:244::/64'] };
 

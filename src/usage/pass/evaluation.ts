@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { KnownNode } from '../../nodes/nodeNames.ts';
-import { podAddressOf } from '../../nodes/podAddress.ts';
+import { podAddressOf, type KnownNode } from '../../nodes/nodeNames.ts';
 import { Turns } from '../../runtime/controller/turns.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
 import type { DeviceFilter, DeviceFilters } from '../evaluate/devices/deviceFilter.ts';

@@ -98,7 +98,7 @@ export const DEVICES: readonly Break[] = [
   },
   {
     promise: 'The eth0 of a pod is not measured as the network of its node.',
-    file: 'src/nodes/podAddress.ts',
+    file: 'src/nodes/nodeNames.ts',
     find: 'podCIDRs.find((each) => contains(each, address))',
     replace: 'podCIDRs.find((each) => each === address)',
     test: {

@@ -11,8 +11,7 @@ import {
 import { MOST_PASSES, passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import { createLabelMatcher, type LabelMatcher } from '../../../../api/labelMatcher.ts';
 import { capacityOf, type CapacityEntry } from '../../../../api/trafficwatch/spec/capacity.ts';
-import { HOSTNAME_LABEL, labelOf, type CachedNode } from '../../../../nodes/cachedNode.ts';
-import type { LabelSet } from '../../../../nodes/labelSets.ts';
+import { HOSTNAME_LABEL, labelOf, type CachedNode, type LabelSet } from '../../../../nodes/cachedNode.ts';
 import type { StatedCapacity } from '../../../../nodes/statedCapacity.ts';
 
 /** The figures that a TrafficWatch needs. */
