@@ -6,10 +6,10 @@ import {
   LEAST_SAMPLES_PER_WINDOW,
   tellingLag,
   windowIsTooShort,
+  describeUnattributed,
   type Snapshot,
   type Unread,
 } from '../../../../usage/evaluate/snapshot.ts';
-import { describeUnattributed } from '../../../../usage/evaluate/unattributedSeries.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { passFailureReason } from '../verdict/verdict.ts';
 import { selectsNone } from '../plan.ts';
