@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { capacityDrop, describeDrop, isAboveForDrop } from './capacityDrop.ts';
-import type { CountedDevice } from './devices/nodeDevices.ts';
+import type { CountedDevice } from './devices/devices.ts';
 import { FactSamples, NodeSamples, type DeviceSamples } from '../series/nodeSamples.ts';
 import type { NodeUsage } from './percent.ts';
 

@@ -1,5 +1,5 @@
 import { formatCapacity } from './capacity.ts';
-import type { NodeDevices } from './devices/nodeDevices.ts';
+import type { NodeDevices } from './devices/devices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { CapacityDrop, NodeUsage } from './percent.ts';
 import { isUsable } from './speeds.ts';

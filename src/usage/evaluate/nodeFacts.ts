@@ -1,10 +1,8 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { isOn } from './devices/deviceKinds.ts';
-import { chooseDevices, isBond } from './devices/devices.ts';
+import { isOn, isPhysicalDriver } from './devices/deviceKinds.ts';
+import { chooseDevices, isBond, type CountedDevice, type NodeDevices } from './devices/devices.ts';
 import { isFailover } from './devices/functions.ts';
-import { isPhysicalDriver } from './devices/drivers.ts';
 import { doubtOf, unclearOf } from './devices/doubt.ts';
-import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
 import { isUsable } from './speeds.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 

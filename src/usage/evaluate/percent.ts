@@ -3,7 +3,7 @@ import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import { busyFunction } from './devices/functionTraffic.ts';
-import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
+import type { CountedDevice, NodeDevices } from './devices/devices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { lackOfCounter, noCounter, type Selection } from './missing/missingCounters.ts';
 import { lackOfRate, noRate, oneRateLess, type LateDevices } from './missing/missingRates.ts';

@@ -1,6 +1,5 @@
 import { formatCapacity } from './capacity.ts';
-import { DEFAULT_EXCLUDED_DEVICES } from './devices/devices.ts';
-import type { CountedDevice, NodeDevices } from './devices/nodeDevices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, type CountedDevice, type NodeDevices } from './devices/devices.ts';
 import { FASTEST, isUsable } from './speeds.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { highestRate, mostPercent, type Found, type Sums } from './sums.ts';

@@ -1,5 +1,5 @@
 import type { NodeFacts } from './nodeFacts.ts';
-import type { CountedDevice } from './devices/nodeDevices.ts';
+import type { CountedDevice } from './devices/devices.ts';
 import type { Direction, Measure } from './reading.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { FASTEST, isUsable } from './speeds.ts';

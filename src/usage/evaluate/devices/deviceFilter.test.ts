@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DeviceFilter, DeviceFilters } from './deviceFilter.ts';
 import type { NodeFacts } from '../nodeFacts.ts';
-import type { NodeDevices } from './nodeDevices.ts';
+import type { NodeDevices } from './devices.ts';
 import type { Reading } from '../reading.ts';
 
 function factsOf(...names: string[]): NodeFacts {

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { doubtOf } from './doubt.ts';
 import type { NodeFacts } from '../nodeFacts.ts';
-import type { CountedDevice, NodeDevices } from './nodeDevices.ts';
+import type { CountedDevice, NodeDevices } from './devices.ts';
 import type { Reading } from '../reading.ts';
 
 /** Compiled patterns that are kept. The costliest takes three megabytes. */

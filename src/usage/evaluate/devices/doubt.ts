@@ -1,8 +1,6 @@
 import type { DeviceFacts } from '../../series/deviceFacts.ts';
-import { isBond, isBridge, isHardwareName, isOn, isUplinkName } from './deviceKinds.ts';
-import type { Exclusion } from './devices.ts';
-import { isPhysicalDriver } from './drivers.ts';
-import type { CountedDevice, NodeDevices, Unclear } from './nodeDevices.ts';
+import { isBond, isBridge, isHardwareName, isOn, isUplinkName, isPhysicalDriver } from './deviceKinds.ts';
+import type { Exclusion, CountedDevice, NodeDevices, Unclear } from './devices.ts';
 
 const FLAGS = 'node_network_flags';
 const LINK = 'node_network_iface_link';

@@ -1,7 +1,7 @@
 import { REAL_RATE, REAL_SHARE } from '../rateProblems.ts';
 import { isUsable } from '../speeds.ts';
 import { combined, type Found } from '../sums.ts';
-import type { NodeDevices } from './nodeDevices.ts';
+import type { NodeDevices } from './devices.ts';
 
 type Group = NonNullable<NodeDevices['functions']>;
 

@@ -1,5 +1,5 @@
 import type { DeviceFacts } from '../../series/deviceFacts.ts';
-import { FUNCTION_DRIVERS, isPhysicalDriver } from './drivers.ts';
+import { FUNCTION_DRIVERS, isPhysicalDriver } from './deviceKinds.ts';
 
 /**
  * Names of a virtual function, or of its representor, after the name of the physical function. Source:

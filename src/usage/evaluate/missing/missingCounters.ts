@@ -1,5 +1,5 @@
 import { isUplinkName } from '../devices/deviceKinds.ts';
-import type { CountedDevice } from '../devices/nodeDevices.ts';
+import type { CountedDevice } from '../devices/devices.ts';
 import { REAL_RATE, REAL_SHARE, realTraffic } from '../rateProblems.ts';
 import { isUsable } from '../speeds.ts';
 import { combined, type Found, type Sums } from '../sums.ts';

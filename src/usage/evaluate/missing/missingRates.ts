@@ -1,4 +1,4 @@
-import type { CountedDevice } from '../devices/nodeDevices.ts';
+import type { CountedDevice } from '../devices/devices.ts';
 import { REAL_SHARE } from '../rateProblems.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import { isUsable } from '../speeds.ts';
