@@ -2,11 +2,18 @@ import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
 import { parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
 import type { NodeFacts } from './nodeFacts.ts';
-import { busyFunction } from './devices/functionTraffic.ts';
+import {
+  busyFunction,
+  lackOfCounter,
+  noCounter,
+  lackOfRate,
+  noRate,
+  oneRateLess,
+  type Selection,
+  type LateDevices,
+} from './unknownTraffic.ts';
 import type { CountedDevice, NodeDevices } from './devices/devices.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
-import { lackOfCounter, noCounter, type Selection } from './missing/missingCounters.ts';
-import { lackOfRate, noRate, oneRateLess, type LateDevices } from './missing/missingRates.ts';
 import { DEFAULT_READING, usesBoth, type Reading } from './reading.ts';
 import { frozenCounters, impossibleRate, lackOfSpeed, resetCounter, type FallenDevices } from './rateProblems.ts';
 import { isUsable, sourceOfSpeeds } from './speeds.ts';

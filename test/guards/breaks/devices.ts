@@ -24,7 +24,7 @@ export const DEVICES: readonly Break[] = [
     replace: 'const unrated = undefined as ReturnType<typeof lackOfRate>;',
     test: {
       project: 'unit',
-      path: 'src/usage/evaluate/missing/missingRates.test.ts',
+      path: 'src/usage/evaluate/missingRates.test.ts',
       name: 'leaves no figure: the same speed',
     },
   },
@@ -47,19 +47,19 @@ export const DEVICES: readonly Break[] = [
     replace: "why === 'Bridge' && isActiveNic",
     test: {
       project: 'unit',
-      path: 'src/usage/evaluate/missing/missingCounters.test.ts',
+      path: 'src/usage/evaluate/missingCounters.test.ts',
       name: 'leaves no figure: the same speed',
     },
   },
   {
     promise:
       'A node has no percent while a virtual function of the host has traffic that its physical function does not count.',
-    file: 'src/usage/evaluate/devices/functionTraffic.ts',
+    file: 'src/usage/evaluate/unknownTraffic.ts',
     find: 'if (byDriver === undefined && rateOf(found, [physical]) >= AS_MUCH * rate) return undefined;',
     replace: 'if (byDriver === undefined) return undefined;',
     test: {
       project: 'unit',
-      path: 'src/usage/evaluate/devices/functionTraffic.test.ts',
+      path: 'src/usage/evaluate/functionTraffic.test.ts',
       name: 'leaves no figure: the host uses it',
     },
   },

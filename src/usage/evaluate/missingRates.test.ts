@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Direction, Measure } from '../reading.ts';
-import { usageOf, type Device } from '../testing/usageOf.ts';
+import type { Direction, Measure } from './reading.ts';
+import { usageOf, type Device } from './testing/usageOf.ts';
 
 /** Full, 10 Gbit/s. Its rates are missing. */
 const FULL: Device = { name: 'eth0', total: '5', speed: '1250000000' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Direction, Reading } from '../reading.ts';
-import { usageOf, type Device } from '../testing/usageOf.ts';
+import type { Direction, Reading } from './reading.ts';
+import { usageOf, type Device } from './testing/usageOf.ts';
 
 /** Idle, 10 Gbit/s. */
 const PF: Device = { name: 'ens1f0', rate: '1000', received: '1000', total: '7', speed: '1250000000' };

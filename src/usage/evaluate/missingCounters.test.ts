@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Reading } from '../reading.ts';
-import { usageOf, type Device } from '../testing/usageOf.ts';
+import type { Reading } from './reading.ts';
+import { usageOf, type Device } from './testing/usageOf.ts';
 
 const UP = { flags: String(0x1003), ifaceId: '2', ifaceLink: '2' };
 /** 10 Gbit/s, without a counter. */
