@@ -1,23 +1,16 @@
-import { exhaustMap, filter, from, fromEvent, lastValueFrom, scan, Subject, takeUntil, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { exhaustMap, filter, from, fromEvent, lastValueFrom, scan, Subject, takeUntil, tap, Observable } from 'rxjs';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { PrometheusEndpoint } from '../../prometheus/endpoint.ts';
 import type { KnownNode } from '../../nodes/nodeNames.ts';
 import { within } from '../../prometheus/deadline.ts';
-import { Collectors } from './collectors.ts';
 import { UsageCollector } from './usageCollector.ts';
-import { createPrometheusClient } from '../../prometheus/prometheusClient.ts';
-import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
-import { checkQuery } from './queries.ts';
-import type { UsageQuery } from './queries.ts';
-import { QueryRunner } from './queryRunner.ts';
-import type { Background, UsageMetrics } from './queryRunner.ts';
+import { checkQuery, type UsageQuery } from './queries.ts';
+import { QueryRunner, type Background, type UsageMetrics } from './queryRunner.ts';
 import { describeUnattributed, hasNewlyUnattributed, type Snapshot } from '../evaluate/snapshot.ts';
-import { History, type ReadPast } from './history/history.ts';
-import { keptPasses, NOTHING_ASKED, type Asked } from './history/kept.ts';
-import { ticks } from './ticks.ts';
+import { History, keptPasses, NOTHING_ASKED, type ReadPast, type Asked } from './history.ts';
 
 /** Before the first pass. */
 const NO_PASS = { pass: 0 } as Snapshot;
@@ -216,4 +209,47 @@ class Feed implements UsageFeed {
     if (hasNewlyUnattributed(now, before))
       logger.info({ found: describeUnattributed(now) }, 'some series do not belong to exactly one node');
   }
+}
+
+/** The collector of the present settings: after other ones, a new one, since facts and labels of one Prometheus say nothing of another. */
+export class Collectors {
+  readonly #query: () => UsageQuery;
+  readonly #create: (query: UsageQuery) => UsageCollector;
+  readonly #retired: Promise<void>[] = [];
+  #present: { readonly query: UsageQuery; readonly collector: UsageCollector };
+
+  /** @param query returns the same object as long as the settings are the same */
+  constructor(query: () => UsageQuery, create: (query: UsageQuery) => UsageCollector) {
+    this.#query = query;
+    this.#create = create;
+    const first = query();
+    this.#present = { query: first, collector: create(first) };
+  }
+
+  /** For the next pass. */
+  current(): UsageCollector {
+    const query = this.#query();
+    if (query !== this.#present.query) {
+      this.#retired.push(this.#present.collector.settled());
+      this.#present = { query, collector: this.#create(query) };
+    }
+    return this.#present.collector;
+  }
+
+  /** Resolves when no background query is running. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#retired, this.#present.collector.settled()]);
+  }
+}
+
+/** Emits at once and then every `intervalMs`, like timer(0, intervalMs) of rxjs but with an injected clock. */
+export function ticks(clock: Clock, intervalMs: number): Observable<void> {
+  return new Observable((subscriber) => {
+    const tick = (): void => {
+      timer = clock.setTimeout(tick, intervalMs);
+      subscriber.next();
+    };
+    let timer = clock.setTimeout(tick, 0);
+    return () => timer.cancel();
+  });
 }

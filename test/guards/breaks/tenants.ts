@@ -50,14 +50,14 @@ export const TENANTS: readonly Break[] = [
   },
   {
     promise: 'A TrafficWatch that changes its reading in each pass does not keep others from their earlier passes.',
-    file: 'src/usage/pass/history/history.ts',
+    file: 'src/usage/pass/history.ts',
     find: 'turnOf(one) - turnOf(other)',
     replace: '0',
-    test: { project: 'unit', path: 'src/usage/pass/history/history.test.ts', name: 'has a new reading in each pass' },
+    test: { project: 'unit', path: 'src/usage/pass/history.test.ts', name: 'has a new reading in each pass' },
   },
   {
     promise: 'Only readings that need more passes than two are kept for more.',
-    file: 'src/usage/pass/history/kept.ts',
+    file: 'src/usage/pass/history.ts',
     find: 'place < LEAST_PASSES || place < asked.passesOf(key)',
     replace: 'true',
     test: {

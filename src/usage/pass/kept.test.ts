@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ReadingFigures } from '../../evaluate/snapshot.ts';
-import { missingPasses } from './kept.ts';
+import type { ReadingFigures } from '../evaluate/snapshot.ts';
+import { missingPasses } from './history.ts';
 
 const FIGURES: ReadingFigures = { nodes: new Map(), warnings: [] };
 const READING = { direction: 'Receive' } as const;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../../runtime/process/clock.ts';
-import { createLogger } from '../../../runtime/process/logger.ts';
-import type { Readings } from '../../evaluate/reading.ts';
-import type { ReadingFigures, Snapshot } from '../../evaluate/snapshot.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
+import { createLogger } from '../../runtime/process/logger.ts';
+import type { Readings } from '../evaluate/reading.ts';
+import type { ReadingFigures, Snapshot } from '../evaluate/snapshot.ts';
 import { History, type Past, type ReadPast } from './history.ts';
 
 const INTERVAL_MS = 10_000;
