@@ -7,7 +7,7 @@ import type { Readings } from '../../evaluate/reading.ts';
 import type { Answered, QueryRunner } from '../queryRunner.ts';
 import { dropLate, NONE_LATE, type LateSamples } from '../../series/lateSamples.ts';
 import { countersOf, NOTHING, readReceived, type Received } from '../receiveRates.ts';
-import { readLate } from './falls.ts';
+import { readLate } from './lateReader.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */
 export interface Uplinks {
