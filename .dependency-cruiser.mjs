@@ -9,7 +9,7 @@ const PURE = [
   '^src/connectivity/server/(pods/(agentPod|podProblem)|view/(agentState|clusterNode|clusterView|exclusion|roster|silentAgents)|evaluation/(counts|evaluate|lasting|nodeFigures|refusedUrls))\\.ts$',
   '^src/weights/(records|gateway|plan|ramp|zone)/',
   '^src/usage/evaluate/',
-  '^src/usage/series/(nodeSamples|rateTable|deviceFacts)\\.ts$',
+  '^src/usage/series/(nodeSamples|rateTable)\\.ts$',
   `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents|terminating)|${OBJECT_SET})\\.ts$`,
 ].join('|');
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */

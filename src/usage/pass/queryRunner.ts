@@ -24,8 +24,7 @@ import {
 } from './queries.ts';
 import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
 import { FACT_METRICS, type FactMetric } from '../series/factMetrics.ts';
-import { createRatesVisitor } from '../series/ratesVisitor.ts';
-import { SeriesDecoder } from '../series/seriesDecoder.ts';
+import { createRatesVisitor, SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
 
 /** The kind of a query: a label of the metrics. */

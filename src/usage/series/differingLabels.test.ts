@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differingLabels } from './differingLabels.ts';
+import { differingLabels } from './nodeSamples.ts';
 
 describe('differingLabels', () => {
   it.each([

@@ -1,5 +1,34 @@
-import type { LabelSource } from './differingLabels.ts';
-import type { DeviceFacts } from './deviceFacts.ts';
+
+/** The facts that an exporter reports about one network device. A field is absent if there is no such series. */
+export interface DeviceFacts {
+  /** node_network_transmit_bytes_total */
+  total?: number | undefined;
+  /** node_network_speed_bytes, bytes per second. NaN if the sample is not a number. */
+  speed?: number | undefined;
+  /** node_network_flags: IFF_* of netdevice(7). */
+  flags?: number | undefined;
+  /** node_network_iface_id: the device's own index. */
+  ifaceId?: number | undefined;
+  /** node_network_iface_link: index of the device below it, or its own index if there is none. */
+  ifaceLink?: number | undefined;
+  /** Label `driver` of node_ethtool_info. */
+  driver?: string | undefined;
+}
+
+/** The labels of a series. */
+export type SeriesLabels = Readonly<Record<string, unknown>>;
+
+/** Gives the labels of a series when they are needed. */
+export interface LabelSource {
+  readonly labels: SeriesLabels;
+}
+
+/** Names of the labels in which two series differ: other values, or a label that only one has. Ignores the metric name. */
+export function differingLabels(one: SeriesLabels, other: SeriesLabels): string[] {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  names.delete('__name__');
+  return [...names].filter((name) => one[name] !== other[name]);
+}
 
 /** The samples of one device in an answer. */
 export interface DeviceSamples extends DeviceFacts {

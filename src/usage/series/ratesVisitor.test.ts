@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeriesCache } from './seriesCache.ts';
 import { RateTable } from './rateTable.ts';
-import { createRatesVisitor } from './ratesVisitor.ts';
-import { SeriesDecoder } from './seriesDecoder.ts';
+import { createRatesVisitor, SeriesDecoder } from './seriesDecoder.ts';
 
 /** Knows the nodes "a" and "b", and "c" while `hasC`. */
 class Nodes {

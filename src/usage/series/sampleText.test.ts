@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleText } from './sampleText.ts';
+import { sampleText } from './seriesCache.ts';
 
 function read(text: string): string | undefined {
   const bytes = Buffer.from(`before${text}after`);

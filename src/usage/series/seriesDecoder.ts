@@ -1,9 +1,15 @@
-import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import { differingLabels, type LabelSource } from './differingLabels.ts';
-import { FactSamples, NodeSamples, type DeviceSamples } from './nodeSamples.ts';
+import { parseSeries, type SeriesVisitor } from '../../prometheus/answer.ts';
+import {
+  differingLabels,
+  FactSamples,
+  NodeSamples,
+  type LabelSource,
+  type DeviceSamples,
+  type SeriesLabels,
+} from './nodeSamples.ts';
 import { fieldOf, type FactField, type FactMetric } from './factMetrics.ts';
 import { RateTable } from './rateTable.ts';
-import type { CachedSeries } from './seriesCache.ts';
+import { sampleText, type CachedSeries, type SeriesCache } from './seriesCache.ts';
 
 /** Finds the node of a series. Returns undefined for no node, and a symbol for several nodes. */
 export interface SeriesResolver {
@@ -232,4 +238,28 @@ function nameLabels(metric: Labels): string {
     .map(([name, value]) => `${name}=${JSON.stringify(String(value).slice(0, LONGEST_QUOTE))}`)
     .join(',');
   return `{${text}}`;
+}
+
+/**
+ * Reads answers with rates, one per pass. If the labels of a series are in the cache, it parses only the number of the
+ * sample. Falls back to a full parse for an invalid sample, a duplicate, and the first series, which gives the time.
+ *
+ * @param cache the series of the previous answer
+ */
+export function createRatesVisitor(decoder: SeriesDecoder, cache: SeriesCache): SeriesVisitor {
+  cache.begin();
+  return {
+    visit: (series) => decoder.visit(series, { labels: metricOf(series) }),
+    visitBytes(bytes, from, to) {
+      const labels = cache.recall(bytes, from, to);
+      const text = labels && sampleText(bytes, from + labels.length, to);
+      if (labels !== undefined && text !== undefined && decoder.visitKnown(labels, text)) return;
+      const series = parseSeries(bytes, from, to);
+      decoder.visit(series, labels ?? cache.learn(bytes, from, to, metricOf(series)));
+    },
+  };
+}
+
+function metricOf(series: unknown): SeriesLabels {
+  return (series as { metric?: SeriesLabels | null } | null)?.metric ?? {};
 }

@@ -1,4 +1,4 @@
-import type { DeviceFacts } from '../../series/deviceFacts.ts';
+import type { DeviceFacts } from '../../series/nodeSamples.ts';
 import { isUsable } from '../speeds.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chooseDevices, DEFAULT_EXCLUDED_DEVICES, wholeName } from './devices.ts';
-import type { DeviceFacts } from '../../series/deviceFacts.ts';
+import type { DeviceFacts } from '../../series/nodeSamples.ts';
 
 const EXCLUDE = wholeName(DEFAULT_EXCLUDED_DEVICES);
 const SLAVE = 0x1803;

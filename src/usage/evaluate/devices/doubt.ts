@@ -1,4 +1,4 @@
-import type { DeviceFacts } from '../../series/deviceFacts.ts';
+import type { DeviceFacts } from '../../series/nodeSamples.ts';
 import { isBond, isBridge, isHardwareName, isOn, isUplinkName, isPhysicalDriver } from './deviceKinds.ts';
 import type { Exclusion, CountedDevice, NodeDevices, Unclear } from './devices.ts';
 

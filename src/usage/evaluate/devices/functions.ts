@@ -1,4 +1,4 @@
-import type { DeviceFacts } from '../../series/deviceFacts.ts';
+import type { DeviceFacts } from '../../series/nodeSamples.ts';
 import { FUNCTION_DRIVERS, isPhysicalDriver } from './deviceKinds.ts';
 
 /**

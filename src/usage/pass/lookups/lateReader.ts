@@ -41,7 +41,7 @@ const LATE_EVERY_MS = 5_000;
 const OLDEST_LATE_MS = 60_000;
 
 /** A pass. */
-interface LatePass {
+interface Pass {
   readonly resolver: NodeResolver;
   readonly deadline: Deadline;
   /** True for a large cluster. */
@@ -64,7 +64,7 @@ export class LateReader {
   }
 
   /** For a pass. Rejects as readLate. */
-  async read(pass: LatePass): Promise<LateSamples> {
+  async read(pass: Pass): Promise<LateSamples> {
     const { resolver, deadline, areMany, readings } = pass;
     if (!areMany) return readLate(this.#queries, resolver, deadline, { counters: countersOf(readings) });
     const known = this.#kept.ageMs < OLDEST_LATE_MS ? this.#kept.value : undefined;
@@ -78,12 +78,12 @@ export class LateReader {
   }
 
   /** Adds what the facts of the pass tell. Rejects as HiddenFalls. */
-  withHidden(late: LateSamples, facts: Parameters<HiddenFalls['addTo']>[1], pass: LatePass): Promise<LateSamples> {
+  withHidden(late: LateSamples, facts: Parameters<HiddenFalls['addTo']>[1], pass: Pass): Promise<LateSamples> {
     return this.#hidden.addTo(late, facts, pass.resolver, pass.deadline, { counters: countersOf(pass.readings) });
   }
 
   /** After a pass. */
-  refresh(pass: LatePass): void {
+  refresh(pass: Pass): void {
     if (pass.areMany) this.#kept.refresh(() => this.#ask(pass));
   }
 
@@ -92,7 +92,7 @@ export class LateReader {
     return this.#kept.settled();
   }
 
-  #ask({ resolver, readings }: LatePass): Promise<LateSamples> {
+  #ask({ resolver, readings }: Pass): Promise<LateSamples> {
     const options = { counters: countersOf(readings) };
     return this.#background((deadline) => readLate(this.#queries, resolver, deadline, options), ANSWER_OF_MANY_MS);
   }
