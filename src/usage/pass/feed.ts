@@ -10,20 +10,10 @@ import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { checkQuery, type UsageQuery } from './queries.ts';
 import { QueryRunner, type Background, type UsageMetrics } from './queryRunner.ts';
 import { describeUnattributed, hasNewlyUnattributed, type Snapshot } from '../evaluate/snapshot.ts';
-import { History, keptPasses, NOTHING_ASKED, type ReadPast, type Asked } from './history.ts';
+import { History, keptPasses, NOTHING_ASKED, type ReadPast, type PassDemand } from './history.ts';
 
 /** Before the first pass. */
 const NO_PASS = { pass: 0 } as Snapshot;
-
-/**
- * The readings and the numbers of passes that are requested. They may change between two passes.
- *
- * An unchanged reading must be the same object: it identifies its compiled patterns. If a reading needs more than two passes,
- * earlier passes that were not run, because the operator was not running or kept fewer, or that lack the reading, are read
- * from Prometheus, a few after each pass. A node that is measured by a veth or macvlan uplink has no data in these. See
- * `asRead` for the results.
- */
-export type PassDemand = Asked;
 
 /** Measures the usage of all nodes from one Prometheus endpoint, pass after pass. All subscribers share the passes. */
 export interface UsageFeed {

@@ -50,7 +50,7 @@ export class History {
   }
 
   /** Begins to read some of what the passes lack, unless that is still under way. Call it after each pass that succeeded. */
-  read(passes: readonly Snapshot[], asked: Asked, readPast: ReadPast, stopped: AbortSignal): void {
+  read(passes: readonly Snapshot[], asked: PassDemand, readPast: ReadPast, stopped: AbortSignal): void {
     const { clock, deadlineMs, logger } = this.#options;
     if (this.#reading !== undefined || clock.monotonic() < this.#readAgainAt) return;
     const missing = this.#inTurn(passes, asked).slice(0, READ_AT_ONCE);
@@ -82,7 +82,7 @@ export class History {
   }
 
   /** The missing passes in the order in which they are read. */
-  #inTurn(passes: readonly Snapshot[], asked: Asked): MissingPass[] {
+  #inTurn(passes: readonly Snapshot[], asked: PassDemand): MissingPass[] {
     const kept = new Set(passes.map(({ pass }) => pass));
     this.#readAt = new Map([...this.#readAt].filter(([pass]) => kept.has(pass)));
     // Passes that are not kept are read one after the other, or there would be a gap before them.
@@ -126,8 +126,15 @@ function throwIfFailed(readings: Figures): void {
   }
 }
 
-/** The readings and the numbers of passes that are requested. */
-export interface Asked {
+/**
+ * The readings and the numbers of passes that are requested. They may change between two passes.
+ *
+ * An unchanged reading must be the same object: it identifies its compiled patterns. If a reading needs more than two passes,
+ * earlier passes that were not run, because the operator was not running or kept fewer, or that lack the reading, are read
+ * from Prometheus, a few after each pass. A node that is measured by a veth or macvlan uplink has no data in these. See
+ * `asRead` for the results.
+ */
+export interface PassDemand {
   /** The readings besides the default one. */
   readonly readings: Readings;
   /** Returns the number of passes that are kept of a reading, by its key. At least LEAST_PASSES are kept. */
@@ -135,7 +142,7 @@ export interface Asked {
 }
 
 /** Before anybody asks. */
-export const NOTHING_ASKED: Asked = { readings: NO_READINGS, passesOf: () => LEAST_PASSES };
+export const NOTHING_ASKED: PassDemand = { readings: NO_READINGS, passesOf: () => LEAST_PASSES };
 
 /** The fields of a pass that show what it lacks. */
 type Kept = Pick<Snapshot, 'pass' | 'startedAt' | 'ok' | 'readings'>;
@@ -157,7 +164,7 @@ export interface MissingPass {
  * passes and the nodes.
  * @param passes newest first
  */
-export function keptPasses(passes: readonly Snapshot[], asked: Asked): Snapshot[] {
+export function keptPasses(passes: readonly Snapshot[], asked: PassDemand): Snapshot[] {
   return passes.slice(0, mostPasses(asked)).map((pass, place) => {
     const isKept = (key: string): boolean => place < LEAST_PASSES || place < asked.passesOf(key);
     if (pass.readings === undefined || [...pass.readings.keys()].every(isKept)) return pass;
@@ -171,7 +178,7 @@ export function keptPasses(passes: readonly Snapshot[], asked: Asked): Snapshot[
  * @param passes newest first; not empty
  * @param intervalMs time between two passes
  */
-export function missingPasses(passes: readonly Kept[], asked: Asked, intervalMs: number): MissingPass[] {
+export function missingPasses(passes: readonly Kept[], asked: PassDemand, intervalMs: number): MissingPass[] {
   const missing: MissingPass[] = [];
   const oldest = passes.at(-1);
   if (oldest === undefined) return [];
@@ -198,6 +205,6 @@ function hasFigures(figures: ReadingFigures | undefined): boolean {
   return figures !== undefined && figures.hadNoTime !== true;
 }
 
-function mostPasses(asked: Asked): number {
+function mostPasses(asked: PassDemand): number {
   return Math.max(LEAST_PASSES, ...[DEFAULT_KEY, ...asked.readings.keys()].map((key) => asked.passesOf(key)));
 }

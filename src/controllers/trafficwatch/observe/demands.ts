@@ -5,7 +5,7 @@ import { missingDataOf } from '../../../api/trafficwatch/spec/missingData.ts';
 import { minHoldOf } from '../../../api/trafficwatch/spec/passes.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { DEFAULT_KEY, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
-import type { PassDemand } from '../../../usage/pass/feed.ts';
+import type { PassDemand } from '../../../usage/pass/history.ts';
 import { readingNeedOf, type NodeLookup } from './reading/readingOf.ts';
 import { labelKeysOf } from '../model/labelKeys.ts';
 
