@@ -3,7 +3,7 @@ import { FakeClock } from '../../runtime/process/clock.ts';
 import { createLogger } from '../../runtime/process/logger.ts';
 import type { Readings } from '../evaluate/reading.ts';
 import type { ReadingFigures, Snapshot } from '../evaluate/snapshot.ts';
-import { History, type Past, type ReadPast } from './history.ts';
+import { History, missingPasses, type Past, type ReadPast } from './history.ts';
 
 const INTERVAL_MS = 10_000;
 const PASSES = 30;
@@ -32,4 +32,19 @@ it('reads what a TrafficWatch needs although another has a new reading in each p
     passes = [passOf(PASSES + round, figuresOf(readings)), ...history.complete(passes)].slice(0, PASSES);
   }
   expect(lacking()).toBe(0);
+});
+
+const READING = { direction: 'Receive' } as const;
+
+it.each<[why: string, figures: ReadingFigures | undefined, missing: number[]]>([
+  ['has the figures', FIGURES, []],
+  ['was not asked for them', undefined, [2]],
+  ['had no time for them', { ...FIGURES, hadNoTime: true }, [2]],
+])('a kept pass that %s', (_why, figures, missing) => {
+  const passes = [3, 2, 1].map((pass) => {
+    const readings = pass === 2 && figures === undefined ? new Map() : new Map([['key', figures ?? FIGURES]]);
+    return { pass, startedAt: pass * 10_000, ok: true, readings };
+  });
+  const asked = { readings: new Map([['key', READING]]), passesOf: () => 3 };
+  expect(missingPasses(passes, asked, 10_000).map(({ pass }) => pass)).toEqual(missing);
 });
