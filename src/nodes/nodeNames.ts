@@ -95,7 +95,7 @@ export function hostOf(instance: string): string {
 }
 
 /** The host in lower case, and an IPv6 address in its canonical form (RFC 5952). */
-export function canonicalHost(host: string): string {
+function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   if (!lower.includes(':') || !isIPv6(lower)) return lower;
   const [address = lower] = lower.split('%');

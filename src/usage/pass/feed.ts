@@ -202,7 +202,7 @@ class Feed implements UsageFeed {
 }
 
 /** The collector of the present settings: after other ones, a new one, since facts and labels of one Prometheus say nothing of another. */
-export class Collectors {
+class Collectors {
   readonly #query: () => UsageQuery;
   readonly #create: (query: UsageQuery) => UsageCollector;
   readonly #retired: Promise<void>[] = [];
@@ -233,7 +233,7 @@ export class Collectors {
 }
 
 /** Emits at once and then every `intervalMs`, like timer(0, intervalMs) of rxjs but with an injected clock. */
-export function ticks(clock: Clock, intervalMs: number): Observable<void> {
+function ticks(clock: Clock, intervalMs: number): Observable<void> {
   return new Observable((subscriber) => {
     const tick = (): void => {
       timer = clock.setTimeout(tick, intervalMs);

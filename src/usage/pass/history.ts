@@ -148,7 +148,7 @@ export const NOTHING_ASKED: PassDemand = { readings: NO_READINGS, passesOf: () =
 type Kept = Pick<Snapshot, 'pass' | 'startedAt' | 'ok' | 'readings'>;
 
 /** A pass to read from the past. */
-export interface MissingPass {
+interface MissingPass {
   /** Its number. */
   readonly pass: number;
   /** Milliseconds since 1970. */

@@ -121,7 +121,7 @@ export class SeriesCache {
 }
 
 /** The bytes between the labels of a series and its sample. A string cannot contain them, because it escapes quotes. */
-export const VALUE = Buffer.from(',"value":[');
+const VALUE = Buffer.from(',"value":[');
 const COMMA = 0x2c;
 const DOT = 0x2e;
 const QUOTE = 0x22;

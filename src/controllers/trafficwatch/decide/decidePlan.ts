@@ -29,7 +29,7 @@ import type { DeploymentStep } from '../../../api/trafficwatch/planned.ts';
  * Pods that run or are created meanwhile are not affected: a required affinity with NotIn also holds on nodes without
  * the label.
  */
-export function observeOnly(o: Observation, plan: Plan): Plan {
+function observeOnly(o: Observation, plan: Plan): Plan {
   return {
     ...plan,
     finalizer: mayHaveLabels(o) ? 'Remove' : 'Keep',

@@ -97,7 +97,7 @@ export class Demands implements PassDemand {
 }
 
 /** Values by a text that stands for each. A value stays as long as somebody needs it. */
-export class Tally<V> {
+class Tally<V> {
   readonly #entries = new Map<string, { readonly value: V; needed: number }>();
   #values: ReadonlyMap<string, V> | undefined;
 
@@ -133,7 +133,7 @@ export class Tally<V> {
 }
 
 /** Counts how many passes of each reading are needed. */
-export class Depths {
+class Depths {
   /** By the key of the reading: how many need so many passes, by their number. */
   readonly #needed = new Map<string, number[]>();
 

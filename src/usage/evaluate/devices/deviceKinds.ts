@@ -252,11 +252,11 @@ export function isVirtualDriver(driver: string | undefined): boolean {
   return !isPhysicalDriver(driver) && begins(driver, VIRTUAL_DRIVERS);
 }
 
-export function isPairDriver(driver: string | undefined): boolean {
+function isPairDriver(driver: string | undefined): boolean {
   return begins(driver, PAIR_DRIVERS);
 }
 
-export function isSubDriver(driver: string | undefined): boolean {
+function isSubDriver(driver: string | undefined): boolean {
   return begins(driver, SUB_DRIVERS);
 }
 

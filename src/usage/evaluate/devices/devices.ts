@@ -44,7 +44,7 @@ export type Exclusion =
   | 'Filtered';
 
 /** Which devices of a node count. */
-export interface DeviceChoice {
+interface DeviceChoice {
   /** Sorted names. */
   counted: readonly string[];
   excluded: ReadonlyMap<string, Exclusion>;

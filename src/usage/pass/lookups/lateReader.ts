@@ -118,7 +118,7 @@ interface Suspect {
  * (https://github.com/thanos-io/thanos/issues/3644). Then it asks for their samples, and sends no query otherwise. Only these prove a fall: two
  * Prometheus servers behind one Service also have other counters in each pass.
  */
-export class HiddenFalls {
+class HiddenFalls {
   readonly #queries: QueryRunner;
   readonly #query: UsageQuery;
   #before: Totals = { timeSeconds: 0 };
@@ -209,7 +209,7 @@ interface Fell extends Pick<AskedLate, 'fell' | 'found' | 'windowStart'> {
 }
 
 /** Returns the devices whose rates are wrong among the devices with a counter that fell. Rejects with the abort reason of the deadline. */
-export async function fallenOf(
+async function fallenOf(
   queries: QueryRunner,
   asked: Fell,
   resolver: NodeResolver,

@@ -86,7 +86,7 @@ export function verdictChanges(nodes: readonly NodeView[], changes: LabelChanges
 }
 
 /** Creates a function that returns the change that removes these keys. Nodes with the same keys share one object. */
-export function createTakingOff(): (keys: readonly string[]) => LabelChange {
+function createTakingOff(): (keys: readonly string[]) => LabelChange {
   const changes = new Map<string, LabelChange>();
   return (keys) => {
     const known = changes.get(keys.join(' '));

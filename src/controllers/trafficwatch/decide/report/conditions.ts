@@ -160,7 +160,7 @@ export function decideConditions(o: Observation, plan: Plan, failures: readonly 
 }
 
 /** Says who overrides the replicas of the spec, and the two ways to end that. */
-export function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {
+function contestedMessage({ metadata }: TrafficWatch, { wanted, by }: ContestedReplicas): string {
   const { name = '', namespace = '' } = metadata ?? {};
   const remove = `kubectl -n ${namespace} patch trafficwatch ${name} --type=json -p '[{"op":"remove","path":"/spec/deployment/replicas"}]'`;
   const scale = `kubectl -n ${namespace} scale deployment ${name} --replicas=${wanted}`;

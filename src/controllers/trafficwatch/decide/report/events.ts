@@ -162,7 +162,7 @@ export function decideEvents(reported: Reported): PlannedEvent[] {
  *
  * With a selector, the nodes that it leaves out take pods.
  */
-export function describeAllUnfit(o: Observation, plan: Pick<Plan, 'avoided'>): string {
+function describeAllUnfit(o: Observation, plan: Pick<Plan, 'avoided'>): string {
   const which = o.view.outside.length === 0 ? 'every node' : 'every selected node';
   if (modeOf(o.watch.spec) === 'Observe') {
     return `${which} would be unfit: mode Observe writes no label, so pods run on any node`;

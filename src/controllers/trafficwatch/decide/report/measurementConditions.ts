@@ -240,7 +240,7 @@ function isOfOnePass({ lastTransitionTime }: Condition, previous: Snapshot): boo
  * | False                 | longer             | complete                 | yes             |
  * | False                 | longer             | incomplete, or not known | not yet         |
  */
-export function isBackForGood(o: Observation, before: Condition | undefined): boolean {
+function isBackForGood(o: Observation, before: Condition | undefined): boolean {
   if (before?.status !== 'False') return true;
   const [, previous] = o.view.passes;
   return previous !== undefined && (isOfOnePass(before, previous) || wasWhole(o, previous));

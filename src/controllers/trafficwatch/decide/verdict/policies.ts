@@ -41,7 +41,7 @@ export interface PassesToAgree {
 }
 
 /** One rule of the verdict. Pure. Returns undefined if the rule does not apply; the next policy is called then. */
-export type Policy = (input: VerdictInput) => NodeVerdict | undefined;
+type Policy = (input: VerdictInput) => NodeVerdict | undefined;
 
 /**
  * The percent that a pass is compared with, by the verdict that stands: hysteresis. A node becomes unfit above
@@ -54,7 +54,7 @@ export type Policy = (input: VerdictInput) => NodeVerdict | undefined;
  *
  * Between both, a node keeps its label. `recoverPercent` is undefined if both are the same.
  */
-export function thresholdFor({
+function thresholdFor({
   maxPercent,
   recoverPercent,
   labelled,
@@ -83,7 +83,7 @@ const STAYS_UNFIT = settled(
  * @param usage the usage in the newest pass
  * @param maxPercent percent of the capacity
  */
-export function aboveThreshold(message: string, usage: NodeUsage | undefined, maxPercent: number): NodeVerdict {
+function aboveThreshold(message: string, usage: NodeUsage | undefined, maxPercent: number): NodeVerdict {
   if (usage?.percent !== undefined && usage.percent <= maxPercent) return STAYS_UNFIT;
   if (!usage || !isAboveForDrop(usage, maxPercent)) return settled('above', 'AboveThreshold', message);
   return settled('above', 'CapacityFell', `${message}; ${describeDrop(usage) ?? ''}`);
@@ -115,7 +115,7 @@ const FIT_WITHOUT_DATA = settled('notAbove', NO_DATA_FIT, 'no figure for longer 
  * A failed pass never comes this far. A pass without a figure of any node, or with a warning that it may be partial, does
  * not set missingAs: neither says anything about a single node.
  */
-export const missingData: Policy = ({ missingAs, passes, notMeasurable }): NodeVerdict | undefined => {
+const missingData: Policy = ({ missingAs, passes, notMeasurable }): NodeVerdict | undefined => {
   if (missingAs === undefined || passes[0]?.percent !== undefined || notMeasurable !== undefined) return undefined;
   return missingAs === 'above' ? UNFIT_WITHOUT_DATA : FIT_WITHOUT_DATA;
 };
@@ -191,7 +191,7 @@ const STILL_FIT = settled('notAbove', WARMING_UP, WARMING_UP_MESSAGE);
  * | filling                     | any   | the other side  | as the label: WarmingUp       |
  * | filling                     | written over by another client | any | does not apply: corrected at once |
  */
-export const warmingUp: Policy = (input) => {
+const warmingUp: Policy = (input) => {
   const { isWindowFilling, labelled } = input;
   if (isWindowFilling !== true || labelled === undefined) return undefined;
   const side = passesAgree(input)?.side;
@@ -267,7 +267,7 @@ const CHANGING: readonly Policy[] = [missingData, noFigure, warmingUp, passesAgr
  * | any   | later, by minHold   | the same side, or none | does not apply                    |
  * | any   | later, by minHold   | the other side       | as the label: HeldByMinHold         |
  */
-export const heldByMinHold: Policy = (input) => {
+const heldByMinHold: Policy = (input) => {
   const { heldUntil, labelled } = input;
   if (heldUntil === undefined || labelled === undefined) return undefined;
   const side = sideOfNext(input);

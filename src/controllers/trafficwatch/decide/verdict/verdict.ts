@@ -47,7 +47,7 @@ export function decideVerdict(input: VerdictInput): NodeVerdict {
  * The same for an input without heldUntil, missingAs and isWindowFilling. The loop is written twice, since a compiler
  * inlines the policies of a constant list only: it takes a fifth off a pass.
  */
-export function decidePlainVerdict(input: VerdictInput): NodeVerdict {
+function decidePlainVerdict(input: VerdictInput): NodeVerdict {
   for (const policy of PLAIN_POLICIES) {
     const verdict = policy(input);
     if (verdict) return verdict;

@@ -274,7 +274,7 @@ const REVISION_LABELS: ReadonlySet<string> = new Set([
  * | some on the revision    | one that asks for a label or its value | the others     |
  * | some on the revision    | none, or only labels that pods must not have | 'only a revision': they would select pods of other workloads |
  */
-export function withoutRevisions(selector: LabelSelector): LabelSelector | 'only a revision' {
+function withoutRevisions(selector: LabelSelector): LabelSelector | 'only a revision' {
   const { matchExpressions: all = [] } = selector;
   const others = all.filter(({ key }) => !REVISION_LABELS.has(key));
   if (others.length === all.length) return selector;
