@@ -160,7 +160,7 @@ const INPUT = NODES.flatMap(({ labels, rate, samples }) => [
   { series: `${COUNTER}${labels}`, values: valuesOf(samples, rate) },
   { series: `true_rate${labels}`, values: `${rate}x${BEGIN + 3 * WINDOW}` },
 ]);
-/** The results of lateQuery for devices that have no rate. For devices that fell, the samples show it: see falls.ts. */
+/** The results of lateQuery for devices that have no rate. For devices that fell, the samples show it: see lateReader.ts. */
 const NO_RATE = `(${lateQuery(QUERY)}) > 0`;
 /** A negative rate is no figure: see percent.ts. */
 const USED = `((${ratesQuery(QUERY)}) >= 0 unless (${NO_RATE}))`;
