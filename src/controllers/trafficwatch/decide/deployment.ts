@@ -1,6 +1,7 @@
 import type { V1Deployment, V1DeploymentSpec, V1OwnerReference } from '@kubernetes/client-node';
 import { placementOf } from '../../../api/trafficwatch/spec/placement.ts';
 import { GROUP, VERSION, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { isEqual } from '../../../runtime/apply/mergePatch.ts';
 import { OWNER } from '../../contract/labels.ts';
 import { withFitNodes } from '../model/affinity.ts';
 import { decideReplicas, type ContestedReplicas } from '../model/replicas.ts';
@@ -78,25 +79,13 @@ export function renderDeployment(watch: WithDeployment, labelKey: string): V1Dep
   } as V1Deployment;
 }
 
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, v: unknown) =>
-    v !== null && typeof v === 'object' && !Array.isArray(v)
-      ? Object.fromEntries(
-          Object.entries(v)
-            .filter(([, x]) => x !== undefined)
-            .sort(([a], [b]) => (a < b ? -1 : 1)),
-        )
-      : v,
-  );
-}
-
 /** Compares selectors, which are immutable. A missing list or map equals an empty one. */
 function sameSelector(a: V1Deployment, b: V1Deployment): boolean {
-  const shape = (d: V1Deployment): string => {
+  const shape = (d: V1Deployment): unknown => {
     const { matchLabels, matchExpressions } = d.spec?.selector ?? {};
-    return canonical([matchLabels ?? {}, matchExpressions ?? []]);
+    return [matchLabels ?? {}, matchExpressions ?? []];
   };
-  return shape(a) === shape(b);
+  return isEqual(shape(a), shape(b));
 }
 
 /**
