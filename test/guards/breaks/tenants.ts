@@ -68,7 +68,7 @@ export const TENANTS: readonly Break[] = [
   },
   {
     promise: 'Labels that another TrafficWatch has left under the same key are no verdicts.',
-    file: 'src/controllers/trafficwatch/decide/labels/ownership.ts',
+    file: 'src/controllers/trafficwatch/decide/labels/lastVerdict.ts',
     find: "if (!mayHaveLabels({ watch }) || watch.status?.mode === 'Observe') return [];",
     replace: 'if (previous === undefined && spec !== undefined) return [spec];',
     test: {

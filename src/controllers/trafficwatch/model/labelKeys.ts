@@ -126,3 +126,8 @@ export function blockingKeys(o: Claimant & { readonly view: { readonly nodes: re
     (key) => !ownedByAnother(o, key) && o.view.nodes.some(({ labels }) => sideOfLabel(labels[key]) === 'above'),
   );
 }
+
+/** Whether the spec of another TrafficWatch names the key. */
+export function claimedBySpec(o: Claimant, key: string): boolean {
+  return (o.claims.get(key) ?? []).some((claim) => claim.bySpec);
+}

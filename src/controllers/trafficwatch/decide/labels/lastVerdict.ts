@@ -1,8 +1,34 @@
 import { minHoldOf } from '../../../../api/trafficwatch/spec/passes.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
-import { ownKeys } from './ownership.ts';
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { sideOfLabel, type Side } from '../../model/label.ts';
+import { mayHaveLabels } from '../../model/labelKeys.ts';
+import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
+import { findCondition } from '../../../../runtime/controller/conditions.ts';
+
+/**
+ * Returns the keys under which labels are verdicts of this TrafficWatch. The label of the first key on a node counts.
+ *
+ * | our finalizer | label key of the status | mode of the status | keys                                                  |
+ * |---------------|-------------------------|--------------------|-------------------------------------------------------|
+ * | absent        | any                     | any                | none: it has written no label                         |
+ * | present       | none                    | any                | none: it has reported no label                        |
+ * | present       | any                     | Observe            | none: its labels were removed, or stood for no traffic |
+ * | present       | the key of the spec     | Enforce            | this key                                              |
+ * | present       | another: a rename       | Enforce            | the key of the status, then the key of the spec       |
+ * | present       | any, and LabelKeyTaken  | Enforce            | the key of the status, unless the spec has the same key: the older owner wrote there |
+ *
+ * Other labels under the key of the spec belong to another TrafficWatch, which was deleted or has changed its label, or to
+ * a person: they do not count.
+ */
+export function ownKeys({ watch, keys }: Pick<Observation, 'watch' | 'keys'>): readonly string[] {
+  const { spec, inUse, previous } = keys;
+  if (!mayHaveLabels({ watch }) || watch.status?.mode === 'Observe') return [];
+  const wasTaken = findCondition(watch.status?.conditions, ConditionType.Stalled)?.reason === Reason.LabelKeyTaken;
+  const ofSpec = spec === undefined || wasTaken ? [] : [spec];
+  if (previous !== undefined) return [previous, ...ofSpec];
+  return inUse === spec ? ofSpec : [];
+}
 
 /** Finds the side that the last verdict of a node stands for; undefined when there is none. */
 export type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undefined;

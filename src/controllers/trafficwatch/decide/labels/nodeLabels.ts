@@ -1,4 +1,4 @@
-import type { NodeView } from '../../observe/observation.ts';
+import type { NodeView, Observation } from '../../observe/observation.ts';
 import {
   labelValueOf,
   sideOfLabel,
@@ -8,6 +8,7 @@ import {
   type LabelChanges,
 } from '../../model/label.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
+import { mayHaveLabels, ownedByAnother, claimedBySpec } from '../../model/labelKeys.ts';
 
 /** The input for the label changes of all nodes. */
 export interface NodeLabelsInput {
@@ -164,4 +165,38 @@ export function decideOrphans(nodes: readonly SweptNode[], claimed: ReadonlySet<
     if (orphaned.length > 0) changes.set(node.name, takeOff(orphaned));
   }
   return changes;
+}
+
+/**
+ * The changes that take off the labels of a TrafficWatch that no longer labels nodes. A key that another TrafficWatch
+ * inherits keeps its labels. A TrafficWatch without our finalizer has never written a label: what the nodes carry under
+ * its key belongs to another owner.
+ */
+export function releaseOwnLabels(o: Observation): LabelChanges {
+  if (!mayHaveLabels(o)) return new Map();
+  const own = o.keys.claimed.filter((key) => !claimedBySpec(o, key) && !ownedByAnother(o, key));
+  return withOutside(o, own, releaseLabels(o.view.nodes, own));
+}
+
+/**
+ * Adds the changes that take our labels off the nodes that the selector leaves out.
+ *
+ * | label of such a node                                     | then                                       |
+ * |----------------------------------------------------------|--------------------------------------------|
+ * | under the key of the spec                                | removed                                    |
+ * | in a rename: under the previous key too                  | removed, also before the Deployment has moved: a node without the label is allowed |
+ * | under a key that belongs to another TrafficWatch         | untouched                                  |
+ * | that another field manager owns                          | untouched: it is not ours, and nobody is fought |
+ * | any, while this TrafficWatch does not have our finalizer | untouched: it has never written a label    |
+ */
+export function releaseUnselected(o: Observation, labelKey: string, changes: LabelChanges): LabelChanges {
+  if (o.view.outside.length === 0 || !mayHaveLabels(o)) return changes;
+  const { previous } = o.keys;
+  const isOurs = previous !== undefined && !claimedBySpec(o, previous) && !ownedByAnother(o, previous);
+  return withOutside(o, isOurs ? [labelKey, previous] : [labelKey], changes);
+}
+
+function withOutside(o: Observation, keys: readonly string[], changes: LabelChanges): LabelChanges {
+  const released = releaseOutside(o.view.outside, keys);
+  return released.size === 0 ? changes : new Map([...changes, ...released]);
 }
