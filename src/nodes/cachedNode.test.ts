@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelOf, nodeChanged, trimNode } from './cachedNode.ts';
+import { labelOf, nodeChanged, trimNode, LabelSets, valueIn } from './cachedNode.ts';
 
 const KEY = 'web.traffic.example.com/unfit';
 const full = {
@@ -129,5 +129,34 @@ describe('nodeChanged', () => {
     const node = trimNode('mine')(full);
     expect(nodeChanged(node, { ...node, metadata: { ...node.metadata, resourceVersion: '8' } })).toBe(false);
     expect(nodeChanged(node, { ...node, labels: { [KEY]: 'false' } })).toBe(true);
+  });
+});
+
+const all = (): boolean => true;
+
+describe('LabelSets', () => {
+  it('returns the values of its labels, and undefined for others', () => {
+    const set = new LabelSets().of({ zone: 'a', empty: '', out: 'x' }, (key) => key !== 'out');
+    expect(['zone', 'empty', 'out', 'constructor'].map((key) => valueIn(set, key))).toEqual([
+      'a',
+      '',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('shares one set among nodes with equal labels, and no others', () => {
+    const sets = new LabelSets();
+    const one = sets.of({ zone: 'a', pool: 'x' }, all);
+    expect(sets.of({ zone: 'a', pool: 'x' }, all)).toBe(one);
+    const other = sets.of({ zone: 'b', pool: 'x' }, all);
+    expect([valueIn(one, 'zone'), valueIn(other, 'zone')]).toEqual(['a', 'b']);
+    expect(other.keys).toBe(one.keys);
+  });
+
+  it('is right about a set whose keys and values are another set’s when written one after the other', () => {
+    const sets = new LabelSets();
+    const [one, other] = [sets.of({ a: 'b c' }, all), sets.of({ a: 'b', c: '' }, all)];
+    expect([valueIn(one, 'a'), valueIn(other, 'a'), valueIn(other, 'c')]).toEqual(['b c', 'b', '']);
   });
 });

@@ -44,7 +44,7 @@ export const TENANTS: readonly Break[] = [
     replace: 'level: 0',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficwatch/observe/reading/fairShare.test.ts',
+      path: 'src/controllers/trafficwatch/observe/reading/readingLimits.test.ts',
       name: 'leave a namespace its share whatever another namespace adds',
     },
   },
@@ -73,7 +73,7 @@ export const TENANTS: readonly Break[] = [
     replace: 'if (previous === undefined && spec !== undefined) return [spec];',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficwatch/decide/labels/inherited.test.ts',
+      path: 'src/controllers/trafficwatch/decide/labels/lastVerdict.test.ts',
       name: 'are no verdicts of one that observed',
     },
   },

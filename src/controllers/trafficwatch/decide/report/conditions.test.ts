@@ -3,8 +3,21 @@ import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
-import { aClaim, anObservation, changed, failedPass, KEY, NOW, pass, usage } from '../../testing/observations.ts';
+import {
+  aClaim,
+  anObservation,
+  changed,
+  failedPass,
+  KEY,
+  NOW,
+  pass,
+  usage,
+  aDeployment,
+  aWatch,
+} from '../../testing/observations.ts';
 import { settled, statusOf } from '../../testing/settled.ts';
+import { CORRECTED_ANNOTATION } from '../../model/replicas.ts';
+import { decideConditions } from './conditions.ts';
 
 const HEALTHY = { n1: 50, n2: 1 };
 
@@ -267,5 +280,30 @@ describe('MetricsAvailable with a problem of the measurement', () => {
       /^the last pass .*; 0 x+…; 1 x+…; 2 x+…; and 47 more problems of the measurement, see the log$/,
     );
     expect(message!.length).toBeLessThan(2_000);
+  });
+});
+
+describe('ReplicasContested', () => {
+  it.each([
+    ['kube-controller-manager', undefined, true],
+    ['k3s', undefined, false],
+    ['k3s', JSON.stringify({ k3s: new Date(NOW - 15_000).toISOString() }), true],
+    ['kubectl', undefined, false],
+    ['kubectl', JSON.stringify({ kubectl: new Date(NOW - 15_000).toISOString() }), true],
+  ])('is the reason for field manager %s, corrected before: %s: %s', (manager, corrected, isContested) => {
+    const watch = aWatch({ deployment: { replicas: 3 } });
+    const live = aDeployment(watch);
+    const fieldsV1 = { 'f:spec': { 'f:replicas': {} } };
+    const managedFields = [{ manager, operation: 'Update', subresource: 'scale', fieldsV1 }];
+    const annotations: Record<string, string> = corrected === undefined ? {} : { [CORRECTED_ANNOTATION]: corrected };
+    const metadata = { ...live.metadata, managedFields, annotations };
+    const o = anObservation({ watch, deployment: { metadata, spec: { ...live.spec!, replicas: 5 } } });
+    const conditions = decideConditions(o, decidePlan(o), [], new Date(NOW).toISOString());
+    const found = conditions.find(({ type }) => type === 'Reconciling');
+    expect(found?.reason === 'ReplicasContested').toBe(isContested);
+    if (!isContested) return;
+    expect(found?.message).toContain(`spec.deployment.replicas is 3, but field manager "${manager}"`);
+    expect(found?.message).toContain('"path":"/spec/deployment/replicas"');
+    expect(found?.message).toContain('kubectl -n shop scale deployment web --replicas=3');
   });
 });

@@ -6,13 +6,16 @@ import {
   failedPass,
   pass,
   usage,
+  aForeignWatch,
+  aWorkload,
+  NOW,
   type WatchChanges,
 } from '../../testing/observations.ts';
 import { eventsOf, settled } from '../../testing/settled.ts';
-import type { Observation } from '../../observe/observation.ts';
+import type { Observation, PolicyState } from '../../observe/observation.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
-import { decideEvents } from './events.ts';
+import { decideEvents, figureText, percentText, decideRejections, type Rejection } from './events.ts';
 
 describe('decideEvents', () => {
   const events = (o: Observation) => eventsOf(o).map((e) => `${e.type} ${e.reason}`);
@@ -142,5 +145,142 @@ describe('decideEvents', () => {
       'node n1 turned fit: less than 0.1 % of 10 Gbit/s (recovery threshold 5 %)',
       'node n2 turned fit: less than 0.1 % of 10 Gbit/s (recovery threshold 5 %)',
     ]);
+  });
+});
+
+const INSTALLED: PolicyState = { reason: 'PolicyInstalled', message: '' };
+const MISSING: PolicyState = { reason: 'PolicyMissing', message: 'none' };
+const FULL = { n1: 50, n2: 50, other: 1 };
+
+function noteOf(spec: WatchChanges, policy: PolicyState | undefined, isSelecting: boolean): string | undefined {
+  const changes = isSelecting ? { ...spec, nodeSelector: { matchLabels: { pool: 'a' } } } : spec;
+  const podSelector = { matchLabels: { app: 'web' } };
+  const watch = policy === undefined ? aWatch(changes) : aForeignWatch({ podSelector }, changes);
+  const workload = policy === undefined ? undefined : aWorkload(watch, podSelector, { policy });
+  const selected = { n1: { pool: 'a' }, n2: { pool: 'a' } };
+  const nodes = isSelecting ? { ...selected, other: {} } : selected;
+  const passes = [pass(2, FULL), pass(1, FULL)];
+  return eventsOf(anObservation({ watch, workload, nodes, passes })).find(({ reason }) => reason === 'AllNodesUnfit')
+    ?.note;
+}
+
+const STRICT = 'every node is unfit: running pods are not moved, new pods find no node';
+const PREFERS =
+  'every node is unfit: running pods are not moved, new pods run on unfit nodes, since they only prefer fit ones';
+const DRY = 'every node would be unfit: mode Observe writes no label, so pods run on any node';
+
+describe('AllNodesUnfit', () => {
+  it.each<[WatchChanges, PolicyState | undefined, string]>([
+    [{}, undefined, STRICT],
+    [{ placement: 'Required' }, undefined, STRICT],
+    [{ placement: 'Preferred' }, undefined, PREFERS],
+    [{ mode: 'Observe' }, undefined, DRY],
+    [{ mode: 'Observe', placement: 'Preferred' }, INSTALLED, DRY],
+    [{}, INSTALLED, PREFERS],
+    [{ placement: 'Required' }, INSTALLED, STRICT],
+    [{ placement: 'AtCreation' }, INSTALLED, STRICT],
+    [{ placement: 'AtCreation' }, { ...INSTALLED, isOutdated: true }, PREFERS],
+    [
+      { placement: 'Required' },
+      MISSING,
+      'every node is unfit: running pods are not moved, new pods run on any node, since no admission policy adds the node affinity',
+    ],
+  ])('says what pods do, with %j and the policy %j', (spec, policy, note) => {
+    expect(noteOf(spec, policy, false)).toBe(note);
+  });
+
+  it.each<[WatchChanges, string]>([
+    [
+      { placement: 'Preferred' },
+      'every selected node is unfit: running pods are not moved, new pods prefer nodes that spec.nodeSelector leaves out, and may run on unfit nodes',
+    ],
+    [{ mode: 'Observe' }, 'every selected node would be unfit: mode Observe writes no label, so pods run on any node'],
+  ])('names the nodes that a selector leaves out, with %j', (spec, note) => {
+    expect(noteOf(spec, undefined, true)).toBe(note);
+  });
+});
+
+describe('percentText', () => {
+  it.each([
+    [95.60602856761446, 60, '95.6 %'],
+    [9.560602856761446, 20, '9.6 %'],
+    [150, 100, '150 %'],
+    [60, 60, '60 %'],
+    [60.004, 60, '60.004 %'],
+    [59.96, 60, '59.96 %'],
+    [60.00000001, 60, '60.00000001 %'],
+    [0.0037301333333333332, 20, 'less than 0.1 %'],
+    [1.06976e-4, 0.0015, '0.0001 %'],
+    [0, 20, '0 %'],
+  ])('writes %d with the threshold %d as %s', (percent, threshold, text) => {
+    expect(percentText(percent, threshold)).toBe(text);
+  });
+});
+
+describe('figureText', () => {
+  it.each([
+    [usage('n1', 95.60602856761446, { capacityBytesPerSecond: 12.5e6 }), '95.6 % of 100 Mbit/s'],
+    [usage('n1', 95.6, { capacityBytesPerSecond: 3.125e9 }), '95.6 % of 25 Gbit/s'],
+    [usage('n1', 95.6), '95.6 %'],
+    [usage('n1', undefined, { capacityBytesPerSecond: 12.5e6 }), ''],
+    [undefined, ''],
+  ])('names percent and capacity: %#', (of, text) => {
+    expect(figureText(of, 20)).toBe(text);
+  });
+});
+
+const rejection = (pod: string, changes: Partial<Rejection> = {}): Rejection => ({
+  uid: `uid-${pod}`,
+  pod,
+  node: 'n1',
+  failedAt: NOW - 1000,
+  ...changes,
+});
+const decide = (rejections: readonly Rejection[], seen: readonly string[] = []) =>
+  decideRejections({ rejections, seen: new Set(seen), unfitNodes: new Set(['n1', 'n2']), now: NOW });
+const notes = (rejections: readonly Rejection[], seen?: readonly string[]) =>
+  decide(rejections, seen).events.map(({ note }) => note);
+
+describe('decideRejections', () => {
+  it('says which pods the kubelet of which node rejected, why, and what to do', () => {
+    expect(decide([rejection('web-b'), rejection('web-a'), rejection('web-c', { node: 'n2' })]).events).toEqual([
+      {
+        type: 'Warning',
+        reason: 'PodsRejected',
+        note:
+          'the kubelet of node n1 restarted while the node was unfit and rejected 2 pods, whose required node affinity ' +
+          'no longer matched: web-a, web-b; set spec.placement to Preferred, or move pods before maintenance ' +
+          '(kubectl drain)',
+      },
+      expect.objectContaining({ note: expect.stringMatching(/node n2 .* rejected 1 pod, .*: web-c;/) as string }),
+    ]);
+  });
+
+  it('names five pods and counts the others', () => {
+    const many = Array.from({ length: 7 }, (_, n) => rejection(`web-${n}`));
+    expect(notes(many).join()).toMatch(/rejected 7 pods, .*: web-0, web-1, web-2, web-3, web-4 and 2 more;/);
+  });
+
+  it('reports a pod once', () => {
+    const { seen } = decide([rejection('web-a')]);
+    expect(notes([rejection('web-a')], [...seen])).toEqual([]);
+    expect(notes([rejection('web-a'), rejection('web-b')], [...seen]).join()).toMatch(/1 pod, .*: web-b;/);
+  });
+
+  it('forgets pods that are deleted', () => {
+    expect(decide([rejection('web-b')], ['uid-web-a']).seen).toEqual(new Set(['uid-web-b']));
+  });
+
+  it('does not report a pod on a fit node, even if the node is unfit later: the affinity is the user’s own', () => {
+    const fit = [rejection('web-a', { node: 'n3' })];
+    const { events, seen } = decide(fit);
+    expect(events).toEqual([]);
+    expect(notes([rejection('web-a')], [...seen])).toEqual([]);
+  });
+
+  it('does not report old rejections, which an earlier process has reported', () => {
+    expect(notes([rejection('web-a', { failedAt: NOW - 300_001 })])).toEqual([]);
+    expect(notes([rejection('web-a', { failedAt: NOW - 299_999 })])).toHaveLength(1);
+    expect(notes([rejection('web-a', { failedAt: undefined })])).toHaveLength(1);
   });
 });
