@@ -4,7 +4,7 @@ import { PODS } from '../../../runtime/client/resources.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
-import { BY_LABEL_KEY } from '../observe/observe.ts';
+import { BY_LABEL_KEY } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
 import { createFailedPodInformer, trimFailedPod, watchKeysOf } from './rejectedPods.ts';
 import { aForeignWatch, KEY, NOW } from '../testing/observations.ts';

@@ -11,9 +11,8 @@ import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { OWNER, selectorText } from '../../contract/labels.ts';
 import { withScalersOnly } from '../model/replicas.ts';
-import { BY_NAMESPACE, FINALIZER } from '../names.ts';
+import { BY_NAMESPACE, FINALIZER, BY_LABEL_KEY } from '../names.ts';
 import { claimedKeys } from '../model/labelKeys.ts';
-import { BY_LABEL_KEY } from './observe.ts';
 
 /**
  * The informer of TrafficWatches in all namespaces, with an index by claimed label key. If the CRD is missing, it logs

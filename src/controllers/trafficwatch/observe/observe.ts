@@ -18,7 +18,7 @@ import type { CrdCheck, SpecMemory } from './crdFields.ts';
 import { failureOf } from '../failures.ts';
 import { blockingKeys, labelKeysOf, withoutRename, type Claim, type LabelKeys } from '../model/labelKeys.ts';
 import type { LabelWrites, LabelTimes } from './labelHistory.ts';
-import { FINALIZER } from '../names.ts';
+import { FINALIZER, BY_LABEL_KEY } from '../names.ts';
 import type { ForeignWorkload, LimitProblem, Observation, Placed } from './observation.ts';
 import type { PassMemory } from './passMemory.ts';
 import type { PassViews } from './passViews.ts';
@@ -27,9 +27,6 @@ import { readingOf } from './reading/readingOf.ts';
 import type { PolicyCheck } from './workload/policyCheck.ts';
 import type { Targets } from './workload/targets.ts';
 import type { WaitingPods } from './workload/waitingPods.ts';
-
-/** Name of the index of TrafficWatches by the label keys that they claim. */
-export const BY_LABEL_KEY = 'labelKey';
 
 const LABEL = 'spec.label';
 const MODE = 'spec.mode';

@@ -1,7 +1,8 @@
 import type { V1NodeSelectorTerm, V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { BodyBudget } from '../../../../runtime/cache/bodyBudget.ts';
-import { BY_NAMESPACE, identityOfWaitingPod, trimWaitingPod, waitingPodIndexes } from './waitingPods.ts';
+import { BY_NAMESPACE } from '../../names.ts';
+import { identityOfWaitingPod, trimWaitingPod, waitingPodIndexes } from './waitingPods.ts';
 
 const KEY = 'db.traffic.example.com/unfit';
 const OTHER = 'cache.traffic.example.com/unfit';

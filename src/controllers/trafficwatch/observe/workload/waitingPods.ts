@@ -8,6 +8,7 @@ import type { V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import type { IndexFunctions } from '../../../../runtime/cache/store.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { requiredKeys } from '../../model/affinity.ts';
+import { BY_NAMESPACE } from '../../names.ts';
 
 /**
  * How long pods are watched after the last question for them: ms. Every pass asks while nodes are unfit. A node that
@@ -87,9 +88,6 @@ export class WaitingPods {
     await running;
   }
 }
-
-/** Name of the index of waiting pods by their namespace. */
-export const BY_NAMESPACE = 'namespace';
 
 /** ErrReasonPod of the scheduler's plugin NodeAffinity (pkg/scheduler/framework/plugins/nodeaffinity). */
 const NO_MATCH = "didn't match Pod's node affinity/selector";
