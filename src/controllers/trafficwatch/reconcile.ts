@@ -150,12 +150,7 @@ export const PROGRESS_EVERY_MS = 10_000;
  * Runs `work`, and meanwhile reports the progress of the plan's labels in the status: 50,000 labels take minutes.
  * Rejects if `work` rejects. A failed status write is ignored, because the status at the end replaces it.
  */
-async function tellingProgress<T>(
-  d: Dependencies,
-  o: Observation,
-  plan: Plan,
-  work: () => Promise<T>,
-): Promise<T> {
+async function tellingProgress<T>(d: Dependencies, o: Observation, plan: Plan, work: () => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const reporting = reportUntil(ended.signal, d, o, plan);
   try {

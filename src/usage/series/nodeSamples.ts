@@ -1,4 +1,3 @@
-
 /** The facts that an exporter reports about one network device. A field is absent if there is no such series. */
 export interface DeviceFacts {
   /** node_network_transmit_bytes_total */

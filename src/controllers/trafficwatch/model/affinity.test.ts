@@ -2,13 +2,7 @@ import type { V1Affinity, V1NodeSelectorTerm } from '@kubernetes/client-node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../testing/observations.ts';
-import {
-  fitRequirement,
-  keepsOffUnfit,
-  schedulesBy,
-  withFitNodesOnly,
-  withFitNodesPreferred,
-} from './affinity.ts';
+import { fitRequirement, keepsOffUnfit, schedulesBy, withFitNodesOnly, withFitNodesPreferred } from './affinity.ts';
 
 const required = (nodeSelectorTerms: V1NodeSelectorTerm[]): V1Affinity => ({
   nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },

@@ -270,7 +270,10 @@ function capacityDrops(nodes: readonly MeasuredNode[]): string[] {
 const NONE_OUTSIDE: readonly NodeView[] = [];
 
 /** Divides the nodes by a selector, in their order. Without a selector all nodes are judged: the list itself. */
-export function selectNodes(nodes: readonly NodeView[], selector: LabelSelector | undefined): Pick<PassView, 'nodes' | 'outside'> {
+export function selectNodes(
+  nodes: readonly NodeView[],
+  selector: LabelSelector | undefined,
+): Pick<PassView, 'nodes' | 'outside'> {
   if (selector === undefined) return { nodes, outside: NONE_OUTSIDE };
   const matches = createLabelMatcher(selector);
   const selected: NodeView[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import { pass, usage, anObservation, changed, failedPass, NOW } from '../../testing/observations.ts';
-import { settled, unknown } from '../verdict/nodeVerdict.ts';
+import { settled as decided, unknown } from '../verdict/nodeVerdict.ts';
 import { describeUnmeasured } from './measurementConditions.ts';
 import { whyUnknown } from './status.ts';
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
@@ -39,10 +39,10 @@ describe('the message about nodes without figures', () => {
 
 describe('the message of a node', () => {
   const HELD = unknown('FirstPass', 'measured in one pass');
-  const ABOVE = settled('above', 'NoData', 'it counts as unfit');
+  const ABOVE = decided('above', 'NoData', 'it counts as unfit');
   const LATE = { newestSeconds: 1_700_000_000 };
   it.each([
-    ['a figure and a verdict', usage('n', 1), settled('notAbove', 'BelowThreshold', 'below'), undefined],
+    ['a figure and a verdict', usage('n', 1), decided('notAbove', 'BelowThreshold', 'below'), undefined],
     ['a figure, not yet a verdict', usage('n', 1), HELD, 'measured in one pass'],
     ['no figure', missing('n', 'NoCapacity', 'state it'), unknown('NoCapacity', 'state it'), 'state it'],
     ['no figure, and counts as unfit', missing('n', 'NoCapacity', 'state it'), ABOVE, 'state it'],

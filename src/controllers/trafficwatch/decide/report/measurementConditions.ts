@@ -18,7 +18,11 @@ import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 /** A condition without its type and times. */
 export type Draft = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-export const draft = (status: Condition['status'], reason: string, message: string): Draft => ({ status, reason, message });
+export const draft = (status: Condition['status'], reason: string, message: string): Draft => ({
+  status,
+  reason,
+  message,
+});
 
 /** An empty node group is no error: autoscalers scale it up again. But the selector may also be misspelt. */
 export const NONE_SELECTED = 'spec.nodeSelector selects no node: no node is judged, and pods may run on any node';

@@ -97,8 +97,16 @@ export const NO_DATA_UNFIT = 'NoDataUnfit';
 /** Reason of a node that counts as fit without a figure. */
 export const NO_DATA_FIT = 'NoDataFit';
 
-const UNFIT_WITHOUT_DATA = settled('above', NO_DATA_UNFIT, 'no figure for longer than missingData.holdFor: it counts as unfit');
-const FIT_WITHOUT_DATA = settled('notAbove', NO_DATA_FIT, 'no figure for longer than missingData.holdFor: it counts as fit');
+const UNFIT_WITHOUT_DATA = settled(
+  'above',
+  NO_DATA_UNFIT,
+  'no figure for longer than missingData.holdFor: it counts as unfit',
+);
+const FIT_WITHOUT_DATA = settled(
+  'notAbove',
+  NO_DATA_FIT,
+  'no figure for longer than missingData.holdFor: it counts as fit',
+);
 
 /**
  * Gives a node without a figure the verdict of missingData.policy after missingData.holdFor.

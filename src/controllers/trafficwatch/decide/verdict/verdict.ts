@@ -60,7 +60,12 @@ function decidePlainVerdict(input: VerdictInput): NodeVerdict {
  * that way: with the policy Hold, after a pass without a figure of any node, and after one with a warning, which may lack
  * nodes that have figures.
  */
-function createMissingAs({ watch, view, missingSince, now }: Observation): ((node: string) => Side | undefined) | undefined {
+function createMissingAs({
+  watch,
+  view,
+  missingSince,
+  now,
+}: Observation): ((node: string) => Side | undefined) | undefined {
   const missingData = missingDataOf(watch.spec);
   if (missingData === undefined || missingSince === undefined || view.figures.passesWithData === 0) return undefined;
   if (view.passes[0] === undefined || view.passes[0].warnings.length > 0) return undefined;
