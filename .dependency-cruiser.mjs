@@ -1,5 +1,5 @@
 /** What decides about sets of objects. */
-const OBJECT_SET = 'objectSet/(member|objectSet|order|owner|plan|problem)';
+const OBJECT_SET = 'objectSet/(objectSet|plan)';
 /** Layers. A decision imports types only: no I/O, no clock, no logger, no metrics. */
 const PURE = [
   '^src/controllers/[^/]+/(model|decide|render|expression)/',
@@ -15,14 +15,15 @@ const PURE = [
 /** The folders of runtime/, and what each may import of the others. manager/ puts all together. */
 const RUNTIME = [
   ['process', ''],
-  ['client', 'process'],
-  ['cache', 'client process'],
+  ['async', 'process'],
+  ['client', 'async process'],
+  ['cache', 'async client process'],
   ['apply', 'client process'],
-  ['controller', 'client process'],
+  ['controller', 'async client process'],
   ['status', 'apply cache client controller process'],
   ['objectSet', 'apply cache client process'],
-  ['leaderElection', 'cache client process'],
-  ['server', 'client process'],
+  ['leaderElection', 'async cache client process'],
+  ['server', 'async client process'],
 ];
 /** Files that observe and import a decision. The list may only become shorter: what both need belongs below both. */
 const STILL_UPWARD = [
@@ -42,7 +43,7 @@ export default {
       from: { path: PURE, pathNot: TESTS },
       to: {
         path: 'node_modules/(rxjs|pino|undici|prometheus-query|prom-client|axios)|^src/runtime/',
-        pathNot: `^src/runtime/(apply/(appliedHash|managedFields|mergePatch)|client/resources?|controller/conditions|status/(cut|failure|conditionEvents|terminating)|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
+        pathNot: `^src/runtime/(apply/(difference|managedFields|mergePatch)|client/resources?|controller/conditions|process/(duration|interner|problem)|${OBJECT_SET})\\.ts$`,
       },
     },
     {
@@ -106,8 +107,7 @@ export default {
       from: { path: '^src/connectivity/', pathNot: TESTS },
       to: {
         path: '^src/',
-        pathNot:
-          '^src/(connectivity|api|runtime)/|^src/options/(connectivityValues|cidr)\\.ts$|^src/nodes/virtualNodes\\.ts$',
+        pathNot: '^src/(connectivity|api|runtime)/|^src/options/connectivityValues\\.ts$|^src/nodes/virtualNodes\\.ts$',
       },
     },
     {

@@ -1,4 +1,4 @@
-import type { Verdict } from '../src/api/trafficwatch/nodeStatus.ts';
+import type { Verdict } from '../src/api/trafficwatch/statusSchema.ts';
 import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { BRIDGE_NAME, DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices/devices.ts';
 import { usableSpeeds } from '../src/usage/evaluate/speeds.ts';

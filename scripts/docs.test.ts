@@ -80,7 +80,7 @@ it('finds what is cited, or it would prove nothing', () => {
     expect.arrayContaining([
       'test/integration/transport.test.ts',
       'test/chart/rights.test.ts',
-      'src/runtime/leaderElection/vacancy.test.ts',
+      'src/runtime/leaderElection/term.test.ts',
     ]),
   );
   expect(all.flatMap(linksOf)).toContain('../SECURITY.md');

@@ -3,8 +3,8 @@ import { agentsNamespaceOf, defaultConnectivityOptions } from '../../src/connect
 import { connectivityObjects } from '../../src/connectivity/objects/objects.ts';
 import { helmTemplate, isHook, type Manifest } from '../chart/helm.ts';
 import { cleanupNamespace, naming, standaloneCleanup } from './cleanup.ts';
-import { agentResource } from '../../src/api/agent/schema.ts';
-import { connectivityCheckResource } from '../../src/api/connectivitycheck/schema.ts';
+import { agentResource } from '../../src/api/agent/report.ts';
+import { connectivityCheckResource } from '../../src/api/connectivitycheck/connectivityCheck.ts';
 import { crdFiles, manifest, serverCrd } from './crds.ts';
 import { valuesWithout } from './features.ts';
 import type { GeneratedFile } from './file.ts';

@@ -53,7 +53,7 @@ it('finds the tests that read documents by what they read', () => {
   expect(found).toEqual(
     expect.arrayContaining([
       'scripts/docs.test.ts',
-      'src/commands/weights/spec.test.ts',
+      'src/commands/weights/flags.test.ts',
       'test/chart/openshiftDoc.test.ts',
       'test/integration/readme.test.ts',
       'test/integration/stacks/stackDoc.test.ts',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Resource } from '../runtime/client/resource.ts';
 
 /** A column of `kubectl get`. A column with a priority above 0 appears only with `-o wide`. */
-export interface PrinterColumn {
+interface PrinterColumn {
   name: string;
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   jsonPath: string;
@@ -104,3 +104,6 @@ function fieldOf(schema: object, [name, ...path]: readonly string[]): object {
   if (field === undefined) throw new Error(`the stored schema has no field ${name}`);
   return fieldOf(field, path);
 }
+
+/** How to install the CRDs of this version, for messages. */
+export const APPLY_CRD = 'helm upgrade with crds.enabled=true, or kubectl apply --server-side -k deploy/crds';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadKubeConfig } from './kubeConfig.ts';
-import { identityOf } from '../runtime/client/credentials/identity.ts';
+import { identityOf } from '../runtime/client/credentials.ts';
 
 let directory: string;
 

@@ -1,10 +1,9 @@
 import type { ProcessFlags } from '../options/commonFlags.ts';
-import type { BindAddress } from '../runtime/server/bindAddress.ts';
+import { type BindAddress, serverPart } from '../runtime/server/httpListener.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { createHealthServer, EventLoopWatch } from '../runtime/server/health.ts';
 import type { Manager } from '../runtime/manager/manager.ts';
 import type { Part } from '../runtime/process/part.ts';
-import { serverPart } from '../runtime/server/httpListener.ts';
 import { createMetricsServer, type SecureOptions } from '../runtime/server/metricsServer.ts';
 import type { RuntimeMetrics } from '../runtime/manager/metrics.ts';
 import type { Logger } from '../runtime/process/logger.ts';

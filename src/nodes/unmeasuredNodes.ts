@@ -2,7 +2,7 @@ import type { Client } from '../runtime/client/client.ts';
 import type { Clock } from '../runtime/process/clock.ts';
 import type { Lister } from '../runtime/cache/informer.ts';
 import { NODES } from '../runtime/client/resources.ts';
-import { forEachAtOnce } from '../runtime/controller/forEachAtOnce.ts';
+import { forEachAtOnce } from '../runtime/async/limit.ts';
 import type { CachedNode } from './cachedNode.ts';
 import { createPlacementMatcher, type Placement } from './nodeAffinity.ts';
 import { LEFT_OUT, stateOf, whyNotMeasurable, type NodeState, type NotMeasurable } from './notMeasurable.ts';

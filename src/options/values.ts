@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/server/bindAddress.ts';
+import { BIND_ADDRESS_FORMS, parseBindAddress, type BindAddress } from '../runtime/server/httpListener.ts';
 import { LOG_LEVELS } from '../runtime/process/logger.ts';
 import { readDuration } from '../runtime/process/duration.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSeries, readAnswer, type SeriesVisitor } from './answer.ts';
-import type { ResultType } from './answerEnvelope.ts';
+import { parseSeries, readAnswer, type SeriesVisitor, type ResultType } from './answer.ts';
 
 const NEVER = new AbortController().signal;
 

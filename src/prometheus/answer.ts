@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Answer, type Conceal, parseJson, remarksOf, type ResultType, seriesOf } from './answerEnvelope.ts';
 import { BodyBuffer } from './bodyBuffer.ts';
 import { PrometheusError } from './prometheusError.ts';
 
@@ -16,7 +15,7 @@ export interface SeriesVisitor {
 }
 
 /** Options of `readAnswer`. */
-export interface ReadOptions {
+interface ReadOptions {
   visitor: SeriesVisitor;
   /** Once it is aborted, reading throws its reason: checked at the start and at each chunk and turn. */
   signal: AbortSignal;
@@ -171,4 +170,86 @@ function endOfArray(body: Buffer): number {
     else if (CLOSING.has(byte) && --depth < 0) return at;
   }
   return body.length;
+}
+
+/** The answer to an instant query, without its series. */
+export interface Answer {
+  /** Number of series. */
+  series: number;
+  warnings: readonly string[];
+  infos: readonly string[];
+}
+
+/** The type of the result of a query: one sample (vector) or the samples of a range (matrix) for each series. */
+export type ResultType = 'vector' | 'matrix';
+
+/** Removes secrets from a text. */
+export type Conceal = (text: string) => string;
+
+/** The parsed body of an answer, not validated. */
+interface Envelope {
+  status?: unknown;
+  errorType?: unknown;
+  error?: unknown;
+  data?: { resultType?: unknown; result?: unknown } | null;
+  warnings?: unknown;
+  infos?: unknown;
+  /** VictoriaMetrics sends it. */
+  isPartial?: unknown;
+}
+
+const MOST_REMARKS = 5;
+const LONGEST_REMARK = 300;
+const LONGEST_ERROR = 200;
+
+/**
+ * Returns the error message of Prometheus for a failed query, shortened. Undefined for any other body. Prometheus sends it with
+ * status 400, 422 or 503 (https://prometheus.io/docs/prometheus/latest/querying/api/).
+ */
+export function errorOf(body: unknown, conceal: Conceal): string | undefined {
+  const { status, errorType, error } = (body ?? {}) as Envelope;
+  if (status !== 'error' || typeof errorType !== 'string') return undefined;
+  const text = `${errorType}: ${typeof error === 'string' ? error : 'no error text'}`;
+  return conceal(text).replaceAll(/\s+/g, ' ').slice(0, LONGEST_ERROR);
+}
+
+/** Returns the series of an answer. Throws PrometheusError QueryFailed, or BadAnswer if the answer is not of this type. */
+function seriesOf(body: unknown, conceal: Conceal, type: ResultType): unknown[] {
+  const failure = errorOf(body, conceal);
+  if (failure !== undefined) throw new PrometheusError('QueryFailed', failure);
+  const { status, data } = (body ?? {}) as Envelope;
+  if (status !== 'success') throw new PrometheusError('BadAnswer', 'the answer does not come from the Prometheus API');
+  if (data?.resultType !== type || !Array.isArray(data.result)) {
+    throw new PrometheusError('BadAnswer', `the answer contains no ${type}`);
+  }
+  return data.result;
+}
+
+const PARTIAL = 'isPartial: a storage node did not answer, so series may be missing';
+
+/**
+ * Returns the warnings and infos of an answer: at most five of each, shortened. Adds a warning for `"isPartial": true`: vmselect
+ * sends only this field, and no warning, when a storage node is unavailable and its series are missing
+ * (https://docs.victoriametrics.com/victoriametrics/cluster-victoriametrics/#cluster-availability).
+ */
+function remarksOf(body: unknown, conceal: Conceal): Omit<Answer, 'series'> {
+  const { warnings, infos, isPartial } = (body ?? {}) as Envelope;
+  const partial = isPartial === true ? [PARTIAL] : [];
+  return { warnings: [...partial, ...remarks(warnings, conceal)], infos: remarks(infos, conceal) };
+}
+
+function remarks(found: unknown, conceal: Conceal): string[] {
+  if (!Array.isArray(found)) return [];
+  const texts = found.filter((remark): remark is string => typeof remark === 'string');
+  return texts.slice(0, MOST_REMARKS).map((text) => conceal(text).slice(0, LONGEST_REMARK));
+}
+
+/** Throws PrometheusError BadAnswer if the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Do not reuse the message of the exception: it quotes the text, which may contain secrets.
+    throw new PrometheusError('BadAnswer', 'the answer is not JSON');
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { conceal } from './conceal.ts';
+import { conceal } from './prometheusClient.ts';
 
 it.each([
   ['in plain text', 'sent: a+b/c==!', ['a+b/c=='], 'sent: [redacted]!'],

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { readFile, stat } from 'node:fs/promises';
 import { PrometheusError } from './prometheusError.ts';
-import { WatchedFile } from './watchedFile.ts';
 
 /** Address and credentials of a Prometheus. Files are read again when they change. */
 export interface PrometheusEndpoint {
@@ -132,5 +132,36 @@ function checkHeaders(headers: Record<string, string>): void {
       'BadConfiguration',
       `extra headers ${names.join(', ')}: a name or value has characters that HTTP does not allow`,
     );
+  }
+}
+
+/**
+ * The text of a file that may be replaced at any time. Checks inode, time and size at each read, and reads the file
+ * again if they changed. The kubelet replaces a mounted Secret by changing a symbolic link, so the inode changes.
+ */
+export class WatchedFile {
+  readonly #path: string;
+  #version = '';
+  #text = '';
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The trimmed text. Throws PrometheusError BadConfiguration if the file cannot be read or is empty. */
+  async read(): Promise<string> {
+    try {
+      const { ino, mtimeMs, size } = await stat(this.#path);
+      const version = `${ino} ${mtimeMs} ${size}`;
+      if (version !== this.#version) {
+        this.#text = (await readFile(this.#path, 'utf8')).trim();
+        this.#version = version;
+      }
+    } catch (error) {
+      const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+      throw new PrometheusError('BadConfiguration', `cannot read ${this.#path}: ${code}`);
+    }
+    if (this.#text === '') throw new PrometheusError('BadConfiguration', `${this.#path} is empty`);
+    return this.#text;
   }
 }

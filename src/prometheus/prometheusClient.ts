@@ -1,12 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
-import { PrometheusDriver } from 'prometheus-query';
-import type { PrometheusConnectionOptions } from 'prometheus-query';
-import { readAnswer, type SeriesVisitor } from './answer.ts';
-import { type Answer, type Conceal, errorOf, type ResultType } from './answerEnvelope.ts';
-import { conceal } from './conceal.ts';
-import { EndpointCredentials, parseEndpointUrl } from './endpoint.ts';
-import type { Credentials, PrometheusEndpoint } from './endpoint.ts';
+import { PrometheusDriver, type PrometheusConnectionOptions } from 'prometheus-query';
+import { readAnswer, type SeriesVisitor, type Answer, type Conceal, errorOf, type ResultType } from './answer.ts';
+import { EndpointCredentials, parseEndpointUrl, type Credentials, type PrometheusEndpoint } from './endpoint.ts';
 import { BodyBuffer } from './bodyBuffer.ts';
 import { PrometheusError } from './prometheusError.ts';
 
@@ -202,4 +198,60 @@ function explain(thrown: unknown, url: string): PrometheusError {
 function hintFor(code: string): string {
   const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code);
   return untrusted ? ' (its certificate is not trusted; set a CA file with the CA that signed it)' : '';
+}
+
+/**
+ * Creates a client that asks the Prometheus at `url`, without credentials, and `standard` while there is none.
+ *
+ * @param url returns the URL of the other Prometheus; undefined while there is none
+ */
+export function routedClient(
+  standard: PrometheusClient,
+  url: () => string | undefined,
+  create: (url: string) => PrometheusClient = (other) => createPrometheusClient({ url: other, isNear: true }),
+): PrometheusClient {
+  let other: { readonly url: string; readonly client: PrometheusClient } | undefined;
+  const present = (): PrometheusClient => {
+    const wanted = url();
+    if (other !== undefined && other.url !== wanted) {
+      other.client.close();
+      other = undefined;
+    }
+    if (wanted === undefined) return standard;
+    other ??= { url: wanted, client: create(wanted) };
+    return other.client;
+  };
+  return {
+    // Async, so that an invalid URL rejects the promise, as any other failure does.
+    query: async (query) => present().query(query),
+    close() {
+      other?.client.close();
+      standard.close();
+    },
+  };
+}
+
+const CENSOR = '[redacted]';
+
+/**
+ * Replaces secrets in a text from another program. Finds them plain or URL-encoded, and with any white space between
+ * their words. Call it before shortening a text, which could leave a part of a secret.
+ */
+export function conceal(text: string, secrets: readonly string[]): string {
+  // One secret may contain another.
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+  return longestFirst.reduce((rest, secret) => rest.replaceAll(formsOf(secret), CENSOR), text);
+}
+
+function formsOf(secret: string): RegExp {
+  const spaced = secret
+    .trim()
+    .split(/\s+/)
+    .map(literally)
+    .join(String.raw`\s+`);
+  return new RegExp(`${spaced}|${literally(encodeURIComponent(secret))}`, 'g');
+}
+
+function literally(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }

@@ -1,6 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { InstantQuery, PrometheusClient } from './prometheusClient.ts';
-import { routedClient } from './routedClient.ts';
+import { type InstantQuery, type PrometheusClient, routedClient } from './prometheusClient.ts';
 
 let log: string[];
 let url: string | undefined;

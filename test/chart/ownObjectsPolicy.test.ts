@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { helmTemplate } from '../../scripts/chart/helm.ts';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/difference.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { STACK_LABEL } from '../../src/controllers/trafficstack/names.ts';
 import { prometheusRuleCrd } from '../harness/customResource.ts';

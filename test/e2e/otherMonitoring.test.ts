@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
-import type { Agent } from '../../src/api/agent/schema.ts';
+import type { Agent } from '../../src/api/agent/report.ts';
 import type { TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
 import { AGENT_NAME, HOST_AGENT_NAME, SERVICE_NAME } from '../../src/connectivity/objects/names.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/appliedHash.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/difference.ts';
 import type { KubeObject } from '../../src/runtime/client/resource.ts';
 
 /**

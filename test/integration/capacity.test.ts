@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { NodeStatus } from '../../src/api/trafficwatch/nodeStatus.ts';
+import type { NodeStatus } from '../../src/api/trafficwatch/statusSchema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatchSpec } from '../../src/api/trafficwatch/schema.ts';
 import { NODES } from '../../src/runtime/client/resources.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';

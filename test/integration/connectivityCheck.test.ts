@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   CONNECTIVITY_CHECKS,
-  type ConnectivityCheckSpec,
   type ConnectivityCheckStatus,
 } from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import type { ConnectivityCheckSpec } from '../../src/api/connectivitycheck/schema.ts';
 import { FIGURES_EVERY_MS } from '../../src/controllers/connectivitycheck/decide/quiet.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { audited } from '../harness/audit.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, it, vi } from 'vitest';
 
-const MODULE = new URL('../../src/runtime/process/memoryReducer.ts', import.meta.url).href;
+const MODULE = new URL('../../src/commands/longRunning.ts', import.meta.url).href;
 const WAIT = { timeout: 240_000, interval: 500 };
 
 /** Runs a program together with `wakeMemoryReducer` until `look` accepts the lines that it printed. */

@@ -5,14 +5,10 @@ import { keyOf, refOfKey, type KubeObject } from '../../src/runtime/client/resou
 import { CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../src/runtime/client/resources.ts';
 import { Controller } from '../../src/runtime/controller/controller.ts';
 import { carryOut } from '../../src/runtime/objectSet/act.ts';
-import { idFor, idOf } from '../../src/runtime/objectSet/member.ts';
-import type { Member } from '../../src/runtime/objectSet/member.ts';
-import { createObjectSet, type ObjectSet } from '../../src/runtime/objectSet/objectSet.ts';
-import { observeSet, readLive } from '../../src/runtime/objectSet/observe.ts';
-import { planSet, type SwitchedOff } from '../../src/runtime/objectSet/plan.ts';
-import { writeProblem } from '../../src/runtime/objectSet/problem.ts';
+import { idFor, idOf, type Member, createObjectSet, type ObjectSet } from '../../src/runtime/objectSet/objectSet.ts';
+import { observeSet, readLive, watchMembers } from '../../src/runtime/objectSet/observe.ts';
+import { planSet, type SwitchedOff, writeProblem } from '../../src/runtime/objectSet/plan.ts';
 import type { Problem } from '../../src/runtime/process/problem.ts';
-import { watchMembers } from '../../src/runtime/objectSet/watch.ts';
 import { createLogger } from '../../src/runtime/process/logger.ts';
 import type { Connected } from '../harness/runtimeScene.ts';
 

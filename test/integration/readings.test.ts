@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { NodeStatus } from '../../src/api/trafficwatch/nodeStatus.ts';
+import type { NodeStatus } from '../../src/api/trafficwatch/statusSchema.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import { metricsOf } from '../harness/metricsOf.ts';
 import { unfitKey } from '../harness/unfitKey.ts';

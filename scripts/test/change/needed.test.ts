@@ -32,7 +32,7 @@ describe('the levels that a change needs', () => {
     },
     {
       why: 'Simulations run what their tests import, wherever it is',
-      files: ['src/connectivity/protocol/evaluation.ts', 'src/api/trafficwatch/spec/missingData.ts'],
+      files: ['src/connectivity/protocol/evaluation.ts', 'src/api/trafficwatch/spec/verdict.ts'],
       long: ['localise', 'verdict'],
     },
     {

@@ -35,7 +35,7 @@ export interface TestCounts {
 /** Tests that need not run, since not every machine can; `test` is the title of a test, or of a suite of them. */
 export const MAY_SKIP: readonly { readonly file: string; readonly test: string; readonly why: string }[] = [
   {
-    file: 'src/commands/manager/managerOptions.test.ts',
+    file: 'src/commands/manager/options.test.ts',
     test: 'fails without any configuration, and does not guess a server',
     why: 'A pod has a configuration, its ServiceAccount.',
   },

@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import { int64 } from '../integerSchema.ts';
+import { int64, OBJECT_FIELDS } from '../fieldSchemas.ts';
+import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
+import type { CustomResource } from '../crd.ts';
 
 /** Names of nodes and pods: DNS-1123 subdomains. */
 export const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
@@ -36,7 +38,7 @@ const addresses = (description: string) =>
     .meta({ description });
 
 /** The result of one HTTP probe. k8s-netchecker-agent defined the names. Times are whole milliseconds. */
-export const probeSchema = z.object({
+const probeSchema = z.object({
   URL: text(2_048).meta({ description: 'The URL that was requested.' }),
   ConnectionResult: integer('1 if the connection was established, else 0.'),
   HTTPCode: integer('The status of the response; 0 without one.'),
@@ -85,7 +87,7 @@ export const reportSchema = z
   .meta({ description: 'The last report of the agent.' });
 
 /** The counters that the server keeps of an agent, next to its last report. */
-export const agentStatusSchema = z
+const agentStatusSchema = z
   .object({
     reportCount: int64('Reports of the agent since it was started.'),
     errorCount: int64('Reports of the agent that did not arrive.'),
@@ -99,3 +101,44 @@ export type Report = z.infer<typeof reportSchema>;
 function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text));
 }
+
+/** The last report of one connectivity agent. k8s-netchecker-server defined its group, version and kind. */
+export interface Agent extends KubeObject {
+  spec: Report;
+  status?: z.infer<typeof agentStatusSchema>;
+}
+
+export const AGENTS: Resource<Agent> = {
+  group: 'network-checker.ext',
+  version: 'v1',
+  kind: 'Agent',
+  plural: 'agents',
+  namespaced: true,
+};
+
+const agentSchema = z
+  .object({
+    ...OBJECT_FIELDS,
+    spec: reportSchema,
+    status: agentStatusSchema,
+  })
+  .meta({ description: 'The last report of a connectivity agent. The connectivity server writes it.' });
+
+/** The CRD without its schema. */
+export const agentResource: CustomResource = {
+  resource: AGENTS,
+  schema: agentSchema,
+  singular: 'agent',
+  shortNames: [],
+  categories: ['traffic'],
+  // Thousands of agents report all the time: one write keeps the report and its counters.
+  hasStatusSubresource: false,
+  columns: [
+    { name: 'Node', type: 'string', jsonPath: '.spec.nodename' },
+    { name: 'Interval', type: 'integer', jsonPath: '.spec.report_interval' },
+    { name: 'Updated', type: 'date', jsonPath: '.spec.last_updated' },
+    { name: 'Reports', type: 'integer', jsonPath: '.status.reportCount', priority: 1 },
+    { name: 'Errors', type: 'integer', jsonPath: '.status.errorCount', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+};

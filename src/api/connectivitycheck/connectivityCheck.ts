@@ -1,30 +1,11 @@
+import * as z from 'zod';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
-import type { LabelSelector } from '../labelSelector.ts';
+import { conditionPath, type CustomResource } from '../crd.ts';
+import { OBJECT_FIELDS } from '../fieldSchemas.ts';
 import type { Finding, FindingClass } from './finding.ts';
-import type { ConnectivityVerdict, Exclusion, Plane } from './terms.ts';
-
-/** The spec of a ConnectivityCheck: the fields that users write. Every field is optional. */
-export interface ConnectivityCheckSpec {
-  /** Time between two reports of an agent, such as `15s`. */
-  interval?: string | undefined;
-  /** Number of other nodes that each agent probes on its plane. */
-  peers?: number | undefined;
-  /** Absent or empty: all nodes. */
-  nodeSelector?: LabelSelector | undefined;
-  /** Absent: both. */
-  planes?: Plane[] | undefined;
-  /** Absent: all but URLs. */
-  probes?:
-    | {
-        dns?: boolean | undefined;
-        apiServer?: boolean | undefined;
-        mtu?: boolean | undefined;
-        urls?: string[] | undefined;
-      }
-    | undefined;
-  thresholds?: { lossPercent?: number | undefined } | undefined;
-}
+import { specSchema, statusSchema, type ConnectivityCheckSpec } from './schema.ts';
+import type { ConnectivityVerdict, Exclusion } from './terms.ts';
 
 /** A finding, and the time when it appeared, RFC 3339. */
 export interface StatusFinding extends Finding {
@@ -74,4 +55,43 @@ export const CONNECTIVITY_CHECKS: Resource<ConnectivityCheck> = {
   kind: 'ConnectivityCheck',
   plural: 'connectivitychecks',
   namespaced: false,
+};
+
+/** The whole object. The CRD's schema is generated from it (see crd.ts). */
+export const connectivityCheckSchema = z
+  .object({
+    ...OBJECT_FIELDS,
+    spec: specSchema,
+    status: statusSchema,
+  })
+  .meta({
+    description: 'Checks the network between the nodes of the cluster, and names the node, link or plane at fault.',
+  });
+
+/** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
+export const connectivityCheckResource: CustomResource = {
+  resource: CONNECTIVITY_CHECKS,
+  schema: connectivityCheckSchema,
+  singular: 'connectivitycheck',
+  shortNames: ['cc'],
+  categories: ['traffic'],
+  columns: [
+    { name: 'Verdict', type: 'string', jsonPath: '.status.verdict' },
+    { name: 'Findings', type: 'string', jsonPath: '.status.summary' },
+    { name: 'Agents', type: 'integer', jsonPath: '.status.agents' },
+    { name: 'Reporting', type: 'integer', jsonPath: '.status.reportingAgents' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready'), priority: 1 },
+    { name: 'Server', type: 'string', jsonPath: conditionPath('ServerReachable'), priority: 1 },
+    { name: 'Nodes', type: 'integer', jsonPath: '.status.nodes', priority: 1 },
+    { name: 'Excluded', type: 'integer', jsonPath: '.status.excludedNodes', priority: 1 },
+    { name: 'Pairs', type: 'integer', jsonPath: '.status.observedPairs', priority: 1 },
+    { name: 'Affected', type: 'integer', jsonPath: '.status.affectedPairs', priority: 1 },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: conditionPath('Healthy', 'reason'),
+      priority: 1,
+    },
+  ],
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { problemTexts } from '../problems.ts';
-import { connectivityCheckSchema } from './schema.ts';
+import { connectivityCheckSchema } from './connectivityCheck.ts';
 
 function problems(spec: object): string[] {
   const object = { metadata: { name: 'cluster' }, spec };

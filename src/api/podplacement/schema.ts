@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { CustomResource } from '../crd.ts';
 import { labelSelectorSchema } from '../labelSelector.ts';
-import { OBJECT_FIELDS } from '../objectFields.ts';
+import { OBJECT_FIELDS } from '../fieldSchemas.ts';
 import { GROUP, VERSION } from '../trafficwatch/schema.ts';
 import { PLACEMENTS } from '../trafficwatch/spec/placement.ts';
 

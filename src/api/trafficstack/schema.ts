@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { conditionPath, type CustomResource } from '../crd.ts';
-import { LABELLED_NAME_RULE, OBJECT_FIELDS } from '../objectFields.ts';
+import { LABELLED_NAME_RULE, OBJECT_FIELDS } from '../fieldSchemas.ts';
 import { parseSpec } from '../problems.ts';
 import { specSchema } from './specSchema.ts';
 import { statusSchema } from './statusSchema.ts';

@@ -1,6 +1,15 @@
 import * as z from 'zod';
-import { durationSchema } from '../durationSchema.ts';
-import { patternSchema } from '../patternSchema.ts';
+import {
+  FOREIGN_TYPES,
+  SINGLE_TYPES,
+  type BuiltInType,
+  type ComponentMode,
+  type ComponentType,
+  COMPONENT_MODES,
+  COMPONENT_TYPES,
+  DEFAULT_DEADLINE,
+} from './terms.ts';
+import { durationSchema, patternSchema } from '../fieldSchemas.ts';
 import {
   connectivityAgentsSchema,
   connectivityServerSchema,
@@ -8,17 +17,101 @@ import {
   nodeExporterSchema,
   rulesSchema,
   weightsSchema,
+  prometheusSchema,
 } from './builtInSchema.ts';
-import { checkRules, COMPONENT_RULES, COMPONENTS_RULES, crdRules } from './componentRules.ts';
-import { commonSchema, highAvailabilitySchema } from './placementSchema.ts';
-import { COMPONENT_MODES, COMPONENT_TYPES, DEFAULT_DEADLINE } from './terms.ts';
-import { prometheusSchema } from './prometheusSchema.ts';
-import { upgradeSchema } from './upgradeSchema.ts';
-import { LABEL, workloadSchema } from './workloadSchema.ts';
+import { commonSchema, highAvailabilitySchema, LABEL, workloadSchema } from './podSchemas.ts';
+
+/** A rule of the CRD, and the same as code. */
+interface Rule<T> {
+  readonly rule: string;
+  readonly message: string;
+  readonly holds: (value: T) => boolean;
+}
+
+type Settings =
+  'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents' | 'weights' | 'dashboards' | 'rules';
+
+/** The fields that the rules of a component check. */
+type Ruled = Readonly<Partial<Record<Settings, unknown>>> & {
+  readonly type: ComponentType;
+  readonly mode?: ComponentMode | undefined;
+  readonly workload?: { readonly podTemplate?: unknown } | undefined;
+};
+
+const WORKLOAD_RULE: Rule<Ruled> = {
+  rule: "has(self.workload) == (self.type == 'Workload')",
+  message: 'workload: must be set for the type Workload, and for no other',
+  holds: ({ type, workload }) => (workload !== undefined) === (type === 'Workload'),
+};
+
+function settingsRule(field: Settings, type: BuiltInType): Rule<Ruled> {
+  return {
+    rule: `!has(self.${field}) || self.type == '${type}'`,
+    message: `${field}: only the type ${type} has it`,
+    holds: (component) => component[field] === undefined || component.type === type,
+  };
+}
+
+const TEMPLATE_RULE: Rule<Ruled> = {
+  rule: "!has(self.workload) || has(self.workload.podTemplate) || (has(self.mode) && self.mode == 'External')",
+  message: 'workload.podTemplate is required unless mode is External',
+  holds: ({ mode, workload }) => mode === 'External' || workload === undefined || workload.podTemplate !== undefined,
+};
+
+const MODE_RULE: Rule<Ruled> = {
+  rule: `self.type in [${FOREIGN_TYPES.map((type) => `'${type}'`).join(', ')}] || !has(self.mode) || self.mode in ['Managed', 'Disabled']`,
+  message: 'mode: only the types Workload, NodeExporter, Prometheus and Weights may be External or Auto',
+  holds: ({ type, mode = 'Managed' }) => FOREIGN_TYPES.includes(type) || mode === 'Managed' || mode === 'Disabled',
+};
+
+const WEIGHTS_RULE: Rule<Ruled> = {
+  rule: "self.type != 'Weights' || has(self.weights) || (has(self.mode) && self.mode == 'External')",
+  message: 'weights is required for the type Weights unless mode is External',
+  holds: ({ type, mode, weights }) => type !== 'Weights' || weights !== undefined || mode === 'External',
+};
+
+/** Rules of a component. */
+const COMPONENT_RULES: readonly Rule<Ruled>[] = [
+  WORKLOAD_RULE,
+  TEMPLATE_RULE,
+  MODE_RULE,
+  WEIGHTS_RULE,
+  settingsRule('nodeExporter', 'NodeExporter'),
+  settingsRule('prometheus', 'Prometheus'),
+  settingsRule('connectivityServer', 'ConnectivityServer'),
+  settingsRule('connectivityAgents', 'ConnectivityAgents'),
+  settingsRule('weights', 'Weights'),
+  settingsRule('dashboards', 'Dashboards'),
+  settingsRule('rules', 'Rules'),
+];
+
+function onceRule(type: ComponentType): Rule<readonly Pick<Ruled, 'type'>[]> {
+  return {
+    rule: `self.filter(c, c.type == '${type}').size() <= 1`,
+    message: `at most one component may have the type ${type}`,
+    holds: (components) => components.filter((each) => each.type === type).length <= 1,
+  };
+}
+
+/** Rules of the list of components. */
+const COMPONENTS_RULES = SINGLE_TYPES.map(onceRule);
+
+/** The rules as the CRD has them. */
+function crdRules(rules: readonly Pick<Rule<never>, 'rule' | 'message'>[]): object {
+  return { 'x-kubernetes-validations': rules.map(({ rule, message }) => ({ rule, message })) };
+}
+
+/** Checks a value as the CRD does. */
+function checkRules<T>(rules: readonly Rule<T>[]) {
+  return (value: T, context: z.core.$RefinementCtx): void => {
+    for (const { holds, message } of rules) if (!holds(value)) context.addIssue({ code: 'custom', message });
+  };
+}
 
 const MOST_COMPONENTS = 200;
 const MOST_DEPENDENCIES = 50;
 const LONGEST_EXPRESSION = 4_096;
+const LONGEST_QUERY = 4_096;
 const READY_MESSAGE = 'must have an expression or a query';
 
 const text = (description: string) => z.string().min(1).max(LONGEST_EXPRESSION).optional().meta({ description });
@@ -40,6 +133,30 @@ const ready = z
       'Conditions of readiness in addition to ready pods: the component counts as ready when all pods are ready and these are true.',
     'x-kubernetes-validations': [{ rule: 'has(self.expression) || has(self.query)', message: READY_MESSAGE }],
   });
+
+const upgrade = z
+  .object({
+    query: z
+      .string()
+      .min(1)
+      .max(LONGEST_QUERY)
+      .optional()
+      .meta({
+        description:
+          'PromQL that must be true before the operator changes an existing component whose dependencies are ready. Sent to the ' +
+          'Prometheus of the operator. True if it returns at least one series and none is 0 or NaN. Without an answer, changes wait.',
+      }),
+    rollback: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Whether the operator restores the last ready revision of a changed component that misses its deadline, until its spec ' +
+          'changes. Default: false.',
+      }),
+  })
+  .optional()
+  .meta({ description: 'How the operator changes existing components.' });
 
 const component = z
   .object({
@@ -90,7 +207,7 @@ export const specSchema = z
   .object({
     common: commonSchema,
     highAvailability: highAvailabilitySchema,
-    upgrade: upgradeSchema,
+    upgrade,
     components: z
       .array(component)
       .max(MOST_COMPONENTS)

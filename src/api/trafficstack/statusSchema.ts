@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { conditionsSchema } from '../conditionsSchema.ts';
-import { int32, int64 } from '../integerSchema.ts';
+import { conditionsSchema, int32, int64 } from '../fieldSchemas.ts';
 import { COMPONENT_STATES } from './terms.ts';
-import { rolledBackFromSchema } from './upgradeSchema.ts';
 
 const time = (description: string) => z.string().meta({ format: 'date-time', description });
 const text = (description: string) => z.string().meta({ description });
@@ -18,6 +16,17 @@ const waitingOn = z
   })
   .optional()
   .meta({ description: 'The root cause, if the component waits.' });
+
+const rolledBackFrom = z
+  .object({
+    revision: z.string().meta({ description: 'The revision that missed its deadline. It is not applied again.' }),
+    version: z.string().optional().meta({ description: 'Image of its first container.' }),
+    message: z.string().meta({ description: 'State of the component at the deadline.' }),
+  })
+  .optional()
+  .meta({
+    description: 'Set while the component runs with its last ready revision instead of the revision in the spec.',
+  });
 
 const lastDecided = z
   .object({
@@ -79,7 +88,7 @@ const component = z
     unreadyRevision: z.string().optional().meta({
       description: 'The revision that was applied last, if the component was never ready with it.',
     }),
-    rolledBackFrom: rolledBackFromSchema,
+    rolledBackFrom,
     lastDecided,
   })
   .meta({ description: 'The state of one component.' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nodeSelectorOf } from './spec/nodeSelector.ts';
 import { placementOf } from './spec/placement.ts';
 import { parseTrafficWatchSpec, type TrafficWatch } from './schema.ts';
-import { thresholdOf } from './spec/thresholds.ts';
+import { thresholdOf } from './spec/verdict.ts';
 
 const deployment = {
   selector: { matchLabels: { app: 'web' } },

@@ -2,12 +2,27 @@ import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import * as z from 'zod';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
-import { OBJECT_FIELDS } from '../objectFields.ts';
+import { OBJECT_FIELDS } from '../fieldSchemas.ts';
 import { conditionPath, type CustomResource } from '../crd.ts';
 import { capacitySchema } from './spec/capacity.ts';
-import { deploymentFrameProblems } from './spec/deploymentFrame.ts';
+import {
+  deploymentFrameProblems,
+  checkWorkload,
+  podSelectorSchema,
+  targetRefSchema,
+  WORKLOAD_VALIDATIONS,
+  type TargetRef,
+} from './spec/workload.ts';
 import { labelSchema } from './label.ts';
-import { missingDataSchema } from './spec/missingData.ts';
+import {
+  missingDataSchema,
+  minHoldSchema,
+  passesSchema,
+  checkThresholds,
+  maxBandwidthPercent,
+  recoverBandwidthPercent,
+  THRESHOLD_VALIDATIONS,
+} from './spec/verdict.ts';
 import { modeSchema, type Mode } from './spec/mode.ts';
 import {
   breakerCooldownSchema,
@@ -17,28 +32,11 @@ import {
   minFitSchema,
 } from './spec/nodeCount.ts';
 import { nodeSelectorSchema } from './spec/nodeSelector.ts';
-import { minHoldSchema, passesSchema } from './spec/passes.ts';
 import { placementSchema } from './spec/placement.ts';
-import {
-  checkThresholds,
-  maxBandwidthPercent,
-  recoverBandwidthPercent,
-  THRESHOLD_VALIDATIONS,
-} from './spec/thresholds.ts';
 import { devicesSchema, directionSchema, measureSchema } from './spec/reading.ts';
-import type { BlockedPods } from './blockedPods.ts';
-import type { NodeStatus } from './nodeStatus.ts';
-import type { Planned } from './planned.ts';
+import { type BlockedPods, type NodeStatus, type Planned, statusSchema } from './statusSchema.ts';
 import { problemTexts } from '../problems.ts';
 import type { LabelSelector } from '../labelSelector.ts';
-import { statusSchema } from './statusSchema.ts';
-import {
-  checkWorkload,
-  podSelectorSchema,
-  targetRefSchema,
-  WORKLOAD_VALIDATIONS,
-  type TargetRef,
-} from './spec/workload.ts';
 
 export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';

@@ -1,7 +1,6 @@
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import { isObject, ownValue, type JsonObject } from '../../runtime/apply/mergePatch.ts';
-import type { BlockedPods } from './blockedPods.ts';
-import type { NodeStatus } from './nodeStatus.ts';
+import type { BlockedPods, NodeStatus } from './statusSchema.ts';
 import { isLabelKey } from './labelKey.ts';
 import type { TrafficWatchStatus } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missingDataOf } from './spec/missingData.ts';
+import { missingDataOf } from './spec/verdict.ts';
 import { parseTrafficWatchSpec } from './schema.ts';
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };

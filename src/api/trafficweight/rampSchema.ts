@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { durationSchema } from '../durationSchema.ts';
-import { int32 } from '../integerSchema.ts';
-import { patternSchema } from '../patternSchema.ts';
+import { durationSchema, int32, patternSchema } from '../fieldSchemas.ts';
 import {
   DEFAULT_ROLLBACK,
   GATE_RESULTS,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { labelSelectorSchema, type SelectorLimits } from '../labelSelector.ts';
-import { patternSchema } from '../patternSchema.ts';
+import { patternSchema } from '../fieldSchemas.ts';
 import { rampSchema } from './rampSchema.ts';
 import {
   ACKNOWLEDGE,

@@ -1,79 +1,68 @@
+import * as z from 'zod';
+import { conditionsSchema, int32, int64, LABELLED_NAME_RULE, OBJECT_FIELDS } from '../fieldSchemas.ts';
+import { rampStatusSchema } from './rampSchema.ts';
+import { HOST_REASONS, type GateResultName, type HostReason, type RampPhase } from './terms.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
-import type { LabelSelector } from '../labelSelector.ts';
-import type {
-  Acknowledge,
-  GateResultName,
-  HostReason,
-  RampDirection,
-  RampPhase,
-  Rollback,
-  SourceKind,
-} from './terms.ts';
+import { conditionPath, type CustomResource } from '../crd.ts';
+import { parseSpec } from '../problems.ts';
+import { specSchema } from './specSchema.ts';
+
+/** How many hosts the status explains. */
+export const MOST_EXPLAINED = 20;
+
+const explanation = z
+  .object({
+    host: z.string().meta({ description: 'Name of the record.' }),
+    ingress: z.string().optional().meta({ description: 'The Ingress, as namespace/name.' }),
+    httpRoute: z.string().optional().meta({ description: 'The HTTPRoute, as namespace/name.' }),
+    weight: int32('Weight of the record, from 0 to 255. Absent: there is no record of this host.'),
+    calculation: z
+      .string()
+      .optional()
+      .meta({ description: 'How the weight is calculated, such as "cluster 75 x annotation 40 % x ready = 30".' }),
+    // No enum: an older CRD would then reject a status with a word that is new.
+    reason: z.string().meta({ description: `Reason of the weight. One of ${HOST_REASONS.join(', ')}.` }),
+    message: z.string().optional().meta({ description: 'The problem as a sentence. Absent without a problem.' }),
+  })
+  .meta({ description: 'The weight of one host, and how it is calculated.' });
+
+/** Schema of `status`. */
+const statusSchema = z
+  .object({
+    observedGeneration: int64('The generation of the spec that the status refers to.'),
+    desiredWeight: int32('Weight of the cluster that the backend asks for, from 0 to 255.'),
+    currentWeight: int32('The last weight of the cluster that was in force: see spec.acknowledge.'),
+    appliedWeight: int32(
+      'The last weight of the cluster that the operator wrote into the records: the weight of a step of the ramp, or the desired weight.',
+    ),
+    ramp: rampStatusSchema,
+    lastStepTime: z.string().optional().meta({
+      format: 'date-time',
+      description: 'When the operator last wrote another weight of the cluster into the records.',
+    }),
+    ingresses: int32('Ingresses and HTTPRoutes with a host that has, or should have, records.'),
+    hosts: int32('Hosts of these Ingresses and HTTPRoutes.'),
+    dnsEndpoints: int32('DNSEndpoints of this object.'),
+    conditions: conditionsSchema(
+      'Ready, BackendRead, Acknowledged, Ramped, ZonesRead, Applied, Observed, IngressesAccepted.',
+    ),
+    explain: z
+      .array(explanation)
+      .optional()
+      .meta({
+        description: `How the weights are calculated, for at most ${MOST_EXPLAINED} hosts: first hosts with a problem, then by name.`,
+        'x-kubernetes-list-type': 'atomic',
+      }),
+  })
+  .optional()
+  .meta({ description: 'The weights, and whether they are in force.' });
 
 /** The spec of a TrafficWeight: the fields that users write. */
-export interface TrafficWeightSpec {
-  /** Set identifier of the records. */
-  clusterName: string;
-  /** Absent or empty: hosts of all domains. */
-  bindingDomain?: string | undefined;
-  /** `key=value` of an annotation. Absent: all Ingresses. */
-  annotationFilter?: string | undefined;
-  annotationPrefix?: string | undefined;
-  healthCheckID?: string | undefined;
-  /** Seconds. */
-  recordTTL?: number | undefined;
-  /** Hosted zones of Route 53 that are read before records are written. Absent or empty: none. */
-  hostedZoneIDs?: string[] | undefined;
-  /** Absent or empty: all namespaces. */
-  namespaceSelector?: LabelSelector | undefined;
-  /** Absent or empty: all classes. */
-  ingressClassNames?: string[] | undefined;
-  /** Absent: all kinds. */
-  sources?: SourceKind[] | undefined;
-  /** Absent or empty: HTTPRoutes of Gateways of all classes. */
-  gatewayClassNames?: string[] | undefined;
-  /** Where the weight of the cluster comes from. Exactly one field. */
-  backend: {
-    static?: { weight: number } | undefined;
-    /** In the namespace of the operator. Default of `key`: weight. */
-    configMap?: { name: string; key?: string | undefined } | undefined;
-    dynamodb?: DynamoDbSpec | undefined;
-    prometheus?: MeasuredSpec | undefined;
-  };
-  ramp?: RampSpec | undefined;
-  acknowledge?: Acknowledge | undefined;
-}
+export type TrafficWeightSpec = z.infer<typeof specSchema>;
 
 /** How a change of the weight proceeds. */
-export interface RampSpec {
-  /** Integer, 1 to 255. */
-  step: number;
-  /** A duration. Default, and at least: twice the TTL of the records. */
-  interval?: string | undefined;
-  gate?: { query: string; condition: string; failureLimit?: number | undefined } | undefined;
-  rollback?: Rollback | undefined;
-  direction?: RampDirection | undefined;
-}
-
-/** A table of DynamoDB with a row for each cluster. */
-export interface DynamoDbSpec {
-  tableName?: string | undefined;
-  region?: string | undefined;
-  /** Integer, 0 to 255. Default: 0. */
-  initialWeight?: number | undefined;
-  /** Default: false. */
-  allowAllZero?: boolean | undefined;
-}
-
-/** A weight that Prometheus measures. */
-export interface MeasuredSpec {
-  query: string;
-  /** The value that means a weight of 100. Default: 1. */
-  fullValue?: string | undefined;
-  /** Integer, 0 to 100. Default: 5. */
-  minChange?: number | undefined;
-}
+export type RampSpec = NonNullable<TrafficWeightSpec['ramp']>;
 
 /** The weight of one host, and how it is calculated. */
 export interface HostExplanation {
@@ -133,3 +122,42 @@ export const TRAFFIC_WEIGHTS: Resource<TrafficWeight> = {
   plural: 'trafficweights',
   namespaced: false,
 };
+
+/** The whole object. The CRD's schema is generated from it (see crd.ts). */
+const trafficWeightSchema = z
+  .object({
+    ...OBJECT_FIELDS,
+    spec: specSchema,
+    status: statusSchema,
+  })
+  .meta({
+    description: 'Gives the DNS records of the cluster their weight, so that traffic shifts between clusters.',
+    'x-kubernetes-validations': [LABELLED_NAME_RULE],
+  });
+
+/** The CRD without its schema. Columns with a priority appear only with `-o wide`. */
+export const trafficWeightResource: CustomResource = {
+  resource: TRAFFIC_WEIGHTS,
+  schema: trafficWeightSchema,
+  singular: 'trafficweight',
+  shortNames: ['twt'],
+  categories: ['traffic'],
+  columns: [
+    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready') },
+    { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
+    { name: 'Desired', type: 'integer', jsonPath: '.status.desiredWeight' },
+    { name: 'Current', type: 'integer', jsonPath: '.status.currentWeight' },
+    { name: 'Hosts', type: 'integer', jsonPath: '.status.hosts' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    { name: 'Ramp', type: 'string', jsonPath: '.status.ramp.phase', priority: 1 },
+    { name: 'Ingresses', type: 'integer', jsonPath: '.status.ingresses', priority: 1 },
+    { name: 'Applied', type: 'string', jsonPath: conditionPath('Applied'), priority: 1 },
+    { name: 'Observed', type: 'string', jsonPath: conditionPath('Observed'), priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: conditionPath('Ready', 'reason'), priority: 1 },
+  ],
+};
+
+/** The spec of an object, or what is wrong with it: see parseSpec. */
+export function parseTrafficWeightSpec({ spec }: TrafficWeight): { spec: TrafficWeightSpec } | { problems: string[] } {
+  return parseSpec(specSchema, spec);
+}

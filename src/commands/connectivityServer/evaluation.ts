@@ -1,5 +1,5 @@
 import { CONNECTIVITY_CHECKS } from '../../api/connectivitycheck/connectivityCheck.ts';
-import { APPLY_CRD } from '../../api/installCrd.ts';
+import { APPLY_CRD } from '../../api/crd.ts';
 import { createCheckInformer, createNodeInformer } from '../../connectivity/server/evaluation/caches.ts';
 import type { ConnectivityApi } from '../../connectivity/server/api/api.ts';
 import { registerEvaluationMetrics } from '../../connectivity/server/evaluation/evaluationMetrics.ts';

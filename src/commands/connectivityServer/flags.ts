@@ -1,7 +1,6 @@
 import { SERVER_PORT, TOKEN_AUDIENCE } from '../../connectivity/objects/names.ts';
-import { COMMON_FLAGS } from '../../options/commonFlags.ts';
+import { COMMON_FLAGS, GLOG_FLAGS } from '../../options/commonFlags.ts';
 import { flag, list, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
-import { GLOG_FLAGS } from '../../options/glogFlags.ts';
 import { listenAddress, namespacedName, optionalText } from '../../options/connectivityValues.ts';
 import { boolean, dnsLabel, path, text, wholeNumber } from '../../options/values.ts';
 

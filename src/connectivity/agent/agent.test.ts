@@ -1,7 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { cidr } from '../../options/cidr.ts';
-import { hostAndPort } from '../../options/connectivityValues.ts';
+import { cidr, hostAndPort } from '../../options/connectivityValues.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { createLogger } from '../../runtime/process/logger.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';

@@ -1,6 +1,5 @@
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
-import type { Cidr } from '../../options/cidr.ts';
-import type { HostAndPort, ProbeUrl } from '../../options/connectivityValues.ts';
+import type { Cidr, HostAndPort, ProbeUrl } from '../../options/connectivityValues.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { MemoryRelease } from './memoryRelease.ts';

@@ -55,10 +55,10 @@ function answerTo(metrics: () => HttpAnswer): HttpHandler {
 async function echo(type: 'udp4' | 'udp6', o: ListenerOptions): Promise<Socket | undefined> {
   // Sender addresses are numbers: there is nothing to look up.
   const socket = createSocket({ type, ipv6Only: type === 'udp6', lookup: numbersOnly });
-  const limit = new EchoLimit();
+  const limit = new EchoLimit(o.clock);
   socket.on('message', (datagram, sender) => {
     const node = probeSender(datagram);
-    if (node === undefined || !limit.allows(sender.address, datagram.length, o.clock.monotonic())) return;
+    if (node === undefined || !limit.allows(sender.address, datagram.length)) return;
     if (node !== '' && node !== o.nodeName) o.heard.add(node);
     answer(socket, datagram, sender);
   });

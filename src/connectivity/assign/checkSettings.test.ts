@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_URLS } from '../../api/connectivitycheck/specSchema.ts';
+import { MOST_URLS } from '../../api/connectivitycheck/schema.ts';
 import { combined, settingsOf } from './checkSettings.ts';
 
 const urls = (count: number, host: string) => Array.from({ length: count }, (_, n) => `http://${host}/${n}`);

@@ -1,7 +1,12 @@
 import type { ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
-import { DEFAULT_INTERVAL, DEFAULT_LOSS_PERCENT, DEFAULT_PEERS } from '../../api/connectivitycheck/defaults.ts';
-import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
-import { durationMs } from '../../api/durationSchema.ts';
+import {
+  DEFAULT_INTERVAL,
+  DEFAULT_LOSS_PERCENT,
+  DEFAULT_PEERS,
+  PLANES,
+  type Plane,
+} from '../../api/connectivitycheck/terms.ts';
+import { durationMs } from '../../api/fieldSchemas.ts';
 import { createLabelMatcher, type LabelMatcher } from '../../api/labelMatcher.ts';
 import { MOST_ASSIGNED_URLS, type Assignment } from '../protocol/measurement.ts';
 

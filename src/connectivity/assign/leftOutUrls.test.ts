@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MOST_URLS } from '../../api/connectivitycheck/specSchema.ts';
+import { MOST_URLS } from '../../api/connectivitycheck/schema.ts';
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import { settingsOf, type CheckSettings } from './checkSettings.ts';
 import { leftOutUrls } from './leftOutUrls.ts';

@@ -1,6 +1,6 @@
 import type { V1ClusterRole, V1ClusterRoleBinding, V1PolicyRule, V1Role, V1RoleBinding } from '@kubernetes/client-node';
 import { CONNECTIVITY_CHECKS } from '../../api/connectivitycheck/connectivityCheck.ts';
-import { AGENTS } from '../../api/agent/schema.ts';
+import { AGENTS } from '../../api/agent/report.ts';
 import { appLabel, SERVER_NAME, type ConnectivityOptions } from './names.ts';
 
 const API_GROUP = 'rbac.authorization.k8s.io';

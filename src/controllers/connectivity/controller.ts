@@ -5,7 +5,7 @@ import type { Transport } from '../../runtime/client/transport.ts';
 import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { isOff } from '../../runtime/objectSet/plan.ts';
-import { watchMembers } from '../../runtime/objectSet/watch.ts';
+import { watchMembers } from '../../runtime/objectSet/observe.ts';
 import { systemClock, type Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';

@@ -1,6 +1,6 @@
 import { SERVICE_TYPES } from '../../api/trafficstack/terms.ts';
 import { defaultConnectivityOptions, NODE_PORT, type PullPolicy } from '../../connectivity/objects/names.ts';
-import { cidr } from '../../options/cidr.ts';
+import { cidr } from '../../options/connectivityValues.ts';
 import {
   firstProblem,
   flag,

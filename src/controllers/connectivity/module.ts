@@ -1,4 +1,4 @@
-import { agentResource } from '../../api/agent/schema.ts';
+import { agentResource } from '../../api/agent/report.ts';
 import { controllerPart, optionalCachePart, unneededCachePart } from '../../runtime/manager/manager.ts';
 import { defineController } from '../contract/module.ts';
 import { builtInsOf } from './components/builtIns.ts';

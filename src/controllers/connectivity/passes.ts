@@ -6,12 +6,17 @@ import { WaitingError } from '../../runtime/client/errors.ts';
 import type { ObjectRef } from '../../runtime/client/resource.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
-import type { Member } from '../../runtime/objectSet/member.ts';
-import { observeSet } from '../../runtime/objectSet/observe.ts';
-import { isForeign, isOff, planSet, type Observed, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
-import { writeProblem } from '../../runtime/objectSet/problem.ts';
+import type { Member } from '../../runtime/objectSet/objectSet.ts';
+import { observeSet, type MemberCaches } from '../../runtime/objectSet/observe.ts';
+import {
+  isForeign,
+  isOff,
+  planSet,
+  type Observed,
+  type SwitchedOff,
+  writeProblem,
+} from '../../runtime/objectSet/plan.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import type { MemberCaches } from '../../runtime/objectSet/watch.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
 import type { KeeperCache } from '../contract/keeperCache.ts';
 import { keptByStacks } from '../contract/keepers.ts';

@@ -1,6 +1,9 @@
-import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
-import { APPLY_CRD } from '../../api/installCrd.ts';
-import { connectivityCheckResource } from '../../api/connectivitycheck/schema.ts';
+import {
+  CONNECTIVITY_CHECKS,
+  type ConnectivityCheck,
+  connectivityCheckResource,
+} from '../../api/connectivitycheck/connectivityCheck.ts';
+import { APPLY_CRD } from '../../api/crd.ts';
 import {
   createInformer,
   withoutAnnotations,

@@ -2,9 +2,8 @@ import type { ConnectivityCheck } from '../../api/connectivitycheck/connectivity
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
-import { report } from '../../runtime/status/report.ts';
-import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
-import { isTerminating, terminatingConditions } from '../../runtime/status/terminating.ts';
+import { report, type StatusWriter } from '../../runtime/status/statusWriter.ts';
+import { isTerminating, terminatingConditions } from '../../runtime/controller/conditions.ts';
 import { decide } from './decide/decide.ts';
 import { sightingsOf, type Sightings } from './decide/findings/sightings.ts';
 import type { ConnectivityCheckMetrics } from './metrics.ts';

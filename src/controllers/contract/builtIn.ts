@@ -3,7 +3,7 @@ import type { BuiltInType, ComponentType } from '../../api/trafficstack/terms.ts
 import type { CommonSpec, ComponentSpec, PrometheusSpec } from '../../api/trafficstack/trafficStack.ts';
 import type { Placement as NodePlacement } from '../../nodes/nodeAffinity.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
-import type { Member } from '../../runtime/objectSet/member.ts';
+import type { Member } from '../../runtime/objectSet/objectSet.ts';
 
 /** One object of a built-in component: exactly the fields that the operator owns. */
 export interface BuiltInObject {
@@ -171,5 +171,5 @@ export function placementIn({
 
 /** The names of the pull secrets: those of the stack, or else those of the flags. */
 export function pullSecretsOf({ imagePullSecrets }: CommonSpec, ofFlags: readonly string[]): readonly string[] {
-  return imagePullSecrets?.flatMap(({ name }) => name ?? []) ?? ofFlags;
+  return imagePullSecrets?.map(({ name }) => name) ?? ofFlags;
 }

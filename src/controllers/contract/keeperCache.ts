@@ -1,8 +1,8 @@
 import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { isKnown, type Informer } from '../../runtime/cache/informer.ts';
 import { isNotFound } from '../../runtime/client/errors.ts';
-import type { Member } from '../../runtime/objectSet/member.ts';
-import { refusalOf } from '../../runtime/objectSet/watch.ts';
+import type { Member } from '../../runtime/objectSet/objectSet.ts';
+import { refusalOf } from '../../runtime/objectSet/observe.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import type { StackSource } from './context.ts';
 import { keepersOf, type Keepers, type KeptTypes } from './keepers.ts';

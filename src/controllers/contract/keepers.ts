@@ -6,7 +6,7 @@ import {
   type TrafficStack,
   type UsedObject,
 } from '../../api/trafficstack/trafficStack.ts';
-import { idFor, idOf, type Member } from '../../runtime/objectSet/member.ts';
+import { idFor, idOf, type Member } from '../../runtime/objectSet/objectSet.ts';
 
 /** The TrafficStack of what the operator deploys itself. */
 export const DEFAULT_STACK = 'default';

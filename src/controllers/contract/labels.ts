@@ -1,6 +1,6 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import type { Owner } from '../../runtime/objectSet/owner.ts';
+import type { Owner } from '../../runtime/objectSet/objectSet.ts';
 
 /** `app.kubernetes.io/part-of` of all objects of the operator, including those of the chart. */
 export const PART_OF = 'traffic-operator';

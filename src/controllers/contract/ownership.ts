@@ -2,7 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { Client } from '../../runtime/client/client.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { PODS } from '../../runtime/client/resources.ts';
-import { isOwnedBy } from '../../runtime/objectSet/owner.ts';
+import { isOwnedBy } from '../../runtime/objectSet/objectSet.ts';
 import { OWNER } from './labels.ts';
 
 /**

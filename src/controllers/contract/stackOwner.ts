@@ -1,7 +1,7 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
 import { apiVersionOf, type KubeObject } from '../../runtime/client/resource.ts';
-import { isMarked, type Owner } from '../../runtime/objectSet/owner.ts';
+import { isMarked, type Owner } from '../../runtime/objectSet/objectSet.ts';
 
 /**
  * A live object without its owner reference to a TrafficStack, for where no stack is run: a built-in component is then of its own

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { BuiltInType } from '../../api/trafficstack/terms.ts';
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
-import type { Member } from '../../runtime/objectSet/member.ts';
+import type { Member } from '../../runtime/objectSet/objectSet.ts';
 import { keepersOf } from './keepers.ts';
 import { unkeptProblems } from './unkept.ts';
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import type { Member } from '../../runtime/objectSet/member.ts';
+import type { Member } from '../../runtime/objectSet/objectSet.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import type { Keepers, KeptTypes } from './keepers.ts';
 

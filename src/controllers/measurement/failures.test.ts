@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { carryOut, type Failure } from '../../runtime/objectSet/act.ts';
-import { idOf } from '../../runtime/objectSet/member.ts';
+import { idOf } from '../../runtime/objectSet/objectSet.ts';
 import { planSet, type Plan } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './failures.ts';
 import { measurementSet } from './components/components.ts';

@@ -1,8 +1,8 @@
 import { isInvalid } from '../../runtime/client/errors.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../runtime/client/resources.ts';
 import type { Failure } from '../../runtime/objectSet/act.ts';
-import { idOf } from '../../runtime/objectSet/member.ts';
-import { writeProblem } from '../../runtime/objectSet/problem.ts';
+import { idOf } from '../../runtime/objectSet/objectSet.ts';
+import { writeProblem } from '../../runtime/objectSet/plan.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 
 /** Converts a failed write into a problem. */

@@ -1,5 +1,5 @@
 import { optionalCachePart, controllerPart } from '../../runtime/manager/manager.ts';
-import { whenAborted } from '../../runtime/process/abort.ts';
+import { whenAborted } from '../../runtime/async/deadline.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { defineController } from '../contract/module.ts';
 import { builtInsOf } from './components/builtIns.ts';

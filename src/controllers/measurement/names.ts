@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import { isOwnedBy } from '../../runtime/objectSet/owner.ts';
+import { isOwnedBy } from '../../runtime/objectSet/objectSet.ts';
 import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../contract/labels.ts';
 
 /** The field manager of this controller. */

@@ -9,7 +9,7 @@ import { isForbidden, WaitingError } from '../../runtime/client/errors.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { ObjectRef } from '../../runtime/client/resource.ts';
 import { carryOut } from '../../runtime/objectSet/act.ts';
-import type { Member } from '../../runtime/objectSet/member.ts';
+import type { Member } from '../../runtime/objectSet/objectSet.ts';
 import { observeSet } from '../../runtime/objectSet/observe.ts';
 import { planSet } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './failures.ts';

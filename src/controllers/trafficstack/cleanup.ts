@@ -1,6 +1,6 @@
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
-import { listServed } from '../../runtime/client/listServed.ts';
+import { listServed } from '../../runtime/client/client.ts';
 import type { CleanupContext } from '../contract/context.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { isOfOperator } from './render/defaultStack.ts';

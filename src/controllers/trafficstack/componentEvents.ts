@@ -1,6 +1,6 @@
 import { ComponentReason, StackEvent, StackReason } from '../../api/trafficstack/reasons.ts';
 import type { ComponentStatus } from '../../api/trafficstack/trafficStack.ts';
-import type { PlannedEvent } from '../../runtime/status/conditionEvents.ts';
+import type { PlannedEvent } from '../../runtime/controller/conditions.ts';
 
 /** The way of a component from one status to the next, each as it was decided last. */
 interface Transition {

@@ -1,7 +1,7 @@
 import { StackReason } from '../../api/trafficstack/reasons.ts';
 import { parseTrafficStackSpec } from '../../api/trafficstack/schema.ts';
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
-import type { Failure } from '../../runtime/status/failure.ts';
+import type { Failure } from '../../runtime/process/problem.ts';
 import { namespaceProblems, type AllowedNamespaces } from './model/allowed.ts';
 import { orderComponents } from './model/graph.ts';
 import { usesOf } from './decide/present/external.ts';

@@ -6,7 +6,7 @@ import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
 import { claimedKeys } from './model/labelKeys.ts';
 import { trimNode } from '../../nodes/cachedNode.ts';
-import { listServed } from '../../runtime/client/listServed.ts';
+import { listServed } from '../../runtime/client/client.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
 import { NODES } from '../../runtime/client/resources.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';

@@ -1,7 +1,7 @@
 import { Reason } from '../../api/trafficwatch/reasons.ts';
 import { TRAFFIC_WATCHES } from '../../api/trafficwatch/schema.ts';
 import { isInvalid } from '../../runtime/client/errors.ts';
-import type { Failure } from '../../runtime/status/failure.ts';
+import type { Failure } from '../../runtime/process/problem.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 
 /** Converts the error of a failed write into a reason and a message for the conditions of a TrafficWatch. */

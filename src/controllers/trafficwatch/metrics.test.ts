@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { Verdict } from '../../api/trafficwatch/nodeStatus.ts';
+import type { Verdict } from '../../api/trafficwatch/statusSchema.ts';
 import { countVerdicts, type NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import { createTrafficWatchMetrics, MAX_NODES_SHOWN, type DecidedNodes } from './metrics.ts';
 import type { BlockedDecision } from './decide/workload/blockedPods.ts';

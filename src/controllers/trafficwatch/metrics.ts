@@ -10,7 +10,7 @@ import {
 import type { Direction, Measure } from '../../api/trafficwatch/spec/reading.ts';
 import type { CapacitySource } from '../../usage/evaluate/percent.ts';
 import type { Mode } from '../../api/trafficwatch/spec/mode.ts';
-import type { Verdict } from '../../api/trafficwatch/nodeStatus.ts';
+import type { Verdict } from '../../api/trafficwatch/statusSchema.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
 import type { BlockedDecision } from './decide/workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts, type NodeVerdict } from './decide/verdict/nodeVerdict.ts';

@@ -7,7 +7,7 @@ import { createOverlay, type Overlay } from '../../runtime/cache/overlay.ts';
 import { Store } from '../../runtime/cache/store.ts';
 import { carriesOrphan, lookIfNews, watchChanged } from './subscriptions.ts';
 import { aNode } from './testing/scene.ts';
-import { sameSpec } from '../../runtime/controller/sameSpec.ts';
+import { sameSpec } from '../../runtime/client/resource.ts';
 import { aWatch, KEY as SHOP_KEY, type WatchChanges } from './testing/observations.ts';
 
 const KEY = 'web.traffic.example.com/unfit';

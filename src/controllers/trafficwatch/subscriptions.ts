@@ -1,3 +1,4 @@
+import { sameSpec } from '../../runtime/client/resource.ts';
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { labelOf, nodeChanged, type CachedNode } from '../../nodes/cachedNode.ts';
@@ -5,7 +6,6 @@ import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import type { Controller } from '../../runtime/controller/controller.ts';
-import { sameSpec } from '../../runtime/controller/sameSpec.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';
 import { watchKeysOf, type FailedPod } from './act/rejectedPods.ts';

@@ -1,4 +1,4 @@
-import { trafficWeightResource } from '../../api/trafficweight/schema.ts';
+import { trafficWeightResource } from '../../api/trafficweight/trafficWeight.ts';
 import { defineController } from '../contract/module.ts';
 import { builtInsOf } from './builtIns.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';

@@ -1,6 +1,6 @@
 import { IN_PROGRESS_REASONS, WeightReason } from '../../api/trafficweight/reasons.ts';
-import { parseTrafficWeightSpec } from '../../api/trafficweight/schema.ts';
 import {
+  parseTrafficWeightSpec,
   TRAFFIC_WEIGHTS,
   type TrafficWeight,
   type TrafficWeightSpec,
@@ -8,13 +8,17 @@ import {
 } from '../../api/trafficweight/trafficWeight.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import { IncompleteError } from '../../runtime/client/errors.ts';
-import { metaTime } from '../../runtime/controller/conditions.ts';
+import {
+  metaTime,
+  conditionEvents,
+  STANDARD_TYPES,
+  type ConditionRules,
+  isTerminating,
+} from '../../runtime/controller/conditions.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/status/conditionEvents.ts';
-import type { Failure } from '../../runtime/status/failure.ts';
-import { report } from '../../runtime/status/report.ts';
-import { isTerminating } from '../../runtime/status/terminating.ts';
+import type { Failure } from '../../runtime/process/problem.ts';
+import { report } from '../../runtime/status/statusWriter.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';

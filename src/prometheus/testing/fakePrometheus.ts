@@ -1,5 +1,4 @@
-import type { SeriesVisitor } from '../answer.ts';
-import type { Answer } from '../answerEnvelope.ts';
+import type { SeriesVisitor, Answer } from '../answer.ts';
 import type { PrometheusClient, InstantQuery } from '../prometheusClient.ts';
 import { PrometheusError } from '../prometheusError.ts';
 

@@ -1,12 +1,11 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { APPLIED_HASH_ANNOTATION, appliedHash, Applier } from './apply.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash, Applier, REFUSAL_MS } from './apply.ts';
 import type { Client } from '../client/client.ts';
 import { FakeClock } from '../process/clock.ts';
 import { differences, isSubset } from './difference.ts';
 import { ApiError } from '../client/errors.ts';
-import { REFUSAL_MS } from './refusals.ts';
 import { DEPLOYMENTS } from '../client/resources.ts';
 
 describe('appliedHash', () => {

@@ -1,14 +1,11 @@
 import type { Client } from '../client/client.ts';
-import type { Clock } from '../process/clock.ts';
-import { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET, withAnnotations } from './appliedHash.ts';
-import { differences } from './difference.ts';
-import { ApiError, WaitingError } from '../client/errors.ts';
+import { type Clock, systemClock } from '../process/clock.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET, withAnnotations, differences } from './difference.ts';
+import { ApiError, WaitingError, isInvalid } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
-import { Refusals } from './refusals.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../client/resource.ts';
 
-export { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET } from './appliedHash.ts';
-export { isSubset } from './difference.ts';
+export { APPLIED_HASH_ANNOTATION, appliedHash, isSubset, NOT_APPLIED_YET } from './difference.ts';
 
 /** Maximum of remembered objects. The oldest are forgotten, which costs at most one unnecessary apply each. */
 const MOST_REMEMBERED = 10_000;
@@ -16,7 +13,7 @@ const MOST_REMEMBERED = 10_000;
 /** Delay before the next reconcile if another client created the object first. */
 const LOOK_AGAIN_MS = 1_000;
 
-export interface ApplierOptions {
+interface ApplierOptions {
   client: Client;
   /** A separate one for each controller: the API server removes the fields that it no longer applies. */
   fieldManager: string;
@@ -50,7 +47,7 @@ export interface ApplyCall<T> {
   signal?: AbortSignal;
 }
 
-export interface Applied<T> {
+interface Applied<T> {
   /** False if no write was necessary. */
   written: boolean;
   /** The object in the API server's response, or the live object if nothing was written. */
@@ -232,4 +229,60 @@ function isOvertaken(error: unknown): boolean {
 /** The path of a difference, without the value, which may be a secret. */
 function pathOf(difference: string): string {
   return difference.slice(0, difference.indexOf(': '));
+}
+
+/**
+ * Time before a rejected apply is sent again, milliseconds. It is limited, because a policy may have rejected the
+ * object: a change of the policy does not change the object.
+ */
+export const REFUSAL_MS = 10 * 60_000;
+
+interface Refusal {
+  readonly hash: string;
+  readonly state: string;
+  readonly error: ApiError;
+  readonly untilMs: number;
+}
+
+/**
+ * Remembers applies that the API server rejected as invalid (400, 413, 422), so that they are not sent again in each
+ * pass. Keeps one refusal per object, until the desired or the live object changes, or REFUSAL_MS have passed.
+ */
+class Refusals {
+  readonly #clock: Clock;
+  readonly #byKey = new Map<string, Refusal>();
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * The error of the same apply, if it is still valid.
+   *
+   * @param hash hash of the desired object
+   * @param live the cached object
+   */
+  recall(key: string, hash: string, live: KubeObject | undefined): ApiError | undefined {
+    const known = this.#byKey.get(key);
+    if (known?.hash === hash && known.state === stateOf(live) && this.#clock.monotonic() < known.untilMs) {
+      return known.error;
+    }
+    this.#byKey.delete(key);
+    return undefined;
+  }
+
+  /** Remembers the error if the API server rejected the object as invalid. Other errors may be transient. */
+  note(key: string, hash: string, live: KubeObject | undefined, error: unknown): void {
+    if (!isInvalid(error)) return;
+    const now = this.#clock.monotonic();
+    // Remove expired entries here, because deleted objects are not recalled again.
+    for (const [other, { untilMs }] of this.#byKey) if (untilMs <= now) this.#byKey.delete(other);
+    this.#byKey.set(key, { hash, state: stateOf(live), error, untilMs: now + REFUSAL_MS });
+  }
+}
+
+/** Identifies the object and its spec. Uses the generation, which does not change with the status. */
+function stateOf(live: KubeObject | undefined): string {
+  const { uid, generation, resourceVersion } = live?.metadata ?? {};
+  return `${uid ?? ''}/${generation ?? resourceVersion ?? ''}`;
 }

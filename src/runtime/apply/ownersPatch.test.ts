@@ -1,7 +1,7 @@
 import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { applyJsonPatch } from '../testing/fakeApi/jsonPatch.ts';
-import { ownersPatch } from './ownersPatch.ts';
+import { applyJsonPatch } from '../testing/fakeApi/writes.ts';
+import { ownersPatch } from './managedFields.ts';
 
 const entry = (manager: string, field = 'f:spec'): V1ManagedFieldsEntry => ({ manager, fieldsV1: { [field]: {} } });
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => entry(name)) as [

@@ -1,7 +1,14 @@
 import { isNotFound, NotLeaderError } from './errors.ts';
-import { apiVersionOf, keyOf, refOfKey, resourcePath } from './resource.ts';
-import type { KubeObject, ObjectRef, Resource } from './resource.ts';
-import { metadataOf } from './transport/accept.ts';
+import {
+  apiVersionOf,
+  keyOf,
+  refOfKey,
+  resourcePath,
+  type KubeObject,
+  type ObjectRef,
+  type Resource,
+  metadataOf,
+} from './resource.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
 export type { ObjectRef } from './resource.ts';
@@ -270,4 +277,37 @@ function collectionOf(resource: Resource, object: KubeObject): string {
 
 function typed<T extends KubeObject>(resource: Resource<T>, object: T): T {
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+}
+
+/**
+ * Reads one object from the API server; undefined if there is none.
+ *
+ * @throws ApiError, TransportError
+ */
+export async function getIfExists<T extends KubeObject>(
+  client: Pick<Client, 'get'>,
+  resource: Resource<T>,
+  ref: ObjectRef,
+  options?: CallOptions,
+): Promise<T | undefined> {
+  try {
+    return await client.get(resource, ref, options);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** All objects of a kind; none if the API server does not serve the kind. @throws ApiError, TransportError */
+export async function listServed<T extends KubeObject>(
+  client: Pick<Client, 'list'>,
+  resource: Resource<T>,
+  options?: ListOptions,
+): Promise<T[]> {
+  try {
+    return await client.list(resource, options);
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
 }

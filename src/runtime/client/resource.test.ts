@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { apiVersionOf, keyOf, refOfKey, resourceName, resourcePath } from './resource.ts';
+import { expect, it, describe } from 'vitest';
+import { apiVersionOf, keyOf, refOfKey, resourceName, resourcePath, sameSpec } from './resource.ts';
 import { DEPLOYMENTS, NODES, PODS } from './resources.ts';
 
 it.each([
@@ -32,4 +32,23 @@ it('a key identifies an object and can be parsed', () => {
       expect(refOfKey(keyOf({ metadata }))).toEqual(metadata);
     }),
   );
+});
+
+const before = { metadata: { generation: 1, uid: 'a' } };
+
+describe('two states of an object', () => {
+  it.each([
+    ['nothing differs', {}, true],
+    ['the metadata', { resourceVersion: '2' }, true],
+    ['the spec', { generation: 2 }, false],
+    ['deleted and created again', { uid: 'b' }, false],
+  ])('%s', (_, change, isSame) => {
+    expect(sameSpec(before, { metadata: { ...before.metadata, ...change } })).toBe(isSame);
+  });
+
+  it('have not the same spec if that is not known: no earlier state, or no generation', () => {
+    expect(sameSpec(undefined, before)).toBe(false);
+    const unknown = { metadata: { uid: 'a' } };
+    expect(sameSpec(unknown, unknown)).toBe(false);
+  });
 });

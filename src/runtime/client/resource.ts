@@ -63,3 +63,29 @@ export function refOfKey(key: string): ObjectRef {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
+
+/**
+ * The Accept header that requests only the metadata of objects. A server without support for it returns whole objects.
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+ */
+export function metadataOf(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+}
+
+/**
+ * Formats a time as metav1.MicroTime in JSON: RFC 3339 in UTC with six fractional digits of the second.
+ *
+ * @param ms wall clock, milliseconds since 1970
+ */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
+/**
+ * True if only the status or the metadata changed. The API server counts the changes of the spec of each object. The uid
+ * differs if it was deleted and created again while no watch ran.
+ */
+export function sameSpec(a: Pick<KubeObject, 'metadata'> | undefined, b: Pick<KubeObject, 'metadata'>): boolean {
+  const [one, other] = [a?.metadata, b.metadata];
+  return one?.generation !== undefined && one.generation === other?.generation && one.uid === other.uid;
+}

@@ -16,6 +16,8 @@ import type {
   V1Service,
   V1ServiceAccount,
   V1StatefulSet,
+  V1SubjectAccessReview,
+  V1TokenReview,
 } from '@kubernetes/client-node';
 import type { KubeObject, Resource } from './resource.ts';
 
@@ -72,6 +74,13 @@ export const MUTATING_POLICY_BINDINGS: Resource<MutatingAdmissionPolicyBinding> 
   kind: 'MutatingAdmissionPolicyBinding',
   plural: 'mutatingadmissionpolicybindings',
 };
+/** A request for whether a token is valid, and whose it is. */
+export const TOKEN_REVIEWS: Resource<V1TokenReview> = review('authentication', 'TokenReview', 'tokenreviews');
+export const SUBJECT_ACCESS_REVIEWS: Resource<V1SubjectAccessReview> = review(
+  'authorization',
+  'SubjectAccessReview',
+  'subjectaccessreviews',
+);
 export const EVENTS: Resource<EventsV1Event> = namespaced('events.k8s.io', 'Event', 'events');
 
 function core<T extends KubeObject>(kind: string, plural: string, isNamespaced: boolean): Resource<T> {
@@ -80,4 +89,8 @@ function core<T extends KubeObject>(kind: string, plural: string, isNamespaced: 
 
 function namespaced<T extends KubeObject>(group: string, kind: string, plural: string): Resource<T> {
   return { group, version: 'v1', kind, plural, namespaced: true };
+}
+
+function review<T extends KubeObject>(group: string, kind: string, plural: string): Resource<T> {
+  return { group: `${group}.k8s.io`, version: 'v1', kind, plural, namespaced: false };
 }

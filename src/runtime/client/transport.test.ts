@@ -2,9 +2,8 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApiError, TransportError } from './errors.ts';
 import { createAuthority } from '../testing/certificates.ts';
 import type { Handler, Reply } from '../testing/localServer.ts';
-import { createScene, drain, recordMetrics } from '../testing/scene.ts';
-import type { Scene } from '../testing/scene.ts';
-import type { TransportRequest } from './transport.ts';
+import { createScene, drain, recordMetrics, type Scene } from '../testing/scene.ts';
+import { describeRequest, type TransportRequest } from './transport.ts';
 
 const NODES: TransportRequest = { method: 'GET', path: '/api/v1/nodes' };
 const WATCH: TransportRequest = { ...NODES, query: { watch: true } };
@@ -207,4 +206,27 @@ describe('cancellation', () => {
     expect(await failureOf(transport.request(NODES))).toBeInstanceOf(TransportError);
     await transport.whenReachable();
   });
+});
+
+it.each<[TransportRequest['method'], string, string, string]>([
+  ['GET', '/api/v1/nodes', 'list', 'nodes'],
+  ['GET', '/api/v1/nodes/n1', 'get', 'nodes'],
+  ['PATCH', '/api/v1/nodes/n1', 'patch', 'nodes'],
+  ['GET', '/api/v1/namespaces', 'list', 'namespaces'],
+  ['GET', '/api/v1/namespaces/a', 'get', 'namespaces'],
+  ['POST', '/api/v1/namespaces/a/pods', 'create', 'pods'],
+  ['GET', '/apis/apps/v1/namespaces/a/deployments', 'list', 'deployments.apps'],
+  ['PUT', '/apis/apps/v1/namespaces/a/deployments/d', 'update', 'deployments.apps'],
+  ['PATCH', '/apis/x.example.com/v1alpha1/namespaces/a/things/t/status', 'patch', 'things.x.example.com/status'],
+  ['DELETE', '/apis/apps/v1/namespaces/a/deployments/d', 'delete', 'deployments.apps'],
+  ['GET', '/version', 'get', '/version'],
+  ['GET', '/apis/chosen-by-a-user.example.com/v1', 'get', '/apis'],
+  ['GET', '/api/v7', 'get', '/api'],
+])('%s %s is %s %s', (method, path, verb, resource) => {
+  expect(describeRequest({ method, path })).toEqual({ verb, resource });
+});
+
+it('a GET with watch is a watch', () => {
+  expect(describeRequest({ method: 'GET', path: '/api/v1/nodes', query: { watch: true } }).verb).toBe('watch');
+  expect(describeRequest({ method: 'GET', path: '/api/v1/nodes', query: { watch: false } }).verb).toBe('list');
 });

@@ -1,17 +1,11 @@
-import { systemClock } from '../process/clock.ts';
-import type { Clock } from '../process/clock.ts';
+import { systemClock, type Clock } from '../process/clock.ts';
 import { ApiError, TransportError } from './errors.ts';
-import { attemptCall, attemptStream } from './transport/attempt.ts';
-import type { Attempt } from './transport/attempt.ts';
-import { Credentials } from './credentials/credentials.ts';
-import { describeRequest } from './transport/describe.ts';
-import { InFlight } from './transport/inFlight.ts';
-import type { Release } from './transport/inFlight.ts';
+import { attemptCall, attemptStream, type Attempt } from './transport/attempt.ts';
+import { Credentials, serverOf } from './credentials.ts';
+import { InFlight, type Release } from '../async/limit.ts';
 import { Lane, WatchLanes } from './transport/lane.ts';
-import { LinkedAbort } from './transport/linkedAbort.ts';
-import { Reachability } from './transport/reachability.ts';
-import { retryPause } from './transport/retry.ts';
-import { serverOf } from './credentials/server.ts';
+import { LinkedAbort } from '../async/deadline.ts';
+import { Reachability, retryPause } from './transport/retry.ts';
 import type { ConnectionLane, Transport, TransportOptions, TransportRequest } from './transport/types.ts';
 
 export type {
@@ -241,4 +235,35 @@ class UndiciTransport implements Transport {
     const error = new Error('connection attempt replaced: the server responds on another connection');
     for (const lane of this.#allLanes) lane.replaceStuckDial(STUCK_DIAL_MS, error);
   }
+}
+
+/** Verb and resource of a request, for metrics: low cardinality, without names of objects. */
+interface RequestDescription {
+  verb: string;
+  /** 'nodes', 'deployments.apps', 'trafficwatches.traffic.example.com/status', or '/version'. */
+  resource: string;
+}
+
+const VERBS = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
+
+/** Verb and resource of a request, as in the API server's own metrics. */
+export function describeRequest({ method, path, query }: TransportRequest): RequestDescription {
+  const { resource, named } = resourceOf(path);
+  if (method !== 'GET') return { verb: VERBS[method], resource };
+  if (query?.watch !== undefined && query.watch !== false) return { verb: 'watch', resource };
+  return { verb: named || resource.startsWith('/') ? 'get' : 'list', resource };
+}
+
+function resourceOf(path: string): { resource: string; named: boolean } {
+  const [, root, ...rest] = path.split('/');
+  if (root !== 'api' && root !== 'apis') return { resource: `/${root ?? ''}`, named: false };
+  const group = root === 'apis' ? rest.shift() : undefined;
+  rest.shift();
+  // /namespaces/<name> is itself an object; only a further segment makes it a prefix.
+  if (rest[0] === 'namespaces' && rest.length > 2) rest.splice(0, 2);
+  const [plural, name, subresource] = rest;
+  // Users choose the group that a discovery document is requested of: see spec.targetRef.
+  if (plural === undefined) return { resource: `/${root}`, named: false };
+  const full = group === undefined ? plural : `${plural}.${group}`;
+  return { resource: subresource === undefined ? full : `${full}/${subresource}`, named: name !== undefined };
 }

@@ -3,8 +3,7 @@ import type { Client } from '../client/client.ts';
 import { systemClock, type Clock } from '../process/clock.ts';
 import { isForbidden, isNotFound, NotLeaderError } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
-import { microTime } from '../client/microTime.ts';
-import type { KubeObject, ObjectRef, Resource } from '../client/resource.ts';
+import { microTime, type KubeObject, type ObjectRef, type Resource } from '../client/resource.ts';
 import { EVENTS } from '../client/resources.ts';
 
 /** A repeat within this time after the last occurrence increases the count of the existing event. */

@@ -2,8 +2,7 @@ import type { V1Lease } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FakeClock } from '../process/clock.ts';
 import type { Informer, InformerEvent } from '../cache/informer.ts';
-import { Electorate } from './testing/electors.ts';
-import type { FakeLeases } from './testing/fakeLeases.ts';
+import { Electorate, type FakeLeases } from './testing/electors.ts';
 
 let electorate: Electorate;
 let clock: FakeClock;

@@ -4,8 +4,7 @@ import { systemClock, type Clock } from '../process/clock.ts';
 import { isConflict, isNotFound, NotLeaderError } from '../client/errors.ts';
 import type { Informer } from '../cache/informer.ts';
 import { asLease, LeaseStore, releasedSpec, takenSpec, type Lease } from './lease.ts';
-import { Term } from './term.ts';
-import { Vacancy } from './vacancy.ts';
+import { Term, Vacancy } from './term.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Transport } from '../client/transport.ts';
 

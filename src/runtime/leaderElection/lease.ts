@@ -1,7 +1,6 @@
 import type { V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
 import { isNotFound } from '../client/errors.ts';
-import { microTime } from '../client/microTime.ts';
-import { apiVersionOf, resourcePath, type KubeObject, type ObjectRef } from '../client/resource.ts';
+import { microTime, apiVersionOf, resourcePath, type KubeObject, type ObjectRef } from '../client/resource.ts';
 import { LEASES } from '../client/resources.ts';
 import type { Transport, TransportRequest } from '../client/transport.ts';
 

@@ -2,9 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { whenAborted } from '../process/abort.ts';
-import { HttpListener } from '../server/httpListener.ts';
-import { serverPart } from '../server/httpListener.ts';
+import { whenAborted } from '../async/deadline.ts';
+import { HttpListener, serverPart } from '../server/httpListener.ts';
 import type { Part, Stage } from '../process/part.ts';
 import { Manager } from './manager.ts';
 

@@ -1,4 +1,4 @@
-import { whenAborted } from '../process/abort.ts';
+import { whenAborted } from '../async/deadline.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { HealthCheck, HealthChecks } from '../server/health.ts';
 import type { Informer } from '../cache/informer.ts';

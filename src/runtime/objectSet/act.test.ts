@@ -5,13 +5,10 @@ import { NotLeaderError } from '../client/errors.ts';
 import { keyOf, type KubeObject } from '../client/resource.ts';
 import { FakeApi, refusal, type Call } from '../testing/fakeApi/fakeApi.ts';
 import { carryOut } from './act.ts';
-import { idOf } from './member.ts';
-import type { Member } from './member.ts';
-import { createObjectSet } from './objectSet.ts';
+import { idOf, type Member, createObjectSet } from './objectSet.ts';
 import { observeSet, readLive } from './observe.ts';
 import { planSet } from './plan.ts';
-import { account, configMap, namespace, OWNER } from './testing/members.ts';
-import type { Group } from './testing/members.ts';
+import { account, configMap, namespace, OWNER, type Group } from './testing/members.ts';
 
 /** In their order; the group says nothing about what depends on what. */
 const MEMBERS: readonly Member<Group>[] = [

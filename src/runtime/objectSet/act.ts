@@ -2,8 +2,7 @@ import type { Applier } from '../apply/apply.ts';
 import type { CallOptions, Client } from '../client/client.ts';
 import { NotLeaderError } from '../client/errors.ts';
 import { keyOf, refOfKey } from '../client/resource.ts';
-import { idOf } from './member.ts';
-import type { Member } from './member.ts';
+import { idOf, type Member } from './objectSet.ts';
 import type { Observed, Plan } from './plan.ts';
 
 /** A write that failed. */

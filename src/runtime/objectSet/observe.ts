@@ -1,16 +1,18 @@
-import type { Client } from '../client/client.ts';
-import { getIfExists } from '../client/getIfExists.ts';
-import { keyOf, refOfKey } from '../client/resource.ts';
-import type { KubeObject } from '../client/resource.ts';
-import { isNamespace } from './member.ts';
-import type { Member } from './member.ts';
-import type { ObjectSet } from './objectSet.ts';
-import type { OrderedMember } from './order.ts';
-import { planSet } from './plan.ts';
-import type { Observation, Observed, SwitchedOff } from './plan.ts';
+import { type Client, getIfExists } from '../client/client.ts';
+import { keyOf, refOfKey, type KubeObject } from '../client/resource.ts';
+import { isNamespace, type Member, type ObjectSet, type OrderedMember, idOf } from './objectSet.ts';
+import { planSet, type Observation, type Observed, type SwitchedOff, isOff, refusalProblem } from './plan.ts';
+import {
+  createInformer,
+  isKnown,
+  withoutManagedFields,
+  type Informer,
+  type InformerOptions,
+} from '../cache/informer.ts';
+import type { Problem } from '../process/problem.ts';
 
 /** The sources of an observation. */
-export interface Sources<G extends string> {
+interface Sources<G extends string> {
   /** Returns the present object with the name of the member. */
   readonly live: (member: Member<G>) => KubeObject | undefined | Promise<KubeObject | undefined>;
   /** Groups for which `live` may be wrong. */
@@ -46,4 +48,59 @@ export async function observeSet<G extends string>(
  */
 export function readLive(client: Pick<Client, 'get'>, { resource, object }: Member): Promise<KubeObject | undefined> {
   return getIfExists(client, resource, refOfKey(keyOf(object)));
+}
+
+/** The caches of the objects of a set. */
+export interface MemberCaches<G extends string> {
+  /** In the order of the members. */
+  readonly informers: readonly Informer<KubeObject>[];
+  /** Returns the object with the name of the member, also a foreign one; undefined if it does not exist or is not watched. */
+  live(member: Member): KubeObject | undefined;
+  /** Returns the groups with an object that is not known. */
+  unknownGroups(): ReadonlySet<G | undefined>;
+  /** Returns a problem for each object that may not be watched, with the message of the API server, except for groups in `off`. */
+  refusals(off?: SwitchedOff<G>): Problem[];
+  /** Returns the group of the member of an informer. */
+  groupOf(informer: Informer<KubeObject>): G | undefined;
+}
+
+/** The options that all informers of a set share. */
+type WatchOptions = Pick<InformerOptions<KubeObject>, 'transport' | 'logger' | 'metrics' | 'clock' | 'onRefusal'>;
+
+/**
+ * Creates an informer for each member by its name, so that RBAC can limit the names, and foreign objects are also found. Drops
+ * managed fields.
+ */
+export function watchMembers<G extends string>(members: readonly Member<G>[], options: WatchOptions): MemberCaches<G> {
+  const watched = members.map((member) => ({
+    member,
+    informer: createInformer({ ...options, ...selectionOf(member) }),
+  }));
+  const byId = new Map(watched.map(({ member, informer }) => [idOf(member), informer]));
+  return {
+    informers: watched.map(({ informer }) => informer),
+    live: (member) => byId.get(idOf(member))?.lister.get(keyOf(member.object)),
+    unknownGroups: () =>
+      new Set(watched.filter(({ informer }) => !isKnown(informer)).map(({ member }) => member.group)),
+    refusals: (off = new Set()) =>
+      watched
+        .filter(({ member }) => !isOff(off, member.group))
+        .flatMap(({ member, informer }) => refusalOf(idOf(member), informer)),
+    groupOf: (informer) => watched.find((each) => each.informer === informer)?.member.group,
+  };
+}
+
+/**
+ * Returns the problem that the watch of an informer is refused; none if it is allowed.
+ *
+ * @param object id of the watched object, for the problem
+ */
+export function refusalOf(object: string, { refusal }: Pick<Informer<KubeObject>, 'refusal'>): Problem[] {
+  return refusal === undefined ? [] : [refusalProblem(object, refusal.detail)];
+}
+
+function selectionOf({ resource, object }: Member): Omit<InformerOptions<KubeObject>, keyof WatchOptions> {
+  const { name = '', namespace } = object.metadata ?? {};
+  const selection = { resource, fieldSelector: `metadata.name=${name}`, transform: withoutManagedFields };
+  return namespace === undefined ? selection : { ...selection, namespace };
 }

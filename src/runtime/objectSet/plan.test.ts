@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../client/resource.ts';
-import { idOf } from './member.ts';
-import type { Member } from './member.ts';
-import { createObjectSet } from './objectSet.ts';
-import { planSet } from './plan.ts';
-import type { Observation, Observed } from './plan.ts';
-import { account, configMap, namespace, OWNER } from './testing/members.ts';
-import type { Group } from './testing/members.ts';
+import { idOf, type Member, createObjectSet } from './objectSet.ts';
+import { planSet, type Observation, type Observed } from './plan.ts';
+import { account, configMap, namespace, OWNER, type Group } from './testing/members.ts';
 
 /** Red has a Namespace of its own; a blue object depends on a red one; what has no group is used by nobody. */
 const NAMESPACE = 'Namespace red';

@@ -6,3 +6,12 @@ export interface Problem {
   readonly object: string;
   readonly message: string;
 }
+
+/** A write that did not succeed, as a condition reports it. The rest of the plan was carried out all the same. */
+export interface Failure {
+  /** CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+  /** The delay that the API server asked for before the next try: ms. */
+  readonly retryAfterMs?: number;
+}

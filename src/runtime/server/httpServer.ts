@@ -1,14 +1,18 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
-import type { BindAddress } from './bindAddress.ts';
-import { HttpListener } from './httpListener.ts';
+import { type BindAddress, HttpListener } from './httpListener.ts';
 import { Answering } from './httpServer/answer.ts';
-import { bearErrors } from './httpServer/errors.ts';
+import {
+  bearErrors,
+  limitHttp1,
+  refuseBadClients,
+  shortenInCrowd,
+  http2Options,
+  limitSessions,
+} from './httpServer/connections.ts';
 import type { HttpHandler, Incoming, Outgoing } from './httpServer/exchange.ts';
 import { Failures, type HttpMetrics } from './httpServer/failures.ts';
-import { limitHttp1, refuseBadClients, shortenInCrowd } from './httpServer/http1.ts';
-import { http2Options, limitSessions } from './httpServer/http2.ts';
 import { HTTP_LIMITS, type HttpLimits } from './httpServer/limits.ts';
 import type { Logger } from '../process/logger.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError, isConflict, isForbidden, NotLeaderError, TransportError, WaitingError } from '../client/errors.ts';
 import type { Resource } from '../client/resource.ts';
-import type { Failure } from './failure.ts';
+import type { Failure } from '../process/problem.ts';
 
 /** Delay before an object that another client wrote meanwhile is reconciled again: ms. */
 export const OVERTAKEN_RETRY_MS = 1_000;

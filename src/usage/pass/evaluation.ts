@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { podAddressOf, type KnownNode } from '../../nodes/nodeNames.ts';
-import { Turns } from '../../runtime/controller/turns.ts';
+import { Turns } from '../../runtime/process/turns.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
 import type { DeviceFilter, DeviceFilters } from '../evaluate/devices/deviceFilter.ts';
 import type { NodeFacts } from '../evaluate/nodeFacts.ts';

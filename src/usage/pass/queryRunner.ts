@@ -1,6 +1,5 @@
 import type { Clock } from '../../runtime/process/clock.ts';
-import type { SeriesVisitor } from '../../prometheus/answer.ts';
-import type { ResultType } from '../../prometheus/answerEnvelope.ts';
+import type { SeriesVisitor, ResultType } from '../../prometheus/answer.ts';
 import { sortLate, type LateSamples } from '../series/lateSamples.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { SeriesCache } from '../series/seriesCache.ts';

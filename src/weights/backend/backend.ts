@@ -1,4 +1,4 @@
-import type { Failure } from '../../runtime/status/failure.ts';
+import type { Failure } from '../../runtime/process/problem.ts';
 
 /** The weights of the cluster in a backend: integers from 0 to 255. */
 export interface BackendWeights {

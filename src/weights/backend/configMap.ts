@@ -1,4 +1,4 @@
-import { cut } from '../../runtime/status/cut.ts';
+import { cut } from '../../runtime/controller/conditions.ts';
 import { clusterWeightIn } from '../records/weight.ts';
 import { BackendError, throwUnavailable, type BackendWeights, type WeightBackend } from './backend.ts';
 

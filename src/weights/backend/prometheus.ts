@@ -1,4 +1,4 @@
-import { cut } from '../../runtime/status/cut.ts';
+import { cut } from '../../runtime/controller/conditions.ts';
 import {
   BackendError,
   throwUnavailable,

@@ -1,4 +1,4 @@
-import { firstOf } from '../../runtime/status/cut.ts';
+import { firstOf } from '../../runtime/controller/conditions.ts';
 import { isWithin } from './domain.ts';
 import {
   endpointsOf,

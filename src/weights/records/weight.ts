@@ -1,4 +1,4 @@
-import { cut } from '../../runtime/status/cut.ts';
+import { cut } from '../../runtime/controller/conditions.ts';
 
 /** The highest weight of a Route 53 record: ResourceRecordSet.Weight of its API reference. */
 export const MOST_WEIGHT = 255;

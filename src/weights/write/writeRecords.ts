@@ -5,9 +5,8 @@ import { isConflict, NotLeaderError, WaitingError } from '../../runtime/client/e
 import { keyOf, refOfKey } from '../../runtime/client/resource.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { inTurns } from '../../runtime/controller/fairQueue.ts';
-import { forEachAtOnce } from '../../runtime/controller/forEachAtOnce.ts';
-import { Turns } from '../../runtime/controller/turns.ts';
+import { inTurns, forEachAtOnce } from '../../runtime/async/limit.ts';
+import { Turns } from '../../runtime/process/turns.ts';
 import { DNS_ENDPOINTS, hostsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { endpointKeyOf } from '../records/source.ts';

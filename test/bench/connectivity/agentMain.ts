@@ -11,7 +11,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
 import { AGENT_NAME } from '../../../src/connectivity/objects/names.ts';
 import { EVALUATIONS_PATH, type Evaluations } from '../../../src/connectivity/protocol/evaluation.ts';

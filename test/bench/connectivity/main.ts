@@ -11,7 +11,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startControlPlane } from '../../harness/controlPlane.ts';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
 import { agentCrd, connectivityCheckCrd, installCrd } from '../../harness/customResource.ts';
 import { connect } from '../../harness/runtimeScene.ts';

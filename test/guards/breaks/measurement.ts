@@ -194,7 +194,7 @@ export const MEASUREMENT: readonly Break[] = [
   {
     promise:
       'A TrafficWatch without recoverBandwidthPercent changes a label at most 60 times a day with 20 % noise around its threshold.',
-    file: 'src/api/trafficwatch/spec/thresholds.ts',
+    file: 'src/api/trafficwatch/spec/verdict.ts',
     find: 'const DEFAULT_RECOVERY = 80;',
     replace: 'const DEFAULT_RECOVERY = 90;',
     test: {

@@ -26,7 +26,7 @@ export const RUNTIME: readonly Break[] = [
   },
   {
     promise: 'A CA that is replaced on disk is trusted by the next calls.',
-    file: 'src/runtime/client/credentials/credentials.ts',
+    file: 'src/runtime/client/credentials.ts',
     find: 'if (certificates) this.#options.onTlsChange();',
     replace: 'if (certificates && String(before.tls.ca) === String(next.tls.ca)) this.#options.onTlsChange();',
     test: {
@@ -51,23 +51,23 @@ export const RUNTIME: readonly Break[] = [
   },
   {
     promise: 'The clean-up assumes that no replica leads only after no Lease could exist for a whole Lease duration.',
-    file: 'src/runtime/leaderElection/vacancy.ts',
+    file: 'src/runtime/leaderElection/term.ts',
     find: '>= this.#durationMs;',
     replace: '>= 5_000;',
     test: {
       project: 'unit',
-      path: 'src/runtime/leaderElection/vacancy.test.ts',
+      path: 'src/runtime/leaderElection/term.test.ts',
       name: 'the former leader has stopped by then',
     },
   },
   {
     promise: 'An object with the label of another stack is not changed, even if the operator once applied it.',
-    file: 'src/runtime/objectSet/owner.ts',
+    file: 'src/runtime/objectSet/objectSet.ts',
     find: 'if (distinguishing.some((key) => labels[key] !== undefined && labels[key] !== marks[key])) return false;',
     replace: '',
     test: {
       project: 'unit',
-      path: 'src/runtime/objectSet/owner.test.ts',
+      path: 'src/runtime/objectSet/objectSet.test.ts',
       name: 'the mark of our apply, and the label',
     },
   },

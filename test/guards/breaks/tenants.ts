@@ -7,7 +7,7 @@ const READINGS = 'src/usage/pass/passReadings.test.ts';
 export const TENANTS: readonly Break[] = [
   {
     promise: 'Nested repetitions in a pattern of devices multiply, so that no pattern takes more than milliseconds.',
-    file: 'src/api/trafficwatch/spec/devicePattern.ts',
+    file: 'src/api/trafficwatch/spec/reading.ts',
     find: 'append(last * (count - 1));',
     replace: '',
     test: {

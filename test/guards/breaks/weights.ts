@@ -74,12 +74,12 @@ export const WEIGHTS: readonly Break[] = [
   },
   {
     promise: 'Two Deployments of `weights` with different filters do not change each other’s records.',
-    file: 'src/commands/weights/spec.ts',
+    file: 'src/commands/weights/flags.ts',
     find: 'JSON.stringify([clusterName, bindingDomain, annotationFilter])',
     replace: "JSON.stringify(['one name'])",
     test: {
       project: 'unit',
-      path: 'src/commands/weights/spec.test.ts',
+      path: 'src/commands/weights/flags.test.ts',
       name: 'has another name for another selection of Ingresses',
     },
   },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import type { Client } from '../../../src/runtime/client/client.ts';
 import type { Resource } from '../../../src/runtime/client/resource.ts';
 import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { uidOf } from '../../../dashboards/dashboard.ts';
 import { panelQueries, type PanelQuery } from '../../../dashboards/queries.ts';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
 import { AGENT_NAME, HOST_AGENT_NAME } from '../../../src/connectivity/objects/names.ts';
 import { allAlerts } from '../../../src/controllers/measurement/components/rules/alerts.ts';

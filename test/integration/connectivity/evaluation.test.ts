@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
 import type { Evaluations } from '../../../src/connectivity/protocol/evaluation.ts';
 import type { Assignment } from '../../../src/connectivity/protocol/measurement.ts';

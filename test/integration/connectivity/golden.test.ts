@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, fetch as fetchWith, type Headers, type RequestInit } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { useConnectedPlane } from '../connectedPlane.ts';
 import { EXCHANGES } from './exchanges.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { nextDelayMs } from '../../../src/connectivity/agent/spread.ts';
 import { PODS } from '../../../src/runtime/client/resources.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { V1EndpointSlice } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { CONNECTIVITY_CHECKS } from '../../../src/api/connectivitycheck/connectivityCheck.ts';
 import { PLANES, type Plane } from '../../../src/api/connectivitycheck/terms.ts';
 import { AGENT_NAME, HOST_AGENT_NAME, SERVICE_NAME } from '../../../src/connectivity/objects/names.ts';

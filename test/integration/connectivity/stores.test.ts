@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { audited, type AuditedRequest } from '../../harness/audit.ts';
 import { agentCrd, installCrd } from '../../harness/customResource.ts';
 import { startEtcd, type Etcd } from '../../harness/etcd.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AGENTS } from '../../../src/api/agent/schema.ts';
+import { AGENTS } from '../../../src/api/agent/report.ts';
 import { SERVER_NAME, serverAddress, SERVICE_NAME } from '../../../src/connectivity/objects/names.ts';
 import {
   renderPrometheusConfig,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { conditionsSchema } from '../../../src/api/conditionsSchema.ts';
+import { conditionsSchema } from '../../../src/api/fieldSchemas.ts';
 import type { CustomResource } from '../../../src/api/crd.ts';
 import type { KubeObject, Resource } from '../../../src/runtime/client/resource.ts';
 import type { Condition } from '../../../src/runtime/controller/conditions.ts';

@@ -1,18 +1,15 @@
 import { Gauge, type Registry } from 'prom-client';
 import { defineController } from '../../../src/controllers/contract/module.ts';
 import { rule } from '../../../src/controllers/contract/rights.ts';
-import type { FlagTable } from '../../../src/options/flagTable.ts';
-import { withDefault } from '../../../src/options/flagTable.ts';
+import { type FlagTable, withDefault } from '../../../src/options/flagTable.ts';
 import { port } from '../../../src/options/values.ts';
 import { createInformer } from '../../../src/runtime/cache/informer.ts';
 import { createOverlay } from '../../../src/runtime/cache/overlay.ts';
 import { keyOf, refOfKey } from '../../../src/runtime/client/resource.ts';
-import { setCondition } from '../../../src/runtime/controller/conditions.ts';
+import { setCondition, conditionEvents, STANDARD_TYPES } from '../../../src/runtime/controller/conditions.ts';
 import { Controller } from '../../../src/runtime/controller/controller.ts';
 import { cachePart, controllerPart } from '../../../src/runtime/manager/manager.ts';
-import { conditionEvents, STANDARD_TYPES } from '../../../src/runtime/status/conditionEvents.ts';
-import { report } from '../../../src/runtime/status/report.ts';
-import { StatusWriter } from '../../../src/runtime/status/statusWriter.ts';
+import { report, StatusWriter } from '../../../src/runtime/status/statusWriter.ts';
 import { NODE_COUNTS, nodeCountResource, type NodeCount } from './api.ts';
 
 const NODE_COUNT_FLAGS = {

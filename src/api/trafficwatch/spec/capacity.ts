@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { labelSelectorSchema, type DeniedSuffix, type LabelSelector } from '../../labelSelector.ts';
+import { labelSelectorSchema, type DeniedSuffix } from '../../labelSelector.ts';
 import { NO_OWN_KEYS } from './nodeSelector.ts';
 
 /** One entry for each kind of machine of a large cluster. It bounds the cost of the rules that the API server evaluates. */
@@ -21,14 +21,6 @@ const DENIED: DeniedSuffix = {
   message: `must not end in ${NO_OWN_KEYS.suffix}: the verdicts would decide the capacity`,
 };
 
-/** The capacity of the nodes that a selector matches. */
-export interface CapacityEntry {
-  /** Absent or empty: every node. */
-  readonly nodeSelector?: LabelSelector | undefined;
-  /** As the capacity annotation, such as "25Gbit". */
-  readonly value: string;
-}
-
 const entrySchema = z.object({
   nodeSelector: labelSelectorSchema(
     'Selects nodes by their labels. Absent or empty: every node; only the last entry may be so.',
@@ -48,6 +40,9 @@ const entrySchema = z.object({
       ],
     }),
 });
+
+/** The capacity of the nodes that a selector matches; absent or empty: every node. The value has the form of the capacity annotation. */
+export type CapacityEntry = z.infer<typeof entrySchema>;
 
 /** Schema of `spec.capacity`. */
 export const capacitySchema = z

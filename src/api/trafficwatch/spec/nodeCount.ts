@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { durationMs, durationSchema } from '../../durationSchema.ts';
+import { durationMs, durationSchema } from '../../fieldSchemas.ts';
 
 /** A number of nodes, or a share of all nodes such as "30%". */
 export type NodeCount = number | string;

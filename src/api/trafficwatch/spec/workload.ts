@@ -1,7 +1,7 @@
-import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import * as z from 'zod';
+import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import { labelSelectorSchema, type LabelSelector } from '../../labelSelector.ts';
-import { patternSchema } from '../../patternSchema.ts';
+import { patternSchema } from '../../fieldSchemas.ts';
 import type { Placement } from './placement.ts';
 
 const ONE_MESSAGE = 'exactly one of deployment, targetRef and podSelector must be set';
@@ -11,13 +11,6 @@ const DAEMONSET_MESSAGE =
   'must be Preferred for a DaemonSet: otherwise its pods on unfit nodes would stay Pending, since each belongs to one node';
 const AT_CREATION_MESSAGE =
   'must be Required or Preferred with deployment: AtCreation needs the admission policy, which applies to targetRef and podSelector';
-
-/** Reference to a workload in the namespace of the TrafficWatch, as in VerticalPodAutoscaler and Flagger. */
-export interface TargetRef {
-  apiVersion: string;
-  kind: string;
-  name: string;
-}
 
 /** Parts of the URL of the target: nothing else may be in them. */
 const API_VERSION = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$';
@@ -54,6 +47,9 @@ export const targetRefSchema = z
       'node affinity to its pods when they are created. Needs Kubernetes 1.36 or newer.',
   });
 
+/** Reference to a workload in the namespace of the TrafficWatch, as in VerticalPodAutoscaler and Flagger. */
+export type TargetRef = NonNullable<z.infer<typeof targetRefSchema>>;
+
 /** Schema of `status.target`. */
 export const targetStatusSchema = z
   .object({
@@ -72,7 +68,7 @@ export const podSelectorSchema = labelSelectorSchema(
 );
 
 /** The fields of a spec that name the workload. Exactly one is set in a valid spec. */
-export interface WorkloadSpec {
+interface WorkloadSpec {
   readonly deployment?: V1DeploymentSpec | undefined;
   readonly targetRef?: TargetRef | undefined;
   readonly podSelector?: LabelSelector | undefined;
@@ -109,4 +105,36 @@ export function checkWorkload(spec: WorkloadSpec, context: z.RefinementCtx): voi
   if (spec.deployment !== undefined && placement === 'AtCreation') {
     context.addIssue({ code: 'custom', path: ['placement'], message: AT_CREATION_MESSAGE });
   }
+}
+
+const object = <S extends z.ZodRawShape>(shape: S) => z.looseObject(shape, 'must be an object');
+const list = <T extends z.ZodType>(item: T) => z.array(item, 'must be a list');
+
+const requirements = list(object({})).nullish();
+const term = object({ matchExpressions: requirements, matchFields: requirements });
+const required = object({ nodeSelectorTerms: list(term).nullish() });
+const nodeAffinity = object({ requiredDuringSchedulingIgnoredDuringExecution: required.nullish() });
+const affinity = object({ nodeAffinity: nodeAffinity.nullish() });
+const podSpec = object({ affinity: affinity.nullish(), containers: list(object({})) });
+
+const int32 = z.int32('must be a whole number below 2147483648').nullish();
+
+/**
+ * The parts of a DeploymentSpec that the operator checks itself: the path to its node affinity, the required fields,
+ * and the numbers, because the API server rejects a bad number without the field's name or lets it overflow. The API
+ * server checks everything else.
+ */
+const frame = object({
+  selector: object({}),
+  template: object({ spec: podSpec.optional() }),
+  minReadySeconds: int32,
+  progressDeadlineSeconds: int32,
+  replicas: int32,
+  revisionHistoryLimit: int32,
+});
+
+/** The problems of a DeploymentSpec: the path within the spec, and the allowed values. */
+export function deploymentFrameProblems(deployment: unknown): { path: PropertyKey[]; message: string }[] {
+  const parsed = frame.safeParse(deployment);
+  return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => ({ path, message }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cidr } from '../../../options/cidr.ts';
+import { cidr } from '../../../options/connectivityValues.ts';
 import { targetRule } from './targetRule.ts';
 
 const OWN = ['192.0.2.7', '10.244.1.9', '2001:db8::7', 'fe80::5%eth0'];

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { hexOf, type Cidr } from '../../../options/cidr.ts';
+import { hexOf, type Cidr } from '../../../options/connectivityValues.ts';
 import type { TargetRefusal } from '../../protocol/measurement.ts';
 
 /** Why an IP address must not be requested; undefined if it may be. */

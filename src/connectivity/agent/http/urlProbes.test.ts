@@ -1,8 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cidr } from '../../../options/cidr.ts';
-import { hostAndPort, probeUrlOf } from '../../../options/connectivityValues.ts';
+import { cidr, hostAndPort, probeUrlOf } from '../../../options/connectivityValues.ts';
 import { systemClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { NameLookup } from '../../../runtime/process/nameLookup.ts';

@@ -1,7 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { ProbeResult } from '../../../api/agent/report.ts';
-import type { Cidr } from '../../../options/cidr.ts';
-import { probeUrlOf, type HostAndPort, type ProbeUrl } from '../../../options/connectivityValues.ts';
+import { type Cidr, probeUrlOf, type HostAndPort, type ProbeUrl } from '../../../options/connectivityValues.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { NameLookup } from '../../../runtime/process/nameLookup.ts';

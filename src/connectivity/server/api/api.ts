@@ -1,4 +1,4 @@
-import { AGENTS, type Agent } from '../../../api/agent/schema.ts';
+import { AGENTS, type Agent } from '../../../api/agent/report.ts';
 import { apiVersionOf } from '../../../runtime/client/resource.ts';
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../../runtime/server/httpServer.ts';
 import { checkAnswer, checkError } from '../../protocol/checkResult.ts';

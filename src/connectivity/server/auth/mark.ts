@@ -1,4 +1,4 @@
-import type { Agent } from '../../../api/agent/schema.ts';
+import type { Agent } from '../../../api/agent/report.ts';
 
 /** On an Agent object whose last report came without a token; its value is "true". */
 export const ANONYMOUS_ANNOTATION = 'traffic.example.com/anonymous';

@@ -1,4 +1,4 @@
-import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenBuckets.ts';
+import { TokenBuckets, type Allowance } from '../../../runtime/async/limit.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 
 /** One report a second on average. It may come 0.2 s early: the network delays one more than the next. */

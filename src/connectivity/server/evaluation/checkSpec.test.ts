@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { ConnectivityCheckSpec } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import type { ConnectivityCheckSpec } from '../../../api/connectivitycheck/schema.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
 import { found, INTERVAL_SECONDS, podOf, Scene } from './testing/scene.ts';
 

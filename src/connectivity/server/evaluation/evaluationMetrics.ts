@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { PLANES } from '../../../api/connectivitycheck/terms.ts';
-import { Turns } from '../../../runtime/controller/turns.ts';
+import { Turns } from '../../../runtime/process/turns.ts';
 import { silentBudgets, type CreateBudget } from '../../../runtime/manager/seriesBudget.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Steps } from '../../localise/steps.ts';

@@ -1,6 +1,6 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Exclusion, Plane } from '../../../api/connectivitycheck/terms.ts';
-import { Turns } from '../../../runtime/controller/turns.ts';
+import { Turns } from '../../../runtime/process/turns.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { Steps } from '../../localise/steps.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Turns } from '../../../runtime/controller/turns.ts';
+import { Turns } from '../../../runtime/process/turns.ts';
 import { Scene } from './testing/scene.ts';
 
 /** Two reports at 15 s, but 60 s at least, and 5 s: see graceMs(). */

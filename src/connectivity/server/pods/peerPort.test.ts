@@ -1,6 +1,6 @@
 import type { V1Container } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { CONNECTIVITY_AGENT_FLAGS } from '../../../commands/connectivityAgent/flags.ts';
+import { CONNECTIVITY_AGENT_FLAGS } from '../../../commands/connectivityAgent/command.ts';
 import { flagName, variableName } from '../../../options/flagTable.ts';
 import { agentDaemonSets } from '../../objects/agents.ts';
 import { defaultConnectivityOptions, PEER_PORT } from '../../objects/names.ts';

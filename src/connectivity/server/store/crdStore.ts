@@ -1,4 +1,4 @@
-import { AGENTS, type Agent } from '../../../api/agent/schema.ts';
+import { AGENTS, type Agent } from '../../../api/agent/report.ts';
 import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';

@@ -12,8 +12,7 @@ import {
   SERVICE_ACCOUNTS,
   SERVICES,
 } from '../../../runtime/client/resources.ts';
-import { idFor, type Member } from '../../../runtime/objectSet/member.ts';
-import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
+import { idFor, type Member, createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
 import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../../contract/labels.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentSpec, InventoryObject, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { defaultConnectivityOptions } from '../../../connectivity/objects/names.ts';
-import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
+import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import { planSet } from '../../../runtime/objectSet/plan.ts';
 import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents, connectivitySet } from '../components/components.ts';

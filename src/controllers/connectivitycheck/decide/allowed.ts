@@ -1,7 +1,6 @@
 import { ConnectivityReason as Reason } from '../../../api/connectivitycheck/reasons.ts';
 import type { RefusedUrls } from '../../../connectivity/protocol/evaluation.ts';
-import type { Condition } from '../../../runtime/controller/conditions.ts';
-import { cut, firstOf } from '../../../runtime/status/cut.ts';
+import { type Condition, cut, firstOf } from '../../../runtime/controller/conditions.ts';
 import type { Known } from './known.ts';
 
 /** URLs in a message, and characters of each. With them, the message has less than 500 characters. */

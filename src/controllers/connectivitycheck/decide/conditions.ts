@@ -1,8 +1,7 @@
-import { firstOf } from '../../../runtime/status/cut.ts';
+import { firstOf, findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityCondition as Type, ConnectivityReason as Reason } from '../../../api/connectivitycheck/reasons.ts';
-import { findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { urlsAllowed } from './allowed.ts';
 import type { Known } from './known.ts';
 import { shortName } from './subjects.ts';

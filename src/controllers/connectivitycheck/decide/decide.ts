@@ -1,7 +1,6 @@
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
-import { metaTime } from '../../../runtime/controller/conditions.ts';
-import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
+import { metaTime, type PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import type { Observation } from '../observe/observation.ts';
 import { conditionsOf } from './conditions.ts';
 import { eventsOf } from './events.ts';

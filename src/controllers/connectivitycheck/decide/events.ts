@@ -1,6 +1,6 @@
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
-import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
+import type { PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { findingReason } from './conditions.ts';
 import { isSameFault } from './findings/fault.ts';
 import { namesIn } from './subjects.ts';

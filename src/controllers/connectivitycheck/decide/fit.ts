@@ -1,6 +1,6 @@
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS } from '../../../connectivity/protocol/evaluation.ts';
-import { cut } from '../../../runtime/status/cut.ts';
+import { cut } from '../../../runtime/controller/conditions.ts';
 import { namesIn, sharedDomain, shortName, shortSubjects } from './subjects.ts';
 
 /** Largest status as JSON. It must stay below 16 KiB; the rest is for the spaces that kubectl and etcd do not count. */

@@ -1,6 +1,6 @@
 import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
-import { DEFAULT_INTERVAL } from '../../../api/connectivitycheck/defaults.ts';
-import { durationMs } from '../../../api/durationSchema.ts';
+import { DEFAULT_INTERVAL } from '../../../api/connectivitycheck/terms.ts';
+import { durationMs } from '../../../api/fieldSchemas.ts';
 
 /** The longest time until a silent server is a finding, for checks with long intervals, ms. */
 const LONGEST_SILENCE_MS = 120_000;

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import { EVALUATIONS_PATH, type Evaluations } from '../../../connectivity/protocol/evaluation.ts';
-import { WatchedFile } from '../../../prometheus/watchedFile.ts';
+import { WatchedFile } from '../../../prometheus/endpoint.ts';
 import { systemClock } from '../../../runtime/process/clock.ts';
 import { NameLookup } from '../../../runtime/process/nameLookup.ts';
 import { readEvaluations } from './answer.ts';

@@ -5,7 +5,7 @@ import type {
   V1SecurityContext,
 } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { Member } from '../../../runtime/objectSet/member.ts';
+import type { Member } from '../../../runtime/objectSet/objectSet.ts';
 
 /** One object of node-exporter or Prometheus. */
 export interface Component<T extends KubeObject = KubeObject> extends Member<ComponentGroup, T> {

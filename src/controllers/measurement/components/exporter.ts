@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, NAMESPACES, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { Placement } from '../../../nodes/nodeAffinity.ts';
 import { realNodes } from '../../../nodes/virtualNodes.ts';
-import { idOf } from '../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { EXPORTER_NAME, exporterNamespace, objectLabels, selectorLabels } from '../names.ts';
 import type { ExporterOptions, MeasurementOptions } from '../options.ts';
 import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, restrictedPod } from './component.ts';

@@ -1,4 +1,4 @@
-import { idOf } from '../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { isForeign, type Observed } from '../../../runtime/objectSet/plan.ts';
 import type { Component } from './component.ts';
 import { prometheusSelector } from './prometheus.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
-import { planSet } from '../../../runtime/objectSet/plan.ts';
-import type { Observation, Observed, Plan } from '../../../runtime/objectSet/plan.ts';
+import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
+import { planSet, type Observation, type Observed, type Plan } from '../../../runtime/objectSet/plan.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { ComponentGroup } from './component.ts';
 import { switchedOff } from '../model/keepers.ts';

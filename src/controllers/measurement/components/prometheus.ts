@@ -13,7 +13,7 @@ import type {
 } from '@kubernetes/client-node';
 import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { idOf } from '../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import {
   AGENT_TARGETS,
   CLAIM_NAME,

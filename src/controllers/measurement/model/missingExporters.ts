@@ -1,4 +1,4 @@
-import { firstOf } from '../../../runtime/status/cut.ts';
+import { firstOf } from '../../../runtime/controller/conditions.ts';
 import type { V1ContainerStatus, V1DaemonSet, V1Pod } from '@kubernetes/client-node';
 import type { Problem } from '../../../runtime/process/problem.ts';
 

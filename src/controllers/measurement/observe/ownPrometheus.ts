@@ -1,13 +1,12 @@
 import type { UsedObject } from '../../../api/trafficstack/trafficStack.ts';
 import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 import type { PrometheusClient } from '../../../prometheus/prometheusClient.ts';
-import type { Client } from '../../../runtime/client/client.ts';
-import { getIfExists } from '../../../runtime/client/getIfExists.ts';
+import { type Client, getIfExists } from '../../../runtime/client/client.ts';
 import type { Resource } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { Component } from '../components/component.ts';
 import { foreignServer } from '../components/foreignServer.ts';
-import { idFor } from '../../../runtime/objectSet/member.ts';
+import { idFor } from '../../../runtime/objectSet/objectSet.ts';
 import type { Observed } from '../../../runtime/objectSet/plan.ts';
 import { PROMETHEUS_NAME } from '../names.ts';
 

@@ -5,7 +5,7 @@ import type { InformerPool, PooledSelection } from '../../../runtime/cache/infor
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, NODES, PODS } from '../../../runtime/client/resources.ts';
-import type { Member } from '../../../runtime/objectSet/member.ts';
+import type { Member } from '../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Used } from '../../contract/keepers.ts';

@@ -1,9 +1,9 @@
-import { firstOf } from '../../../runtime/status/cut.ts';
+import { firstOf } from '../../../runtime/controller/conditions.ts';
 import { heldBy } from '../../../runtime/apply/managedFields.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError, TransportError } from '../../../runtime/client/errors.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
+import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import { FIELD_MANAGER } from '../names.ts';
 

@@ -1,5 +1,5 @@
 import type { CallOptions, Client } from '../../../runtime/client/client.ts';
-import { InFlight } from '../../../runtime/client/transport/inFlight.ts';
+import { InFlight } from '../../../runtime/async/limit.ts';
 import { TransportError } from '../../../runtime/client/errors.ts';
 
 /**

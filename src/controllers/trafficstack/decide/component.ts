@@ -1,9 +1,8 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
-import { metaTime } from '../../../runtime/controller/conditions.ts';
-import { idOf } from '../../../runtime/objectSet/member.ts';
-import { cut } from '../../../runtime/status/cut.ts';
+import { metaTime, cut } from '../../../runtime/controller/conditions.ts';
+import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import type { AskAgain, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply } from '../render/objects.ts';

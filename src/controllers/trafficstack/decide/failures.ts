@@ -1,8 +1,7 @@
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { metaTime } from '../../../runtime/controller/conditions.ts';
-import { cut } from '../../../runtime/status/cut.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
+import { metaTime, cut } from '../../../runtime/controller/conditions.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import type { StackPlan } from './plan.ts';
 import { waitForWave } from './upgrade/waves.ts';
 import { waitFor, type Blocker } from './waiting.ts';

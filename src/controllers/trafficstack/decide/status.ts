@@ -8,9 +8,8 @@ import {
   type TrafficStack,
   type TrafficStackStatus,
 } from '../../../api/trafficstack/trafficStack.ts';
-import { metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
-import { cut } from '../../../runtime/status/cut.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
+import { metaTime, setCondition, type Condition, cut } from '../../../runtime/controller/conditions.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import { LONGEST_MESSAGE, withFailures, type Writing } from './failures.ts';
 import type { StackPlan } from './plan.ts';
 

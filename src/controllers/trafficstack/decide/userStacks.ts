@@ -1,8 +1,8 @@
 import { StackReason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentType } from '../../../api/trafficstack/terms.ts';
 import { componentsIn, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { firstOf } from '../../../runtime/status/cut.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
+import { firstOf } from '../../../runtime/controller/conditions.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import { DEFAULT_STACK } from '../../contract/keepers.ts';
 import { isEnabled } from '../model/graph.ts';
 

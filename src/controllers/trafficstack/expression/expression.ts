@@ -1,5 +1,5 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
-import { cut } from '../../../runtime/status/cut.ts';
+import { cut } from '../../../runtime/controller/conditions.ts';
 import { MOST_STEPS, spend, type Budget, type SharedBudget } from './budget.ts';
 import { meter } from './metered.ts';
 

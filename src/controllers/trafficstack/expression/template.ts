@@ -1,4 +1,4 @@
-import { cut } from '../../../runtime/status/cut.ts';
+import { cut } from '../../../runtime/controller/conditions.ts';
 import { budgetOfFiles, stepsOf, type SharedBudget } from './budget.ts';
 import { evaluate, type Variables } from './expression.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
 import { CONFIG_MAPS, CONTROLLER_REVISIONS, DAEMONSETS, DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import type { Member } from '../../../runtime/objectSet/member.ts';
+import type { Member } from '../../../runtime/objectSet/objectSet.ts';
 import { mayWrite, namespaceProblems, leftText, type AllowedNamespaces } from './allowed.ts';
 
 const EXPORTER = 'DaemonSet op-node-exporter/node-exporter';

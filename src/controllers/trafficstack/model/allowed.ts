@@ -1,7 +1,7 @@
 import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
-import { idOf, type Member } from '../../../runtime/objectSet/member.ts';
-import { firstOf } from '../../../runtime/status/cut.ts';
+import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
+import { firstOf } from '../../../runtime/controller/conditions.ts';
 
 /** Where the operator has the right to write the objects of TrafficStacks. */
 export interface AllowedNamespaces {

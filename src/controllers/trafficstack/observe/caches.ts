@@ -6,7 +6,7 @@ import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
 import { resourceName, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
 import { CONTROLLER_REVISIONS, PODS, PROMETHEUS_RULES } from '../../../runtime/client/resources.ts';
-import { idFor, idOf, type Member } from '../../../runtime/objectSet/member.ts';
+import { idFor, idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { readableResources } from '../render/kinds.ts';

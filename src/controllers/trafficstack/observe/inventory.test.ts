@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BodyBudget } from '../../../runtime/cache/bodyBudget.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import { idOf } from '../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { STACK_LABEL } from '../names.ts';
 import { metadataOf } from '../render/objects.ts';
 import { stackOf } from '../testing/stacks.ts';

@@ -1,6 +1,6 @@
 import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
-import type { Member } from '../../../runtime/objectSet/member.ts';
+import type { Member } from '../../../runtime/objectSet/objectSet.ts';
 import { resourceOfKind } from '../render/kinds.ts';
 import { refersTo } from '../render/objects.ts';
 import { isCached, overlayOf, type Caches } from './caches.ts';

@@ -8,7 +8,7 @@ import {
 import type { BuiltIn } from '../../contract/builtIn.ts';
 import { DEFAULT_STACK } from '../../contract/keepers.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
-import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
+import { appliedHash } from '../../../runtime/apply/difference.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEFAULT_STACK_HASH } from '../names.ts';
 import { ignoredFlags } from './ignoredFlags.ts';

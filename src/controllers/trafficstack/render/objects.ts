@@ -7,9 +7,9 @@ import {
   type TrafficStack,
   type WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
-import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/appliedHash.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/difference.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
-import { isOwnedBy } from '../../../runtime/objectSet/owner.ts';
+import { isOwnedBy } from '../../../runtime/objectSet/objectSet.ts';
 import { MANAGED_BY, OPERATOR, OWNER } from '../../contract/labels.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { serviceNameOf } from './facts.ts';

@@ -5,7 +5,7 @@ import type {
   HighAvailabilitySpec,
   WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
-import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
+import { appliedHash } from '../../../runtime/apply/difference.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
 import type { ComponentFacts } from './facts.ts';
 import type { DesiredObject } from './objects.ts';

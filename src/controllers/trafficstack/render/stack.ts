@@ -6,7 +6,7 @@ import {
   type TrafficStackSpec,
   type WorkloadComponent,
 } from '../../../api/trafficstack/trafficStack.ts';
-import { idOf } from '../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import type { BuiltIn, StandIn } from '../../contract/builtIn.ts';
 import { budgetOfFiles, type SharedBudget } from '../expression/budget.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';

@@ -1,6 +1,6 @@
 import type { V1ControllerRevision } from '@kubernetes/client-node';
 import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { appliedHash } from '../../../runtime/apply/appliedHash.ts';
+import { appliedHash } from '../../../runtime/apply/difference.ts';
 import { apiVersionOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { isKind, resourceOfKind } from './kinds.ts';

@@ -8,10 +8,10 @@ import { addFinalizer, hasFinalizer, removeFinalizer } from '../../../runtime/ap
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
-import { isTerminating } from '../../../runtime/status/terminating.ts';
+import { isTerminating } from '../../../runtime/controller/conditions.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnership.ts';
 import { failureOf, labelFailureOf } from '../failures.ts';

@@ -3,7 +3,7 @@ import { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET } from '../../../
 import type { CallOptions, Client, JsonPatchOperation } from '../../../runtime/client/client.ts';
 import { isConflict, isInvalid, WaitingError } from '../../../runtime/client/errors.ts';
 import * as managed from '../../../runtime/apply/managedFields.ts';
-import { ownersPatch } from '../../../runtime/apply/ownersPatch.ts';
+import { ownersPatch } from '../../../runtime/apply/managedFields.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { apiVersionOf, keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 

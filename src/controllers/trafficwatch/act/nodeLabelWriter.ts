@@ -4,8 +4,7 @@ import { ApiError, isForbidden, isInvalid, isNotFound, TransportError } from '..
 import { NODES } from '../../../runtime/client/resources.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
-import { FairQueue } from '../../../runtime/controller/fairQueue.ts';
-import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenBuckets.ts';
+import { FairQueue, TokenBuckets, type Allowance } from '../../../runtime/async/limit.ts';
 import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
 import type { LabelRef, LabelChange, LabelChanges } from '../model/label.ts';
 import type { Progress } from '../decide/report/status.ts';

@@ -4,14 +4,14 @@ import {
   type PodPlacement,
   type PodPlacementEntry,
 } from '../../../api/podplacement/schema.ts';
-import { APPLY_CRD } from '../../../api/installCrd.ts';
+import { APPLY_CRD } from '../../../api/crd.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import { isNotFound, WaitingError, type ApiError } from '../../../runtime/client/errors.ts';
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
-import { TokenBuckets, type Allowance } from '../../../runtime/controller/tokenBuckets.ts';
+import { TokenBuckets, type Allowance } from '../../../runtime/async/limit.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { decidePodPlacement } from '../decide/workload/podPlacement.ts';
 import type { Placed } from '../observe/observation.ts';

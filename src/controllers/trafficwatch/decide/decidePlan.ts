@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
 import { placementOf } from '../../../api/trafficwatch/spec/placement.ts';
-import { passesOf } from '../../../api/trafficwatch/spec/passes.ts';
+import { passesOf } from '../../../api/trafficwatch/spec/verdict.ts';
 import { parseTrafficWatchSpec } from '../../../api/trafficwatch/schema.ts';
 import { ownedByAnother, mayHaveLabels, claimedBySpec, type Claim } from '../model/labelKeys.ts';
 import { ownKeys } from './labels/lastVerdict.ts';
@@ -16,7 +16,7 @@ import { decideBlockedPods } from './workload/blockedPods.ts';
 import { NOTHING, wasDecided, selectsNone, type Plan, type Stall } from './plan.ts';
 import { decideVerdicts } from './verdict/verdict.ts';
 import { countVerdicts } from './verdict/nodeVerdict.ts';
-import type { DeploymentStep } from '../../../api/trafficwatch/planned.ts';
+import type { DeploymentStep } from '../../../api/trafficwatch/statusSchema.ts';
 
 /**
  * The plan of a TrafficWatch with mode Observe: the verdicts of `plan`, none of its writes.

@@ -1,5 +1,5 @@
 import type { LabelSelector } from '../../../api/labelSelector.ts';
-import type { Planned } from '../../../api/trafficwatch/planned.ts';
+import type { Planned } from '../../../api/trafficwatch/statusSchema.ts';
 import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { DeploymentDecision } from './deployment.ts';

@@ -1,5 +1,5 @@
-import { firstOf } from '../../../runtime/status/cut.ts';
-import { APPLY_CRD } from '../../../api/installCrd.ts';
+import { firstOf } from '../../../runtime/controller/conditions.ts';
+import { APPLY_CRD } from '../../../api/crd.ts';
 import { missingFields } from '../../../api/missingFields.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
@@ -8,7 +8,7 @@ import type { Logger } from '../../../runtime/process/logger.ts';
 import { readPublishedSchema, type PublishedSchema } from '../../../runtime/client/openApi.ts';
 import { resourceName, keyOf } from '../../../runtime/client/resource.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
-import { lostFields } from '../../../api/lostFields.ts';
+import { lostFields } from '../../../api/missingFields.ts';
 import { ConditionType, Reason } from '../../../api/trafficwatch/reasons.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 

@@ -1,8 +1,7 @@
 import { createLabelMatcher, type LabelMatcher } from '../../../api/labelMatcher.ts';
 import { modeOf } from '../../../api/trafficwatch/spec/mode.ts';
 import { nodeSelectorOf } from '../../../api/trafficwatch/spec/nodeSelector.ts';
-import { missingDataOf } from '../../../api/trafficwatch/spec/missingData.ts';
-import { minHoldOf } from '../../../api/trafficwatch/spec/passes.ts';
+import { missingDataOf, minHoldOf } from '../../../api/trafficwatch/spec/verdict.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { DEFAULT_KEY, type Reading, type Readings } from '../../../usage/evaluate/reading.ts';
 import type { PassDemand } from '../../../usage/pass/history.ts';

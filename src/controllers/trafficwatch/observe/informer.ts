@@ -1,5 +1,5 @@
 import type { V1Deployment } from '@kubernetes/client-node';
-import { APPLY_CRD } from '../../../api/installCrd.ts';
+import { APPLY_CRD } from '../../../api/crd.ts';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../../api/podplacement/schema.ts';
 import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';

@@ -1,7 +1,6 @@
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
-import { keyOf } from '../../../runtime/client/resource.ts';
-import { sameSpec } from '../../../runtime/controller/sameSpec.ts';
+import { keyOf, sameSpec } from '../../../runtime/client/resource.ts';
 import type { LimitProblem } from './observation.ts';
 import { Oldest, type Entry, type Shift } from './oldest.ts';
 import { ReadingLimits, type MostReadings } from './reading/readingLimits.ts';

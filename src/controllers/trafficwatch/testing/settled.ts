@@ -2,7 +2,7 @@ import type { TrafficWatch, TrafficWatchStatus } from '../../../api/trafficwatch
 import { decidePlan } from '../decide/decidePlan.ts';
 import { hasDeployment } from '../decide/deployment.ts';
 import { decideStatus } from '../decide/report/status.ts';
-import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
+import type { PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { decideEvents } from '../decide/report/events.ts';
 import { FINALIZER } from '../names.ts';
 import type { Observation } from '../observe/observation.ts';

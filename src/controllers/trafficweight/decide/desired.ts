@@ -1,6 +1,6 @@
 import { WeightReason } from '../../../api/trafficweight/reasons.ts';
 import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import type { BackendView } from '../observe/observation.ts';
 
 /** The inputs of `decideWeight`. */

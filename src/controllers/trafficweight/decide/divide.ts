@@ -1,5 +1,4 @@
-import { parseTrafficWeightSpec } from '../../../api/trafficweight/schema.ts';
-import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import { parseTrafficWeightSpec, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { byAge, createdAt, type Aged } from '../../../weights/records/age.ts';
 import type { Rival } from '../../../weights/plan/plan.ts';
 import type { WeightSettings } from '../../../weights/records/records.ts';

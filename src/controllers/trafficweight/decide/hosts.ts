@@ -1,7 +1,6 @@
-import { MOST_EXPLAINED } from '../../../api/trafficweight/statusSchema.ts';
-import type { HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
+import { MOST_EXPLAINED, type HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
 import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/terms.ts';
-import { cut } from '../../../runtime/status/cut.ts';
+import { cut } from '../../../runtime/controller/conditions.ts';
 import { isObserved, type PlannedSource } from '../../../weights/plan/plan.ts';
 import { weightIn, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { calculationOf } from '../../../weights/records/weight.ts';

@@ -1,4 +1,4 @@
-import { durationMs } from '../../../api/durationSchema.ts';
+import { durationMs } from '../../../api/fieldSchemas.ts';
 import { DEFAULT_ROLLBACK, type RampPhase } from '../../../api/trafficweight/terms.ts';
 import type {
   RampStatus,
@@ -7,9 +7,7 @@ import type {
   TrafficWeightStatus,
 } from '../../../api/trafficweight/trafficWeight.ts';
 import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
-import { metaTime, type Condition } from '../../../runtime/controller/conditions.ts';
-import type { PlannedEvent } from '../../../runtime/status/conditionEvents.ts';
-import { cut } from '../../../runtime/status/cut.ts';
+import { metaTime, type Condition, type PlannedEvent, cut } from '../../../runtime/controller/conditions.ts';
 import { DEFAULT_TTL, longestTtl, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { valueText, type GateResult } from '../../../weights/ramp/gate.ts';
 import {

@@ -5,10 +5,15 @@ import type {
   TrafficWeightSpec,
   TrafficWeightStatus,
 } from '../../../api/trafficweight/trafficWeight.ts';
-import { findCondition, metaTime, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
-import { cut } from '../../../runtime/status/cut.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
-import { terminatingConditions } from '../../../runtime/status/terminating.ts';
+import {
+  findCondition,
+  metaTime,
+  setCondition,
+  type Condition,
+  cut,
+  terminatingConditions,
+} from '../../../runtime/controller/conditions.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InformerEvent } from '../../../runtime/cache/store.ts';
-import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { sameSpec } from '../../../runtime/controller/sameSpec.ts';
+import { type KubeObject, sameSpec } from '../../../runtime/client/resource.ts';
 import type { ReadySlice } from './readySlice.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
-import type { Failure } from '../../../runtime/status/failure.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import type { BackendWeights } from '../../../weights/backend/backend.ts';
 import type { Source } from '../../../weights/records/source.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';

@@ -1,6 +1,4 @@
-import { apiVersionOf, resourcePath } from '../../client/resource.ts';
-import type { KubeObject, Resource } from '../../client/resource.ts';
-import { metadataOf } from '../../client/transport/accept.ts';
+import { apiVersionOf, resourcePath, type KubeObject, type Resource, metadataOf } from '../../client/resource.ts';
 import type { TransportRequest } from '../../client/transport/types.ts';
 
 /** The objects to reflect, and the part of each object. */

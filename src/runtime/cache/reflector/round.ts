@@ -1,7 +1,7 @@
 import type { Timer } from '../../process/clock.ts';
 import { keyOf, resourceName } from '../../client/resource.ts';
 import type { KubeObject } from '../../client/resource.ts';
-import { LinkedAbort } from '../../client/transport/linkedAbort.ts';
+import { LinkedAbort } from '../../async/deadline.ts';
 import type { TransportRequest } from '../../client/transport/types.ts';
 import { listPages } from './listPages.ts';
 import { normalize, watchListRequest, watchRequest } from './requests.ts';

@@ -1,8 +1,5 @@
-import { TransportError } from '../../client/errors.ts';
-import type { ApiError } from '../../client/errors.ts';
+import { TransportError, type ApiError, errorOfStatus, type Status } from '../../client/errors.ts';
 import type { KubeObject } from '../../client/resource.ts';
-import { errorOfStatus } from '../../client/transport/status.ts';
-import type { Status } from '../../client/transport/status.ts';
 import type { TransportRequest } from '../../client/transport/types.ts';
 import { LineSplitter } from './lines.ts';
 

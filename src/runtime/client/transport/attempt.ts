@@ -1,10 +1,8 @@
 import type { Clock } from '../../process/clock.ts';
-import { TransportError } from '../errors.ts';
-import type { TransportFailure } from '../errors.ts';
-import type { Identity } from '../credentials/identity.ts';
+import { TransportError, type TransportFailure, apiErrorOf } from '../errors.ts';
+import type { Identity } from '../credentials.ts';
 import type { Lane, LaneRequest } from './lane.ts';
-import { LinkedAbort } from './linkedAbort.ts';
-import { apiErrorOf } from './status.ts';
+import { LinkedAbort } from '../../async/deadline.ts';
 import type { TransportRequest } from './types.ts';
 
 /** Input of one attempt. */

@@ -1,8 +1,8 @@
-import { Client, Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Client, Pool, type Dispatcher } from 'undici';
 import type { ConnectionOptions } from 'node:tls';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { constants, type ClientHttp2Stream } from 'node:http2';
 import type { Clock } from '../../process/clock.ts';
-import { cancelWhatIsCalledOff } from './cancel.ts';
 import { Connections, Http1OnlyError } from './connections.ts';
 import type { ConnectionLane, TransportMetrics } from './types.ts';
 
@@ -18,7 +18,7 @@ export interface LaneRequest {
   onStart: () => void;
 }
 
-export interface LaneOptions {
+interface LaneOptions {
   name: ConnectionLane;
   /** 'https://10.96.0.1:443' */
   origin: string;
@@ -220,4 +220,28 @@ function notingStart(handler: Dispatcher.DispatchHandler, onStart: () => void): 
     onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
     onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
   };
+}
+
+/** Published by Node for each stream that this process opens. */
+const CREATED = 'http2.client.stream.created';
+
+/**
+ * Makes cancelled HTTP/2 requests end with CANCEL, as in RFC 9113 (section 7), instead of NO_ERROR.
+ *
+ * This avoids an endless loop in this process. undici 8.12 cancels a request with `close()` and `destroy()` of its
+ * stream in one step. With NO_ERROR, Node 24 delays the RST_STREAM until the request's body is written, which the
+ * destroyed stream never does. nghttp2 then creates empty DATA frames forever, within one turn of the event loop, until
+ * memory runs out. It happens to a request that is cancelled while it is being sent, for example by SIGTERM. With an
+ * error code Node does not delay the RST_STREAM.
+ */
+function cancelWhatIsCalledOff(): void {
+  // Process-wide; further calls have no effect.
+  unsubscribe(CREATED, onCreated);
+  subscribe(CREATED, onCreated);
+}
+
+function onCreated(message: unknown): void {
+  const { stream } = message as { stream: ClientHttp2Stream };
+  const close = stream.close.bind(stream);
+  stream.close = (code = constants.NGHTTP2_CANCEL, callback) => close(code, callback);
 }

@@ -1,7 +1,6 @@
 import { CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS } from '../../client/resources.ts';
 import type { KubeObject, Resource } from '../../client/resource.ts';
-import type { Member } from '../member.ts';
-import type { Owner } from '../owner.ts';
+import type { Member, Owner } from '../objectSet.ts';
 
 /** The groups of made-up sets. */
 export type Group = 'red' | 'blue';

@@ -1,14 +1,20 @@
 import { once } from 'node:events';
 import type { Http2ServerRequest } from 'node:http2';
-import type { Writable } from 'node:stream';
-import { othersTurn } from '../../process/eventLoop/othersTurn.ts';
-import { BodyIncomplete, BodyTooLarge, readBody } from './body.ts';
-import type { HttpAnswer, HttpHandler, Incoming, Outgoing } from './exchange.ts';
+import type { Writable, Readable } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
+import { othersTurn } from '../../process/turns.ts';
+import {
+  HTTP2_CODES,
+  type HttpAnswer,
+  type HttpHandler,
+  type Incoming,
+  type Outgoing,
+  readTarget,
+  type HttpTarget,
+} from './exchange.ts';
 import type { Failures } from './failures.ts';
-import { HTTP2_CODES } from './http2.ts';
 import type { HttpLimits } from './limits.ts';
 import { LongAnswers, TOO_MANY_LONG } from './longAnswers.ts';
-import { readTarget, type HttpTarget } from './target.ts';
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
 const CLOSE = { connection: 'close' };
@@ -142,4 +148,45 @@ function isHttp2(request: Incoming): request is Http2ServerRequest {
 /** Whether an HTTP/1.1 connection is closed after the response, instead of waiting for an unread body. */
 function isLast(request: Incoming, status: number): boolean {
   return !isHttp2(request) && (!request.complete || status === BUSY.status);
+}
+
+/** A request body above the limit of its handler. The client gets a 413. */
+class BodyTooLarge extends Error {
+  override readonly name = 'BodyTooLarge';
+
+  constructor(limitBytes: number) {
+    super(`the body has more than ${limitBytes} bytes`);
+  }
+}
+
+/** The client did not send the whole body. No response reaches it. */
+class BodyIncomplete extends Error {
+  override readonly name = 'BodyIncomplete';
+}
+
+/**
+ * Reads the body of a request as UTF-8. Keeps at most `limitBytes` of it in memory, whatever the client announces or
+ * sends. How long a client may take is a limit of the server.
+ *
+ * @throws BodyTooLarge, BodyIncomplete
+ */
+async function readBody(request: Readable & { headers: IncomingHttpHeaders }, limitBytes: number): Promise<string> {
+  if (Number(request.headers['content-length']) > limitBytes) throw new BodyTooLarge(limitBytes);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunksOf(request)) {
+    bytes += chunk.length;
+    if (bytes > limitBytes) throw new BodyTooLarge(limitBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The chunks of a body. Leaves the request open if its reader stops early: its response is still to be sent. */
+async function* chunksOf(request: Readable): AsyncIterable<Buffer> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new BodyIncomplete('the client did not send the whole body', { cause: error });
+  }
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { HttpTarget } from './target.ts';
 
 /** A request as its handler sees it. */
 export interface HttpRequest extends HttpTarget {
@@ -34,3 +33,26 @@ export type HttpHandler = (request: HttpRequest) => HttpAnswer | Promise<HttpAns
 /** Node.js' request and response types of HTTP/1.1 and HTTP/2. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
 export type Outgoing = ServerResponse | Http2ServerResponse;
+
+/** Path and query of a request. */
+export interface HttpTarget {
+  /** Unchanged: percent-encoding is not decoded, dot segments are not resolved. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** RFC 9112, 3.2: a path, or a whole URL as for a proxy. */
+const TARGET = /^(?:https?:\/\/[^/?#]+)?(\/[^?#]*)(?:\?([^#]*))?/i;
+
+/**
+ * Parses the target of a request. Never throws, unlike `new URL` for `//`.
+ *
+ * @returns undefined for a target without a path, such as `*`
+ */
+export function readTarget(target: string | undefined): HttpTarget | undefined {
+  const [, path, query] = TARGET.exec(target ?? '') ?? [];
+  return path === undefined ? undefined : { path, query: new URLSearchParams(query) };
+}
+
+/** Error codes of RFC 9113, section 7. The constants of node:http2 would load the whole module, even if HTTP/2 is not used. */
+export const HTTP2_CODES = { noError: 0x0, cancel: 0x8 } as const;

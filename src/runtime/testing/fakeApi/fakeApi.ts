@@ -16,8 +16,7 @@ import type { KubeObject, ObjectRef, Resource } from '../../client/resource.ts';
 import { NODES } from '../../client/resources.ts';
 import { lineOf, refusal, type Call } from './call.ts';
 import { matches } from './selector.ts';
-import { applyJsonPatch, PatchFailure } from './jsonPatch.ts';
-import { applied, FieldConflict, patched, updated } from './writes.ts';
+import { applyJsonPatch, PatchFailure, applied, FieldConflict, patched, updated } from './writes.ts';
 import type { Writer } from './fieldOwners.ts';
 
 export { refusal, type Call } from './call.ts';

@@ -4,7 +4,7 @@ import type {
   Outage,
   StatusFinding,
 } from '../../../../api/connectivitycheck/connectivityCheck.ts';
-import { MOST_OUTAGES } from '../../../../api/connectivitycheck/statusSchema.ts';
+import { MOST_OUTAGES } from '../../../../api/connectivitycheck/schema.ts';
 import type { Finding } from '../../../../api/connectivitycheck/finding.ts';
 import { isSameFault, type Fault } from './fault.ts';
 import { BACK_WITHIN_MS } from './sightings.ts';

@@ -2,7 +2,7 @@ import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.
 import { USER_TYPES } from '../../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack, UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
 import { NODES } from '../../../../runtime/client/resources.ts';
-import { idFor, idOf } from '../../../../runtime/objectSet/member.ts';
+import { idFor, idOf } from '../../../../runtime/objectSet/objectSet.ts';
 import type { ListeningNodes, ObservedComponent } from '../../observe/observation.ts';
 import { isOfStack } from '../../render/objects.ts';
 

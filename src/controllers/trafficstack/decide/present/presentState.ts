@@ -1,9 +1,9 @@
-import { durationMs } from '../../../../api/durationSchema.ts';
+import { durationMs } from '../../../../api/fieldSchemas.ts';
 import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
 import { DEFAULT_DEADLINE } from '../../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
 import { IN_PROGRESS_REASONS } from '../../../../api/trafficweight/reasons.ts';
-import { idOf } from '../../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../../runtime/objectSet/objectSet.ts';
 import type { AskAgain, ObservedComponent, ObservedObject } from '../../observe/observation.ts';
 import { workloadsOf } from '../../render/kinds.ts';
 import { causeOf } from '../cause/cause.ts';

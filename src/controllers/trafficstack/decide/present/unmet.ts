@@ -1,5 +1,5 @@
 import type { ComponentState } from '../../../../api/trafficstack/terms.ts';
-import { cut } from '../../../../runtime/status/cut.ts';
+import { cut } from '../../../../runtime/controller/conditions.ts';
 import { evaluate } from '../../expression/expression.ts';
 import type { Answer, AskAgain, ObservedComponent } from '../../observe/observation.ts';
 

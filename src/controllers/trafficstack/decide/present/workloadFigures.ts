@@ -1,7 +1,7 @@
 import type { V1DeploymentSpec } from '@kubernetes/client-node';
 import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
-import { idOf } from '../../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../../runtime/objectSet/objectSet.ts';
 import type { ObservedComponent, ObservedObject } from '../../observe/observation.ts';
 import { workloadsOf } from '../../render/kinds.ts';
 import { podsOfAll, readinessOf, type Readiness } from './readiness.ts';

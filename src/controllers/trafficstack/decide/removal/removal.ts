@@ -2,7 +2,7 @@ import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.
 import type { ComponentStatus, InventoryEntry } from '../../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
-import { idOf } from '../../../../runtime/objectSet/member.ts';
+import { idOf } from '../../../../runtime/objectSet/objectSet.ts';
 import type { LeftObject, Observation } from '../../observe/observation.ts';
 import { leftText } from '../../model/allowed.ts';
 import { withLostPod } from '../cause/podProblem.ts';

@@ -1,6 +1,6 @@
 import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, RolledBackFrom } from '../../../../api/trafficstack/trafficStack.ts';
-import { appliedHash } from '../../../../runtime/apply/appliedHash.ts';
+import { appliedHash } from '../../../../runtime/apply/difference.ts';
 import type { ObservedComponent } from '../../observe/observation.ts';
 import type { DesiredObject } from '../../render/objects.ts';
 import type { StoredRevision } from '../../render/storedRevision.ts';

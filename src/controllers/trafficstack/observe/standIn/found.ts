@@ -1,9 +1,8 @@
 import type { ComponentMode, ComponentType } from '../../../../api/trafficstack/terms.ts';
 import type { UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
-import { APPLIED_HASH_ANNOTATION } from '../../../../runtime/apply/appliedHash.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../../../runtime/apply/difference.ts';
 import { apiVersionOf, keyOf, type KubeObject } from '../../../../runtime/client/resource.ts';
-import { idFor, idOf } from '../../../../runtime/objectSet/member.ts';
-import { isMarked } from '../../../../runtime/objectSet/owner.ts';
+import { idFor, idOf, isMarked } from '../../../../runtime/objectSet/objectSet.ts';
 import type { StandIn } from '../../../contract/builtIn.ts';
 import { OWNER } from '../../../contract/labels.ts';
 import type { Placement } from '../../../../nodes/nodeAffinity.ts';

@@ -1,4 +1,4 @@
-import { durationMs } from '../../../../api/durationSchema.ts';
+import { durationMs } from '../../../../api/fieldSchemas.ts';
 import { DEFAULT_DEADLINE } from '../../../../api/trafficstack/terms.ts';
 import type { ComponentSpec, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';

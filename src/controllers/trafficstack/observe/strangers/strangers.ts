@@ -3,7 +3,7 @@ import type { Informer } from '../../../../runtime/cache/informer.ts';
 import { InformerPool, type PooledSelection, type Wish } from '../../../../runtime/cache/informerPool.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../../../../runtime/client/resource.ts';
-import { idOf, type Member } from '../../../../runtime/objectSet/member.ts';
+import { idOf, type Member } from '../../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import { RecentCalls } from '../recentCalls.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeStatus } from '../../../../api/trafficwatch/nodeStatus.ts';
+import type { NodeStatus } from '../../../../api/trafficwatch/statusSchema.ts';
 import type { NodeView } from '../../observe/observation.ts';
 import {
   anObservation,

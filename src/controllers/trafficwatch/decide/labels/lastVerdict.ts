@@ -1,4 +1,4 @@
-import { minHoldOf } from '../../../../api/trafficwatch/spec/passes.ts';
+import { minHoldOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { sideOfLabel, type Side } from '../../model/label.ts';

@@ -1,10 +1,10 @@
 import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
-import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
+import { passesOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { findCondition, metaTime, setCondition, type Condition } from '../../../../runtime/controller/conditions.ts';
 import type { Observation } from '../../observe/observation.ts';
 import { WAIT_FOR_DATA_MS, waitingSinceOf } from '../deployment.ts';
-import type { Failure } from '../../../../runtime/status/failure.ts';
+import type { Failure } from '../../../../runtime/process/problem.ts';
 import type { ContendedLabel } from '../labels/labelContention.ts';
 import { selectsNone, type Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';

@@ -2,15 +2,15 @@ import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { directionOf } from '../../../../api/trafficwatch/spec/reading.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
-import { recoveryOf, thresholdOf } from '../../../../api/trafficwatch/spec/thresholds.ts';
+import { recoveryOf, thresholdOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import {
   conditionEvents,
   STANDARD_TYPES,
   type ConditionRules,
   type PlannedEvent,
-} from '../../../../runtime/status/conditionEvents.ts';
+} from '../../../../runtime/controller/conditions.ts';
 import type { Observation } from '../../observe/observation.ts';
-import type { Failure } from '../../../../runtime/status/failure.ts';
+import type { Failure } from '../../../../runtime/process/problem.ts';
 import { sideOfLabel } from '../../model/label.ts';
 import type { Plan } from '../plan.ts';
 import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
@@ -19,7 +19,7 @@ import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
-import { firstOf } from '../../../../runtime/status/cut.ts';
+import { firstOf } from '../../../../runtime/controller/conditions.ts';
 
 /** If more nodes than this change their verdict in one pass, one event counts them instead of one event for each. */
 const NODE_EVENTS_AT_MOST = 10;

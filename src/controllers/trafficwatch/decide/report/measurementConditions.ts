@@ -1,5 +1,6 @@
 import { Reason, ConditionType } from '../../../../api/trafficwatch/reasons.ts';
-import { cut, firstOf } from '../../../../runtime/status/cut.ts';
+import { cut } from '../../../../runtime/controller/conditions.ts';
+import { firstOf } from '../../../../runtime/controller/conditions.ts';
 import type { Condition } from '../../../../runtime/controller/conditions.ts';
 import {
   clockOffsetMinutes,

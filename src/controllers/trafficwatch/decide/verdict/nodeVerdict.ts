@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../../api/trafficwatch/nodeStatus.ts';
+import type { Verdict } from '../../../../api/trafficwatch/statusSchema.ts';
 import type { Side } from '../../model/label.ts';
 import { isNotMeasurable } from '../../../../nodes/notMeasurable.ts';
 

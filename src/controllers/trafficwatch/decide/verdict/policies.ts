@@ -3,7 +3,7 @@ import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import { settled, unknown, type NodeVerdict } from './nodeVerdict.ts';
 import { sideOf, type Side } from '../../model/label.ts';
 import { describeDrop, isAboveForDrop } from '../../../../usage/evaluate/capacityDrop.ts';
-import { MOST_PASSES } from '../../../../api/trafficwatch/spec/passes.ts';
+import { MOST_PASSES } from '../../../../api/trafficwatch/spec/verdict.ts';
 
 /** The input for the verdict of one node. */
 export interface VerdictInput {

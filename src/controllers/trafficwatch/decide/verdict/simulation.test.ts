@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
+import { passesOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import { sampleSize } from '../../../../runtime/testing/sampleSize.ts';
 import type { NodeView } from '../../observe/observation.ts';
 import {

@@ -1,5 +1,5 @@
 import { matchesSelector } from '../../../../api/labelMatcher.ts';
-import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/blockedPods.ts';
+import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/statusSchema.ts';
 import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import type { Observation, WaitingPod } from '../../observe/observation.ts';
 import { blockingKeys } from '../../model/labelKeys.ts';

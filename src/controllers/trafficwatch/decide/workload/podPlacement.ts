@@ -8,7 +8,7 @@ import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { PLACEMENTS, placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { readStatus } from '../../../../api/trafficwatch/status.ts';
 import { isEqual } from '../../../../runtime/apply/mergePatch.ts';
-import { isTerminating } from '../../../../runtime/status/terminating.ts';
+import { isTerminating } from '../../../../runtime/controller/conditions.ts';
 import type { SelectorLike } from '../../../../api/labelMatcher.ts';
 import type { LabelSelector } from '../../../../api/labelSelector.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';

@@ -8,7 +8,7 @@ import {
   type Reading,
   type StatedCapacities,
 } from '../../../../usage/evaluate/reading.ts';
-import { MOST_PASSES, passesOf } from '../../../../api/trafficwatch/spec/passes.ts';
+import { MOST_PASSES, passesOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import { createLabelMatcher, type LabelMatcher } from '../../../../api/labelMatcher.ts';
 import { capacityOf, type CapacityEntry } from '../../../../api/trafficwatch/spec/capacity.ts';
 import { HOSTNAME_LABEL, labelOf, type CachedNode, type LabelSet } from '../../../../nodes/cachedNode.ts';

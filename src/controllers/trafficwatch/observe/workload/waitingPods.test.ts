@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../../../runtime/client/errors.ts';
 import type { Informer } from '../../../../runtime/cache/informer.ts';
 import { Store } from '../../../../runtime/cache/store.ts';
-import { whenAborted } from '../../../../runtime/process/abort.ts';
+import { whenAborted } from '../../../../runtime/async/deadline.ts';
 import { FakeClock } from '../../../../runtime/process/clock.ts';
 import { waitingPodIndexes, WaitingPods, type CachedWaitingPod } from './waitingPods.ts';
 

@@ -1,7 +1,7 @@
 import { createBoundedInformer } from '../../../../runtime/cache/bodyBudget.ts';
 import type { Informer, InformerOptions } from '../../../../runtime/cache/informer.ts';
 import { PODS } from '../../../../runtime/client/resources.ts';
-import { whenAborted } from '../../../../runtime/process/abort.ts';
+import { whenAborted } from '../../../../runtime/async/deadline.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { WaitingPodsRead, WaitingPod } from '../observation.ts';
 import type { V1Pod, V1PodCondition } from '@kubernetes/client-node';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LinkedAbort } from '../../../../runtime/client/transport/linkedAbort.ts';
+import { LinkedAbort } from '../../../../runtime/async/deadline.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { Logger } from '../../../../runtime/process/logger.ts';
-import type { Failure } from '../../../../runtime/status/failure.ts';
+import type { Failure } from '../../../../runtime/process/problem.ts';
 import {
   BackendError,
   type BackendWeights,

@@ -1,4 +1,8 @@
-import { parseTrafficWeightSpec } from '../../../../api/trafficweight/schema.ts';
+import {
+  parseTrafficWeightSpec,
+  type TrafficWeight,
+  type TrafficWeightSpec,
+} from '../../../../api/trafficweight/trafficWeight.ts';
 import {
   DEFAULT_FULL_VALUE,
   DEFAULT_MIN_CHANGE,
@@ -6,7 +10,6 @@ import {
   DEFAULT_TABLE,
   DEFAULT_WEIGHT_KEY,
 } from '../../../../api/trafficweight/terms.ts';
-import type { TrafficWeight, TrafficWeightSpec } from '../../../../api/trafficweight/trafficWeight.ts';
 import type { ConfigMapOptions } from '../../../../weights/backend/configMap.ts';
 import type { DynamoDbOptions } from '../../../../weights/backend/dynamoDb.ts';
 import type { MeasuredOptions } from '../../../../weights/backend/prometheus.ts';

@@ -1,5 +1,4 @@
-import type { Client } from '../../../../runtime/client/client.ts';
-import { getIfExists } from '../../../../runtime/client/getIfExists.ts';
+import { type Client, getIfExists } from '../../../../runtime/client/client.ts';
 import { CONFIG_MAPS } from '../../../../runtime/client/resources.ts';
 import type { ReadConfigMap } from '../../../../weights/backend/configMap.ts';
 

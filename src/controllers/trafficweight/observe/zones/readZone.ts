@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LinkedAbort } from '../../../../runtime/client/transport/linkedAbort.ts';
+import { LinkedAbort } from '../../../../runtime/async/deadline.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import { zoneOf, type StatedSet, type Zone } from '../../../../weights/zone/recordSets.ts';
 import type { PageStart, ZonePage, ZoneReader } from '../../../../weights/zone/zoneReader.ts';

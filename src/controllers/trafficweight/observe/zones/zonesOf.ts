@@ -1,5 +1,4 @@
-import { parseTrafficWeightSpec } from '../../../../api/trafficweight/schema.ts';
-import type { TrafficWeight } from '../../../../api/trafficweight/trafficWeight.ts';
+import { parseTrafficWeightSpec, type TrafficWeight } from '../../../../api/trafficweight/trafficWeight.ts';
 
 /** Returns the names of the TrafficWeights that publish in a hosted zone, by the ID of the zone. Invalid or deleted ones have no zones. */
 export function zonesOf(weights: readonly TrafficWeight[]): Map<string, string[]> {
