@@ -5,8 +5,8 @@ const PURE = [
   '^src/controllers/[^/]+/(model|decide|render|expression)/',
   '^src/connectivity/(protocol|objects|assign|localise)/',
   '^src/connectivity/agent/(http/probeTimes|udp/(datagram|mtuSearch|roundTrips|heard)|probeError|targets/dnsMessage|peers/schedule)\\.ts$',
-  '^src/connectivity/server/(api/(check|admission)|store/(storeWrites|etcd/agentValue)|auth/(decide|identity|mark|name|token))\\.ts$',
-  '^src/connectivity/server/(pods/(agentPod|podProblem)|view/(agentState|clusterNode|clusterView|exclusion|roster|silentAgents)|evaluation/(counts|evaluate|lasting|nodeFigures|refusedUrls))\\.ts$',
+  '^src/connectivity/server/(api/check|store/(storeWrites|etcd/agentValue)|auth/(decide|mark|token))\\.ts$',
+  '^src/connectivity/server/(pods/agentPod|view/(agentState|clusterNode|clusterView|roster)|evaluation/(evaluate|nodeFigures))\\.ts$',
   '^src/weights/(records|gateway|plan|ramp|zone)/',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable)\\.ts$',
@@ -26,10 +26,7 @@ const RUNTIME = [
   ['server', 'async client process'],
 ];
 /** Files that observe and import a decision. The list may only become shorter: what both need belongs below both. */
-const STILL_UPWARD = [
-  'connectivitycheck/observe/(observation)',
-  'trafficstack/observe/(events|observation|observe|pods)',
-];
+const STILL_UPWARD = ['trafficstack/observe/(events|observation|observe|pods)'];
 const TESTS = '\\.test\\.ts$';
 /** What the folders of test/ share, lowest first. Every other folder of test/ is a level. */
 const SHARED = ['lab', 'harness', 'scenario'];

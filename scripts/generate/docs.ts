@@ -5,7 +5,7 @@ import { registerEvaluationMetrics } from '../../src/connectivity/server/evaluat
 import { REPORT_METRICS } from '../../src/connectivity/server/reports/metrics.ts';
 import type { Steps } from '../../src/connectivity/localise/steps.ts';
 import { Reports } from '../../src/connectivity/server/reports/reports.ts';
-import { registerUrlMetrics } from '../../src/connectivity/server/urls/urlMetrics.ts';
+import { registerUrlMetrics } from '../../src/connectivity/server/reports/urlMetrics.ts';
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import { AGENT_METRICS } from '../../src/connectivity/protocol/agentMetrics.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';

@@ -1,7 +1,7 @@
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import type { ControllerRights, Rights, Rule } from '../../src/controllers/contract/rights.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
-import { SERVER_CLUSTER_RULES, SERVER_RULES } from '../../src/connectivity/objects/rights.ts';
+import { SERVER_CLUSTER_RULES, SERVER_RULES } from '../../src/connectivity/objects/objects.ts';
 import type { GeneratedFile } from './file.ts';
 
 const HEADER = `{{/* Generated from the controllers' rights in src/controllers by \`make generate\`. Do not edit. */}}`;

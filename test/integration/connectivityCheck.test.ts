@@ -4,7 +4,7 @@ import {
   type ConnectivityCheckStatus,
 } from '../../src/api/connectivitycheck/connectivityCheck.ts';
 import type { ConnectivityCheckSpec } from '../../src/api/connectivitycheck/schema.ts';
-import { FIGURES_EVERY_MS } from '../../src/controllers/connectivitycheck/decide/quiet.ts';
+import { FIGURES_EVERY_MS } from '../../src/controllers/connectivitycheck/decide/decide.ts';
 import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { audited } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';

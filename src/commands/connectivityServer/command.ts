@@ -12,7 +12,7 @@ import {
 } from '../../connectivity/server/pods/agentPods.ts';
 import { connectivityApi } from '../../connectivity/server/api/api.ts';
 import { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
-import { Housekeeping } from '../../connectivity/server/reports/housekeeping.ts';
+import { Housekeeping } from '../../connectivity/server/reports/reports.ts';
 import { reportMetrics } from '../../connectivity/server/reports/metrics.ts';
 import { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
@@ -26,7 +26,7 @@ import { HTTP_LIMITS, type HttpLimits } from '../../runtime/server/httpServer/li
 import { loadKubeConfig } from '../kubeConfig.ts';
 import { createEvaluation, type EvaluationParts } from './evaluation.ts';
 import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
-import { RateLimit } from '../../connectivity/server/auth/rateLimit.ts';
+import { RateLimit } from '../../connectivity/server/auth/reportGate.ts';
 import { TokenReviews, type AskReview } from '../../connectivity/server/auth/reviews.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { TOKEN_REVIEWS } from '../../runtime/client/resources.ts';

@@ -7,8 +7,7 @@ import { Connectivity } from '../../connectivity/server/evaluation/evaluations.t
 import { Measurements } from '../../connectivity/server/reports/measurements.ts';
 import { MOST_PROBED_URLS } from '../../connectivity/server/reports/metrics.ts';
 import type { Reports } from '../../connectivity/server/reports/reports.ts';
-import type { AssignedUrls } from '../../connectivity/server/urls/failingAgents.ts';
-import { registerUrlMetrics } from '../../connectivity/server/urls/urlMetrics.ts';
+import { registerUrlMetrics, type AssignedUrls } from '../../connectivity/server/reports/urlMetrics.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import type { Transport } from '../../runtime/client/transport/types.ts';

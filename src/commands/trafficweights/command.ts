@@ -6,8 +6,8 @@ import { defineCommand, type Command, type CommandContext } from '../command.ts'
 import type { StackSource } from '../../controllers/contract/context.ts';
 import type { RunningController } from '../../controllers/contract/module.ts';
 import { askingOnlyTrusted, readForeignServer } from '../../controllers/measurement/observe/ownPrometheus.ts';
-import { storedWeights } from '../../controllers/trafficweight/objects/storedWeights.ts';
-import { configMapsIn } from '../../controllers/trafficweight/observe/backend/readConfigMap.ts';
+import { storedWeights } from '../../controllers/trafficweight/weightObjects.ts';
+import { configMapsIn } from '../../controllers/trafficweight/observe/backends.ts';
 import { runWeights } from '../../controllers/trafficweight/run.ts';
 import {
   createPrometheus,

@@ -2,19 +2,19 @@ import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import type { Cidr, HostAndPort, ProbeUrl } from '../../options/connectivityValues.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import { MemoryRelease } from './memoryRelease.ts';
 import { NameLookup } from '../../runtime/process/nameLookup.ts';
-import type { Assignment, Measurement } from '../protocol/measurement.ts';
-import { NO_ASSIGNMENT } from './assignment.ts';
-import { addressesOf, collectReport, type AgentIdentity } from './collect.ts';
-import { Heard } from './udp/heard.ts';
+import type { HttpAnswer } from '../../runtime/server/httpServer.ts';
+import { renderAgentMetrics } from '../protocol/agentMetrics.ts';
+import type { Assignment, Measurement, PeerResult, TargetResult } from '../protocol/measurement.ts';
 import { UrlProbes } from './http/urlProbes.ts';
 import { listen } from './listener.ts';
-import { OwnMetrics } from './ownMetrics.ts';
-import { measure } from './peers/measure.ts';
-import { ReportSender } from './reportSender.ts';
+import { MemoryRelease } from './memoryRelease.ts';
+import { probePeer, type PeerAddress } from './peers/peerProbe.ts';
+import { CONCURRENCY, probeSchedule } from './peers/schedule.ts';
+import { addressesOf, collectReport, NO_ASSIGNMENT, ReportSender, type AgentIdentity } from './reportSender.ts';
 import { EarlyRuns, firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
 import { Targets } from './targets/targets.ts';
+import { Heard } from './udp/heard.ts';
 
 /** How long the agent looks up the server's name for the field `nslookup` of a report, ms. */
 const MOST_LOOKUP_MS = 3_000;
@@ -133,5 +133,70 @@ class AgentRun {
     if (sent.assignment !== undefined) this.#assignment = sent.assignment;
     logger.debug({ peers: measured.peers.length, assigned: this.#assignment.peers.length }, 'measured');
     return sent.ok;
+  }
+}
+
+interface MeasureOptions {
+  readonly nodeName: string;
+  readonly targets: Targets;
+  readonly clock: Clock;
+}
+
+/** Probes the peers and targets of an assignment, within half of the interval. Never rejects. */
+async function measure(
+  { peers, probes }: Assignment,
+  intervalMs: number,
+  o: MeasureOptions,
+  signal: AbortSignal,
+): Promise<{ peers: PeerResult[]; targets: TargetResult[] }> {
+  const addresses = peers.flatMap(({ node, port, addresses: each }) =>
+    each.map((address) => ({ node, address, port })),
+  );
+  const schedule = probeSchedule(intervalMs, addresses.length);
+  const probe = (peer: PeerAddress): Promise<PeerResult> =>
+    probePeer(peer, { nodeName: o.nodeName, mtu: probes.mtu, schedule, clock: o.clock, signal });
+  const [peerResults, targets] = await Promise.all([
+    inGroups(addresses, probe),
+    o.targets.probe(probes, intervalMs / 2, signal),
+  ]);
+  return { peers: peerResults, targets };
+}
+
+async function inGroups(addresses: readonly PeerAddress[], probe: (peer: PeerAddress) => Promise<PeerResult>) {
+  const results: PeerResult[] = [];
+  for (let n = 0; n < addresses.length; n += CONCURRENCY) {
+    results.push(...(await Promise.all(addresses.slice(n, n + CONCURRENCY).map(probe))));
+  }
+  return results;
+}
+
+/** The version of the text format; without it, Prometheus 3 refuses the page. */
+const HEADERS = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
+
+/** The metrics of this process. A page costs a few system calls, and does not depend on the number of peers. */
+export class OwnMetrics {
+  readonly #clock: Clock;
+  /** Monotonic, so that a jump of the clock of the node does not change the age; ms. */
+  #acceptedAt: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#acceptedAt = clock.monotonic();
+  }
+
+  /** Sets the age of the last accepted report to 0. Call it when the server has accepted a report. */
+  reportAccepted(): void {
+    this.#acceptedAt = this.#clock.monotonic();
+  }
+
+  /** The page for Prometheus. */
+  page(): HttpAnswer {
+    const { user, system } = process.cpuUsage();
+    const text = renderAgentMetrics({
+      cpuSeconds: (user + system) / 1e6,
+      residentBytes: process.memoryUsage.rss(),
+      reportAgeSeconds: (this.#clock.monotonic() - this.#acceptedAt) / 1_000,
+    });
+    return { status: 200, text, headers: HEADERS };
   }
 }

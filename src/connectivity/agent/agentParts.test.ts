@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ProbeResult } from '../../api/agent/report.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
-import { probeHttp } from './http/httpProbe.ts';
+import { probeHttp } from './http/urlProbes.ts';
 import { probeResult } from './http/probeTimes.ts';
 import { firstDelayMs, nextDelayMs, retryDelayMs } from './spread.ts';
 

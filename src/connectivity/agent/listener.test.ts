@@ -6,7 +6,7 @@ import type { HttpAnswer } from '../../runtime/server/httpServer.ts';
 import { exchange } from '../../runtime/testing/rawHttp.ts';
 import { AGENT_METRICS } from '../protocol/agentMetrics.ts';
 import { listen } from './listener.ts';
-import { OwnMetrics } from './ownMetrics.ts';
+import { OwnMetrics } from './agent.ts';
 import { Heard } from './udp/heard.ts';
 
 const AGE = 'traffic_operator_connectivity_agent_report_age_seconds';

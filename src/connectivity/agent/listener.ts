@@ -6,7 +6,7 @@ import { HTTP_LIMITS } from '../../runtime/server/httpServer/limits.ts';
 import { probeSender, turnIntoReply } from './udp/datagram.ts';
 import { EchoLimit } from './udp/echoLimit.ts';
 import type { Heard } from './udp/heard.ts';
-import { numbersOnly } from './udp/numbersOnly.ts';
+import { numbersOnly } from './udp/echoSocket.ts';
 
 export interface ListenerOptions {
   readonly port: number;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_DATAGRAMS } from '../protocol/measurement.ts';
-import { readAssignment } from './assignment.ts';
+import { MOST_DATAGRAMS } from '../protocol/limits.ts';
+import { readAssignment } from './reportSender.ts';
 import { LEAST_BYTES, probeDatagram, probeSender, replySequence, setSequence, turnIntoReply } from './udp/datagram.ts';
 import { clusterDns, dnsQuestion, isAnswered } from './targets/dnsMessage.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';

@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../runtime/process/clock.ts';
 import { NameLookup } from '../../runtime/process/nameLookup.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
-import type { SentReport } from './collect.ts';
-import { ReportSender } from './reportSender.ts';
+import { ReportSender, type SentReport } from './reportSender.ts';
 
 const REPORT = { podname: 'a' } as SentReport;
 

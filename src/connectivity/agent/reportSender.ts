@@ -1,12 +1,18 @@
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { networkInterfaces, uptime } from 'node:os';
+import * as z from 'zod';
+import type { ProbeResult, Report } from '../../api/agent/report.ts';
+import { problemTexts } from '../../api/problems.ts';
 import type { HostAndPort } from '../../options/connectivityValues.ts';
+import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { NameLookup } from '../../runtime/process/nameLookup.ts';
 import { readTextFile } from '../../runtime/process/textFile.ts';
-import type { Assignment } from '../protocol/measurement.ts';
-import { ASSIGNMENT_LIMIT_BYTES, readAssignment } from './assignment.ts';
-import type { SentReport } from './collect.ts';
+import { MOST_ASSIGNED_URLS } from '../protocol/limits.ts';
+import type { Assignment, Measurement } from '../protocol/measurement.ts';
+import { isNodeName } from './udp/datagram.ts';
 
 export interface SenderOptions {
   readonly server: HostAndPort;
@@ -176,4 +182,104 @@ export class ReportSender {
         : new HttpsAgent({ ...kept, ca: await readTextFile(serverCaFile), maxCachedSessions: 0 });
     return this.#agent;
   }
+}
+
+/** The assignment before the first answer of a server, and with an original server for ever. */
+export const NO_ASSIGNMENT: Assignment = {
+  peers: [],
+  probes: { dns: false, apiServer: false, mtu: false },
+  urls: [],
+};
+
+/** Limit of the body of an answer, bytes. MOST_PEERS take 20 kB. */
+const ASSIGNMENT_LIMIT_BYTES = 64 * 1024;
+const MOST_PEERS = 64;
+const MOST_ADDRESSES = 4;
+const INTERVAL = 'must be a whole number from 2 to 86400';
+const PORT = 'must be a whole number from 1 to 65535';
+const SWITCH = z.boolean('must be true or false');
+
+const peerSchema = z.object({
+  node: z.string('must be a text').refine(isNodeName, 'must be the name of a node'),
+  // Without a zone, as of link-local addresses: it is not part of URLs.
+  addresses: z
+    .array(z.string().refine((text) => isIP(text) > 0 && !text.includes('%'), 'must be an IP address'))
+    .max(MOST_ADDRESSES, `must have at most ${MOST_ADDRESSES} entries`),
+  port: z.int(PORT).min(1, PORT).max(65_535, PORT),
+});
+
+const assignmentSchema = z.object({
+  intervalSeconds: z.int(INTERVAL).min(2, INTERVAL).max(86_400, INTERVAL).optional(),
+  peers: z.array(peerSchema).max(MOST_PEERS, `must have at most ${MOST_PEERS} entries`),
+  probes: z.object({ dns: SWITCH, apiServer: SWITCH, mtu: SWITCH }),
+  urls: z.array(z.string().max(2_048)).max(MOST_ASSIGNED_URLS, `must have at most ${MOST_ASSIGNED_URLS} entries`),
+});
+
+/**
+ * Reads the answer to a report. Unknown fields are ignored.
+ *
+ * @throws Error that names field, value and what is allowed
+ */
+export function readAssignment(text: string): Assignment {
+  const json: unknown = JSON.parse(text);
+  const { data, error } = assignmentSchema.safeParse(json);
+  if (error !== undefined) throw new Error(problemTexts(json, error.issues).join('; '));
+  const { intervalSeconds, ...rest } = data;
+  return { ...rest, ...(intervalSeconds !== undefined && { intervalSeconds }) };
+}
+
+/** The data about itself that an agent puts into each report. */
+export interface AgentIdentity {
+  readonly podName: string;
+  /** '' if the pod does not know its node. */
+  readonly nodeName: string;
+  readonly intervalSeconds: number;
+  /** Number of zeros in the field `zero_extender`. */
+  readonly zeros: number;
+  /** Host of the server, for the name lookup. */
+  readonly serverHost: string;
+}
+
+/** A report as the original agent sends it. */
+type OriginalReport = Report & { zero_extender: readonly number[] };
+
+/** A report as it is sent. The original server ignores fields that it does not know. */
+export type SentReport = OriginalReport & { readonly connectivity: Measurement };
+
+/** Collects a report of this node. @param addresses of the server; null if the lookup failed */
+export function collectReport(
+  identity: AgentIdentity,
+  addresses: string[] | null,
+  probes: readonly ProbeResult[],
+  clock: Clock,
+): OriginalReport {
+  return {
+    report_interval: identity.intervalSeconds,
+    nodename: identity.nodeName,
+    podname: identity.podName,
+    hostdate: new Date(clock.now()).toISOString(),
+    uptime: Math.floor(uptime()),
+    nslookup: { [identity.serverHost]: addresses },
+    ips: interfaceAddresses(),
+    network_probes: [...probes],
+    zero_extender: new Array<number>(identity.zeros).fill(0),
+  };
+}
+
+/** Looks up the addresses of a host. Never rejects: null if there is no answer within `waitMs`. */
+export async function addressesOf(host: string, names: NameLookup, waitMs: number): Promise<string[] | null> {
+  try {
+    return (await names.addresses(host, waitMs)).map(({ address }) => address);
+  } catch {
+    return null;
+  }
+}
+
+function interfaceAddresses(): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
+      name,
+      addresses.map(({ address, cidr }) => cidr ?? address),
+    ]),
+  );
 }

@@ -4,8 +4,7 @@ import { systemClock } from '../../runtime/process/clock.ts';
 import { createLogger } from '../../runtime/process/logger.ts';
 import { NameLookup } from '../../runtime/process/nameLookup.ts';
 import { startLocalServer, type LocalServer } from '../../runtime/testing/localServer.ts';
-import type { SentReport } from './collect.ts';
-import { ReportSender } from './reportSender.ts';
+import { ReportSender, type SentReport } from './reportSender.ts';
 
 const HOST = 'netchecker-service.test';
 const REPORT = { podname: 'a' } as SentReport;

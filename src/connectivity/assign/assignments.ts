@@ -1,10 +1,8 @@
-import type { Plane } from '../../api/connectivitycheck/terms.ts';
+import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
+import { MOST_ASSIGNED_URLS } from '../protocol/limits.ts';
 import type { Assignment } from '../protocol/measurement.ts';
 import { combined, shortestMs, urlsOf, type CheckSettings } from './checkSettings.ts';
-import { ringOffsets } from './offsets.ts';
-import { ringOf, type RingNode } from './ring.ts';
-import { sharesOf } from './shares.ts';
-import { rotationStep } from './step.ts';
+import { ringOf, ringOffsets, rotationStep, sharesOf, type RingNode } from './ring.ts';
 
 /** A node that checks may select. */
 export interface AssignableNode extends RingNode {
@@ -54,7 +52,7 @@ interface Ring {
 }
 
 /**
- * The most peers of an agent, without the peers of kept links: see `MOST_LINKS_OF_NODE`. Agents accept 64 peers, and a
+ * The most peers of an agent, without the peers of suspect links: see `MOST_LINKS_OF_NODE`. Agents accept 64 peers, and a
  * report has at most 128 results: two addresses for each.
  */
 export const MOST_PEERS = 50;
@@ -130,4 +128,42 @@ function peersOf(rings: readonly Ring[], node: string): string[] {
     return place === undefined ? [] : offsets.flatMap((offset) => names[(place + offset) % names.length] ?? []);
   });
   return [...new Set(peers)];
+}
+
+/** URLs that checks ask for, and that no agent of some nodes requests. */
+interface LeftOutUrls {
+  /** How many URLs an agent requests at most. */
+  readonly limit: number;
+  /** How many URLs are left out on a node or more. */
+  readonly count: number;
+  /** These URLs, the first ones. */
+  readonly urls: readonly string[];
+  /** The checks that ask for them, sorted. */
+  readonly checks: readonly string[];
+  /** How many nodes are affected. */
+  readonly nodes: number;
+}
+
+/** URLs that are named in a line of the log. */
+const NAMED = 20;
+
+/** The URLs that agents do not request, since the checks of their node ask for too many; undefined if all are requested. */
+export function leftOutUrls({ nodes, checks }: Pick<AssignmentInput, 'nodes' | 'checks'>): LeftOutUrls | undefined {
+  // Nearly always: then nothing has to be known of the nodes.
+  if (urlsOf(checks).leftOut.length === 0) return undefined;
+  const affected = new Set<string>();
+  const urls = new Set<string>();
+  for (const plane of PLANES) {
+    for (const node of nodes) {
+      const { leftOut } = urlsOf(checks.filter((check) => check.planes.includes(plane) && selects(check, node)));
+      if (leftOut.length > 0) affected.add(node.name);
+      for (const url of leftOut) urls.add(url);
+    }
+  }
+  if (urls.size === 0) return undefined;
+  const asking = checks.filter((check) => check.urls.some((url) => urls.has(url))).map(({ name }) => name);
+  return {
+    ...{ limit: MOST_ASSIGNED_URLS, count: urls.size, urls: [...urls].slice(0, NAMED) },
+    ...{ checks: asking.sort(), nodes: affected.size },
+  };
 }

@@ -8,7 +8,8 @@ import {
 } from '../../api/connectivitycheck/terms.ts';
 import { durationMs } from '../../api/fieldSchemas.ts';
 import { createLabelMatcher, type LabelMatcher } from '../../api/labelMatcher.ts';
-import { MOST_ASSIGNED_URLS, type Assignment } from '../protocol/measurement.ts';
+import { MOST_ASSIGNED_URLS } from '../protocol/limits.ts';
+import type { Assignment } from '../protocol/measurement.ts';
 
 /** The settings of a ConnectivityCheck, with the defaults of absent fields. */
 export interface CheckSettings {

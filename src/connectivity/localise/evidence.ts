@@ -2,7 +2,7 @@ import type { Evidence, Severity } from '../../api/connectivitycheck/finding.ts'
 import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import { shows, type Fault } from './faults/faults.ts';
 import { shareOf, sum, type Loss } from './faults/statistics.ts';
-import { flawedFamily, over, type Family, type FamilyResult } from './pairs/families.ts';
+import { flawedFamily, over, type Family, type FamilyResult } from './pairs/quality.ts';
 import type { Pair } from './pairs/pair.ts';
 
 const MOST_PAIRS = 3;
@@ -30,7 +30,7 @@ export function evidenceOf(fault: Fault): Evidence {
 }
 
 /** Returns the pairs that show the fault. In a lossy scope, all pairs that lost a datagram. */
-export function affectedBy(fault: Fault): Pair[] {
+function affectedBy(fault: Fault): Pair[] {
   return fault.pairs.filter((pair) => (fault.kind === 'Lossy' ? pair.lost > 0 : shows(fault, pair)));
 }
 
@@ -89,7 +89,7 @@ function overOf(fault: Fault): string {
  * Returns the measurement as text, such as `TCP timeout, UDP 0 of 20 echoed`. If the families differ, each has its name:
  * `IPv6: TCP timeout, UDP 0 of 20 echoed; IPv4 works`.
  */
-export function measuredOf({ worst, quality, families = [] }: Pair): string {
+function measuredOf({ worst, quality, families = [] }: Pair): string {
   const isSame = families.every((one) => one.quality === families[0]?.quality);
   if (isSame) return wordsOf({ worst, quality });
   return families

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { localise } from './localise.ts';
-import { FAMILIES, type Family } from './pairs/families.ts';
+import { FAMILIES, type Family } from './pairs/quality.ts';
 import { seeded } from './testing/random.ts';
 import { clusterOf, type Damage, type SimFault } from './testing/simCluster.ts';
 import { simulate } from './testing/simulate.ts';

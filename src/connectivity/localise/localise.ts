@@ -3,16 +3,11 @@ import { compare, joined } from './evidence.ts';
 import { faultsOf } from './faults/faults.ts';
 import type { Witness } from './faults/score.ts';
 import { groupsOf, type Zones } from './faults/scope.ts';
-import { settled } from './faults/settled.ts';
+import { confirmedFaults } from './faults/confirmed.ts';
 import { AgentsByPlace, pairsOf } from './pairs/pair.ts';
-import { agents } from './rules/agents.ts';
-import { brokenAgents } from './rules/brokenAgents.ts';
-import { kubelets } from './rules/kubelets.ts';
-import { links } from './rules/links.ts';
-import { mtu } from './rules/mtu.ts';
-import { nodes } from './rules/nodes.ts';
-import { apiServer, dns } from './rules/services.ts';
-import { zones } from './rules/zones.ts';
+import { agents, brokenAgents } from './rules/agents.ts';
+import { links, mtu, nodes, zones } from './rules/network.ts';
+import { apiServer, dns, kubelets } from './rules/services.ts';
 import type { Part, Rule, Situation } from './situation.ts';
 import { finished, type Steps } from './steps.ts';
 import type { ClusterView } from './view.ts';
@@ -55,8 +50,8 @@ function* situationOf(view: ClusterView): Steps<Situation> {
   const groups = groupsOf(pairs, zoneOf);
   yield;
   const faults = yield* faultsOf(pairs, groups, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
-  const certain = yield* settled(faults, { pairs, groups, zones: zoneOf, agents: places });
-  return { view, agents: places, zones: zoneOf, pairs, faults, settled: certain };
+  const confirmed = yield* confirmedFaults(faults, { pairs, groups, zones: zoneOf, agents: places });
+  return { view, agents: places, zones: zoneOf, pairs, faults, confirmed };
 }
 
 /**

@@ -13,7 +13,7 @@ export interface Situation {
   readonly pairs: readonly Pair[];
   readonly faults: readonly Fault[];
   /** The faults that are reported. The others are not, but still explain what agents cannot reach. */
-  readonly settled: ReadonlySet<Fault>;
+  readonly confirmed: ReadonlySet<Fault>;
 }
 
 /** The result of one rule for one subject. Parts of the same class and subject become one finding. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PeerResult } from '../protocol/measurement.ts';
 import { localise } from './localise.ts';
-import { FAMILIES } from './pairs/families.ts';
+import { FAMILIES } from './pairs/quality.ts';
 import { seeded } from './testing/random.ts';
 import { clusterOf } from './testing/simCluster.ts';
 import { simulate } from './testing/simulate.ts';

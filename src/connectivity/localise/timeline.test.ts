@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { sampleSize } from '../../runtime/testing/sampleSize.ts';
-import { FAMILIES } from './pairs/families.ts';
+import { FAMILIES } from './pairs/quality.ts';
 import { aCluster, expected, isOfOneFamily, someFaults } from './testing/faultSets.ts';
 import { seeded } from './testing/random.ts';
 import { clusterOf, type SimFault } from './testing/simCluster.ts';

@@ -65,7 +65,7 @@ export interface AgentView {
   /** When the next report of a silent agent was due, by the same clock. Absent if it never reported, or if that is not known. */
   readonly dueAt?: number;
   /**
-   * Nodes that the agent was assigned since a link to them is affected, and may not have measured yet: see `KeptLinks`.
+   * Nodes that the agent was assigned since a link to them is affected, and may not have measured yet: see `SuspectLinks`.
    * Absent: none.
    */
   readonly awaited?: readonly string[];

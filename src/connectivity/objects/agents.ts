@@ -133,7 +133,7 @@ function container(plane: Plane, options: ConnectivityOptions): V1Container {
 }
 
 /** The arguments of an agent. Flags of the original have one dash, flags of this program have two. */
-export function agentArgs(plane: Plane, options: ConnectivityOptions): string[] {
+function agentArgs(plane: Plane, options: ConnectivityOptions): string[] {
   return [
     'connectivity-agent',
     `-serverendpoint=${serverAddress(options.namespace)}`,

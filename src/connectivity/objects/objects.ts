@@ -1,8 +1,16 @@
-import type { V1Namespace } from '@kubernetes/client-node';
+import type {
+  V1ClusterRole,
+  V1ClusterRoleBinding,
+  V1Namespace,
+  V1PolicyRule,
+  V1Role,
+  V1RoleBinding,
+} from '@kubernetes/client-node';
+import { AGENTS } from '../../api/agent/report.ts';
+import { CONNECTIVITY_CHECKS } from '../../api/connectivitycheck/connectivityCheck.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import { agentAccount, agentDaemonSets, agentServices } from './agents.ts';
-import type { ConnectivityOptions } from './names.ts';
-import { serverClusterRole, serverClusterRoleBinding, serverRole, serverRoleBinding } from './rights.ts';
+import { appLabel, SERVER_NAME, type ConnectivityOptions } from './names.ts';
 import { serverAccount, serverDeployment, serverService } from './server.ts';
 
 /**
@@ -51,4 +59,66 @@ function agentsNamespace({ agentsNamespace: name }: ConnectivityOptions): V1Name
       },
     },
   };
+}
+
+const API_GROUP = 'rbac.authorization.k8s.io';
+const API_VERSION = `${API_GROUP}/v1`;
+const labels = appLabel(SERVER_NAME);
+
+/**
+ * The rights of the server in the whole cluster: watch the pods of agents, which may be in any namespace if agents are of an
+ * original deployment; watch the Nodes and ConnectivityChecks that it evaluates; and check the tokens of agents.
+ */
+export const SERVER_CLUSTER_RULES: readonly V1PolicyRule[] = [
+  { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['list', 'watch'] },
+  { apiGroups: [CONNECTIVITY_CHECKS.group], resources: [CONNECTIVITY_CHECKS.plural], verbs: ['list', 'watch'] },
+  { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+];
+
+/** The rights to store Agent objects in the server's namespace. An apply needs patch, and create for a new object. */
+export const SERVER_RULES: readonly V1PolicyRule[] = [
+  { apiGroups: [AGENTS.group], resources: [AGENTS.plural], verbs: ['list', 'create', 'patch', 'delete'] },
+];
+
+export function serverClusterRole({ namespace }: ConnectivityOptions): V1ClusterRole {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'ClusterRole',
+    metadata: { name: clusterName(namespace), labels },
+    rules: [...SERVER_CLUSTER_RULES],
+  };
+}
+
+function serverClusterRoleBinding({ namespace }: ConnectivityOptions): V1ClusterRoleBinding {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: clusterName(namespace), labels },
+    roleRef: { apiGroup: API_GROUP, kind: 'ClusterRole', name: clusterName(namespace) },
+    subjects: [{ kind: 'ServiceAccount', name: SERVER_NAME, namespace }],
+  };
+}
+
+export function serverRole({ namespace }: ConnectivityOptions): V1Role {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Role',
+    metadata: { name: SERVER_NAME, namespace, labels },
+    rules: [...SERVER_RULES],
+  };
+}
+
+function serverRoleBinding({ namespace }: ConnectivityOptions): V1RoleBinding {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'RoleBinding',
+    metadata: { name: SERVER_NAME, namespace, labels },
+    roleRef: { apiGroup: API_GROUP, kind: 'Role', name: SERVER_NAME },
+    subjects: [{ kind: 'ServiceAccount', name: SERVER_NAME, namespace }],
+  };
+}
+
+/** Returns the name of cluster-scoped objects. It has the namespace, so that two deployments do not share objects. */
+function clusterName(namespace: string): string {
+  return `${namespace}:${SERVER_NAME}`;
 }

@@ -1,53 +1,11 @@
-import type { Finding } from '../../api/connectivitycheck/finding.ts';
-import type { Exclusion } from '../../api/connectivitycheck/terms.ts';
-import type { RefusedUrl } from './measurement.ts';
+import * as z from 'zod';
+import type { FindingClass, Severity } from '../../api/connectivitycheck/finding.ts';
+import type { Exclusion, Plane } from '../../api/connectivitycheck/terms.ts';
+import { problemTexts } from '../../api/problems.ts';
+import type { Immutable, TargetRefusal } from './measurement.ts';
 
 /** Path of the evaluations: GET, answers with Evaluations as JSON. */
 export const EVALUATIONS_PATH = '/api/v1/evaluations';
-
-/** The counts of one ConnectivityCheck. A pair is ordered: from one node to another, on one plane. */
-export interface EvaluationCounts {
-  /** Nodes that the check selects. */
-  readonly nodes: number;
-  /** Selected nodes that are left out. */
-  readonly excludedNodes: number;
-  /** Agents that report, and silent or broken agents of nodes that are not left out. */
-  readonly agents: number;
-  /** Agents with a current report. */
-  readonly reportingAgents: number;
-  /** Reporting agents that were not authenticated. */
-  readonly anonymousAgents: number;
-  /** Pairs in the last reports. */
-  readonly observedPairs: number;
-  /** Observed pairs that failed, lost packets, or lose large packets. */
-  readonly affectedPairs: number;
-}
-
-/** A URL of a check that agents do not request. */
-export interface RefusedUrls extends RefusedUrl {
-  /** Agents that refuse it. */
-  readonly agents: number;
-}
-
-/** The server's result for one ConnectivityCheck. */
-export interface Evaluation {
-  /** `metadata.generation` of the check that was evaluated. */
-  readonly generation: number;
-  /** Failed ones first; at most MOST_FINDINGS. */
-  readonly findings: readonly Finding[];
-  /** Number of findings beyond MOST_FINDINGS. */
-  readonly omittedFindings: number;
-  /**
-   * The findings if nodes counted whose kubelet is silent, at most MOST_LASTING. A finding that is not in `findings`
-   * stays while it is here, and none begins by that. Absent without such nodes.
-   */
-  readonly lasting?: readonly Finding[] | undefined;
-  readonly counts: EvaluationCounts;
-  /** URLs of the check that agents refuse. Absent if there are none. */
-  readonly refused?: readonly RefusedUrls[] | undefined;
-  /** Nodes that are left out, at most MOST_EXCLUDED, sorted by name. */
-  readonly excluded: readonly { readonly node: string; readonly reason: Exclusion }[];
-}
 
 /** Limits that keep the status of a ConnectivityCheck below 16 KiB. */
 export const MOST_FINDINGS = 12;
@@ -55,5 +13,100 @@ export const MOST_EXCLUDED = 10;
 /** The most findings in `lasting` of one evaluation. A status has few findings; the limit bounds the size of the answer. */
 export const MOST_LASTING = 50;
 
+const count = z.int().min(0);
+
+/** A word of a list that a newer server may extend. The operator shows an unknown word unchanged. */
+function word<T extends string>() {
+  return z
+    .string()
+    .regex(/^[A-Z][A-Za-z]{0,39}$/)
+    .transform((text) => text as T);
+}
+
+const evidence = z.object({
+  affectedPairs: count,
+  observedPairs: count,
+  pairs: z.array(z.object({ from: z.string(), to: z.string(), plane: word<Plane>(), measured: z.string() })),
+  lossPercent: z.number().min(0).max(100).exactOptional(),
+  largestPacketBytes: count.exactOptional(),
+});
+
+const finding = z.object({
+  class: word<FindingClass>(),
+  subjects: z.array(z.string()),
+  severity: word<Severity>(),
+  message: z.string(),
+  evidence,
+});
+
+/** The counts of one ConnectivityCheck. A pair is ordered: from one node to another, on one plane. */
+const counts = z.object({
+  /** Nodes that the check selects. */
+  nodes: count,
+  /** Selected nodes that are left out. */
+  excludedNodes: count,
+  /** Agents that report, and silent or broken agents of nodes that are not left out. */
+  agents: count,
+  /** Agents with a current report. */
+  reportingAgents: count,
+  /** Reporting agents that were not authenticated. */
+  anonymousAgents: count,
+  /** Pairs in the last reports. */
+  observedPairs: count,
+  /** Observed pairs that failed, lost packets, or lose large packets. */
+  affectedPairs: count,
+});
+
+/** A URL of a check that agents do not request. */
+const refusedUrl = z.object({
+  url: z.string(),
+  address: z.string(),
+  reason: word<TargetRefusal>(),
+  /** Agents that refuse it. */
+  agents: count,
+});
+
+/** The server's result for one ConnectivityCheck. */
+const evaluation = z.object({
+  /** `metadata.generation` of the check that was evaluated. */
+  generation: z.int().min(0),
+  /** Failed ones first; at most MOST_FINDINGS. */
+  findings: z.array(finding),
+  /** Number of findings beyond MOST_FINDINGS. */
+  omittedFindings: count,
+  /**
+   * The findings if nodes counted whose kubelet is silent, at most MOST_LASTING. A finding that is not in `findings` stays
+   * while it is here, and none begins by that. Absent without such nodes.
+   */
+  lasting: z.array(finding).exactOptional(),
+  counts,
+  /** URLs of the check that agents refuse. Absent if there are none. */
+  refused: z.array(refusedUrl).exactOptional(),
+  /** Nodes that are left out, at most MOST_EXCLUDED, sorted by name. */
+  excluded: z.array(z.object({ node: z.string(), reason: word<Exclusion>() })),
+});
+
+const evaluations = z.record(z.string(), evaluation);
+
+export type EvaluationCounts = Immutable<z.infer<typeof counts>>;
+export type RefusedUrls = Immutable<z.infer<typeof refusedUrl>>;
+export type Evaluation = Immutable<z.infer<typeof evaluation>>;
 /** By the name of the ConnectivityCheck. */
-export type Evaluations = Readonly<Record<string, Evaluation>>;
+export type Evaluations = Immutable<z.infer<typeof evaluations>>;
+
+/**
+ * Parses the body of an answer. Ignores fields that it does not know, and takes words that it does not know: the server may be newer.
+ *
+ * @returns the evaluations, or one sentence with the invalid fields
+ */
+export function readEvaluations(body: string): { evaluations: Evaluations } | { problem: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return { problem: 'the answer is not JSON' };
+  }
+  const parsed = evaluations.safeParse(json);
+  if (parsed.success) return { evaluations: parsed.data };
+  return { problem: `the answer is invalid: ${problemTexts(json, parsed.error.issues).join('; ')}` };
+}

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { readAssignment } from '../agent/assignment.ts';
+import { readAssignment } from '../agent/reportSender.ts';
 import { MOST_PEERS } from '../assign/assignments.ts';
-import { MOST_LINKS_OF_NODE } from '../assign/keptLinks.ts';
+import { MOST_LINKS_OF_NODE } from '../assign/suspectLinks.ts';
 import type { Assignment, Measurement } from './measurement.ts';
 import { readReport, REPORT_LIMIT_BYTES } from './report.ts';
 
-/** A server assigns the most peers of the rotation, and the most kept links, all of two address families and long names. */
+/** A server assigns the most peers of the rotation, and the most suspect links, all of two address families and long names. */
 const NODES = Array.from({ length: MOST_PEERS + MOST_LINKS_OF_NODE }, (_, n) => `${'n'.repeat(60)}-${n}`);
 const ADDRESSES = ['198.18.100.100', '2001:db8:1111:2222:3333:4444:5555:6666'];
 

@@ -1,7 +1,6 @@
 import { reportSchema, type Report } from '../../api/agent/report.ts';
 import { problemTexts } from '../../api/problems.ts';
-import type { Measurement } from './measurement.ts';
-import { readMeasurement } from './measurementSchema.ts';
+import { readMeasurement, type Measurement } from './measurement.ts';
 
 /** Limit of the body of a report, bytes. A node with 1,000 interfaces takes 50 kB. */
 export const REPORT_LIMIT_BYTES = 64 * 1024;

@@ -1,9 +1,11 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { Informer, ReflectorMetrics } from '../../runtime/cache/informer.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
+import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 import { isOff } from '../../runtime/objectSet/plan.ts';
 import { watchMembers } from '../../runtime/objectSet/observe.ts';
 import { systemClock, type Clock } from '../../runtime/process/clock.ts';
@@ -14,9 +16,24 @@ import type { StackSource } from '../contract/context.ts';
 import { createKeeperCache } from '../contract/keeperCache.ts';
 import { allComponents } from './components/components.ts';
 import { deployedByFlags, KEPT_TYPES, switchedOff } from './decide/keepers.ts';
-import type { ConnectivityMetrics } from './metrics.ts';
-import type { DeploymentOptions } from './options.ts';
-import { createPass } from './passes.ts';
+import type { DeploymentOptions } from './flags.ts';
+import { createReconcile } from './reconcile.ts';
+
+/** The metrics of the deployment of the connectivity check. */
+interface ConnectivityMetrics {
+  /** Sets the number of present problems. */
+  problems(count: number): void;
+}
+
+/** Registers the metrics. Call once for each registry. */
+export function createConnectivityMetrics(registry: Registry): ConnectivityMetrics {
+  const gauge = new Gauge({
+    name: `${METRIC_PREFIX}connectivity_deployment_problems`,
+    help: 'Problems that keep the server or the agents of the connectivity check from the desired state.',
+    registers: [registry],
+  });
+  return { problems: (count) => gauge.set(count) };
+}
 
 export interface ConnectivityControllerOptions {
   /** Refuses writes in a standby. */
@@ -73,7 +90,7 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
   });
   const controller = new Controller({
     name: 'connectivity',
-    reconcile: createPass({ ...settings, caches, stacks, report }),
+    reconcile: createReconcile({ ...settings, caches, stacks, report }),
     logger,
     clock,
     ...(metrics.controller && { metrics: metrics.controller }),

@@ -1,5 +1,10 @@
 import { SERVICE_TYPES } from '../../api/trafficstack/terms.ts';
-import { defaultConnectivityOptions, NODE_PORT, type PullPolicy } from '../../connectivity/objects/names.ts';
+import {
+  defaultConnectivityOptions,
+  NODE_PORT,
+  type ConnectivityOptions,
+  type PullPolicy,
+} from '../../connectivity/objects/names.ts';
 import { cidr } from '../../options/connectivityValues.ts';
 import {
   firstProblem,
@@ -14,7 +19,6 @@ import {
 import { nodeLabel, resources, tolerations } from '../../options/kubernetesValues.ts';
 import { boolean, dnsSubdomain, image, port, valueType, wholeSeconds } from '../../options/values.ts';
 import type { SharedFlags } from '../contract/flags.ts';
-import type { DeploymentOptions } from './options.ts';
 
 const DEFAULTS = defaultConnectivityOptions('');
 const serviceType = valueType('type', `one of ${SERVICE_TYPES.join(', ')}`, (text) =>
@@ -106,6 +110,16 @@ const CHECKS: readonly FlagCheck<Flags>[] = [
       ? { key: 'namespace', message: `must have ${LONGEST_NAMESPACE} characters at most, for <namespace>-connectivity` }
       : undefined,
 ];
+
+/** How the controller deploys the connectivity check. */
+export interface DeploymentOptions extends ConnectivityOptions {
+  /** False: nothing of it is deployed, and it is removed if it exists. */
+  readonly enabled: boolean;
+  /** Whether the operator creates the TrafficStack `default`. Default: true. */
+  readonly hasDefaultStack?: boolean;
+  /** File with the CA of the server, PEM. Given with tlsSecretName. */
+  readonly serverCaFile?: string | undefined;
+}
 
 /** Converts the flags to options. */
 export function deploymentOptions(flags: Flags): DeploymentOptions {

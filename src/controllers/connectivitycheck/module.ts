@@ -1,9 +1,9 @@
-import {
-  CONNECTIVITY_CHECKS,
-  type ConnectivityCheck,
-  connectivityCheckResource,
-} from '../../api/connectivitycheck/connectivityCheck.ts';
+import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
+import { connectivityCheckResource } from '../../api/connectivitycheck/connectivityCheck.ts';
 import { APPLY_CRD } from '../../api/crd.ts';
+import { serverAddress } from '../../connectivity/objects/names.ts';
+import { firstProblem, flag, type FlagCheck, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { url } from '../../options/values.ts';
 import {
   createInformer,
   withoutAnnotations,
@@ -23,15 +23,53 @@ import {
 import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import type { SharedFlags } from '../contract/flags.ts';
 import { defineController } from '../contract/module.ts';
-import { CONNECTIVITY_CHECK_FLAGS, connectivityCheckFlagProblem, serverUrlOf } from './flags.ts';
+import { NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
+import { intervalMs } from './decide/known.ts';
 import { createConnectivityCheckMetrics } from './metrics.ts';
-import { intervalMs } from './decide/patience.ts';
-import { FIELD_MANAGER } from './names.ts';
 import { EvaluationFeed } from './observe/evaluationFeed.ts';
 import { createServerClient } from './observe/serverClient.ts';
-import { connectivityCheckRights } from './rbac.ts';
 import { reconcile, type Memory } from './reconcile.ts';
+
+/** Field manager of the controller's writes. */
+const FIELD_MANAGER = 'traffic-operator-connectivitycheck';
+
+/** The flags of the manager for the connectivity server that it asks. */
+const CONNECTIVITY_CHECK_FLAGS = {
+  connectivityServerUrl: flag(url, 'URL of the connectivity server. It is asked while there is a ConnectivityCheck.', {
+    defaultNote:
+      `with --connectivity http://${serverAddress('<namespace>')}, https with --connectivity-server-ca-file; ` +
+      'otherwise none, and ConnectivityChecks are Unknown',
+  }),
+} as const satisfies FlagTable;
+
+type Flags = SharedFlags & FlagValues<typeof CONNECTIVITY_CHECK_FLAGS>;
+
+const CHECKS: readonly FlagCheck<Flags>[] = [
+  ({ connectivityServerUrl, connectivityServerCaFile }) =>
+    connectivityServerCaFile !== undefined && connectivityServerUrl?.startsWith('http:') === true
+      ? {
+          key: 'connectivityServerCaFile',
+          message: `needs an https URL, and --connectivity-server-url is ${connectivityServerUrl}`,
+        }
+      : undefined,
+];
+
+/** The first invalid combination of flags, or undefined. */
+function connectivityCheckFlagProblem(flags: Flags) {
+  return firstProblem(CHECKS, flags);
+}
+
+/** The URL of the connectivity server, without a trailing slash. Undefined if none is deployed and none was given. */
+function serverUrlOf(
+  flags: Pick<Flags, keyof typeof CONNECTIVITY_CHECK_FLAGS | 'connectivityServerCaFile' | 'connectivity' | 'namespace'>,
+): string | undefined {
+  if (!flags.connectivity && flags.connectivityServerUrl === undefined) return undefined;
+  const scheme = flags.connectivityServerCaFile === undefined ? 'http' : 'https';
+  const given = flags.connectivityServerUrl ?? `${scheme}://${serverAddress(flags.namespace)}`;
+  return given.replace(/\/+$/, '');
+}
 
 /**
  * Returns the part that runs the informer. Without the CRD, the informer waits for it, and the rest of the operator works.
@@ -102,3 +140,19 @@ export const connectivityCheck = defineController({
   },
   cleanUp: () => Promise.resolve(),
 });
+
+const { group, plural } = CONNECTIVITY_CHECKS;
+
+/** The RBAC rights of the controller of ConnectivityChecks. A clean-up has nothing to remove. */
+function connectivityCheckRights(): ControllerRights {
+  return {
+    controller: {
+      cluster: [
+        rule(group, [plural], ['list', 'watch']),
+        { ...rule(group, [`${plural}/status`], ['patch']), why: 'Verdict, findings and outages are in the status.' },
+      ],
+      own: [],
+    },
+    cleanup: NO_RIGHTS,
+  };
+}

@@ -5,7 +5,7 @@ import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { report, type StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { isTerminating, terminatingConditions } from '../../runtime/controller/conditions.ts';
 import { decide } from './decide/decide.ts';
-import { sightingsOf, type Sightings } from './decide/findings/sightings.ts';
+import { findingHistoryOf, type FindingHistory } from './model/findingHistory.ts';
 import type { ConnectivityCheckMetrics } from './metrics.ts';
 import type { EvaluationFeed } from './observe/evaluationFeed.ts';
 
@@ -25,7 +25,7 @@ export interface Dependencies {
 export interface Memory {
   /** When it last wrote the status, monotonic ms; undefined if it has not. */
   readonly writtenAt?: number | undefined;
-  readonly sightings: Sightings;
+  readonly history: FindingHistory;
 }
 
 /**
@@ -54,18 +54,18 @@ export async function reconcile(
   }
   const server = d.feed.view(key);
   const now = d.clock.monotonic();
-  const { writtenAt, sightings: seen }: Memory = d.memories.get(key) ?? { sightings: new Map() };
-  const sightings = server.evaluation === undefined ? seen : sightingsOf(seen, server.evaluation.findings, now);
-  d.memories.set(key, { writtenAt, sightings });
+  const { writtenAt, history: seen }: Memory = d.memories.get(key) ?? { history: new Map() };
+  const history = server.evaluation === undefined ? seen : findingHistoryOf(seen, server.evaluation.findings, now);
+  d.memories.set(key, { writtenAt, history });
   const writtenAgoMs = writtenAt === undefined ? undefined : now - writtenAt;
   const { status, write, events, requeueAfterMs } = decide({
-    ...{ check, server, sightings, writtenAgoMs },
+    ...{ check, server, history, writtenAgoMs },
     now: d.clock.now(),
   });
   d.metrics.record(key, status);
   if (write === check.status) return next(requeueAfterMs);
   await report(d, { about: check, status: write, events }, signal === undefined ? {} : { signal });
-  d.memories.set(key, { writtenAt: d.clock.monotonic(), sightings });
+  d.memories.set(key, { writtenAt: d.clock.monotonic(), history });
   return next(requeueAfterMs);
 }
 

@@ -6,10 +6,8 @@ import { planRecords } from '../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
 import type { Gateway, HttpRoute } from '../../weights/gateway/gatewayApi.ts';
 import { NO_ZONES } from '../../weights/zone/published.ts';
-import { divide } from './decide/divide.ts';
-import { settingsOf } from './decide/settings.ts';
-import { toCachedIngress } from './observe/cachedIngress.ts';
-import { toCachedGateway, toCachedRoute } from './observe/cachedRoute.ts';
+import { divide, settingsOf } from './decide/divide.ts';
+import { toCachedGateway, toCachedIngress, toCachedRoute } from './observe/cachedObjects.ts';
 import { observe, type Observed } from './observe/observe.ts';
 
 /*

@@ -21,15 +21,14 @@ import type { Failure } from '../../runtime/process/problem.ts';
 import { report } from '../../runtime/status/statusWriter.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
-import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
+import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
+import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { endpointKeyOf } from '../../weights/records/source.ts';
 import { writeRecords, type RecordWriters, type Written } from '../../weights/write/writeRecords.ts';
 import { decideWeight } from './decide/desired.ts';
-import { divide } from './decide/divide.ts';
+import { divide, settingsOf } from './decide/divide.ts';
 import { explain, withCurrent } from './decide/hosts.ts';
-import { rampEvents } from './decide/ramp.ts';
-import { settingsOf } from './decide/settings.ts';
-import { knownZones } from './decide/zones.ts';
+import { rampEvents, rampSceneOf } from './decide/ramp.ts';
 import {
   isInForce,
   statusOf,
@@ -38,14 +37,14 @@ import {
   type KnownWeight,
   type Outcome,
 } from './decide/status.ts';
+import { knownZones } from './decide/zones.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
-import { problemOf, type Caches } from './observe/caches.ts';
+import type { WeightObjects } from './weightObjects.ts';
+import { BY_OWNER, problemOf, type Caches } from './observe/caches.ts';
+import { ASK_AGAIN_MS, type Gates } from './observe/gates.ts';
 import type { BackendView, Candidate, ZoneView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
-import type { Gates } from './observe/gates.ts';
-import type { WeightObjects } from './objects/weightObjects.ts';
-import { takeStep, untilNextStep } from './takeStep.ts';
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
@@ -72,10 +71,10 @@ export interface Dependencies {
   readonly isLeader: () => boolean;
 }
 
-/** Until what cannot be read is tried again: a cache that has been read, and is empty, has no event. */
-const READ_AGAIN_MS = 5_000;
+/** Delay before the next try while something cannot be read: a cache that was read, and is empty, causes no event. */
+const REQUEUE_MS = 5_000;
 /** Corrects what others have changed without an event, such as the status. */
-const LOOK_AGAIN_MS = 300_000;
+const RESYNC_MS = 300_000;
 /** Delay before the writes that a round has left. The queue serves other TrafficWeights in between. */
 const NEXT_ROUND_MS = 1;
 
@@ -135,13 +134,13 @@ export async function reconcile(
   const zones = d.zonesOf(spec);
   const desired = decideWeight({ spec, weight, backend, problem });
   // The end of the first read enqueues, but not a TrafficWeight that was created meanwhile.
-  if (desired.kind === 'Waiting') return { requeueAfterMs: READ_AGAIN_MS };
+  if (desired.kind === 'Waiting') return { requeueAfterMs: REQUEUE_MS };
   if (desired.kind === 'Undecided') {
     await reportUndecided(d, weight, { ...desired, backend, zones }, signal);
-    return { requeueAfterMs: READ_AGAIN_MS };
+    return { requeueAfterMs: REQUEUE_MS };
   }
   const { desiredWeight } = desired;
-  const step = await takeStep(d, weight, { spec, desired: desiredWeight }, signal);
+  const step = await rampStepOf(d, weight, { spec, desired: desiredWeight }, signal);
   return applyWeight(d, weight, { spec, desiredWeight, step, backend, zones }, signal);
 }
 
@@ -181,7 +180,7 @@ async function applyWeight(
   if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
   if (hasNextRound(result)) return { requeueAfterMs: NEXT_ROUND_MS };
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
-  return { requeueAfterMs: Math.min(LOOK_AGAIN_MS, untilNextStep(status, d.clock.now())) };
+  return { requeueAfterMs: Math.min(RESYNC_MS, untilNextStep(status, d.clock.now())) };
 }
 
 /** Whether the writes that a round has left follow at once. If all writes of the round failed, they wait for the backoff. */
@@ -223,4 +222,36 @@ async function reportStatus(
     ...rampEvents(weight.status, status),
   ];
   await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
+}
+
+/** The dependencies of `rampStepOf`. */
+interface StepDependencies {
+  readonly gates: Pick<Gates, 'ask'>;
+  readonly endpoints: Pick<Overlay<DnsEndpoint>, 'byIndex'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Decides the step of the records, and queries the gate before a step that is due. @param desired the weight that the backend requests */
+export async function rampStepOf(
+  { gates, endpoints, clock }: StepDependencies,
+  weight: TrafficWeight,
+  { spec, desired }: { readonly spec: TrafficWeightSpec; readonly desired: number },
+  signal: AbortSignal = new AbortController().signal,
+): Promise<RampStep> {
+  const name = weight.metadata?.name ?? '';
+  // There may be thousands of records, which only a ramp has to look at.
+  const publishedTtl = spec.ramp === undefined ? 0 : longestTtl(endpoints.byIndex(BY_OWNER, name));
+  const scene = rampSceneOf(weight, { spec, desired, publishedTtl, now: clock.now() });
+  const step = nextStep(scene);
+  const gate = spec.ramp?.gate;
+  if (step !== ASK_GATE) return step;
+  if (gate === undefined) throw new Error('a ramp without a gate does not query one');
+  return nextStep(scene, await gates.ask(name, gate, signal));
+}
+
+/** Returns the milliseconds until the next step may be due. @param now ms since 1970 */
+function untilNextStep({ ramp }: TrafficWeightStatus, now: number): number {
+  if (ramp?.nextStepTime === undefined) return Infinity;
+  const ms = Date.parse(ramp.nextStepTime) - now;
+  return ms > 0 ? ms : ASK_AGAIN_MS;
 }

@@ -1,27 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { TrafficWeight, TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
-import { keyOf } from '../../runtime/client/resource.ts';
+import type { InformerEvent } from '../../runtime/cache/store.ts';
+import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
+import { sameSpec } from '../../runtime/client/resource.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { Part } from '../../runtime/process/part.ts';
+import type { ControllerContext } from '../contract/context.ts';
 import type { RunningController } from '../contract/module.ts';
-import type { WeightContext } from './context.ts';
 import { IngressEvents } from './events.ts';
 import { createTrafficWeightMetrics } from './metrics.ts';
-import { FIELD_MANAGER } from './names.ts';
-import { hasNewLabels, needsReconcile, servicesWithNews } from './observe/changes.ts';
-import { BackendFeed } from './observe/backend/backendFeed.ts';
-import { Gates } from './observe/gates.ts';
-import { rowIdOf, rowsOf, type BackendOptions } from './observe/backend/backends.ts';
+import { BackendFeed } from './observe/backendFeed.ts';
+import { createBackend, rowIdOf, rowsOf, type BackendOptions, type BackendSources } from './observe/backends.ts';
+import type { ReadySlice } from './observe/cachedObjects.ts';
 import { BY_SERVICE, createCaches, type CacheOptions, type Caches, type GatewayCaches } from './observe/caches.ts';
+import { Gates } from './observe/gates.ts';
 import type { BackendView } from './observe/observation.ts';
-import { createBackend, type BackendSources } from './observe/backend/createBackend.ts';
-import type { WeightObjects } from './objects/weightObjects.ts';
-import { ZoneFeed } from './observe/zones/zoneFeed.ts';
-import { zonesOf } from './observe/zones/zonesOf.ts';
+import { ZoneFeed, zonesOf } from './observe/zoneFeed.ts';
 import { reconcile } from './reconcile.ts';
+import { FIELD_MANAGER, type WeightObjects } from './weightObjects.ts';
 
 /**
  * Changes within this time share a reconcile, milliseconds. external-dns writes the status of every DNSEndpoint, one after
@@ -30,6 +30,12 @@ import { reconcile } from './reconcile.ts';
 const TOGETHER_MS = 1_000;
 /** 10,000 new DNSEndpoints take 77 s if an API server takes 130 writes a second, as on two busy cores. */
 const RECONCILE_TIMEOUT_MS = 300_000;
+
+/** The parts of the process's context that the controller uses. */
+type WeightContext = Pick<
+  ControllerContext,
+  'client' | 'transport' | 'events' | 'isLeader' | 'metrics' | 'clock' | 'logger'
+>;
 
 /** The options that differ between the processes that run this controller. */
 export interface WeightOptions extends CacheOptions {
@@ -126,4 +132,27 @@ function partsOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Cache
 
 function gatewayParts({ routes, gateways }: GatewayCaches): Part[] {
   return [readyWithoutCrd(optionalCachePart(routes), routes), readyWithoutCrd(optionalCachePart(gateways), gateways)];
+}
+
+/**
+ * Whether a change of a TrafficWeight needs a reconcile. The operator's own status writes do not: after a failed write, each
+ * of them would start the next attempt at once, without the backoff.
+ */
+export function needsReconcile(event: InformerEvent<KubeObject>): boolean {
+  if (event.type !== 'update' || !sameSpec(event.old, event.object)) return true;
+  return event.old?.metadata?.deletionTimestamp !== event.object.metadata?.deletionTimestamp;
+}
+
+/** Whether a change of a namespace may change which selectors match it. */
+export function hasNewLabels(event: InformerEvent<KubeObject>): boolean {
+  if (event.type !== 'update') return true;
+  return !isDeepStrictEqual(event.old?.metadata?.labels ?? {}, event.object.metadata?.labels ?? {});
+}
+
+/** Returns the Services whose readiness a change of an EndpointSlice may change, as `namespace/name`. */
+export function servicesWithNews(event: InformerEvent<ReadySlice>): string[] {
+  const { object } = event;
+  const old = event.type === 'update' ? event.old : undefined;
+  if (old !== undefined && old.service === object.service && old.isReady === object.isReady) return [];
+  return [...new Set([object.service, old?.service])].filter((service) => service !== undefined);
 }

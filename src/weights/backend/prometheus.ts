@@ -6,7 +6,6 @@ import {
   type ReadOptions,
   type WeightBackend,
 } from './backend.ts';
-import { singleValue } from './singleValue.ts';
 
 /** The conversion of a measured value to a weight. */
 export interface MeasuredOptions {
@@ -85,4 +84,12 @@ function heldWeight(measured: number, known: number | undefined, minChange: numb
   const isEnd = [measured, known].includes(LEAST) || measured === MOST;
   if (known === undefined || known > MOST || isEnd) return measured;
   return Math.abs(measured - known) < minChange ? known : measured;
+}
+
+/** Returns the value of a query that gives one finite number; else a text for messages that says what the query gives. */
+export function singleValue(values: readonly number[]): { readonly value: number } | { readonly instead: string } {
+  const [value, ...others] = values;
+  if (value === undefined) return { instead: 'no series' };
+  if (others.length > 0) return { instead: `${values.length} series` };
+  return Number.isFinite(value) ? { value } : { instead: String(value) };
 }

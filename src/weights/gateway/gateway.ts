@@ -1,5 +1,5 @@
 import { normal } from '../records/domain.ts';
-import type { LoadBalancerAddress } from '../records/targets.ts';
+import type { LoadBalancerAddress } from '../records/source.ts';
 import { isHttpRoute, type Gateway, type Listener, type NamespaceSelector } from './gatewayApi.ts';
 
 /** The namespaces whose routes a listener takes. */

@@ -1,8 +1,7 @@
 import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
-import { holders, type Claim } from '../records/holders.ts';
+import { shareRecord, withSharedHosts, holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
-import { shareRecord, withSharedHosts } from '../records/sharedHosts.ts';
 import type { KnownZones } from '../zone/published.ts';
 import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 

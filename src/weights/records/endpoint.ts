@@ -1,7 +1,6 @@
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import { normal } from './domain.ts';
-import type { SourceHost } from './source.ts';
-import type { Targets } from './targets.ts';
+import type { Targets, SourceHost } from './source.ts';
 import { MOST_WEIGHT, readShare } from './weight.ts';
 
 /** One record set, as external-dns' CRD has it. */

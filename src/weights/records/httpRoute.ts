@@ -1,5 +1,4 @@
 import { findCondition } from '../../runtime/controller/conditions.ts';
-import { createdAt } from './age.ts';
 import { normal } from './domain.ts';
 import {
   commonHosts,
@@ -9,8 +8,7 @@ import {
   type RouteNamespace,
 } from '../gateway/gateway.ts';
 import { isToGateway, type BackendReference, type HttpRoute, type ParentReference } from '../gateway/gatewayApi.ts';
-import { HTTP_ROUTE, type Source } from './source.ts';
-import { targetsOf } from './targets.ts';
+import { targetsOf, createdAt, HTTP_ROUTE, type Source } from './source.ts';
 
 /** A parent that has accepted a route. */
 export interface AcceptedParent extends ListenerReference {

@@ -5,9 +5,8 @@ import { KEPT_ANNOTATION, type DnsEndpoint } from './endpoint.ts';
 import { recordsOf, type Surroundings, type WeightSettings } from './records.ts';
 import { NO_ZONES } from '../zone/published.ts';
 import { zoneOf, type StatedSet } from '../zone/recordSets.ts';
-import { sourceOfIngress } from './source.ts';
+import { targetsOf, sourceOfIngress } from './source.ts';
 import { weightOf } from './weight.ts';
-import { targetsOf } from './targets.ts';
 
 const SETTINGS: WeightSettings = {
   clusterName: 'cluster-a',

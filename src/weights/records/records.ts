@@ -26,7 +26,7 @@ export interface WeightSettings extends RecordSettings {
 export interface Holder {
   /** For users. */
   readonly name: string;
-  /** Whether its records also serve this source: see sharedHosts.ts. */
+  /** Whether its records also serve this source: see holders.ts. */
   readonly isShared: boolean;
   readonly isSameNamespace: boolean;
 }
@@ -93,8 +93,8 @@ export function recordsOf(source: Source, settings: WeightSettings, around: Surr
   const decided = source.hosts
     .filter(({ host }) => isWithin(host, settings.bindingDomain))
     .map((each) => {
-      const wanted = { host: each.host, targets: source.targets, settings };
-      const published = publishedOf(wanted, around.endpoint, around.zones);
+      const desired = { host: each.host, targets: source.targets, settings };
+      const published = publishedOf(desired, around.endpoint, around.zones);
       return { host: decideHost(each, { ...asked, published }, settings, around), targets: published.targets };
     });
   const endpoints = decided.flatMap(({ host, targets }) =>

@@ -1,7 +1,5 @@
 import type { V1Ingress, V1IngressBackend } from '@kubernetes/client-node';
-import { createdAt } from './age.ts';
 import { normal } from './domain.ts';
-import { targetsOf, type Targets } from './targets.ts';
 
 /** A host of a source, with the Services that answer for it. */
 export interface SourceHost {
@@ -87,4 +85,63 @@ export function sourceOfIngress({ metadata, spec, status }: V1Ingress): Source {
 
 function defaultBackends(backend: V1IngressBackend | undefined): V1IngressBackend[] {
   return backend === undefined ? [] : [backend];
+}
+
+/** The fields by which objects are compared for their age. */
+export interface Aged {
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** Decides between objects of the same age. */
+  readonly name: string;
+}
+
+/** Compares for a sort: the older object first, then by name. */
+export function byAge(a: Aged, b: Aged): number {
+  return compare(a.createdAt, b.createdAt) || compare(a.name, b.name);
+}
+
+/** Returns metadata.creationTimestamp as text. Its type says Date, but the JSON of the API server has a text. */
+export function createdAt(time: Date | string | undefined): string {
+  return time instanceof Date ? time.toISOString() : (time ?? '');
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** A load balancer as status.loadBalancer of an Ingress or status.addresses of a Gateway states it. */
+export interface LoadBalancerAddress {
+  readonly hostname?: string | undefined;
+  readonly ip?: string | undefined;
+}
+
+/** The value of a record set. */
+export interface Targets {
+  readonly recordType: 'CNAME' | 'A' | 'AAAA';
+  /** Sorted and distinct, so that their order in the status changes nothing. A CNAME has one target. */
+  readonly targets: readonly string[];
+}
+
+/**
+ * Returns the record sets that lead to a load balancer.
+ *
+ * | addresses | record sets |
+ * |---|---|
+ * | a host name | CNAME to the first host name, as in k8s-traffic-controller; IP addresses are ignored, since a CNAME allows no other record |
+ * | IPv4, IPv6 | A, AAAA with all of them |
+ * | none yet | none |
+ */
+export function targetsOf(addresses: readonly LoadBalancerAddress[]): Targets[] {
+  const hostname = addresses.find(({ hostname: name }) => name !== undefined && name !== '')?.hostname;
+  if (hostname !== undefined) return [{ recordType: 'CNAME', targets: [hostname] }];
+  const ips = [...new Set(addresses.flatMap(({ ip }) => ip ?? []))].sort();
+  return [
+    { recordType: 'A' as const, targets: ips.filter((ip) => !isIPv6(ip)) },
+    { recordType: 'AAAA' as const, targets: ips.filter(isIPv6) },
+  ].filter(({ targets }) => targets.length > 0);
+}
+
+/** The API server has checked that it is an IP address. */
+function isIPv6(ip: string): boolean {
+  return ip.includes(':');
 }

@@ -5,7 +5,7 @@ import {
   type ListResourceRecordSetsCommandOutput,
   type ListResourceRecordSetsRequest,
 } from '@aws-sdk/client-route-53';
-import type { PageStart, ZonePage, ZoneReader } from '../zone/zoneReader.ts';
+import type { PageStart, ZonePage, ZoneReader } from '../zone/recordSets.ts';
 
 /** A region of the partition `aws`. Its Route 53 has one endpoint for all regions. */
 const DEFAULT_REGION = 'us-east-1';

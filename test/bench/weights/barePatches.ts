@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'undici';
-import { FIELD_MANAGER } from '../../../src/controllers/trafficweight/names.ts';
+import { FIELD_MANAGER } from '../../../src/controllers/trafficweight/weightObjects.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../src/runtime/apply/apply.ts';
 import { apiVersionOf, resourcePath } from '../../../src/runtime/client/resource.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../src/weights/records/endpoint.ts';

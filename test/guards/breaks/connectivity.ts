@@ -81,12 +81,12 @@ export const CONNECTIVITY: readonly Break[] = [
   },
   {
     promise: 'The alerts count an agent whose container does not run.',
-    file: 'src/connectivity/server/view/silentAgents.ts',
+    file: 'src/connectivity/server/view/agentState.ts',
     find: "return state === 'Silent' || state === 'Broken';",
     replace: "return state === 'Silent';",
     test: {
       project: 'unit',
-      path: 'src/connectivity/server/view/silentAgents.test.ts',
+      path: 'src/connectivity/server/view/agentState.test.ts',
       name: 'its container ended',
     },
   },
@@ -136,12 +136,12 @@ export const CONNECTIVITY: readonly Break[] = [
   },
   {
     promise: 'A link that fails is probed on even if many links work over one address family only.',
-    file: 'src/connectivity/assign/keptLinks.ts',
+    file: 'src/connectivity/assign/suspectLinks.ts',
     find: 'const MOST_PARTIAL = 0.5;',
     replace: 'const MOST_PARTIAL = 1;',
     test: {
       project: 'unit',
-      path: 'src/connectivity/assign/keptLinks.test.ts',
+      path: 'src/connectivity/assign/suspectLinks.test.ts',
       name: 'is not taken by nodes of which one address works',
     },
     why: 'Half of the room for links is for links that fail.',
@@ -170,7 +170,7 @@ export const CONNECTIVITY: readonly Break[] = [
   },
   {
     promise: 'An agent does not follow a redirect to an address of its own node, its pod or its cloud.',
-    file: 'src/connectivity/agent/http/httpProbe.ts',
+    file: 'src/connectivity/agent/http/urlProbes.ts',
     find: 'times = await requestOnce(next, o.clock, signal, o);',
     replace: 'times = await requestOnce(next, o.clock, signal, { ...o, rule: undefined });',
     test: {

@@ -3,7 +3,7 @@ import type { KubeObject, Resource } from '../../../src/runtime/client/resource.
 import type { Client } from '../../../src/runtime/client/client.ts';
 import { NODES, PODS, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
 import { defaultConnectivityOptions, type ConnectivityOptions } from '../../../src/connectivity/objects/names.ts';
-import { serverClusterRole, serverRole } from '../../../src/connectivity/objects/rights.ts';
+import { serverClusterRole, serverRole } from '../../../src/connectivity/objects/objects.ts';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
 import type { Connected } from '../../harness/runtimeScene.ts';
 import { whenAllowed } from '../rights.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { serverClusterRole, serverRole } from '../../../src/connectivity/objects/rights.ts';
+import { serverClusterRole, serverRole } from '../../../src/connectivity/objects/objects.ts';
 import { audited } from '../../harness/audit.ts';
 import type { ControlPlane } from '../../harness/controlPlane.ts';
 import { OPTIONS } from './authWorld.ts';

@@ -2,9 +2,8 @@ import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type In
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { LookupFunction } from '../../../runtime/process/nameLookup.ts';
-import { checkedLookup, refusedHost } from './checkedTarget.ts';
 import type { ProbeTimes } from './probeTimes.ts';
-import type { TargetRule } from './targetRule.ts';
+import { checkedLookup, refusedHost, type TargetRule } from './targetRule.ts';
 
 /** How an https URL is trusted. */
 export interface Trust {

@@ -7,9 +7,9 @@ import type { NameLookup } from '../../../runtime/process/nameLookup.ts';
 import { readTextFile } from '../../../runtime/process/textFile.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
 import { PING_PATH } from '../../protocol/ping.ts';
-import { probeHttp, type UrlProbe } from './httpProbe.ts';
-import type { Trust } from './httpRequest.ts';
-import { targetRule } from './targetRule.ts';
+import { requestOnce, type RequestOptions, type Trust } from './httpRequest.ts';
+import { probeResult } from './probeTimes.ts';
+import { RefusedTarget, targetRule, type TargetRule } from './targetRule.ts';
 
 /**
  * The interface with the addresses of all Services, where kube-proxy uses IPVS. They lead to the pods of the Services, not to
@@ -102,4 +102,48 @@ async function trustOf(caFile: string | undefined): Promise<Trust | undefined> {
 /** Results have the text as their key. */
 function distinct(urls: readonly (ProbeUrl | undefined)[]): ProbeUrl[] {
   return [...new Map(urls.flatMap((each) => (each === undefined ? [] : [[each.text, each] as const]))).values()];
+}
+
+/** As Go's http.Client, which the original agent uses. */
+const MOST_REDIRECTS = 10;
+
+interface ProbeOptions extends RequestOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Decides about every address, after the lookup of its name. */
+  readonly rule: TargetRule;
+  /** Whether the owner of the agent chose the URL: the rule holds for its redirects only. */
+  readonly isTrusted?: boolean;
+}
+
+/** The outcome of a URL: a result, or the address for which the URL or its redirect was not requested. */
+type UrlProbe = { readonly result: ProbeResult } | { readonly refused: RefusedUrl };
+
+/**
+ * Requests a URL on a new connection and measures each part. Follows redirects, and returns the times of the last request.
+ * A redirect to another scheme, or with a user or a password, is not followed: it is the result. Never rejects: a failed
+ * request is also a result.
+ *
+ * @param text the URL as reports and metrics show it
+ */
+export async function probeHttp(text: string, url: URL, o: ProbeOptions): Promise<UrlProbe> {
+  const deadline = AbortSignal.timeout(o.timeoutMs);
+  const signal = o.signal === undefined ? deadline : AbortSignal.any([deadline, o.signal]);
+  let times = await requestOnce(url, o.clock, signal, o.isTrusted === true ? { ...o, rule: undefined } : o);
+  for (let n = 0; n < MOST_REDIRECTS && times.location !== undefined; n += 1) {
+    const next = URL.parse(times.location, times.url.href);
+    if (next === null || !isFollowed(next)) break;
+    times = await requestOnce(next, o.clock, signal, o);
+  }
+  const { error } = times;
+  if (error instanceof RefusedTarget) {
+    return { refused: { url: text, address: error.address, reason: error.reason } };
+  }
+  return { result: probeResult(text, times) };
+}
+
+/** Refuses credentials: whoever answers chooses them, and the agent would send them from its own address. */
+function isFollowed({ protocol, username, password }: URL): boolean {
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }

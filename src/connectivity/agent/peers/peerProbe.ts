@@ -1,11 +1,12 @@
-import type { MtuResult, PeerResult, TcpResult, UdpResult } from '../../protocol/measurement.ts';
+import { networkInterfaces } from 'node:os';
 import type { Clock } from '../../../runtime/process/clock.ts';
+import { readTextFile } from '../../../runtime/process/textFile.ts';
+import type { MtuResult, PeerResult, TcpResult, UdpResult } from '../../protocol/measurement.ts';
+import { requestOnce } from '../http/httpRequest.ts';
+import { probeError } from '../probeError.ts';
 import { LEAST_BYTES } from '../udp/datagram.ts';
 import { EchoSocket } from '../udp/echoSocket.ts';
-import { requestOnce } from '../http/httpRequest.ts';
-import { interfaceMtu } from '../udp/interfaceMtu.ts';
 import { mtuResult, nextSize, startSearch, triesFor, withTried } from '../udp/mtuSearch.ts';
-import { probeError } from '../probeError.ts';
 import { rounded, udpResult } from '../udp/roundTrips.ts';
 import type { ProbeSchedule } from './schedule.ts';
 
@@ -89,4 +90,24 @@ async function searchMtu(socket: EchoSocket, small: UdpResult, o: PeerProbeOptio
     search = withTried(search, size, times.length > 0);
   }
   return mtuResult(search);
+}
+
+/** The MTU of the interface that has a local address; undefined if it cannot be read. */
+async function interfaceMtu(localAddress: string): Promise<number | undefined> {
+  const [name] =
+    Object.entries(networkInterfaces()).find(([, addresses = []]) =>
+      addresses.some(({ address }) => address === localAddress),
+    ) ?? [];
+  // Addresses such as 127.0.0.2 belong to loopback as well, but are not listed.
+  const found = name ?? (localAddress.startsWith('127.') ? 'lo' : undefined);
+  return found === undefined ? undefined : mtuOf(found);
+}
+
+async function mtuOf(name: string): Promise<number | undefined> {
+  try {
+    const mtu = Number(await readTextFile(`/sys/class/net/${name}/mtu`));
+    return Number.isInteger(mtu) && mtu > 0 ? mtu : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
-import type { ProbeError } from '../../protocol/measurement.ts';
+import type { lookup } from 'node:dns';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import { probeDatagram, replySequence, setSequence } from './datagram.ts';
-import { numbersOnly } from './numbersOnly.ts';
+import type { ProbeError } from '../../protocol/measurement.ts';
 import { probeError } from '../probeError.ts';
+import { probeDatagram, replySequence, setSequence } from './datagram.ts';
 import type { Run } from './roundTrips.ts';
 
 /** Datagrams of one size, one after the other. */
@@ -135,3 +135,9 @@ function connected(socket: Socket, { port, address }: PeerSocketAddress): Promis
     socket.connect(port, address, (error?: Error) => (error === undefined ? resolve() : reject(error)));
   });
 }
+
+type Done = (error: null, address: string, family: number) => void;
+
+/** Replaces the name lookup of sockets whose addresses are always numbers. */
+export const numbersOnly = ((host: string, _family: unknown, done: Done) =>
+  done(null, host, host.includes(':') ? 6 : 4)) as typeof lookup;

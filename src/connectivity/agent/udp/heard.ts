@@ -1,4 +1,4 @@
-import { MOST_DATAGRAMS } from '../../protocol/measurement.ts';
+import { MOST_DATAGRAMS } from '../../protocol/limits.ts';
 
 /** Nodes whose datagrams are counted. About as many nodes probe an agent as it probes; more names are forged. */
 const MOST_NODES = 128;

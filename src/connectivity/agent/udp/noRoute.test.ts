@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../runtime/process/clock.ts';
-import { probeDnsUdp } from '../targets/dnsProbe.ts';
+import { probeDnsUdp } from '../targets/targets.ts';
 import { EchoSocket } from './echoSocket.ts';
 
 /** A connect to the address for broadcasts fails at once on every machine, like one to an address without a route. */

@@ -1,9 +1,8 @@
 import type { Pair } from '../pairs/pair.ts';
-import { FAMILIES, failsOver, type Family, type PairQuality } from '../pairs/families.ts';
-import { cover, type Score } from './cover.ts';
-import { scoreByFamily, scoreByLoss, scoreByShare, type LossTest, type Witness } from './score.ts';
+import { failsOver, FAMILIES, type Family, type PairQuality } from '../pairs/quality.ts';
 import type { Steps } from '../steps.ts';
 import { isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
+import { scoreByFamily, scoreByLoss, scoreByShare, type LossTest, type Score, type Witness } from './score.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
 
 /** A part of the network that does not work, on one plane. */
@@ -185,4 +184,57 @@ function linksOf(pairs: readonly Pair[]): Group[] {
     if (ends.has(pair.from) && ends.has(pair.to)) links.get(keyOf(linkOf(pair)))?.pairs.push(pair);
   }
   return [...links.values()];
+}
+
+/** The more specific scope explains the same pairs better. */
+const SPECIFIC: readonly Scope['kind'][] = ['Link', 'Node', 'NodeIn', 'NodeOut', 'Zones', 'Zone', 'Cluster'];
+
+interface Rated {
+  readonly group: Group;
+  readonly score: number;
+}
+
+/**
+ * The fewest scopes that explain the affected pairs, greedily: the scope with the highest score first, then the next one
+ * without the pairs that the first one explains. Explained pairs are added to `explained`.
+ *
+ * A scope that is not at fault stays so when pairs are explained, because the explained ones are nearly all affected.
+ * So each round rates only scopes that are left and that share a pair with the last one chosen.
+ */
+function* cover(groups: readonly Group[], score: Score, explained: Set<Pair>): Steps<Group[]> {
+  const rate = (group: Group): Rated[] => {
+    const rest = group.pairs.filter((pair) => !explained.has(pair));
+    const value = rest.length > 0 ? score(group.scope, rest) : undefined;
+    return value === undefined ? [] : [{ group, score: value }];
+  };
+  const chosen: Group[] = [];
+  let rated: Rated[] = [];
+  for (const group of groups) {
+    yield;
+    rated.push(...rate(group));
+  }
+  for (let best = bestOf(rated); best !== undefined; best = bestOf(rated)) {
+    yield;
+    chosen.push(best.group);
+    const touched = new Set(best.group.pairs);
+    for (const pair of touched) explained.add(pair);
+    const last = best.group;
+    rated = rated.flatMap((other) => {
+      if (other.group === last) return [];
+      return other.group.pairs.some((pair) => touched.has(pair)) ? rate(other.group) : [other];
+    });
+  }
+  return chosen;
+}
+
+function bestOf(rated: readonly Rated[]): Rated | undefined {
+  let best = rated[0];
+  for (const other of rated) if (best !== undefined && isBetter(other, best)) best = other;
+  return best;
+}
+
+function isBetter(a: Rated, b: Rated): boolean {
+  if (a.score !== b.score) return a.score > b.score;
+  const rank = SPECIFIC.indexOf(a.group.scope.kind) - SPECIFIC.indexOf(b.group.scope.kind);
+  return rank < 0 || (rank === 0 && a.group.key < b.group.key);
 }

@@ -1,8 +1,13 @@
 import type { Pair } from '../pairs/pair.ts';
-import { failsOver, over, type Family } from '../pairs/families.ts';
-import type { Score } from './cover.ts';
+import { failsOver, over, type Family } from '../pairs/quality.ts';
 import type { Scope, Zones } from './scope.ts';
 import { isSignificant, shareOf, sum, type Loss } from './statistics.ts';
+
+/**
+ * How well a fault of a scope explains what was measured, by the pairs of it that no other fault explains.
+ * Undefined: the scope is not at fault.
+ */
+export type Score = (scope: Scope, pairs: readonly Pair[]) => number | undefined;
 
 /** Share of affected pairs from which on a scope is at fault. Below 1, since single measurements are older than a fault. */
 const AFFECTED_SHARE = 0.9;
@@ -57,7 +62,7 @@ export function scoreByFamily(family: Family, zones: Zones, witness: Witness): S
 }
 
 /** Whether the affected pairs have enough different nodes, so that no smaller scope explains them. */
-export function hasWitnesses({ kind, names }: Scope, bad: readonly Pair[], zones: Zones): boolean {
+function hasWitnesses({ kind, names }: Scope, bad: readonly Pair[], zones: Zones): boolean {
   const ends = new Set(bad.flatMap(({ from, to }) => [from, to]));
   if (kind === 'Cluster') return new Set(bad.map(({ from }) => from)).size >= 3;
   if (kind === 'Zone' || kind === 'Zones') {

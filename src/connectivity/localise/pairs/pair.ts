@@ -1,9 +1,8 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { PeerResult } from '../../protocol/measurement.ts';
-import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
 import type { Steps } from '../steps.ts';
-import { familiesOf, familyOf, withAddress, type Rating } from './families.ts';
-import { lostOf, qualityOf, refused } from './quality.ts';
+import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
+import { familiesOf, familyOf, lostOf, qualityOf, refused, withAddress, type Rating } from './quality.ts';
 
 /** The measurement of the agent of one node towards the agent of another, on one plane. */
 export interface Pair extends Rating, PairTimes {
@@ -126,4 +125,21 @@ function timesOf({ times }: AgentView, pair: RatedPair, lossPercent: number): Pa
 function failedOverAll(flawed: readonly PeerResult[], pair: RatedPair, lossPercent: number): boolean {
   const failed = flawed.filter((peer) => qualityOf(peer, lossPercent) === 'Failed');
   return familiesOf(pair).every((family) => failed.some(({ address }) => familyOf(address) === family));
+}
+
+/** From the first to the last of one or two measurements in a row with the same result: ms of the clock of a view. */
+export interface Period {
+  readonly since: number;
+  readonly last: number;
+}
+
+/** A probe is sent within this time after the start of its measurement, also on a busy node, ms. */
+const MARGIN_MS = 1_000;
+
+/**
+ * The time from which on a result is certain. Of a single measurement, only the start is known, so one of another agent
+ * that started a moment later may have been made before.
+ */
+export function certainSince({ since, last }: Period): number {
+  return since === last ? since + MARGIN_MS : since;
 }

@@ -58,3 +58,125 @@ function tcpFailed(peer: PeerResult): boolean {
 function hasBlackHole({ mtu }: PeerResult): boolean {
   return mtu !== undefined && mtu.largest < mtu.interface;
 }
+
+/** The address families of IP. */
+export const FAMILIES = ['IPv4', 'IPv6'] as const;
+export type Family = (typeof FAMILIES)[number];
+
+/** The family of an IP address, with or without brackets and port. Only IPv6 has two colons. */
+export function familyOf(address: string): Family {
+  return address.indexOf(':') === address.lastIndexOf(':') ? 'IPv4' : 'IPv6';
+}
+
+/** How a pair of nodes can reach each other, over all families. FamilyFailed: one family fails, and another does not. */
+export type PairQuality = Quality | 'FamilyFailed';
+
+/** Numbers of datagrams. */
+interface Datagrams {
+  readonly sent: number;
+  readonly lost: number;
+}
+
+/** A measurement towards a peer over one family. A pod has one address of a family; of several, the worst counts. */
+export interface FamilyResult extends Datagrams {
+  readonly family: Family;
+  readonly quality: Quality;
+  readonly worst: PeerResult;
+  readonly refused: boolean;
+}
+
+/** A measurement towards a peer over all families. */
+export interface Rating extends Datagrams {
+  readonly quality: PairQuality;
+  /** The result of the worst family. */
+  readonly worst: PeerResult;
+  /** The peer's host answered, on any address, that no agent listens. */
+  readonly refused: boolean;
+  /** One result for each family, the worst first. Absent if the peer has one address. */
+  readonly families?: readonly FamilyResult[];
+}
+
+/**
+ * Adds the result of one more address of the same peer.
+ *
+ * | families | quality | datagrams |
+ * |---|---|---|
+ * | one, with several addresses | of the worst address | of all addresses |
+ * | all fail | Failed | of all families |
+ * | one fails, and another does not | FamilyFailed | of the families that work: the failed one says nothing about loss |
+ * | none fails | of the worst family | of all families |
+ */
+export function withAddress<T extends Rating>(known: T, peer: PeerResult, lossPercent: number): T {
+  const results = known.families ?? [resultOf(known.worst, lossPercent)];
+  return { ...known, ...ratingOf(withResult(results, resultOf(peer, lossPercent))) };
+}
+
+function resultOf(peer: PeerResult, lossPercent: number): FamilyResult {
+  return {
+    family: familyOf(peer.address),
+    quality: qualityOf(peer, lossPercent),
+    sent: peer.udp.sent,
+    lost: lostOf(peer),
+    refused: refused(peer),
+    worst: peer,
+  };
+}
+
+function withResult(results: readonly FamilyResult[], added: FamilyResult): FamilyResult[] {
+  const known = results.find(({ family }) => family === added.family);
+  if (known === undefined) return [...results, added];
+  const both = { ...worseOf(known, added), ...total([known, added]) };
+  return results.map((one) => (one === known ? both : one));
+}
+
+function ratingOf(results: readonly FamilyResult[]): Rating {
+  const families = [...results].sort((a, b) => ORDER.indexOf(a.quality) - ORDER.indexOf(b.quality));
+  const others = families.filter(({ quality }) => quality !== 'Failed');
+  const isPartial = others.length > 0 && others.length < families.length;
+  const worst = families.reduce(worseOf);
+  return {
+    ...total(isPartial ? others : families),
+    quality: isPartial ? 'FamilyFailed' : worst.quality,
+    worst: worst.worst,
+    refused: families.some((one) => one.refused),
+    families,
+  };
+}
+
+/** Worst first. */
+const ORDER: readonly Quality[] = ['Failed', 'Lossy', 'Mtu', 'Ok'];
+
+function worseOf(one: FamilyResult, other: FamilyResult): FamilyResult {
+  return ORDER.indexOf(other.quality) < ORDER.indexOf(one.quality) ? other : one;
+}
+
+function total(results: readonly FamilyResult[]): Datagrams & { readonly refused: boolean } {
+  return {
+    sent: results.reduce((sum, { sent }) => sum + sent, 0),
+    lost: results.reduce((sum, { lost }) => sum + lost, 0),
+    refused: results.some((one) => one.refused),
+  };
+}
+
+/** Returns the measurement over one family. Undefined if the peer has no address of it. */
+export function over(family: Family, rating: Rating): Pick<FamilyResult, 'quality' | 'sent' | 'lost'> | undefined {
+  const { families, quality, worst, sent, lost } = rating;
+  if (families !== undefined) return families.find((one) => one.family === family);
+  // A peer with one address has one family, so its quality is not FamilyFailed.
+  return familyOf(worst.address) === family && quality !== 'FamilyFailed' ? { quality, sent, lost } : undefined;
+}
+
+/** The families that were measured. */
+export function familiesOf({ families, worst }: Rating): readonly Family[] {
+  return families?.map(({ family }) => family) ?? [familyOf(worst.address)];
+}
+
+export function failsOver(family: Family, rating: Rating): boolean {
+  return over(family, rating)?.quality === 'Failed';
+}
+
+/** The only family with a flaw, if the others have none. Undefined if the peer has addresses of one family only. */
+export function flawedFamily({ families = [] }: Pick<Rating, 'families'>): Family | undefined {
+  const [flawed, ...others] = families.filter(({ quality }) => quality !== 'Ok');
+  return families.length > 1 && others.length === 0 ? flawed?.family : undefined;
+}

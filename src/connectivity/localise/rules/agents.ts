@@ -1,8 +1,8 @@
 import { SERVER_SUBJECTS } from '../../../api/connectivitycheck/finding.ts';
+import { networkOf, NO_EVIDENCE } from '../evidence.ts';
 import { explainsSilence } from '../faults/explains.ts';
 import { mayReport } from '../faults/mayReport.ts';
 import type { Pair } from '../pairs/pair.ts';
-import { NO_EVIDENCE, networkOf } from '../evidence.ts';
 import type { Part, Rule, Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
 
@@ -68,3 +68,15 @@ function agentPart(agent: AgentView, pairs: readonly Pair[]): Part {
   const evidence = { affectedPairs: refusing, observedPairs: pairs.length, pairs: [] };
   return { class: 'Agent', subject: agent.pod, severity: 'Failed', message, evidence };
 }
+
+/**
+ * Finds agents that should run and do not: each is a finding of the class Agent. Nothing is known of their nodes, so that the
+ * severity is Degraded. Nodes that are left out have no finding.
+ */
+export const brokenAgents: Rule = ({ agents }) => {
+  const broken = agents.all().filter(({ state }) => state === 'Broken');
+  return broken.map(({ pod, node, problem = 'for an unknown reason' }) => {
+    const message = `agent ${pod} on ${node} does not run: ${problem}`;
+    return { class: 'Agent', subject: pod, severity: 'Degraded', message, evidence: NO_EVIDENCE };
+  });
+};

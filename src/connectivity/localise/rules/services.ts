@@ -1,9 +1,9 @@
 import type { FindingClass } from '../../../api/connectivitycheck/finding.ts';
 import type { Target, TargetResult } from '../../protocol/measurement.ts';
-import { NO_EVIDENCE, networkOf, wordOf } from '../evidence.ts';
-import { familyOf, type Family } from '../pairs/families.ts';
-import type { Period } from '../pairs/period.ts';
+import { networkOf, NO_EVIDENCE, wordOf } from '../evidence.ts';
 import { explainsServices } from '../faults/explains.ts';
+import { familyOf, type Family } from '../pairs/quality.ts';
+import type { Period } from '../pairs/pair.ts';
 import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
 
@@ -24,7 +24,7 @@ const MANY = 0.2;
  * | fewer | one for each node, Failed, if another node reached the service in the same period |
  *
  * Nodes ask one after the other, so when the first node gets no answer, it is not known whether the others still get one.
- * There is also no finding while a fault of the network at that node is not settled: that fault may explain it.
+ * There is also no finding while a fault of the network at that node is not confirmed: that fault may explain it.
  */
 export const dns: Rule = (situation) => serviceParts('DNS', ['DNSUDP', 'DNSTCP'], 'DNS', situation);
 export const apiServer: Rule = (situation) =>
@@ -50,17 +50,17 @@ function serviceParts(
     return [part(CLUSTER, 'Degraded', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
   }
   return failing
-    .filter(([node]) => isOfNode(node, asked) && !isUnsettledAt(node, situation))
+    .filter(([node]) => isOfNode(node, asked) && !isUnconfirmedAt(node, situation))
     .map(([node, agents]) => {
       const others = asked.size > failing.length ? `; ${asked.size - failing.length} other nodes reach it` : '';
       return part(node, 'Failed', `${name} does not answer ${node} (${symptom(agents)})${others}`);
     });
 }
 
-function isUnsettledAt(node: string, { faults, settled, zones }: Situation): boolean {
+function isUnconfirmedAt(node: string, { faults, confirmed, zones }: Situation): boolean {
   return faults.some((fault) => {
     const { kind, names } = fault.scope;
-    if (settled.has(fault)) return false;
+    if (confirmed.has(fault)) return false;
     return kind.startsWith('Zone') ? names.includes(zones.get(node) ?? '') : names.length === 0 || names.includes(node);
   });
 }
@@ -131,3 +131,20 @@ function symptom(asked: readonly Asked[]): string {
     })
     .join('; ');
 }
+
+/**
+ * Finds kubelets that do not answer the agent of their own node. Agents report them only if they answered before.
+ *
+ * | host agent | kubelet | finding |
+ * |---|---|---|
+ * | Reporting | answers, or was not asked | none |
+ * | Reporting | does not answer | Node |
+ * | otherwise | | none |
+ */
+export const kubelets: Rule = ({ agents }) =>
+  agents.all().flatMap((agent) => {
+    const kubelet = agent.targets.find(({ target, ok }) => target === 'Kubelet' && !ok);
+    if (agent.state !== 'Reporting' || agent.recent === true || kubelet === undefined) return [];
+    const message = `kubelet of ${agent.node} does not answer on ${kubelet.address} (${wordOf(kubelet.error ?? 'Other')})`;
+    return [{ class: 'Node', subject: agent.node, severity: 'Failed', message, evidence: NO_EVIDENCE }];
+  });

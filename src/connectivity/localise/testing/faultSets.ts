@@ -1,6 +1,6 @@
 import type { Finding, Severity } from '../../../api/connectivitycheck/finding.ts';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
-import { FAMILIES, type Family } from '../pairs/families.ts';
+import { FAMILIES, type Family } from '../pairs/quality.ts';
 import { pick } from './random.ts';
 import { clusterOf, type Damage, type SimCluster, type SimFault } from './simCluster.ts';
 import { observable } from './simulate.ts';

@@ -1,5 +1,5 @@
 import { PLANES, type Exclusion, type Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { Family } from '../pairs/families.ts';
+import type { Family } from '../pairs/quality.ts';
 import type { AgentView, ClusterView } from '../view.ts';
 import { pick } from './random.ts';
 import { aStack, someFamilies } from './faultSets.ts';

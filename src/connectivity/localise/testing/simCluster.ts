@@ -1,5 +1,5 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { Family } from '../pairs/families.ts';
+import type { Family } from '../pairs/quality.ts';
 import type { NodeView } from '../view.ts';
 
 /** A fault that is injected. `planes` absent: both; `families` absent: all. */

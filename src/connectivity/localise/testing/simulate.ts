@@ -1,6 +1,6 @@
 import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { PeerResult, TargetResult } from '../../protocol/measurement.ts';
-import type { Family } from '../pairs/families.ts';
+import type { Family } from '../pairs/quality.ts';
 import type { AgentView, ClusterView } from '../view.ts';
 import { peersOf, type Damage, type SimCluster, type SimFault } from './simCluster.ts';
 

@@ -6,13 +6,12 @@ import { EVALUATIONS_PATH, type Evaluations } from '../../protocol/evaluation.ts
 import type { Assignment, Measurement } from '../../protocol/measurement.ts';
 import { PING_PATH } from '../../protocol/ping.ts';
 import { readReport, REPORT_LIMIT_BYTES, reportJson, type ReadReport } from '../../protocol/report.ts';
-import { mayReport } from './admission.ts';
 import { marked } from '../auth/mark.ts';
-import { nameProblem } from '../auth/name.ts';
+import { nameProblem } from '../auth/decide.ts';
 import type { ReportGate, Sender } from '../auth/reportGate.ts';
-import { checkAgents, type ExpectedPods, type StartGrace } from './check.ts';
+import { inParts } from '../reports/inParts.ts';
 import type { AgentState, Reports } from '../reports/reports.ts';
-import { allReports } from './reportParts.ts';
+import { checkAgents, mayReport, type ExpectedPods, type StartGrace } from './check.ts';
 
 /** The data and functions that the API uses. */
 export interface ConnectivityApi {
@@ -105,7 +104,7 @@ function take(
   api: ConnectivityApi,
   { report, measurement }: ReadReport,
   sender: Sender,
-  wanted: string | undefined,
+  accept: string | undefined,
 ): HttpAnswer {
   const isAnonymous = sender === 'anonymous';
   const node = isAnonymous ? api.nodeOf(report.podname) : sender.reporter.node;
@@ -114,7 +113,7 @@ function take(
   const state = api.reports.accept({ ...report, nodename }, isAnonymous);
   api.accepted(state);
   const assignment = api.measured(state, measurement);
-  return assignment !== undefined && acceptsJson(wanted) ? json(200, assignment) : { status: 200, text: '' };
+  return assignment !== undefined && acceptsJson(accept) ? json(200, assignment) : { status: 200, text: '' };
 }
 
 /** Whether the client named JSON. The original agent sends no header Accept, and gets an empty body. */
@@ -146,4 +145,35 @@ function notAllowed(allow: string): HttpAnswer {
 /** Returns JSON with its real content type; Go's net/http in the original guessed text/plain. */
 function json(status: number, body: object): HttpAnswer {
   return { status, text: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
+/**
+ * All reports as a JSON object by pod, sorted by pod as Go's maps are in JSON. With 10,000 agents they are 10 MB and more,
+ * so they are sent in parts. Each report is read when its part is made: a slow reader holds one part and the names.
+ * Reports that are forgotten meanwhile are left out.
+ */
+export function allReports(reports: Reports): HttpAnswer {
+  const parts = inParts(objectTexts(reports));
+  const first = parts.next();
+  const second = parts.next();
+  const answer = { status: 200, text: first.value ?? '', headers: { 'content-type': 'application/json' } };
+  return second.done === true ? answer : { ...answer, parts: withFirst(second.value, parts) };
+}
+
+/** The texts of a JSON object, in their order. */
+function* objectTexts(reports: Reports): Generator<string> {
+  const pods = [...reports.entries()].map(([pod]) => pod).sort();
+  let separator = '{';
+  for (const pod of pods) {
+    const state = reports.get(pod);
+    if (state === undefined) continue;
+    yield `${separator}${JSON.stringify(pod)}:${JSON.stringify(reportJson(state.report))}`;
+    separator = ',';
+  }
+  yield separator === '{' ? '{}' : '}';
+}
+
+function* withFirst(first: string, others: Iterable<string>): Generator<string> {
+  yield first;
+  yield* others;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decideReporter, refuseNamesakes, refuseNode, type KnownPod, type PodLookup } from './decide.ts';
-import { identityOf, type Identity, type PodIdentity } from './identity.ts';
+import { identityOf, type Identity, type PodIdentity } from './token.ts';
 
 const POD: PodIdentity = { namespace: 'ns', serviceAccount: 'sa', pod: 'a', podUid: 'u1', node: 'n1' };
 const KNOWN: KnownPod = { uid: 'u1', node: 'n1' };

@@ -1,5 +1,5 @@
-import type { Identity } from './identity.ts';
-import type { Claims } from './token.ts';
+import { reportSchema } from '../../../api/agent/report.ts';
+import type { Claims, Identity } from './token.ts';
 
 /** A pod of an agent in the informer. */
 export interface KnownPod {
@@ -115,4 +115,19 @@ function noAgent({ namespace, name }: { readonly namespace: string; readonly nam
 
 function forbidden(text: string): { refusal: Refusal } {
   return { refusal: { status: 403, text: `${text}\n` } };
+}
+
+/** Longest part of a wrong name that is repeated. */
+const SHOWN_CHARACTERS = 100;
+
+/**
+ * Checks the name of an agent in a URL. A name is neither looked up nor kept before this check.
+ *
+ * @returns what is wrong; undefined for the valid name of a pod
+ */
+export function nameProblem(name: string): string | undefined {
+  const { success, error } = reportSchema.shape.podname.safeParse(name);
+  if (success) return undefined;
+  const shown = name.length > SHOWN_CHARACTERS ? `${name.slice(0, SHOWN_CHARACTERS)}…` : name;
+  return `the agent in the URL is ${JSON.stringify(shown)}: ${error.issues[0]?.message ?? 'must be the name of a pod'}`;
 }

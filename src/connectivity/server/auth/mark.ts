@@ -1,7 +1,7 @@
 import type { Agent } from '../../../api/agent/report.ts';
 
 /** On an Agent object whose last report came without a token; its value is "true". */
-export const ANONYMOUS_ANNOTATION = 'traffic.example.com/anonymous';
+const ANONYMOUS_ANNOTATION = 'traffic.example.com/anonymous';
 
 /** The metadata of an Agent object, with the mark if its report is anonymous, and without it if not. */
 export function marked(

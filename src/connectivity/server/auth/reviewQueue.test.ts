@@ -1,5 +1,6 @@
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ReviewQueue } from './reviewQueue.ts';
+import { Busiest, ReviewQueue } from './reviewQueue.ts';
 
 describe('ReviewQueue', () => {
   let queue: ReviewQueue;
@@ -19,7 +20,7 @@ describe('ReviewQueue', () => {
       if (end !== undefined) ends.set(name, end);
     });
   }
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const idle = () => new Promise((resolve) => setImmediate(resolve));
 
   /** Ends a review; returns what happened since the last call. */
   async function end(name: string): Promise<string[]> {
@@ -27,7 +28,7 @@ describe('ReviewQueue', () => {
     return news();
   }
   async function news(): Promise<string[]> {
-    await settled();
+    await idle();
     return events.splice(0);
   }
 
@@ -115,5 +116,29 @@ describe('ReviewQueue', () => {
     await fill();
     for (let n = 0; n < 2_001; n++) ask(`agent ${n}`, `address ${n}`);
     expect(await news()).toEqual(['agent 2000 refused']);
+  });
+});
+
+describe('Busiest', () => {
+  it('has the counts that were added and removed, and a member with the highest', () => {
+    const steps = fc.array(fc.tuple(fc.nat(5), fc.boolean()), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (changes) => {
+        const busiest = new Busiest<number>();
+        const counts = new Map<number, number>();
+        for (const [member, isMore] of changes) {
+          const count = counts.get(member) ?? 0;
+          if (!isMore && count === 0) continue;
+          counts.set(member, count + (isMore ? 1 : -1));
+          if (isMore) busiest.add(member);
+          else busiest.remove(member);
+          const { first } = busiest;
+          const most = Math.max(...counts.values());
+          expect(first === undefined ? 0 : counts.get(first)).toBe(most);
+          expect(busiest.of(member)).toBe(counts.get(member));
+        }
+      }),
+      { numRuns: 100, seed: 42 },
+    );
   });
 });

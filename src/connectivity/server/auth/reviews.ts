@@ -3,7 +3,7 @@ import type { V1TokenReviewStatus } from '@kubernetes/client-node';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
-import { identityOf, type Identity } from './identity.ts';
+import { identityOf, type Identity } from './token.ts';
 import { ReviewQueue, type Claimant } from './reviewQueue.ts';
 
 /** A verified token, or why there is none. `unavailable`: no answer of the API server. `busy`: too many reviews wait. */

@@ -3,10 +3,9 @@ import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { AssignedPeers } from '../../assign/assignedPeers.ts';
-import { planAssignments, type AssignmentPlan, type ReducedPeers } from '../../assign/assignments.ts';
-import { leftOutUrls } from '../../assign/leftOutUrls.ts';
-import { KeptLinks } from '../../assign/keptLinks.ts';
-import { familyOf, type Family } from '../../localise/pairs/families.ts';
+import { leftOutUrls, planAssignments, type AssignmentPlan, type ReducedPeers } from '../../assign/assignments.ts';
+import { SuspectLinks } from '../../assign/suspectLinks.ts';
+import { familyOf, type Family } from '../../localise/pairs/quality.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
 import { isAgentAt, type AgentPod } from '../pods/agentPod.ts';
 import { Recent } from '../view/recent.ts';
@@ -45,7 +44,7 @@ interface Plan extends AssignmentPlan {
 export class Assigner {
   readonly #o: AssignerOptions;
   readonly #plan: Recent<Plan>;
-  readonly #links = new KeptLinks();
+  readonly #links = new SuspectLinks();
   readonly #assigned = new AssignedPeers();
   /** Checks with fewer peers than they ask for, as they were logged. */
   #logged = '';

@@ -1,15 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import {
   createInformer,
   withoutAnnotations,
   withoutManagedFields,
   type Informer,
+  type InformerEvent,
   type InformerOptions,
 } from '../../../runtime/cache/informer.ts';
 import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
 import { NODES } from '../../../runtime/client/resources.ts';
-import { toClusterNode, type ClusterNode } from '../view/clusterNode.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
+import { toClusterNode, type ClusterNode } from '../view/clusterNode.ts';
 
 /** The caches of an evaluation. The original API needs only the pods. */
 export interface ClusterCaches {
@@ -55,4 +57,14 @@ export function isCurrent({ synced, refusal }: Pick<Informer<KubeObject>, 'synce
 /** Whether all caches can be relied on. */
 export function areCurrent({ nodes, pods, checks }: ClusterCaches): boolean {
   return [nodes, pods, checks].every(isCurrent);
+}
+
+/** Whether an event changes more than the version of a trimmed object, as the heartbeats of nodes do. */
+export function isChange<T extends KubeObject>(event: InformerEvent<T>): boolean {
+  if (event.type !== 'update' || event.old === undefined) return true;
+  return !isDeepStrictEqual(withoutVersion(event.old), withoutVersion(event.object));
+}
+
+function withoutVersion({ metadata, ...rest }: KubeObject): object {
+  return { ...rest, metadata: { ...metadata, resourceVersion: undefined } };
 }

@@ -1,14 +1,19 @@
+import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import type { CheckSettings } from '../../assign/checkSettings.ts';
-import { localiseInSteps } from '../../localise/localise.ts';
+import { localiseInSteps, type Localisation } from '../../localise/localise.ts';
 import type { Steps } from '../../localise/steps.ts';
-import { MOST_EXCLUDED, MOST_FINDINGS, type Evaluation } from '../../protocol/evaluation.ts';
+import { checkedNodes, type AgentView, type ClusterView } from '../../localise/view.ts';
+import {
+  MOST_EXCLUDED,
+  MOST_FINDINGS,
+  MOST_LASTING,
+  type Evaluation,
+  type EvaluationCounts,
+  type RefusedUrls,
+} from '../../protocol/evaluation.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
-import { checkedNodes, type ClusterView } from '../../localise/view.ts';
 import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
-import { countsOf } from './counts.ts';
-import { lastingFindings } from './lasting.ts';
-import { refusedUrls } from './refusedUrls.ts';
 
 /** Evaluates one check, with what is known of the agents when their steps come. Undefined if that is too early. */
 export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Evaluation | undefined> {
@@ -50,4 +55,74 @@ function isEarly({ upMs, roster }: ViewInput, view: ClusterView, intervalMs: num
     ({ state, node, plane }) =>
       state === 'Starting' && checked.has(node) && roster.agentOf(node, plane)?.phase === 'Running',
   );
+}
+
+/**
+ * Counts what one check sees.
+ *
+ * | agent | on a node that is checked | on a node that is left out |
+ * |---|---|---|
+ * | Reporting | counts | counts: all nodes of a new cluster are joining, and their agents do report |
+ * | Silent, Broken | counts | does not: a node that is down or comes up would look like missing agents |
+ * | else | does not | does not |
+ *
+ * @param isAuthenticated whether the report of an agent was
+ */
+export function countsOf(
+  { nodes, agents }: Pick<ClusterView, 'nodes' | 'agents'>,
+  { observedPairs, affectedPairs }: Pick<Localisation, 'observedPairs' | 'affectedPairs'>,
+  isAuthenticated: (agent: AgentView) => boolean,
+): EvaluationCounts {
+  const checked = checkedNodes({ nodes });
+  const reporting = agents.filter(({ state }) => state === 'Reporting');
+  const missing = agents.filter(({ node, state }) => checked.has(node) && (state === 'Silent' || state === 'Broken'));
+  return {
+    nodes: nodes.length,
+    excludedNodes: nodes.length - checked.size,
+    agents: reporting.length + missing.length,
+    reportingAgents: reporting.length,
+    anonymousAgents: reporting.filter((agent) => !isAuthenticated(agent)).length,
+    observedPairs,
+    affectedPairs,
+  };
+}
+
+/**
+ * Returns the findings of the same measurements if nodes with a silent kubelet also count. Kubernetes sets a node that is
+ * cut off to Unreachable, but its fault continues.
+ *
+ * @returns undefined without such nodes: the findings would be the same
+ */
+export function* lastingFindings(view: ClusterView): Steps<readonly Finding[] | undefined> {
+  if (!view.nodes.some(({ excluded }) => excluded === 'Unreachable')) return undefined;
+  const nodes = view.nodes.map(({ excluded, ...node }) =>
+    excluded === undefined || excluded === 'Unreachable' ? node : { ...node, excluded },
+  );
+  const { findings } = yield* localiseInSteps({ ...view, nodes });
+  return findings.slice(0, MOST_LASTING);
+}
+
+/**
+ * Returns the URLs of a check that agents refuse, in the order of the check. If agents refuse different addresses of a URL,
+ * the address of the first agent counts. URLs that the check does not have are left out: they belong to other checks, or a
+ * report without a token made them up.
+ *
+ * @param urls of the check
+ * @param agents what each agent with a current report refused
+ */
+function refusedUrls(
+  urls: readonly string[],
+  agents: readonly (readonly RefusedUrl[] | undefined)[],
+): readonly RefusedUrls[] {
+  const byUrl = new Map<string, RefusedUrls>();
+  for (const refused of agents) {
+    for (const { url, address, reason } of new Map((refused ?? []).map((each) => [each.url, each])).values()) {
+      const known = byUrl.get(url);
+      byUrl.set(
+        url,
+        known === undefined ? { url, address, reason, agents: 1 } : { ...known, agents: known.agents + 1 },
+      );
+    }
+  }
+  return urls.flatMap((url) => byUrl.get(url) ?? []);
 }

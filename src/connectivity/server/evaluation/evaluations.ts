@@ -1,5 +1,6 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Exclusion, Plane } from '../../../api/connectivitycheck/terms.ts';
+import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 import { Turns } from '../../../runtime/process/turns.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
@@ -7,20 +8,17 @@ import type { Steps } from '../../localise/steps.ts';
 import type { ClusterView } from '../../localise/view.ts';
 import type { Evaluation, Evaluations } from '../../protocol/evaluation.ts';
 import type { Assignment, Measurement } from '../../protocol/measurement.ts';
-import { exclusionOf } from '../view/exclusion.ts';
-import { countSilent } from '../view/silentAgents.ts';
-import { Assigner } from './assigner.ts';
-import { areCurrent, areFilled, isCurrent, type ClusterCaches } from './caches.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
-import type { LastReport } from '../view/agentState.ts';
-import { clusterView, type PodReport, type ViewInput } from '../view/clusterView.ts';
-import { evaluateCheck } from './evaluate.ts';
-import { isChange } from './isChange.ts';
-import { ExclusionHistory } from '../view/exclusionHistory.ts';
 import type { Measurements } from '../reports/measurements.ts';
-import { Recent, RecentInTurns } from '../view/recent.ts';
 import type { Reports } from '../reports/reports.ts';
+import { countSilent, type LastReport } from '../view/agentState.ts';
+import { exclusionOf, shownExclusion, type ClusterNode } from '../view/clusterNode.ts';
+import { clusterView, type PodReport, type ViewInput } from '../view/clusterView.ts';
+import { Recent, RecentInTurns } from '../view/recent.ts';
 import { rosterOf, type Roster } from '../view/roster.ts';
+import { Assigner } from './assigner.ts';
+import { areCurrent, areFilled, isChange, isCurrent, type ClusterCaches } from './caches.ts';
+import { evaluateCheck } from './evaluate.ts';
 
 /** The cluster is read, and evaluated, at most this often. */
 const KEPT_MS = 1_000;
@@ -202,5 +200,32 @@ export class Connectivity {
     const { reports } = this.#o;
     const age = reports.ageOf(pod);
     return age && { ...age, isRestored: !reports.hasReported(pod) };
+  }
+}
+
+/** Remembers when the exclusion of each node ended, since a Node does not say when it was uncordoned. */
+export class ExclusionHistory {
+  readonly #clock: Clock;
+  /** Monotonic, ms. */
+  readonly #endedAt = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Remembers an exclusion that has ended. Call it with each event of the Nodes. */
+  seen(event: InformerEvent<ClusterNode>): void {
+    const { object } = event;
+    if (event.type === 'delete') this.#endedAt.delete(object.name);
+    if (event.type !== 'update' || event.old === undefined) return;
+    if (shownExclusion(event.old) !== undefined && shownExclusion(object) === undefined) {
+      this.#endedAt.set(object.name, this.#clock.monotonic());
+    }
+  }
+
+  /** Returns the time since the exclusion ended, ms; undefined if none has ended since this process started. */
+  endedMs(node: string): number | undefined {
+    const at = this.#endedAt.get(node);
+    return at === undefined ? undefined : this.#clock.monotonic() - at;
   }
 }

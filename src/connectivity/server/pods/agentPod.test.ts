@@ -1,6 +1,10 @@
-import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
+import type { V1Container, V1ContainerState, V1ContainerStatus, V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { preferred, toAgentPod, type AgentPod } from './agentPod.ts';
+import { CONNECTIVITY_AGENT_FLAGS } from '../../../commands/connectivityAgent/command.ts';
+import { flagName, variableName } from '../../../options/flagTable.ts';
+import { agentDaemonSets } from '../../objects/agents.ts';
+import { defaultConnectivityOptions, PEER_PORT } from '../../objects/names.ts';
+import { peerPortOf, podProblem, preferred, toAgentPod, type AgentPod } from './agentPod.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
 const STARTED = '2026-01-01T00:00:10Z';
@@ -139,5 +143,75 @@ describe('the place of a pod that is not scheduled', () => {
     ['none without an affinity', {}, ''],
   ])('%s', (_, spec, place) => {
     expect(toAgentPod({ ...POD, spec: { containers: [], ...spec } })).toMatchObject({ node: '', place });
+  });
+});
+
+describe('the port of an agent', () => {
+  const KEY = 'peerPort' satisfies keyof typeof CONNECTIVITY_AGENT_FLAGS;
+  const FLAG = flagName(KEY);
+  const NAMED = { ports: [{ name: 'peer', containerPort: 9_001, protocol: 'TCP' }] };
+  const variable = (value: string): Partial<V1Container> => ({ env: [{ name: variableName(KEY), value }] });
+
+  it.each<[string, Partial<V1Container>, number | undefined]>([
+    ['a flag with two dashes', { args: ['connectivity-agent', `--${FLAG}=9000`] }, 9_000],
+    ['a flag with one dash, and its value apart', { args: [`-${FLAG}`, '9000', '-v', '5'] }, 9_000],
+    ['a flag in the command', { command: ['node', 'main.js', `--${FLAG}=9000`] }, 9_000],
+    ['a flag twice: the last one counts', { args: [`--${FLAG}=1`, `--${FLAG}=9000`] }, 9_000],
+    ['a flag and other statements', { args: [`--${FLAG}=9000`], ...variable('9002'), ...NAMED }, 9_000],
+    ['a variable', { ...variable('9002'), ...NAMED }, 9_002],
+    ['a named port', NAMED, 9_001],
+    ['a named port of UDP only', { ports: [{ ...NAMED.ports[0]!, protocol: 'UDP' }] }, PEER_PORT],
+    ['a flag that only the pod can resolve, and a named port', { args: [`--${FLAG}=$(PORT)`], ...NAMED }, 9_001],
+    ['a flag that only the pod can resolve', { args: [`--${FLAG}=$(PORT)`] }, undefined],
+    ['a variable from a field', { env: [{ name: variableName(KEY), valueFrom: {} }] }, undefined],
+    ['no port between 1 and 65535', { args: [`--${FLAG}=65536`] }, undefined],
+    ['nothing', { args: ['connectivity-agent', '--plane=Pod'] }, PEER_PORT],
+  ])('the port of a pod that states %s', (_, container, port) => {
+    expect(peerPortOf({ containers: [{ name: 'agent', ...container }] })).toBe(port);
+  });
+
+  it('is the port of the deployed agents', () => {
+    const options = { ...defaultConnectivityOptions('system'), peerPort: 9_000 };
+    for (const { spec } of agentDaemonSets(options)) expect(peerPortOf(spec?.template.spec)).toBe(9_000);
+  });
+
+  it('is the default of the flag without a statement', () => {
+    expect(CONNECTIVITY_AGENT_FLAGS[KEY].default).toBe(String(PEER_PORT));
+  });
+});
+
+const container = (state: V1ContainerState, lastState?: V1ContainerState): V1ContainerStatus => ({
+  ...{ name: 'agent', image: '', imageID: '', ready: false, restartCount: 0, state },
+  ...(lastState && { lastState }),
+});
+const RUNS = { running: { startedAt: new Date() } };
+const waits = (reason: string) => ({ waiting: { reason } });
+const ended = (exitCode: number, reason?: string) => ({ terminated: { exitCode, ...(reason && { reason }) } });
+const scheduled = (message?: string) => ({
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', ...(message && { message }) }],
+});
+
+describe('podProblem', () => {
+  it.each([
+    ['nothing is said', {}, undefined],
+    ['it runs', { containerStatuses: [container(RUNS)] }, undefined],
+    ['it is being created', { containerStatuses: [container(waits('ContainerCreating'))] }, undefined],
+    ['its image cannot be pulled', { containerStatuses: [container(waits('ErrImagePull'))] }, 'ErrImagePull'],
+    [
+      'it ends again and again',
+      { containerStatuses: [container(waits('CrashLoopBackOff'), ended(1))] },
+      'CrashLoopBackOff, exit code 1',
+    ],
+    ['it has ended', { containerStatuses: [container(ended(0, 'Completed'))] }, 'Completed, exit code 0'],
+    ['it runs again', { containerStatuses: [container(RUNS, ended(137, 'OOMKilled'))] }, 'OOMKilled, exit code 137'],
+    ['an init container has ended', { initContainerStatuses: [container(ended(0))] }, undefined],
+    ['an init container fails', { initContainerStatuses: [container(ended(2))] }, 'Error, exit code 2'],
+    ['it was evicted', { phase: 'Failed', reason: 'Evicted' }, 'Evicted'],
+    ['it failed for no reason', { phase: 'Failed' }, 'Failed'],
+    ['no node is free', scheduled("didn't have free ports"), "Unschedulable: didn't have free ports"],
+    ['the message is long', scheduled('x'.repeat(300)), `Unschedulable: ${'x'.repeat(200)}…`],
+    ['there is no message', scheduled(), 'Unschedulable'],
+  ])('if %s', (_, status, problem) => {
+    expect(podProblem(status)).toBe(problem);
   });
 });

@@ -1,9 +1,7 @@
-import type { V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
+import type { V1ContainerStatus, V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { HOST_AGENT_NAME } from '../../objects/names.ts';
-import { peerPortOf } from './peerPort.ts';
-import { podProblem } from './podProblem.ts';
+import { HOST_AGENT_NAME, PEER_PORT, PEER_PORT_NAME } from '../../objects/names.ts';
 
 /** The data that the server keeps of the pod of an agent: a few hundred bytes. */
 export interface AgentPod extends KubeObject {
@@ -138,3 +136,92 @@ export function preferred(one: AgentPod, other: AgentPod, reports: (pod: AgentPo
 }
 
 const PREFERENCE: readonly AgentPod['phase'][] = ['Running', 'Stopped', 'Waiting', 'Gone'];
+
+/** The flag of `connectivity-agent`, with one dash or two; the value comes after `=`, or as the next argument. */
+const FLAG = /^--?peer-port(?:=(.*))?$/;
+/** The same as an environment variable. The flag takes precedence. */
+const VARIABLE = 'TRAFFIC_OPERATOR_PEER_PORT';
+
+/**
+ * The port on which the agent of a pod answers peers, as the pod states it. The first row that applies counts:
+ *
+ * | containers of the pod | port |
+ * |---|---|
+ * | the flag --peer-port in command or args; the last one counts | its value |
+ * | the variable TRAFFIC_OPERATOR_PEER_PORT | its value |
+ * | a TCP port with the name `peer` | that port |
+ * | flag or variable whose value is only known in the pod, such as `$(PORT)` | undefined |
+ * | else | 8082, the default of the flag |
+ *
+ * A variable of a ConfigMap (`envFrom`) is not seen here. The port that an agent reports takes precedence over this one.
+ */
+export function peerPortOf(spec: Pick<V1PodSpec, 'containers'> | undefined): number | undefined {
+  const containers = spec?.containers ?? [];
+  const args = containers.flatMap(({ command = [], args: own = [] }) => [...command, ...own]);
+  const variable = containers.flatMap(({ env = [] }) => env).find(({ name }) => name === VARIABLE);
+  const stated = flagValue(args) ?? (variable === undefined ? undefined : (variable.value ?? ''));
+  const port = stated === undefined ? undefined : portOf(stated);
+  const named = containers
+    .flatMap(({ ports = [] }) => ports)
+    .find(({ name, protocol = 'TCP' }) => name === PEER_PORT_NAME && protocol === 'TCP');
+  return port ?? named?.containerPort ?? (stated === undefined ? PEER_PORT : undefined);
+}
+
+/** Returns the value of the flag; '' if it has none. Undefined without the flag. */
+function flagValue(args: readonly string[]): string | undefined {
+  const at = args.findLastIndex((arg) => FLAG.test(arg));
+  if (at === -1) return undefined;
+  return FLAG.exec(args[at] ?? '')?.[1] ?? args[at + 1] ?? '';
+}
+
+function portOf(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+/** Reasons of a container that is about to start. */
+const NORMAL = ['ContainerCreating', 'PodInitializing'];
+/** The message of the scheduler may have a part for each kind of node. */
+const LONGEST_MESSAGE = 200;
+
+/**
+ * Reads why a pod does not run. The first row that applies counts:
+ *
+ * | pod | problem |
+ * |---|---|
+ * | Failed | its reason, such as Evicted |
+ * | a container waits for another reason than that it is being created | the reason, such as ImagePullBackOff |
+ * | a container has ended | the reason, such as OOMKilled |
+ * | a container runs again | why it ended before |
+ * | not scheduled | Unschedulable, and the message of the scheduler |
+ * | else | undefined |
+ *
+ * Reasons of containers come with the exit code of their last run.
+ */
+export function podProblem(status: V1PodStatus = {}): string | undefined {
+  if (status.phase === 'Failed') return status.reason ?? 'Failed';
+  const { containerStatuses = [], initContainerStatuses = [] } = status;
+  // An init container that has done its work has ended with 0.
+  const inits = initContainerStatuses.filter(({ state }) => state?.terminated?.exitCode !== 0);
+  const problems = [...inits, ...containerStatuses].flatMap((container) => containerProblem(container) ?? []);
+  return problems[0] ?? unscheduled(status);
+}
+
+function containerProblem({ state, lastState }: V1ContainerStatus): string | undefined {
+  const waits = state?.waiting?.reason;
+  const ended = state?.terminated ?? lastState?.terminated;
+  if (waits !== undefined && !NORMAL.includes(waits)) return withCode(waits, ended);
+  return ended && withCode(ended.reason ?? 'Error', ended);
+}
+
+function withCode(reason: string, ended: { readonly exitCode: number } | undefined): string {
+  return ended === undefined ? reason : `${reason}, exit code ${ended.exitCode}`;
+}
+
+function unscheduled({ conditions = [] }: V1PodStatus): string | undefined {
+  const condition = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  if (condition === undefined) return undefined;
+  const { reason = 'Unschedulable', message = '' } = condition;
+  const shown = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
+  return shown === '' ? reason : `${reason}: ${shown}`;
+}

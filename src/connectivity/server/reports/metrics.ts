@@ -2,8 +2,7 @@ import type { ProbeResult, Report } from '../../../api/agent/report.ts';
 import type { SeriesBudget } from '../../../runtime/manager/seriesBudget.ts';
 import { PING_PATH } from '../../protocol/ping.ts';
 import { agentLabel } from '../../protocol/report.ts';
-import { commonUrls } from '../urls/commonUrls.ts';
-import type { AssignedUrls, UrlResults } from '../urls/failingAgents.ts';
+import { commonUrls, type AssignedUrls, type UrlResults } from './urlMetrics.ts';
 import { inParts } from './inParts.ts';
 import type { AgentState, Reports } from './reports.ts';
 

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../runtime/process/clock.ts';
 import { toAgentPod } from '../pods/agentPod.ts';
 import { clusterView, type PodReport } from './clusterView.ts';
 import { toClusterNode } from './clusterNode.ts';
-import { ExclusionHistory } from './exclusionHistory.ts';
+import { ExclusionHistory } from '../evaluation/evaluations.ts';
 import { rosterOf } from './roster.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,14 +1,13 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { selects } from '../../assign/assignments.ts';
+import type { CheckSettings } from '../../assign/checkSettings.ts';
 import type { Steps } from '../../localise/steps.ts';
 import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
-import { agentState, graceMs, type LastReport } from './agentState.ts';
+import type { PeerResult, Target, TargetResult } from '../../protocol/measurement.ts';
 import { isAgentAt } from '../pods/agentPod.ts';
-import type { CompactMeasurement } from '../reports/compact.ts';
-import type { ClusterNode } from './clusterNode.ts';
-import { exclusionOf } from './exclusion.ts';
-import { ownResults, ownTimes } from './ownProbes.ts';
+import type { CompactMeasurement } from '../reports/measurements.ts';
+import { agentState, graceMs, type LastReport } from './agentState.ts';
+import { exclusionOf, type ClusterNode } from './clusterNode.ts';
 import type { Roster } from './roster.ts';
 
 /** The last report of a pod. */
@@ -103,4 +102,49 @@ function measured(
 ) {
   const current = peers.filter(({ node, address }) => isAgentAt(roster.agentOf(node, plane), address));
   return { ...ownResults({ peers: current, targets }, probes), heard };
+}
+
+type Probes = CheckSettings['probes'];
+
+/** The probe that asks a target. The kubelet is asked without one: its silence is a fault of the node. */
+const PROBE_OF: Readonly<Record<Target, 'dns' | 'apiServer' | undefined>> = {
+  DNSUDP: 'dns',
+  DNSTCP: 'dns',
+  APIServer: 'apiServer',
+  Kubelet: undefined,
+};
+
+interface Results {
+  readonly peers: readonly PeerResult[];
+  readonly targets: readonly TargetResult[];
+}
+
+/**
+ * The results that a check asks for. An agent makes the probes of all checks that select its node, and what one check
+ * leaves out must be no finding of it.
+ *
+ * @returns the same lists, if the check leaves out nothing
+ */
+function ownResults({ peers, targets }: Results, probes: Probes): Results {
+  const isOwn = ({ target }: TargetResult): boolean => {
+    const probe = PROBE_OF[target];
+    return probe === undefined || probes[probe];
+  };
+  return {
+    peers: probes.mtu ? peers : peers.map(withoutMtu),
+    targets: probes.dns && probes.apiServer ? targets : targets.filter(isOwn),
+  };
+}
+
+/** The same for the measurement before. */
+export function ownTimes(times: MeasurementTimes, probes: Probes): MeasurementTimes {
+  const { before } = times;
+  if (before === undefined || (probes.mtu && probes.dns && probes.apiServer)) return times;
+  return { ...times, before: { ...before, ...ownResults(before, probes) } };
+}
+
+function withoutMtu(peer: PeerResult): PeerResult {
+  if (peer.mtu === undefined) return peer;
+  const { node, address, tcp, udp } = peer;
+  return { node, address, tcp, udp };
 }

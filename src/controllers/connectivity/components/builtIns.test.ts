@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommonSpec, ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { defaultConnectivityOptions } from '../../../connectivity/objects/names.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
-import type { DeploymentOptions } from '../options.ts';
+import type { DeploymentOptions } from '../flags.ts';
 import { builtInsOf } from './builtIns.ts';
 import { allComponents } from './components.ts';
 

@@ -5,10 +5,9 @@ import type {
 } from '../../../api/trafficstack/trafficStack.ts';
 import { readDuration } from '../../../runtime/process/duration.ts';
 import { given, objectsOf, placementIn, pullSecretsOf, type BuiltIn } from '../../contract/builtIn.ts';
-import { FIELD_MANAGER } from '../names.ts';
-import type { DeploymentOptions } from '../options.ts';
+import type { DeploymentOptions } from '../flags.ts';
 import { readServerCa } from '../serverCa.ts';
-import { allComponents } from './components.ts';
+import { allComponents, FIELD_MANAGER } from './components.ts';
 
 const NO_CONNECTIVITY =
   'without --connectivity (connectivity.enabled in the chart), the server has no rights, and nobody asks it';

@@ -7,7 +7,7 @@ import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { pino } from 'pino';
 import { allComponents } from './components.ts';
 import { CONNECTIVITY_FLAGS, connectivityFlagProblem, deploymentOptions } from '../flags.ts';
-import { removeConnectivity } from '../removeConnectivity.ts';
+import { removeConnectivity } from '../module.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'traffic-operator', uid: 'u1' };
 const OPTIONS = { ...defaultConnectivityOptions('op'), image: 'ours:1' };

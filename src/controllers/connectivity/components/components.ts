@@ -15,6 +15,9 @@ import {
 import { idFor, type Member, createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
 import { MANAGED_BY, OPERATOR, OWNER, PART_OF } from '../../contract/labels.ts';
 
+/** The field manager of this controller. */
+export const FIELD_MANAGER = 'traffic-operator-connectivity';
+
 /**
  * A group of objects that is deployed and removed as a whole. A TrafficStack may keep `server` and `agents` instead of this controller,
  * but never the namespace of the agents, in which others may have pods, nor the CA of the server, which the operator reads from a file.

@@ -5,7 +5,7 @@ import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import { planSet } from '../../../runtime/objectSet/plan.ts';
 import { keepersOf, keptByStacks } from '../../contract/keepers.ts';
 import { allComponents, connectivitySet } from '../components/components.ts';
-import type { DeploymentOptions } from '../options.ts';
+import type { DeploymentOptions } from '../flags.ts';
 import { deployedByFlags, KEPT_TYPES, switchedOff } from './keepers.ts';
 
 const PLAIN: DeploymentOptions = { ...defaultConnectivityOptions('op'), image: 'ours:1', enabled: true };

@@ -1,6 +1,6 @@
 import type { Keepers, KeptTypes } from '../../contract/keepers.ts';
 import type { ComponentGroup } from '../components/components.ts';
-import type { DeploymentOptions } from '../options.ts';
+import type { DeploymentOptions } from '../flags.ts';
 
 /** The groups that a stack may keep. */
 export const KEPT_TYPES = {

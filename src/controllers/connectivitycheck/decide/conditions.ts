@@ -1,10 +1,11 @@
-import { firstOf, findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
-import { ConnectivityCondition as Type, ConnectivityReason as Reason } from '../../../api/connectivitycheck/reasons.ts';
-import { urlsAllowed } from './allowed.ts';
+import { ConnectivityReason as Reason, ConnectivityCondition as Type } from '../../../api/connectivitycheck/reasons.ts';
+import type { RefusedUrls } from '../../../connectivity/protocol/evaluation.ts';
+import { findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
+import { cut, firstOf } from '../../../runtime/controller/conditions.ts';
 import type { Known } from './known.ts';
-import { shortName } from './subjects.ts';
+import { shortName } from './fit.ts';
 
 /** Names in a message. */
 const NAMED = 3;
@@ -139,4 +140,50 @@ function notKnown(known: Known, agents: State): State {
   if (known.kind === 'ServerDown') return { ...agents, status: 'Unknown' };
   if (agents.status === 'True') return NOT_EVALUATED;
   return { ...agents, status: 'Unknown' };
+}
+
+/** URLs in a message, and characters of each. With them, the message has less than 500 characters. */
+const NAMED_URLS = 2;
+const LONGEST_URL = 80;
+
+/** How a message calls a reason. A newer server may have others. */
+const WORDS: Readonly<Record<string, string>> = {
+  Loopback: 'loopback',
+  LinkLocal: 'link-local',
+  OwnAddress: 'of the node or pod itself',
+  Unspecified: 'unspecified',
+  Multicast: 'multicast',
+  Broadcast: 'broadcast',
+  CloudMetadata: 'metadata of a cloud',
+};
+
+/**
+ * Returns the condition URLsAllowed:
+ *
+ * | known | before | condition |
+ * |---|---|---|
+ * | an evaluation with refused URLs | | False, AddressRefused |
+ * | an evaluation without | present | True, AllAllowed |
+ * | an evaluation without | absent | absent |
+ * | nothing is deployed | present | Unknown, NotDeployed |
+ * | else | | as before |
+ *
+ * @returns undefined if the condition is unchanged, or stays absent
+ */
+function urlsAllowed(known: Known, isPresent: boolean): Pick<Condition, 'status' | 'reason' | 'message'> | undefined {
+  if (known.kind === 'NotDeployed' && isPresent) {
+    return { status: 'Unknown', reason: Reason.NotDeployed, message: 'The connectivity check is not deployed.' };
+  }
+  if (known.kind !== 'Evaluated') return undefined;
+  const { refused = [] } = known.evaluation;
+  if (refused.length > 0) return { status: 'False', reason: Reason.AddressRefused, message: refusalMessage(refused) };
+  return isPresent ? { status: 'True', reason: Reason.AllAllowed, message: 'Agents refuse no URL.' } : undefined;
+}
+
+function refusalMessage(refused: readonly RefusedUrls[]): string {
+  const urls = refused.map(({ url, address, reason, agents }) => {
+    const where = `${address}, ${WORDS[reason] ?? reason}`;
+    return `${cut(url, LONGEST_URL)} (${where}, ${agents} agent${agents === 1 ? '' : 's'})`;
+  });
+  return `Not requested: ${firstOf(urls, NAMED_URLS)}. Remove the URL, or allow the address in connectivity.allowedTargets of the chart.`;
 }

@@ -8,7 +8,7 @@ const last = (views: readonly ServerView[], stepMs?: number): Decision => story(
 const condition = ({ status }: Decision, type: string) => findCondition(status.conditions, type);
 const HEALTHY = answered(evaluation());
 const FAULT = answered(evaluation([finding()]));
-const SIGHTINGS = new Map();
+const HISTORY = new Map();
 
 describe('a first visit', () => {
   it('writes every condition as Unknown', () => {
@@ -24,7 +24,7 @@ describe('a spec that changed', () => {
   it('is Unknown until it was evaluated, if the server does not answer', () => {
     const before = last([HEALTHY]).write;
     const server = silent(2);
-    const { status } = decide({ check: checkWith(before, 2), server, sightings: SIGHTINGS, now: T0 });
+    const { status } = decide({ check: checkWith(before, 2), server, history: HISTORY, now: T0 });
     expect(status).toMatchObject({ verdict: 'Unknown', observedGeneration: 1 });
   });
 
@@ -100,7 +100,7 @@ describe('a quiet period', () => {
     );
   const before = last([measured(10)]).write;
   const at = (server: ServerView, writtenAgoMs?: number) =>
-    decide({ check: checkWith(before), server, sightings: SIGHTINGS, now: T0 + 30_000, writtenAgoMs });
+    decide({ check: checkWith(before), server, history: HISTORY, now: T0 + 30_000, writtenAgoMs });
 
   it('writes nothing, whatever the time is', () => {
     expect(at(measured(10)).write).toEqual(before);

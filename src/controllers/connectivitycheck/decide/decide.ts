@@ -1,16 +1,16 @@
-import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import type { Severity } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
-import { metaTime, type PlannedEvent } from '../../../runtime/controller/conditions.ts';
+import type { ConnectivityVerdict } from '../../../api/connectivitycheck/terms.ts';
+import { metaTime } from '../../../runtime/controller/conditions.ts';
+import type { PlannedEvent } from '../../../runtime/controller/conditions.ts';
+import { isSameFault } from '../model/findingHistory.ts';
 import type { Observation } from '../observe/observation.ts';
-import { conditionsOf } from './conditions.ts';
-import { eventsOf } from './events.ts';
+import { conditionsOf, findingReason } from './conditions.ts';
 import { findingsOf } from './findings/findings.ts';
-import { fit } from './fit.ts';
-import { evaluatedGeneration, isEvaluated, knownOf, nextChangeMs, type Known } from './known.ts';
 import { outagesOf, type Findings } from './findings/outages.ts';
-import { FIGURES_EVERY_MS, isNews } from './quiet.ts';
-import { namesIn, sharedDomain, shortSubjects } from './subjects.ts';
-import { verdictOf } from './verdict.ts';
+import { fit, namesIn, sharedDomain, shortSubjects } from './fit.ts';
+import { evaluatedGeneration, isEvaluated, knownOf, nextChangeMs, type Known } from './known.ts';
 
 /** Names in the summary, which is a column of `kubectl get`: characters. */
 const SUMMARY_NAME = 63;
@@ -99,4 +99,118 @@ function summaryOf({ list, omitted }: Findings): { summary?: string } {
   const domain = sharedDomain(list.flatMap(({ subjects }) => subjects).flatMap(namesIn));
   const summary = `${first.class} ${shortSubjects(first.subjects, 1, SUMMARY_NAME, domain).join(' ')}`;
   return { summary: others > 0 ? `${summary} (+${others})` : summary };
+}
+
+/** The shortest time between two writes for changed figures alone, ms. */
+export const FIGURES_EVERY_MS = 60_000;
+
+/**
+ * Whether a status differs in more than figures, which change all the time. Figures are counts, messages, evidence and the
+ * names of nodes that are left out.
+ */
+function isNews(before: ConnectivityCheckStatus, after: ConnectivityCheckStatus): boolean {
+  return (
+    before.verdict !== after.verdict ||
+    before.observedGeneration !== after.observedGeneration ||
+    isOther(before.conditions, after.conditions, (a, b) => {
+      return (
+        a.type === b.type &&
+        a.status === b.status &&
+        a.reason === b.reason &&
+        a.observedGeneration === b.observedGeneration
+      );
+    }) ||
+    isOther(before.findings, after.findings, (a, b) => {
+      return isSameFault(a, b) && a.severity === b.severity && a.since === b.since;
+    }) ||
+    isOther(before.outages, after.outages, (a, b) => isSameFault(a, b) && a.start === b.start && a.end === b.end)
+  );
+}
+
+function isOther<T>(before: readonly T[] = [], after: readonly T[] = [], isSame: (a: T, b: T) => boolean): boolean {
+  return before.length !== after.length || before.some((one, place) => !isSame(one, after[place] as T));
+}
+
+/** The input of a verdict. */
+interface VerdictInput {
+  /** There was an evaluation of this generation of the spec, and it is not old. */
+  readonly isEvaluated: boolean;
+  readonly findings: readonly { readonly severity: Severity }[];
+  /** Number of agents of the checked nodes; undefined if not known. */
+  readonly agents?: number | undefined;
+  /** Number of these agents that report; undefined if not known. */
+  readonly reportingAgents?: number | undefined;
+}
+
+/**
+ * Returns the verdict of a check. The first row that applies counts:
+ *
+ * | evaluated                           | reporting agents | findings     | verdict  |
+ * | ----------------------------------- | ---------------- | ------------ | -------- |
+ * | never, no longer, or no server      |                  |              | Unknown  |
+ * |                                     | none             |              | Unknown  |
+ * |                                     |                  | a Failed one | Failed   |
+ * |                                     |                  | others       | Degraded |
+ * |                                     | not all          | none         | Unknown  |
+ * |                                     | all              | none         | Healthy  |
+ *
+ * The server leaves nodes that are down, come or go out of the agents that must report. It makes a finding of an agent
+ * that is silent for long, so the last Unknown is short. A server that no longer answers is a Failed finding.
+ */
+function verdictOf({ isEvaluated, findings, agents, reportingAgents }: VerdictInput): ConnectivityVerdict {
+  if (!isEvaluated || agents === undefined || reportingAgents === undefined || reportingAgents === 0) return 'Unknown';
+  if (findings.some(({ severity }) => severity === 'Failed')) return 'Failed';
+  if (findings.length > 0) return 'Degraded';
+  return reportingAgents < agents ? 'Unknown' : 'Healthy';
+}
+
+/** The most events of one reconcile, before an event that counts the rest. */
+const MOST_EVENTS = 10;
+
+/**
+ * Returns the events that report the changes from one status to the next. Their notes have no measured values, so that
+ * Kubernetes counts a repeated event in the existing one.
+ *
+ * | finding                           | event                                                                |
+ * | --------------------------------- | -------------------------------------------------------------------- |
+ * | new, or its severity changed      | Warning, class and severity: `PodNetworkFailed`                      |
+ * | cleared, and the list is complete | Normal `FindingCleared`, with the reason if its node is not checked  |
+ * | beyond ten events                 | one `MoreFindings` with their number                                 |
+ */
+function eventsOf(before: ConnectivityCheckStatus, after: ConnectivityCheckStatus): PlannedEvent[] {
+  const [was, is] = [before.findings ?? [], after.findings ?? []];
+  const appeared = is.filter(
+    (finding) => !was.some((other) => isSameFault(finding, other) && finding.severity === other.severity),
+  );
+  const isComplete = (after.omittedFindings ?? 0) === 0;
+  const cleared = isComplete ? was.filter((finding) => !is.some((other) => isSameFault(finding, other))) : [];
+  const events = [...appeared.map(appearance), ...cleared.map((finding) => clearing(finding, after))];
+  const more = events.length - MOST_EVENTS;
+  if (more <= 0) return events;
+  const type = appeared.length > 0 ? 'Warning' : 'Normal';
+  const note = `${more} more findings appeared or cleared; see the status`;
+  return [...events.slice(0, MOST_EVENTS), { type, reason: ConnectivityReason.MoreFindings, note }];
+}
+
+function appearance(finding: StatusFinding): PlannedEvent {
+  const { class: one, subjects, severity } = finding;
+  const note = `${one} ${subjects.join(', ')} is ${severity}; status.findings has what was measured`;
+  return { type: 'Warning', reason: findingReason(finding), note };
+}
+
+function clearing(finding: StatusFinding, after: ConnectivityCheckStatus): PlannedEvent {
+  const note = clearedNote(finding, after);
+  return { type: 'Normal', reason: ConnectivityReason.FindingCleared, note };
+}
+
+/** Returns the note of a cleared finding. It does not say that the problem ended if the subject is no longer checked. */
+function clearedNote(
+  { class: one, subjects }: StatusFinding,
+  { conditions = [], excluded = [] }: ConnectivityCheckStatus,
+): string {
+  const name = `${one} ${subjects.join(', ')}`;
+  if (conditions.some(({ reason }) => reason === ConnectivityReason.NotDeployed)) return `${name} is no longer checked`;
+  const names = new Set(subjects.flatMap(namesIn));
+  const left = excluded.filter(({ node }) => names.has(node)).map(({ node, reason }) => `${node}: ${reason}`);
+  return left.length === 0 ? `Finding cleared: ${name}` : `${name} is no longer checked; left out: ${left.join(', ')}`;
 }

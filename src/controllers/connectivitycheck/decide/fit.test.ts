@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { EXCLUSIONS } from '../../../api/connectivitycheck/terms.ts';
+import { faultId } from '../model/findingHistory.ts';
 import { answered, checkWith, evaluation, finding, T0 } from '../testing/scenes.ts';
 import { decide } from './decide.ts';
-import { faultId } from './findings/fault.ts';
-import { fit, sizeOf } from './fit.ts';
+import { fit, namesIn, sharedDomain, shortName, shortSubjects, sizeOf } from './fit.ts';
 
 const KIB_16 = 16 * 1024;
 
@@ -36,7 +36,7 @@ function extreme(letter: string): ConnectivityCheckStatus {
     const evaluated = { ...evaluation(findings(12, round, letter)), omittedFindings: 0, excluded };
     status = decide({
       check: checkWith(status),
-      sightings: new Map(),
+      history: new Map(),
       server: answered(evaluated),
       now: T0 + round * 120_000,
     }).write;
@@ -63,7 +63,7 @@ describe('the size of a status', () => {
     }));
     const present = Array.from({ length: 5 }, (_, n) => finding({ subjects: [name(200 + n)] }));
     const check = checkWith({ outages });
-    const status = decide({ check, sightings: new Map(), server: answered(evaluation(present)), now: T0 }).write;
+    const status = decide({ check, history: new Map(), server: answered(evaluation(present)), now: T0 }).write;
     expect(sizeOf(status)).toBeLessThan(KIB_16);
     expect(status.outages).toHaveLength(100);
     expect(status.outages?.at(-1)?.subjects[0]).toMatch(/…/);
@@ -77,7 +77,7 @@ describe('the size of a status', () => {
     });
     const present = Array.from({ length: 5 }, (_, n) => finding({ subjects: [node(n)], message: 'm'.repeat(400) }));
     const check = checkWith({ outages });
-    const status = decide({ check, sightings: new Map(), server: answered(evaluation(present)), now: T0 }).write;
+    const status = decide({ check, history: new Map(), server: answered(evaluation(present)), now: T0 }).write;
     expect(new Set(status.outages?.map(({ subjects }) => subjects[0])).size).toBe(100);
     expect(status.outages?.at(-1)?.subjects).toEqual(['ip…0-1-94 <-> ip…-1-194']);
   });
@@ -92,10 +92,53 @@ describe('the size of a status', () => {
   it('does not shorten what has room', () => {
     const status = decide({
       check: checkWith(undefined),
-      sightings: new Map(),
+      history: new Map(),
       server: answered(evaluation([finding()])),
       now: T0,
     }).write;
     expect(fit(status)).toEqual(status);
+  });
+});
+
+const LONG = 'gke-production-europe-west1-default-pool-0a1b2c3d-x7k2';
+const DOMAIN = '.eu-west-1.compute.internal';
+const aws = (n: number): string => `ip-10-0-1-${n}${DOMAIN}`;
+
+describe('a name', () => {
+  it('loses its middle, so that the end that differs stays', () => {
+    expect(shortName(LONG, 24)).toMatch(/^gke-pro….*x7k2$/);
+    expect(shortName(LONG, 24)).toHaveLength(24);
+    expect(shortName('node1', 24)).toBe('node1');
+  });
+
+  it('of a link keeps both ends', () => {
+    expect(shortName(`${LONG} -> ${LONG}b`, 40)).toMatch(/x7k2 -> gke.*x7k2b$/);
+    expect(shortName(`${LONG} <-> ${LONG}`, 40).length).toBeLessThanOrEqual(40);
+  });
+
+  it('loses the domain that all names share first, also at both ends of a link', () => {
+    expect(shortName(aws(23), 24, DOMAIN)).toBe('ip-10-0-1-23');
+    expect(shortName(`${aws(23)} <-> ${aws(24)}`, 32, DOMAIN)).toBe('ip-10-0-1-23 <-> ip-10-0-1-24');
+    expect(shortName(aws(23), 80, DOMAIN)).toBe(aws(23));
+  });
+});
+
+describe('a domain', () => {
+  it('is shared by all names that have one', () => {
+    expect(sharedDomain([aws(1), aws(2), 'zone-a'])).toBe(DOMAIN);
+    expect(sharedDomain([aws(1), 'ip-10-0-1-1.ec2.internal'])).toBeUndefined();
+    expect(sharedDomain(['node1'])).toBeUndefined();
+  });
+});
+
+describe('subjects', () => {
+  it('are counted where they are left out, also when they are shortened twice', () => {
+    const once = shortSubjects([LONG, 'b', 'c', 'd'], 3, 40);
+    expect(once).toEqual([expect.any(String), 'b', 'c', 'and 1 more']);
+    expect(shortSubjects(once, 1, 16)).toEqual([expect.any(String), 'and 3 more']);
+  });
+
+  it('name both ends of a link', () => {
+    expect([namesIn('a -> b'), namesIn('a <-> b'), namesIn('a')]).toEqual([['a', 'b'], ['a', 'b'], ['a']]);
   });
 });

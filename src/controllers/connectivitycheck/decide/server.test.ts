@@ -50,7 +50,7 @@ describe('a server that does not answer', () => {
     const status = last([HEALTHY]).write;
     const of = (silentMs: number) => {
       const check = { ...checkWith(status), spec: { interval } };
-      return decide({ check, server: silent(9, silentMs, evaluation()), sightings: new Map(), now: T0 });
+      return decide({ check, server: silent(9, silentMs, evaluation()), history: new Map(), now: T0 });
     };
     expect(of(limitMs - 1).status.summary).toBeUndefined();
     expect(of(limitMs - 1).requeueAfterMs).toBe(1);
@@ -137,7 +137,7 @@ describe('a restart of the operator', () => {
   ])('changes nothing while the server %s and was not asked, nor after the first failed asks', (_what, views) => {
     const before = last(views).write;
     for (const again of [NOT_ASKED, silent(1, 0)]) {
-      const { write } = decide({ check: checkWith(before), server: again, sightings: new Map(), now: T0 + 60_000 });
+      const { write } = decide({ check: checkWith(before), server: again, history: new Map(), now: T0 + 60_000 });
       expect(write).toEqual(before);
     }
   });
@@ -147,7 +147,7 @@ describe('a restart of the operator', () => {
     const { status } = decide({
       check: checkWith(before.write),
       server: silent(2, 3_000),
-      sightings: new Map(),
+      history: new Map(),
       now: T0 + 60_000,
     });
     expect(status.conditions?.map(({ type, status: is, reason }) => [type, is, reason])).toEqual(

@@ -1,6 +1,6 @@
 import type { ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
-import type { Sightings } from '../decide/findings/sightings.ts';
+import type { FindingHistory } from '../model/findingHistory.ts';
 import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
 
 /** Why the server gave no answer. */
@@ -39,7 +39,7 @@ export interface Observation {
   readonly check: ConnectivityCheck;
   readonly server: ServerView;
   /** Degraded findings of the last evaluations. */
-  readonly sightings: Sightings;
+  readonly history: FindingHistory;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Milliseconds since this process last wrote the status; undefined if it has not. */

@@ -1,14 +1,13 @@
 import { Agent, request } from 'undici';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
-import { EVALUATIONS_PATH, type Evaluations } from '../../../connectivity/protocol/evaluation.ts';
+import { EVALUATIONS_PATH, readEvaluations, type Evaluations } from '../../../connectivity/protocol/evaluation.ts';
 import { WatchedFile } from '../../../prometheus/endpoint.ts';
 import { systemClock } from '../../../runtime/process/clock.ts';
 import { NameLookup } from '../../../runtime/process/nameLookup.ts';
-import { readEvaluations } from './answer.ts';
 import type { ServerFailure } from './observation.ts';
 
 /** Time from the request to the end of the answer, ms. */
-export const ASK_DEADLINE_MS = 3_000;
+const ASK_DEADLINE_MS = 3_000;
 /** How long a new connection waits for the DNS before it uses the addresses that were last known, ms. */
 const LOOKUP_MS = 1_000;
 /** Largest answer. An evaluation is bounded to about 16 KiB, so 250 checks fit. */

@@ -3,7 +3,7 @@ import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
 import { decide, type Decision } from '../decide/decide.ts';
-import { sightingsOf, type Sightings } from '../decide/findings/sightings.ts';
+import { findingHistoryOf, type FindingHistory } from '../model/findingHistory.ts';
 import type { ServerView } from '../observe/observation.ts';
 
 export const T0 = Date.parse('2026-01-01T00:00:00Z');
@@ -54,11 +54,11 @@ export function checkWith(status: ConnectivityCheckStatus | undefined, generatio
 /** Decides one view of the server after the other, each `stepMs` later, from the status that was written before. */
 export function story(views: readonly ServerView[], stepMs = 5_000): Decision[] {
   let status: ConnectivityCheckStatus | undefined;
-  let sightings: Sightings = new Map();
+  let history: FindingHistory = new Map();
   return views.map((server, step) => {
     const atMs = step * stepMs;
-    if (server.evaluation !== undefined) sightings = sightingsOf(sightings, server.evaluation.findings, atMs);
-    const decision = decide({ check: checkWith(status), server, sightings, now: T0 + atMs });
+    if (server.evaluation !== undefined) history = findingHistoryOf(history, server.evaluation.findings, atMs);
+    const decision = decide({ check: checkWith(status), server, history, now: T0 + atMs });
     status = decision.write;
     return decision;
   });

@@ -9,9 +9,10 @@ import type {
 import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
 import { metaTime, type Condition, type PlannedEvent, cut } from '../../../runtime/controller/conditions.ts';
 import { DEFAULT_TTL, longestTtl, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { valueText, type GateResult } from '../../../weights/ramp/gate.ts';
 import {
+  valueText,
   withNextStep,
+  type GateResult,
   type RampScene,
   type RampSettings,
   type RampState,

@@ -19,8 +19,7 @@ import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView, ZoneView } from '../observe/observation.ts';
 import { zonesState } from './zones.ts';
-import { acceptedState } from './accepted.ts';
-import { explained } from './hosts.ts';
+import { acceptedState, explained } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
 /** The result of a reconcile. */

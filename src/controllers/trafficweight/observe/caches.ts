@@ -6,21 +6,27 @@ import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/
 import { ownerOf } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { GATEWAYS, HTTP_ROUTES } from '../../../weights/gateway/gatewayApi.ts';
-import type { WeightContext } from '../context.ts';
-import { identityOfEndpoint, toCachedEndpoint } from './cachedEndpoint.ts';
-import { costOfIngress, identityOfIngress, servicesOf, toCachedIngress, type CachedIngress } from './cachedIngress.ts';
+import type { ControllerContext } from '../../contract/context.ts';
 import {
+  costOfIngress,
   costOfRoute,
+  identityOfEndpoint,
   identityOfGateway,
+  identityOfIngress,
   identityOfRoute,
+  servicesOf,
   servicesOfRoute,
+  toCachedEndpoint,
   toCachedGateway,
+  toCachedIngress,
   toCachedRoute,
+  trimmed,
+  trimSlice,
   type CachedGateway,
+  type CachedIngress,
   type CachedRoute,
-} from './cachedRoute.ts';
-import { trimSlice, type ReadySlice } from './readySlice.ts';
-import { trimmed } from './trimmed.ts';
+  type ReadySlice,
+} from './cachedObjects.ts';
 
 export const BY_SERVICE = 'service';
 export const BY_OWNER = 'owner';
@@ -59,7 +65,7 @@ export interface CacheOptions {
  * keep their bodies only within a memory budget for each namespace.
  */
 export function createCaches(
-  { transport, logger, metrics }: WeightContext,
+  { transport, logger, metrics }: Pick<ControllerContext, 'transport' | 'logger' | 'metrics'>,
   { withNamespaces, withRoutes, target }: CacheOptions,
 ): Caches {
   const common = { transport, logger, metrics: metrics.reflector };

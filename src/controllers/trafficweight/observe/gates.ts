@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { messageOf } from '../../../weights/backend/backend.ts';
 import type { AskPrometheus } from '../../../weights/backend/prometheus.ts';
-import { judge, type GateResult } from '../../../weights/ramp/gate.ts';
+import { judge, type GateResult } from '../../../weights/ramp/ramp.ts';
 
 /** A gate without data is queried again after this time, ms, as often as a backend: not in each reconcile, since each change in the cluster is one. */
 export const ASK_AGAIN_MS = 20_000;

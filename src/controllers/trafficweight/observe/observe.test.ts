@@ -6,7 +6,7 @@ import { INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
-import type { WeightContext } from '../context.ts';
+import type { ControllerContext } from '../../contract/context.ts';
 import { createCaches } from './caches.ts';
 import { observe } from './observe.ts';
 
@@ -22,7 +22,7 @@ it('does not know the labels of a namespace that has more than 64 KiB of them, a
     transport: watchesOf(api, [NAMESPACES, INGRESSES]),
     logger: createLogger('silent'),
     metrics: {},
-  } as unknown as WeightContext;
+  } as unknown as ControllerContext;
   const caches = createCaches(context, { withNamespaces: true, withRoutes: false });
   const stop = new AbortController();
   const informers = [caches.namespaces!, caches.ingresses];

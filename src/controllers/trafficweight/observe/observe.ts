@@ -6,11 +6,11 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { ownEndpointOf, ownerOf } from '../../../weights/plan/plan.ts';
 import { MOST_HOSTS } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import type { WeightObjects } from '../objects/weightObjects.ts';
+import type { WeightObjects } from '../weightObjects.ts';
 import type { NamespaceSelector } from '../../../weights/gateway/gatewayApi.ts';
 import { isKnown, sourceOfRoute } from '../../../weights/records/httpRoute.ts';
 import { endpointKeyOf, type SourceRef } from '../../../weights/records/source.ts';
-import type { CachedIngress } from './cachedIngress.ts';
+import type { CachedIngress } from './cachedObjects.ts';
 import { BY_OWNER, BY_SERVICE, type Caches, type GatewayCaches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
 

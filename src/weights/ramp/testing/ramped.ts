@@ -1,5 +1,4 @@
-import type { GateResult } from '../gate.ts';
-import { ASK_GATE, nextStep, withNextStep, type RampSettings, type RampState } from '../ramp.ts';
+import { ASK_GATE, nextStep, withNextStep, type GateResult, type RampSettings, type RampState } from '../ramp.ts';
 
 export const INTERVAL_MS = 120_000;
 export const SETTINGS: RampSettings = {

@@ -4,8 +4,7 @@ import type { AgentState } from '../../reports/reports.ts';
 import type { StoreBackend } from '../reportStore.ts';
 import { keptSeconds } from '../storeWrites.ts';
 import { agentValue, readAgentValue } from './agentValue.ts';
-import type { EtcdClient } from './etcdClient.ts';
-import { EtcdError } from './etcdError.ts';
+import { EtcdError, type EtcdClient } from './etcdClient.ts';
 
 interface EtcdStoreOptions {
   readonly client: Pick<EtcdClient, 'call'>;

@@ -1,14 +1,20 @@
-import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../../api/connectivitycheck/connectivityCheck.ts';
-import { SERVER_SUBJECTS, type Finding } from '../../../../api/connectivitycheck/finding.ts';
+import {
+  FINDING_CLASSES,
+  SERVER_SUBJECTS,
+  type Finding,
+  type FindingClass,
+} from '../../../../api/connectivitycheck/finding.ts';
+import { MOST_FINDINGS, type Evaluation } from '../../../../connectivity/protocol/evaluation.ts';
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
+import { faultId, isIntermittent, isSameFault, type Fault, type FindingHistory } from '../../model/findingHistory.ts';
 import type { Observation, ServerFailure } from '../../observe/observation.ts';
-import { faultId, isSameFault, type Fault } from './fault.ts';
 import type { Known } from '../known.ts';
-import { findingsThatLast } from './lasting.ts';
+import { namesIn } from '../fit.ts';
 import { continuedOutage, type Findings } from './outages.ts';
 
 /** Returns the finding that the server does not answer, the only finding that the operator makes and not the server. */
-export function serverFinding({ message }: ServerFailure): Finding {
+function serverFinding({ message }: ServerFailure): Finding {
   return {
     class: 'Server',
     subjects: [SERVER_SUBJECTS.answers],
@@ -27,7 +33,7 @@ export function serverFinding({ message }: ServerFailure): Finding {
 export function findingsOf(
   known: Known,
   before: ConnectivityCheckStatus,
-  { now, sightings }: Pick<Observation, 'now' | 'sightings'>,
+  { now, history }: Pick<Observation, 'now' | 'history'>,
 ): Findings {
   const was = before.findings ?? [];
   const omitted = before.omittedFindings ?? 0;
@@ -38,7 +44,7 @@ export function findingsOf(
   };
   switch (known.kind) {
     case 'Evaluated': {
-      const { list, omitted: beyond } = findingsThatLast(known.evaluation, was, sightings);
+      const { list, omitted: beyond } = findingsThatLast(known.evaluation, was, history);
       return { list: list.map(present), omitted: beyond };
     }
     case 'ServerDown': {
@@ -64,4 +70,68 @@ function isServerFinding({ class: one, subjects }: Finding): boolean {
 function sinceOf(finding: Finding, { findings = [], outages = [] }: ConnectivityCheckStatus, now: number) {
   const listed = findings.find((other) => isSameFault(finding, other));
   return listed?.since ?? continuedOutage(finding, outages, now)?.start;
+}
+
+/**
+ * Returns the findings of an evaluation, and the findings of the status that last although the evaluation lacks them.
+ *
+ * | evaluation    | status                                         | finding                                   |
+ * | ------------- | ---------------------------------------------- | ----------------------------------------- |
+ * | has it        | has it                                         | present                                   |
+ * | has it        | lacks it; it is a Degraded part of a finding that lasts | none: that finding explains it   |
+ * | has it        | lacks it otherwise                             | present                                   |
+ * | in `lasting`  | has it                                         | lasts: the kubelet of the node is silent  |
+ * | lacks it      | has it, intermittent, and no node is left out  | lasts                                     |
+ * | lacks it      | has it otherwise                               | none                                      |
+ *
+ * Loss close to the threshold is above it in some reports and below it in others, on one plane or on both. Without this,
+ * ten nodes with such loss would cause hundreds of events an hour, and push all other outages out of the list.
+ *
+ * @returns at most MOST_FINDINGS, and the number of the others
+ */
+function findingsThatLast(
+  { findings, omittedFindings, lasting = [], excluded }: Evaluation,
+  was: readonly StatusFinding[],
+  history: FindingHistory,
+): { list: readonly Finding[]; omitted: number } {
+  const leftOut = new Set(excluded.map(({ node }) => node));
+  const held = was.flatMap((finding): Finding[] => {
+    if (isIn(finding, findings)) return [];
+    const measured = lasting.find((other) => isSameFault(finding, other));
+    if (measured !== undefined) return [measured];
+    const isChecked = !namesOf(finding).some((name) => leftOut.has(name));
+    return isChecked && isIntermittent(finding, history) ? [finding] : [];
+  });
+  if (held.length === 0) return { list: findings, omitted: omittedFindings };
+  const found = findings.filter((finding) => isIn(finding, was) || !held.some((other) => isPartOf(finding, other)));
+  const list = [...found, ...held].sort(inOrder);
+  return { list: list.slice(0, MOST_FINDINGS), omitted: omittedFindings + Math.max(0, list.length - MOST_FINDINGS) };
+}
+
+const PARTS: Partial<Record<FindingClass, readonly FindingClass[]>> = {
+  Node: ['PodNetwork', 'HostNetwork', 'Link'],
+  PodNetwork: ['Link'],
+  HostNetwork: ['Link'],
+};
+
+/** Whether a finding is Degraded, and about a part of the network that `whole` is about. */
+function isPartOf(finding: Finding, whole: Finding): boolean {
+  if (finding.severity !== 'Degraded' || PARTS[whole.class]?.includes(finding.class) !== true) return false;
+  const names = namesOf(finding);
+  return whole.subjects.some((subject) => names.includes(subject));
+}
+
+function namesOf({ subjects }: Finding): string[] {
+  return subjects.flatMap(namesIn);
+}
+
+function isIn(finding: Finding, list: readonly Finding[]): boolean {
+  return list.some((other) => isSameFault(finding, other));
+}
+
+/** The order of the server: Failed ones first, then by class and subjects. */
+function inOrder(a: Finding, b: Finding): number {
+  const severity = Number(a.severity === 'Degraded') - Number(b.severity === 'Degraded');
+  const order = FINDING_CLASSES.indexOf(a.class) - FINDING_CLASSES.indexOf(b.class);
+  return severity || order || (a.subjects.join() < b.subjects.join() ? -1 : 1);
 }

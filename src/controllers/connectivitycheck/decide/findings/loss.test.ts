@@ -8,7 +8,7 @@ import { MOST_FINDINGS } from '../../../../connectivity/protocol/evaluation.ts';
 import { sampleSize } from '../../../../runtime/testing/sampleSize.ts';
 import { answered, checkWith, evaluation, T0 } from '../../testing/scenes.ts';
 import { decide } from '../decide.ts';
-import { sightingsOf, type Sightings } from './sightings.ts';
+import { findingHistoryOf, type FindingHistory } from '../../model/findingHistory.ts';
 
 /** 10 % of the echoes are lost, which is the threshold, both ways together. */
 const LOSS = 1 - Math.sqrt(0.9);
@@ -24,18 +24,18 @@ const MOST = { events: sampleSize({ quick: 150, full: 400 }), outages: sampleSiz
 it(`${MINUTES} minutes of loss close to the threshold at 10 of 30 nodes are at most ${MOST.events} events and ${MOST.outages} outages`, () => {
   const random = seeded(5);
   let status: ConnectivityCheckStatus | undefined;
-  let sightings: Sightings = new Map();
+  let history: FindingHistory = new Map();
   let writtenAt: number | undefined;
   let count = 0;
   const outages = new Set<string>();
   for (let atMs = 0; atMs < MINUTES * 60_000; atMs += INTERVAL_MS) {
     const view = simulate(clusterOf(30), LOSSY, random);
     const { findings } = localise({ ...view, thresholds: { lossPercent: 10 } });
-    sightings = sightingsOf(sightings, findings, atMs);
+    history = findingHistoryOf(history, findings, atMs);
     const omittedFindings = Math.max(0, findings.length - MOST_FINDINGS);
     const server = answered({ ...evaluation(findings.slice(0, MOST_FINDINGS)), omittedFindings });
     const writtenAgoMs = writtenAt === undefined ? undefined : atMs - writtenAt;
-    const { write, events } = decide({ check: checkWith(status), server, sightings, now: T0 + atMs, writtenAgoMs });
+    const { write, events } = decide({ check: checkWith(status), server, history, now: T0 + atMs, writtenAgoMs });
     if (write !== status) writtenAt = atMs;
     status = write;
     count += events.length;

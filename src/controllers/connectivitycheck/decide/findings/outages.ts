@@ -6,8 +6,7 @@ import type {
 } from '../../../../api/connectivitycheck/connectivityCheck.ts';
 import { MOST_OUTAGES } from '../../../../api/connectivitycheck/schema.ts';
 import type { Finding } from '../../../../api/connectivitycheck/finding.ts';
-import { isSameFault, type Fault } from './fault.ts';
-import { BACK_WITHIN_MS } from './sightings.ts';
+import { BACK_WITHIN_MS, isSameFault, type Fault } from '../../model/findingHistory.ts';
 
 /** The present findings. */
 export interface Findings {
@@ -18,7 +17,7 @@ export interface Findings {
 }
 
 /** A Failed finding that comes back within this time continues its outage, so that a flapping one does not fill the list: ms. */
-export const CONTINUES_WITHIN_MS = 60_000;
+const CONTINUES_WITHIN_MS = 60_000;
 
 /**
  * Returns the outages, newest first.

@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { localise } from '../../localise/localise.ts';
+import { finished } from '../../localise/steps.ts';
+import { seeded } from '../../localise/testing/random.ts';
+import { clusterOf } from '../../localise/testing/simCluster.ts';
+import { simulate } from '../../localise/testing/simulate.ts';
+import type { AgentView, ClusterView, NodeView } from '../../localise/view.ts';
+import type { RefusedUrl } from '../../protocol/measurement.ts';
+import { countsOf, lastingFindings } from './evaluate.ts';
+import { INTERVAL_SECONDS, podOf, Scene } from './testing/scene.ts';
+
+const PAIRS = { observedPairs: 12, affectedPairs: 1 };
+
+function agent(node: string, state: AgentView['state'], pod = `pod-${node}`): AgentView {
+  return { node, plane: 'Pod', pod, state, peers: [], targets: [], heard: [] };
+}
+
+it('counts no missing agent of a node that is left out, and those that report', () => {
+  const nodes: NodeView[] = [
+    { name: 'n1' },
+    { name: 'n2', excluded: 'NotReady' },
+    { name: 'n3', excluded: 'Unreachable' },
+    { name: 'n4', excluded: 'Joining' },
+  ];
+  const agents = [agent('n1', 'Reporting'), agent('n2', 'Silent'), agent('n3', 'Silent'), agent('n4', 'Reporting')];
+  expect(countsOf({ nodes, agents }, PAIRS, () => true)).toEqual({
+    ...{ nodes: 4, excludedNodes: 3, agents: 2, reportingAgents: 2, anonymousAgents: 0 },
+    ...PAIRS,
+  });
+});
+
+it('expects agents that report, are silent or broken, and none that starts or is gone', () => {
+  const agents = (['Reporting', 'Silent', 'Broken', 'Starting', 'Absent', 'Reporting'] as const).map((state, n) =>
+    agent('n1', state, `pod${n}`),
+  );
+  const counts = countsOf({ nodes: [{ name: 'n1' }], agents }, PAIRS, ({ pod }) => pod === 'pod0');
+  expect(counts).toMatchObject({ agents: 4, reportingAgents: 2, anonymousAgents: 1 });
+});
+
+describe('the findings that last', () => {
+  const CLUSTER = clusterOf(5);
+
+  /** node3 is cut off, and left out. */
+  function viewWith(excluded: NodeView['excluded']): ClusterView {
+    const nodes = CLUSTER.nodes.map((node) =>
+      node.name === 'node3' && excluded !== undefined ? { ...node, excluded } : node,
+    );
+    return { ...simulate(CLUSTER, [{ at: 'node', node: 'node3', does: 'cut' }], seeded(7)), nodes };
+  }
+
+  it('has the finding of a node that is cut off, after its kubelet became silent by that', () => {
+    const view = viewWith('Unreachable');
+    expect(localise(view).findings).toEqual([]);
+    const findings = finished(lastingFindings(view))?.map(({ class: one, subjects }) => `${one} ${subjects.join()}`);
+    expect(findings).toEqual(['Node node3']);
+  });
+
+  it.each(['NotReady', 'Cordoned', 'Joining', 'Leaving', undefined] as const)(
+    'is the same as the findings with a node that is left out as %s',
+    (excluded) => {
+      expect(finished(lastingFindings(viewWith(excluded)))).toBeUndefined();
+    },
+  );
+
+  it('leaves out nodes for another reason also if another node has a silent kubelet', () => {
+    const view = viewWith('NotReady');
+    const nodes = view.nodes.map((node) =>
+      node.name === 'node5' ? { ...node, excluded: 'Unreachable' as const } : node,
+    );
+    expect(finished(lastingFindings({ ...view, nodes }))).toEqual([]);
+  });
+});
+
+describe('the URLs of a check', () => {
+  const [A, B] = ['http://a.example/', 'http://b.example/'] as const;
+  const OF_A: RefusedUrl = { url: A, address: '169.254.169.254', reason: 'LinkLocal' };
+  const OF_B: RefusedUrl = { url: B, address: '127.0.0.1', reason: 'Loopback' };
+  let scene: Scene;
+
+  beforeEach(() => {
+    scene = new Scene(['n1', 'n2']);
+    const spec = (urls: string[]) => ({ interval: '15s', planes: ['Pod' as const], probes: { urls } });
+    scene.checks.objects = [
+      { metadata: { name: 'all', generation: 1 }, spec: spec([B, A]) },
+      { metadata: { name: 'other', generation: 1 }, spec: spec([]) },
+    ];
+  });
+
+  /** The agent of a node reports what it refused. @param nodename the node that the report names */
+  function report(node: string, refused: readonly RefusedUrl[], nodename = node): void {
+    const one = { podname: podOf(node), nodename, report_interval: INTERVAL_SECONDS };
+    scene.reports.accept(one);
+    scene.measurements.accept(one, { ...scene.measurement(node), refused });
+  }
+
+  describe('URLs that agents refuse', () => {
+    it('are in the evaluation of the check that has them, in its order, and are no finding', async () => {
+      report('n1', [OF_A, OF_B, { ...OF_A, url: 'http://made-up.example/' }]);
+      report('n2', [{ ...OF_A, address: '169.254.169.253' }, OF_A]);
+      const { all, other } = await scene.connectivity.evaluations();
+      expect(all?.refused).toEqual([
+        { ...OF_B, agents: 1 },
+        { ...OF_A, agents: 2 },
+      ]);
+      expect([all?.findings, all?.counts.affectedPairs]).toEqual([[], 0]);
+      expect(other).not.toHaveProperty('refused');
+    });
+
+    it('come from current reports of the agent of the node', async () => {
+      report('n1', [OF_A], 'n2');
+      report('n2', [OF_B]);
+      expect((await scene.evaluation())?.refused).toEqual([{ ...OF_B, agents: 1 }]);
+      await scene.clock.advance(INTERVAL_SECONDS * 10_000);
+      report('n1', []);
+      expect(await scene.evaluation()).not.toHaveProperty('refused');
+    });
+  });
+});

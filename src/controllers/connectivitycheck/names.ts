@@ -1,2 +1,0 @@
-/** Field manager of the controller's writes. */
-export const FIELD_MANAGER = 'traffic-operator-connectivitycheck';

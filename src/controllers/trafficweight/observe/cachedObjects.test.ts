@@ -1,0 +1,88 @@
+import type { V1Ingress } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { BodyBudget, isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { isOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { identityOfEndpoint, toCachedEndpoint, toCachedIngress, trimSlice } from './cachedObjects.ts';
+
+const CONTROLLER = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'web', uid: 'u', controller: true };
+const LABELS = { 'traffic.example.com/trafficweight': 'weight', other: 'x' };
+const endpoint = (owner: object): DnsEndpoint => ({
+  metadata: { namespace: 'shop', name: 'web', labels: LABELS, ownerReferences: [{ ...CONTROLLER, ...owner }] },
+  spec: { endpoints: [{ dnsName: 'web.example.org', recordType: 'A', targets: ['198.18.0.1'] }] },
+});
+
+it('a DNSEndpoint of an Ingress is kept', () => {
+  expect(toCachedEndpoint(endpoint({}))).toEqual(endpoint({}));
+});
+
+it.each([[{ kind: 'Service' }], [{ controller: false }]])('of one with the owner %j only its name is kept', (owner) => {
+  const cached = toCachedEndpoint(endpoint(owner));
+  expect(cached).toMatchObject({ metadata: { name: 'web', labels: {} } });
+  expect([cached.spec, sourceUidOf(cached)]).toEqual([undefined, undefined]);
+});
+
+it('beyond the budget it is known of which source and of which TrafficWeight it is', () => {
+  const cached = new BodyBudget(1).keep(endpoint({}), identityOfEndpoint);
+  expect([isWithoutBody(cached), cached.spec]).toEqual([true, undefined]);
+  expect(isOf(cached, { kind: 'Ingress', uid: 'u' })).toBe(true);
+  expect(cached.metadata?.labels).toEqual({ 'traffic.example.com/trafficweight': 'weight' });
+});
+
+describe('an Ingress', () => {
+  const INGRESS: V1Ingress = {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { rules: [{ host: 'web.example.org' }] },
+    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+  };
+  const PENDING: V1Ingress = { ...INGRESS, status: {} };
+
+  it('leads to the load balancer, or to a name instead of it', () => {
+    expect(toCachedIngress(INGRESS).source.targets).toEqual([{ recordType: 'A', targets: ['192.0.2.1'] }]);
+    const named = [{ recordType: 'CNAME', targets: ['devmode'] }];
+    expect(toCachedIngress(INGRESS, 'devmode').source.targets).toEqual(named);
+    expect(toCachedIngress(PENDING, 'devmode').source.targets).toEqual(named);
+  });
+
+  it.each([
+    ['none', {}, {}, undefined],
+    ['the class of its spec', { ingressClassName: 'nginx' }, {}, 'nginx'],
+    ['the class of the annotation, which is older', {}, { 'kubernetes.io/ingress.class': 'traefik' }, 'traefik'],
+    [
+      'the class of its spec, of both',
+      { ingressClassName: 'nginx' },
+      { 'kubernetes.io/ingress.class': 'traefik' },
+      'nginx',
+    ],
+  ])('has as its class %s', (_, spec, annotations, wanted) => {
+    const ingress: V1Ingress = { ...INGRESS, metadata: { ...INGRESS.metadata, annotations }, spec };
+    expect(toCachedIngress(ingress).className).toBe(wanted);
+  });
+});
+
+describe('an EndpointSlice', () => {
+  function slice(endpoints: unknown): KubeObject {
+    const labels = { 'kubernetes.io/service-name': 'web' };
+    return { metadata: { name: 'web-1', namespace: 'shop', resourceVersion: '7', labels }, endpoints } as KubeObject;
+  }
+
+  it.each([
+    ['an endpoint that is ready', [{ conditions: { ready: true } }], true],
+    ['one of two', [{ conditions: { ready: false } }, { conditions: { ready: true } }], true],
+    ['one of unknown readiness', [{ conditions: {} }], true],
+    ['one without conditions', [{}], true],
+    ['one that is not', [{ conditions: { ready: false } }], false],
+    ['no endpoint', [], false],
+    ['a null instead of the list', null, false],
+  ])('with %s', (_, endpoints, isReady) => {
+    expect(trimSlice(slice(endpoints))).toEqual({
+      ...{ metadata: { name: 'web-1', namespace: 'shop', resourceVersion: '7' } },
+      ...{ service: 'shop/web', isReady },
+    });
+  });
+
+  it('of no Service belongs to none', () => {
+    expect(trimSlice({ metadata: { name: 'x', namespace: 'shop' } }).service).toBeUndefined();
+  });
+});

@@ -1,0 +1,148 @@
+import type { V1EndpointSlice, V1Ingress } from '@kubernetes/client-node';
+import { identityOf } from '../../../runtime/cache/bodyBudget.ts';
+import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { gatewayOf, type RouteGateway } from '../../../weights/gateway/gateway.ts';
+import { OWNER_LABEL } from '../../../weights/plan/plan.ts';
+import { sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
+import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import { routeOf, type Route } from '../../../weights/records/httpRoute.ts';
+import { serviceKey, sourceOfIngress, targetsOf, type Source } from '../../../weights/records/source.ts';
+
+/** Bytes that each host and each Service of a source takes in an index, in the plan, and in metrics. */
+const BYTES_OF_NAME = 300;
+
+/** Reduces an object to the fields by which a cache identifies it. */
+export function trimmed({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, resourceVersion } = metadata ?? {};
+  return {
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(kind !== undefined && { kind }),
+    metadata: { name, namespace, resourceVersion },
+  };
+}
+
+/**
+ * Keeps a DNSEndpoint that an Ingress or HTTPRoute controls. Reduces any other to its identity: the operator does not touch
+ * it, whatever it contains.
+ */
+export function toCachedEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
+  return sourceUidOf(endpoint) === undefined ? identityOf(endpoint) : withoutManagedFields(endpoint);
+}
+
+/** Characters of the kind and the uid of a real owner. The API server takes any text. */
+const LONGEST_OWNER = 100;
+
+/** Reduces a DNSEndpoint whose body the cache drops to its identity, its source and its TrafficWeight. */
+export function identityOfEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
+  const { metadata, ...rest } = identityOf(endpoint, [OWNER_LABEL]);
+  const controller = endpoint.metadata?.ownerReferences?.find((owner) => owner.controller === true);
+  const isBounded = controller !== undefined && controller.kind.length + controller.uid.length <= LONGEST_OWNER;
+  const { kind = '', uid = '' } = controller ?? {};
+  const ownerReferences = isBounded ? [{ apiVersion: '', kind, name: '', uid, controller: true }] : [];
+  return { ...rest, metadata: { ...metadata, ownerReferences } };
+}
+
+/** The class of an Ingress before spec.ingressClassName: https://kubernetes.io/docs/concepts/services-networking/ingress/ */
+const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
+
+/** An Ingress as the cache keeps it: parsed once, and not in each reconcile. */
+export interface CachedIngress extends KubeObject {
+  readonly source: Source;
+  /** Undefined without a class. */
+  readonly className: string | undefined;
+}
+
+/** Keeps the fields of an Ingress that its records need. @param target a host name instead of its load balancer */
+export function toCachedIngress(object: KubeObject, target?: string): CachedIngress {
+  const ingress = object as V1Ingress;
+  const source = sourceOfIngress(ingress);
+  const { metadata, spec } = ingress;
+  return {
+    ...trimmed(object),
+    source: target === undefined ? source : { ...source, targets: targetsOf([{ hostname: target }]) },
+    className: spec?.ingressClassName ?? metadata?.annotations?.[CLASS_ANNOTATION],
+  };
+}
+
+/** Reduces an Ingress whose body the cache drops to its identity. */
+export function identityOfIngress(ingress: CachedIngress): CachedIngress {
+  return { ...ingress, source: { ...ingress.source, annotations: {}, hosts: [], targets: [] }, className: undefined };
+}
+
+/** Returns the bytes that the names in an Ingress take besides their text. */
+export function costOfIngress({ source: { hosts } }: CachedIngress): number {
+  return BYTES_OF_NAME * hosts.reduce((names, { services }) => names + 1 + services.length, 0);
+}
+
+/** Returns the Services of all hosts of an Ingress, as `namespace/name`. */
+export function servicesOf({ source: { namespace, hosts } }: CachedIngress): string[] {
+  return hosts.flatMap(({ services }) => services.map((service) => serviceKey(namespace, service)));
+}
+
+/** An HTTPRoute as the cache keeps it. */
+export interface CachedRoute extends KubeObject {
+  readonly route: Route;
+}
+
+/** A Gateway as the cache keeps it. */
+export interface CachedGateway extends KubeObject {
+  readonly gateway: RouteGateway;
+}
+
+/** Keeps the fields of an HTTPRoute that its records need. */
+export function toCachedRoute(object: KubeObject): CachedRoute {
+  return { ...trimmed(object), route: routeOf(object) };
+}
+
+/** Reduces an HTTPRoute whose body the cache drops to its identity. */
+export function identityOfRoute({ route, ...object }: CachedRoute): CachedRoute {
+  const source = { ...route.source, annotations: {} };
+  return { ...object, route: { ...route, source, hostnames: [], services: [], parents: [], gateways: [] } };
+}
+
+/** Keeps the fields of a Gateway that the records of its routes need. */
+export function toCachedGateway(object: KubeObject): CachedGateway {
+  return { ...trimmed(object), gateway: gatewayOf(object) };
+}
+
+/** Returns the bytes that the names in an HTTPRoute take besides their text. */
+export function costOfRoute({ route: { hostnames, services } }: CachedRoute): number {
+  return BYTES_OF_NAME * (hostnames.length + services.length);
+}
+
+/** Reduces a Gateway whose body the cache drops to its identity. */
+export function identityOfGateway(gateway: CachedGateway): CachedGateway {
+  return { ...gateway, gateway: { className: undefined, listeners: [], addresses: [] } };
+}
+
+/** Returns the Services of a route, as `namespace/name`. */
+export function servicesOfRoute({ route: { source, services } }: CachedRoute): string[] {
+  return services.map((service) => serviceKey(source.namespace, service));
+}
+
+const SERVICE_NAME = 'kubernetes.io/service-name';
+
+/** An EndpointSlice as the cache keeps it. */
+export interface ReadySlice extends KubeObject {
+  /** `namespace/name` of its Service; undefined if it belongs to none. */
+  readonly service: string | undefined;
+  /** Whether one of its endpoints is ready. */
+  readonly isReady: boolean;
+}
+
+/**
+ * Keeps the fields of an EndpointSlice that a weight needs. An endpoint of unknown readiness is ready: EndpointConditions.ready in
+ * https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/.
+ */
+export function trimSlice(object: KubeObject): ReadySlice {
+  const { metadata, endpoints } = object as V1EndpointSlice;
+  const { namespace, labels } = metadata ?? {};
+  const service = labels?.[SERVICE_NAME];
+  return {
+    ...trimmed(object),
+    service: service === undefined ? undefined : `${namespace}/${service}`,
+    // The API server may leave out an empty list.
+    isReady: ((endpoints as typeof endpoints | null) ?? []).some(({ conditions }) => conditions?.ready !== false),
+  };
+}
