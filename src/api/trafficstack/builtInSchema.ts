@@ -12,7 +12,7 @@ import {
   LABEL,
   LARGEST_PORT,
 } from './podSchemas.ts';
-import { SERVICE_TYPES } from './terms.ts';
+import { EXTERNAL_KINDS, SERVICE_TYPES } from './terms.ts';
 import { quantityOf } from '../../runtime/apply/quantity.ts';
 import { prometheusDuration } from '../../runtime/process/duration.ts';
 
@@ -50,6 +50,45 @@ const port = (description: string) =>
     .max(LARGEST_PORT)
     .optional()
     .meta({ format: 'int32', description: `${description}, free on every node. Default: the flag of the operator.` });
+
+const EXTERNAL_NAME = {
+  pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+  message: 'must be the name of an object, such as "node-exporter"',
+  longest: 253,
+};
+const URL_OF_SERVER = {
+  pattern: '^https?://[^/?#@ ]+(/[^?# ]*)?$',
+  message:
+    'must be a URL with http or https, without user, query and fragment, such as "http://prometheus.example.org:9090"',
+  longest: 512,
+};
+
+/** Schema of `spec.components[].external`. Which fields a type may have is in specSchema.ts. */
+export const externalSchema = z
+  .object({
+    kind: z
+      .enum(EXTERNAL_KINDS)
+      .optional()
+      .meta({
+        description: `Kind: ${EXTERNAL_KINDS.join(', ')}. Node means a node-exporter on the nodes that no workload runs.`,
+      }),
+    namespace: patternSchema('Namespace of the DaemonSet or Service.', LABEL).optional(),
+    name: patternSchema('Name of the DaemonSet or Service.', EXTERNAL_NAME).optional(),
+    url: patternSchema('URL of a Prometheus, instead of kind, namespace and name.', URL_OF_SERVER).optional(),
+  })
+  .optional()
+  .meta({
+    description:
+      'The object of another owner that the component uses, only with mode External. While it does not exist, the component waits for it. ' +
+      'A NodeExporter has a DaemonSet with namespace and name, or the kind Node alone. A Prometheus has a Service with namespace and name, or a url alone. ' +
+      'Absent: the operator searches, and keeps what it has used, which status.components.uses names.',
+  });
+
+/**
+ * The object of another owner that a built-in component uses: a DaemonSet or Service with its namespace and name, the kind Node alone, or a
+ * URL alone.
+ */
+export type ExternalSpec = NonNullable<z.infer<typeof externalSchema>>;
 
 /** The API server checks only the length: CEL cannot compile a pattern. */
 const ignoredDevices = z

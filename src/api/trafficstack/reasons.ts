@@ -48,6 +48,8 @@ export type StackReason = (typeof StackReason)[keyof typeof StackReason];
 export const StackEvent = {
   /** A user has changed the stack `default`, so that it differs from the flags. */
   FlagsIgnored: 'FlagsIgnored',
+  /** The operator has found the object that a component of the stack `default` uses, and named it in the spec. */
+  ExternalFound: 'ExternalFound',
   /** Another field manager had changed a field that the stack sets. */
   DriftCorrected: 'DriftCorrected',
   /** A component begins to wait: the note names the root cause, the gate, or the object that another owner has to create. */

@@ -68,6 +68,43 @@ it.each<[string, object[], RegExp | undefined]>([
   ],
   ['another owner may have created the node-exporter', [{ type: 'NodeExporter', mode: 'Auto' }], undefined],
   ['another owner may have created the Prometheus', [{ type: 'Prometheus', mode: 'External' }], undefined],
+  ...(
+    [
+      ['NodeExporter', 'External', { kind: 'DaemonSet', namespace: 'monitoring', name: 'a' }, undefined],
+      ['NodeExporter', 'External', { kind: 'Node' }, undefined],
+      ['Prometheus', 'External', { kind: 'Service', namespace: 'monitoring', name: 'a' }, undefined],
+      ['Prometheus', 'External', { url: 'https://prom.example.org/base' }, undefined],
+      ['NodeExporter', 'Auto', { kind: 'Node' }, 'must be absent, unless mode is External'],
+      ['NodeExporter', undefined, { kind: 'Node' }, 'must be absent, unless mode is External'],
+      [
+        'Weights',
+        'External',
+        { kind: 'Service', namespace: 'a', name: 'a' },
+        'and the type is NodeExporter or Prometheus',
+      ],
+      ['NodeExporter', 'External', {}, 'must have the kind DaemonSet with namespace and name, or the kind Node alone'],
+      ['NodeExporter', 'External', { kind: 'DaemonSet', name: 'a' }, 'must have the kind DaemonSet with namespace'],
+      ['NodeExporter', 'External', { kind: 'Node', name: 'a' }, 'or the kind Node alone'],
+      ['NodeExporter', 'External', { url: 'http://a' }, 'must have the kind DaemonSet with namespace'],
+      ['Prometheus', 'External', { kind: 'Service', name: 'a' }, 'must have the kind Service with namespace and name'],
+      ['Prometheus', 'External', { kind: 'Node' }, 'must have the kind Service with namespace and name'],
+      ['Prometheus', 'External', { kind: 'Service', url: 'http://a' }, 'or a url alone'],
+    ] as const
+  ).map(([type, mode, external, message]): [string, object[], RegExp | undefined] => [
+    `external of ${type}, ${mode}: ${JSON.stringify(external)}`,
+    [{ type, mode, external }],
+    message === undefined ? undefined : new RegExp(`^spec\\.components\\.0\\.external is .*${message}`),
+  ]),
+  [
+    'external has a kind that exists',
+    [{ type: 'Prometheus', mode: 'External', external: { kind: 'Pod', namespace: 'a', name: 'a' } }],
+    /external\.kind is "Pod".*DaemonSet.*Service.*Node/,
+  ],
+  [
+    'a URL has no user',
+    [{ type: 'Prometheus', mode: 'External', external: { url: 'http://me:pw@a' } }],
+    /external\.url is "http:\/\/me:pw@a": must be a URL with http or https, without user/,
+  ],
   [
     'a workload with mode External needs no template',
     [{ type: 'Workload', mode: 'External', workload: { kind: 'Deployment', namespace: 'shop' } }],

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import {
   FOREIGN_TYPES,
+  NAMED_TYPES,
+  type ExternalKind,
   SINGLE_TYPES,
   type BuiltInType,
   type ComponentMode,
@@ -14,6 +16,8 @@ import {
   connectivityAgentsSchema,
   connectivityServerSchema,
   dashboardsSchema,
+  externalSchema,
+  type ExternalSpec,
   nodeExporterSchema,
   rulesSchema,
   weightsSchema,
@@ -25,6 +29,8 @@ import { commonSchema, highAvailabilitySchema, LABEL, workloadSchema } from './p
 interface Rule<T> {
   readonly rule: string;
   readonly message: string;
+  /** The field of the value that the message is about. Default: the value. */
+  readonly field?: string;
   readonly holds: (value: T) => boolean;
 }
 
@@ -35,6 +41,7 @@ type Settings =
 type Ruled = Readonly<Partial<Record<Settings, unknown>>> & {
   readonly type: ComponentType;
   readonly mode?: ComponentMode | undefined;
+  readonly external?: ExternalSpec | undefined;
   readonly workload?: { readonly podTemplate?: unknown } | undefined;
 };
 
@@ -64,6 +71,51 @@ const MODE_RULE: Rule<Ruled> = {
   holds: ({ type, mode = 'Managed' }) => FOREIGN_TYPES.includes(type) || mode === 'Managed' || mode === 'Disabled',
 };
 
+const EXTERNAL_RULE: Rule<Ruled> = {
+  field: 'external',
+  rule: `!has(self.external) || (has(self.mode) && self.mode == 'External' && self.type in [${NAMED_TYPES.map((type) => `'${type}'`).join(', ')}])`,
+  message: 'must be absent, unless mode is External and the type is NodeExporter or Prometheus',
+  holds: ({ type, mode, external }) => external === undefined || (mode === 'External' && NAMED_TYPES.includes(type)),
+};
+
+const EXPORTER_RULE: Rule<Ruled> = {
+  field: 'external',
+  rule:
+    "!has(self.external) || self.type != 'NodeExporter' || (has(self.external.kind) && !has(self.external.url) && " +
+    "(self.external.kind == 'DaemonSet' ? has(self.external.namespace) && has(self.external.name) : " +
+    "self.external.kind == 'Node' && !has(self.external.namespace) && !has(self.external.name)))",
+  message: 'must have the kind DaemonSet with namespace and name, or the kind Node alone',
+  holds: ({ type, external }) =>
+    external === undefined ||
+    type !== 'NodeExporter' ||
+    (external.url === undefined && (isOnNodes(external) || isNamed(external, 'DaemonSet'))),
+};
+
+const PROMETHEUS_RULE: Rule<Ruled> = {
+  field: 'external',
+  rule:
+    "!has(self.external) || self.type != 'Prometheus' || (has(self.external.url) ? " +
+    '!has(self.external.kind) && !has(self.external.namespace) && !has(self.external.name) : ' +
+    "has(self.external.kind) && self.external.kind == 'Service' && has(self.external.namespace) && has(self.external.name))",
+  message: 'must have the kind Service with namespace and name, or a url alone',
+  holds: ({ type, external }) =>
+    external === undefined ||
+    type !== 'Prometheus' ||
+    (external.url === undefined ? isNamed(external, 'Service') : isUrlAlone(external)),
+};
+
+function isNamed({ kind, namespace, name }: ExternalSpec, wanted: ExternalKind): boolean {
+  return kind === wanted && namespace !== undefined && name !== undefined;
+}
+
+function isUrlAlone({ kind, namespace, name }: ExternalSpec): boolean {
+  return kind === undefined && namespace === undefined && name === undefined;
+}
+
+function isOnNodes({ kind, namespace, name }: ExternalSpec): boolean {
+  return kind === 'Node' && namespace === undefined && name === undefined;
+}
+
 const WEIGHTS_RULE: Rule<Ruled> = {
   rule: "self.type != 'Weights' || has(self.weights) || (has(self.mode) && self.mode == 'External')",
   message: 'weights is required for the type Weights unless mode is External',
@@ -75,6 +127,9 @@ const COMPONENT_RULES: readonly Rule<Ruled>[] = [
   WORKLOAD_RULE,
   TEMPLATE_RULE,
   MODE_RULE,
+  EXTERNAL_RULE,
+  EXPORTER_RULE,
+  PROMETHEUS_RULE,
   WEIGHTS_RULE,
   settingsRule('nodeExporter', 'NodeExporter'),
   settingsRule('prometheus', 'Prometheus'),
@@ -97,14 +152,21 @@ function onceRule(type: ComponentType): Rule<readonly Pick<Ruled, 'type'>[]> {
 const COMPONENTS_RULES = SINGLE_TYPES.map(onceRule);
 
 /** The rules as the CRD has them. */
-function crdRules(rules: readonly Pick<Rule<never>, 'rule' | 'message'>[]): object {
-  return { 'x-kubernetes-validations': rules.map(({ rule, message }) => ({ rule, message })) };
+function crdRules(rules: readonly Pick<Rule<never>, 'rule' | 'message' | 'field'>[]): object {
+  return {
+    'x-kubernetes-validations': rules.map(({ rule, message, field }) => ({
+      ...{ rule, message },
+      ...(field !== undefined && { fieldPath: `.${field}` }),
+    })),
+  };
 }
 
 /** Checks a value as the CRD does. */
 function checkRules<T>(rules: readonly Rule<T>[]) {
   return (value: T, context: z.core.$RefinementCtx): void => {
-    for (const { holds, message } of rules) if (!holds(value)) context.addIssue({ code: 'custom', message });
+    for (const { holds, message, field } of rules) {
+      if (!holds(value)) context.addIssue({ code: 'custom', message, ...(field !== undefined && { path: [field] }) });
+    }
   };
 }
 
@@ -170,9 +232,10 @@ const component = z
       .meta({
         description:
           'Managed: the stack creates the objects and keeps them. External: another owner creates the workload or TrafficWeight; the stack ' +
-          'waits for it and never writes it. Auto: External if another owner has created it, else Managed. Disabled: the stack deletes the ' +
-          'objects. Default: Managed. The types Workload, NodeExporter, Prometheus and Weights may be External or Auto.',
+          'waits for it and never writes it. Auto: External if another owner has created it, else Managed; in the stack default, the ' +
+          'operator then sets External and external. Disabled: the stack deletes the objects. Default: Managed. The types Workload, NodeExporter, Prometheus and Weights may be External or Auto.',
       }),
+    external: externalSchema,
     dependsOn: z.array(patternSchema('Name of a component.', LABEL)).max(MOST_DEPENDENCIES).optional().meta({
       description:
         'Components of the stack that must be ready before the operator creates or changes an object of this component.',

@@ -45,11 +45,14 @@ const lastDecided = z
 const reference = z.object({ kind: text('Kind.'), namespace: text('Namespace.'), name: text('Name.') });
 
 const uses = reference
-  .extend({ url: text('URL of a Prometheus.').optional() })
+  .extend({
+    url: text('URL of a Prometheus.').optional(),
+    fromSpec: z.boolean().optional().meta({ description: 'True if external of the component names it.' }),
+  })
   .optional()
   .meta({
     description:
-      'The workload or Service of another owner that a built-in component uses. If no workload runs the node-exporter: the first Node that has it.',
+      'The object of another owner that the component uses, also while it does not exist. If no workload runs the node-exporter: the first Node that has it.',
   });
 
 const component = z

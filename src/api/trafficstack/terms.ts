@@ -20,6 +20,8 @@ export type BuiltInType = Exclude<ComponentType, 'Workload'>;
 export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights'];
 /** Types whose objects another owner may create (modes External and Auto). */
 export const FOREIGN_TYPES: readonly ComponentType[] = ['Workload', 'NodeExporter', 'Prometheus', 'Weights'];
+/** Types whose object of another owner is searched, or named by `external`. The others name theirs elsewhere in the spec. */
+export const NAMED_TYPES = FOREIGN_TYPES.filter((type) => !USER_TYPES.includes(type));
 /** Types of which a stack may have only one component. */
 export const SINGLE_TYPES = COMPONENT_TYPES.filter((type) => !USER_TYPES.includes(type));
 
@@ -34,6 +36,10 @@ export const COMPONENT_MODES = [
   'Disabled',
 ] as const;
 export type ComponentMode = (typeof COMPONENT_MODES)[number];
+
+/** Kinds of the objects that `external` can name. */
+export const EXTERNAL_KINDS = ['DaemonSet', 'Service', 'Node'] as const;
+export type ExternalKind = (typeof EXTERNAL_KINDS)[number];
 
 /** States of a component. */
 export const COMPONENT_STATES = [

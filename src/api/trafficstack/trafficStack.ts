@@ -70,7 +70,7 @@ export interface ComponentStatus {
   type: ComponentType;
   /** Set if another owner manages its workload. */
   mode?: 'External';
-  /** The workload or Service of another owner that a built-in component uses, or the first Node with a node-exporter that no workload runs. */
+  /** The object of another owner that the component uses, or the first Node with a node-exporter that no workload runs. */
   uses?: UsedObject;
   state: ComponentState;
   /** CamelCase. */
@@ -136,10 +136,12 @@ export interface InventoryObject {
   name: string;
 }
 
-/** An object of another owner that a component uses. */
+/** An object of another owner that a component uses. With `external.url`, its kind is URL, and its name the host. */
 export interface UsedObject extends InventoryObject {
   /** URL of a Prometheus. */
   url?: string;
+  /** Set if `external` of the component names it. */
+  fromSpec?: true;
 }
 
 export interface TrafficStack extends KubeObject {

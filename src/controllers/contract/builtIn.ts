@@ -34,6 +34,8 @@ export interface StandIn {
    * How far one that matches does what the component is for, as its object shows. Undefined: what matches counts.
    */
   readonly proof?: (live: KubeObject, cluster: ProofContext) => Proof;
+  /** Why one that does not match is of no use, if it is named: a sentence without its subject. Default: it is not what is sought. */
+  readonly mismatch?: string;
   /** Why one that matches is of no use, as its object shows: a sentence without its subject. */
   problem(live: KubeObject, used: ReadonlySet<ComponentType>): string | undefined;
   /** For a Prometheus. Undefined: what matches is of use without being asked. */

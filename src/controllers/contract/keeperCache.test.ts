@@ -27,10 +27,16 @@ function source(state: { synced?: boolean; status?: number; list?: TrafficStack[
 }
 
 describe('what stacks ask of a controller', () => {
-  const BY_DEFAULT = { server: { isOn: undefined, isKept: true, isUndecided: true } };
+  const BY_DEFAULT = { server: { isOn: undefined, isNamed: false, isKept: true, isUndecided: true } };
   it.each<[string, Parameters<typeof source>[0], unknown, boolean, string[]]>([
     ['they are not read yet', { synced: false }, undefined, false, []],
-    ['they are read', { list: [NAMED] }, { server: { isOn: false, isKept: false, isUndecided: false } }, true, []],
+    [
+      'they are read',
+      { list: [NAMED] },
+      { server: { isOn: false, isNamed: false, isKept: false, isUndecided: false } },
+      true,
+      [],
+    ],
     ['they may not be read', { synced: false, status: 403 }, undefined, true, ['Forbidden']],
     ['they may no longer be watched: the cache may be old', { status: 403 }, undefined, true, ['Forbidden']],
     ['their CRD is not installed', { synced: false, status: 404 }, BY_DEFAULT, true, ['CrdMissing']],

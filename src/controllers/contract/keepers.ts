@@ -28,6 +28,8 @@ interface Asked {
   readonly component?: ComponentSpec | undefined;
   /** As the status of a stack says. */
   readonly used?: Used | undefined;
+  /** A stack has the type with the mode External, and names what it uses: the operator may have found it. */
+  readonly isNamed: boolean;
   /** A stack keeps its objects, or has not removed all of them yet, or will have it soon. */
   readonly isKept: boolean;
   /** A stack will have it, and has neither begun to make its own nor said that it uses what somebody else has made. */
@@ -64,12 +66,15 @@ export function keepersOf<G extends string>(
     const modes = asking.flatMap((stack) => modesOf(stack, types[group]));
     const isOn = modes.length === 0 ? undefined : modes.some((mode) => mode !== 'Disabled' && mode !== 'External');
     const used = usedBy(stacks, types[group]);
+    const isNamed = asking
+      .flatMap(componentsIn)
+      .some((each) => each.type === types[group] && each.external !== undefined);
     const willBeKept = isOn ?? byFlags.has(group);
     const isDecided = used !== undefined || stacks.some((stack) => hasOwn(stack, types[group]));
     const isHolder = (stack: TrafficStack): boolean => holdsOneOf(stack, ids);
     const isKept = willBeKept || stacks.some(isHolder);
     const component = [...asking.filter(isHolder), ...asking].flatMap((stack) => ownIn(stack, types[group]))[0];
-    return { isOn, ...(component && { component }), used, isKept, isUndecided: willBeKept && !isDecided };
+    return { isOn, ...(component && { component }), used, isNamed, isKept, isUndecided: willBeKept && !isDecided };
   };
   return Object.fromEntries(groupsIn(types).map((group) => [group, asked(group)])) as Keepers<G>;
 }

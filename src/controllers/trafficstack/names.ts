@@ -1,6 +1,8 @@
 /** Field manager of all objects of a stack. */
 export const FIELD_MANAGER = 'traffic-operator-trafficstack';
-/** Annotation of it: a hash of the spec that the operator has written. Another spec is one that people have changed. */
+/** Field manager of the external objects that the operator names in the spec of the stack `default`. */
+export const DISCOVERY_MANAGER = 'traffic-operator-discovery';
+/** Annotation of the stack `default`: a hash of the spec that the operator has written. Another spec is one that people have changed. */
 export const DEFAULT_STACK_HASH = 'traffic.example.com/default-stack-hash';
 /** Keeps a TrafficStack until its objects are gone. */
 export const FINALIZER = 'traffic.example.com/trafficstack';

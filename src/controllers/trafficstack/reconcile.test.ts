@@ -36,6 +36,7 @@ function scene() {
     listeners: { ask: () => Promise.reject(new Error('it is asked')) },
     probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
     measurable: () => 3,
+    nameFound: () => Promise.resolve(),
     stacks: {} as Dependencies['stacks'],
     statuses: { newest: () => now.stack, write: () => Promise.resolve(true), forget: () => undefined },
     events: { event: () => undefined },

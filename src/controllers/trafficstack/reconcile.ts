@@ -11,10 +11,12 @@ import type { Failure } from '../../runtime/process/problem.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { terminatingConditions } from '../../runtime/controller/conditions.ts';
 import { act, type Writers } from './act/act.ts';
+import type { NameFound } from './act/nameFound.ts';
 import { OF_OTHERS } from './componentEvents.ts';
 import { announce, announceFirst, reportStatus, reportUndecided, type Reporting } from './announce.ts';
 import type { AllowedNamespaces } from './model/allowed.ts';
 import type { Writing } from './decide/failures.ts';
+import { foundExternals } from './decide/foundExternals.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
 import { asDecidedLast, statusOf } from './decide/status.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
@@ -49,6 +51,7 @@ export interface Dependencies extends Reporting {
   readonly strangers: Pick<Strangers, 'look' | 'forget'>;
   readonly probes: Pick<ServerProbes, 'proof'>;
   readonly listeners: Pick<NodeListeners, 'ask'>;
+  readonly nameFound: NameFound;
   readonly measurable: Sources['measurable'];
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write' | 'newest' | 'forget'>;
   readonly metrics: TrafficStackMetrics;
@@ -145,6 +148,7 @@ async function apply(
   // Its time may have passed by now, and the status has to say what has failed.
   const written = withNewestStatus(d, found);
   await reportStatus(d, written, statusOf(written, plan, { failures, open, now: d.clock.now() }));
+  await d.nameFound(found, foundExternals(found, observation.components));
   return nextLook(d, { plan, wanted, strangers, failures, open });
 }
 

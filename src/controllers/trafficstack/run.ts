@@ -18,6 +18,7 @@ import type { RunningController } from '../contract/module.ts';
 import type { Writers } from './act/act.ts';
 import { limitWrites } from './act/limitWrites.ts';
 import { createDefaultStack } from './act/makeDefaultStack.ts';
+import { createFoundNamer } from './act/nameFound.ts';
 import { userStackProblem } from './decide/userStacks.ts';
 import { LabelledEvents } from './labelledEvents.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
@@ -33,7 +34,7 @@ import { countNodesWith, countsNodes, mayChangeCount, mayChangePods } from './ob
 import { PodReader } from './observe/pods.ts';
 import { RecentCalls } from './observe/recentCalls.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
-import { createStrangers } from './observe/strangers/create.ts';
+import { createStrangers } from './observe/strangers/strangers.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
 import { objectsByName, ownTypesOf } from './render/builtIn.ts';
 import { reconcileDefault } from './reconcileDefault.ts';
@@ -84,6 +85,7 @@ export function runStacks(
     probes: new ServerProbes({ clock, nodes: () => nodes.lister.list() }),
     measurable: (placement) => measurableNodes(nodes.lister.list(), placement).length,
     listeners: new NodeListeners({ clock, nodes: () => nodes.lister.list() }),
+    nameFound: createFoundNamer({ client, stacks, events, clock }),
     sightings: new Sightings(clock),
     writers: {
       client: writer,

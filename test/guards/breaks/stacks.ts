@@ -100,13 +100,35 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'A stack goes on using the Prometheus that it used before, if several exist.',
-    file: 'src/controllers/trafficstack/observe/standIn/server.ts',
-    find: 'if (before === undefined) return [];',
-    replace: 'if (before !== null) return [];',
+    file: 'src/controllers/trafficstack/model/choice.ts',
+    find: 'if (external === undefined) return readyRevision === undefined || uses?.fromSpec === true ? undefined : uses;',
+    replace: 'if (external === undefined) return undefined;',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/observe/standIn/server.test.ts',
-      name: 'what was used is used on',
+      path: 'src/controllers/trafficstack/observe/observe.test.ts',
+      name: 'one was used until now',
+    },
+  },
+  {
+    promise: 'What a search has found for the stack default is named in its spec.',
+    file: 'src/controllers/trafficstack/decide/foundExternals.ts',
+    find: 'return uses === undefined ? [] :',
+    replace: 'return uses !== undefined ? [] :',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/foundExternals.test.ts',
+      name: 'what a search has found',
+    },
+  },
+  {
+    promise: 'An external object that the operator has named in the stack default is kept when the flags change.',
+    file: 'src/controllers/trafficstack/render/defaultStack.ts',
+    find: 'spec: withNamedOf(stack.spec, live)',
+    replace: 'spec: stack.spec',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/render/defaultStack.test.ts',
+      name: 'is kept when the flags change other settings',
     },
   },
   {
@@ -167,14 +189,14 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise:
-      'A node-exporter of another owner that is deleted has time to be created again before the operator takes its port.',
-    file: 'src/controllers/trafficstack/model/choice.ts',
-    find: "if (before !== undefined && !isOver) return { do: 'await', candidate: known };",
-    replace: '',
+      'A node-exporter of another owner that is deleted is waited for, so that the operator does not take its port.',
+    file: 'src/controllers/trafficstack/observe/standIn/standIn.ts',
+    find: 'if (live === undefined) return { objects: [missing], external: { sought, named } };',
+    replace: 'if (live === undefined) return { unproven: undefined };',
     test: {
       project: 'unit',
       path: 'src/controllers/trafficstack/external.test.ts',
-      name: 'that is gone has until the deadline',
+      name: 'that is deleted is waited for',
     },
   },
   {

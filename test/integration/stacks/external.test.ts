@@ -70,7 +70,15 @@ it('it is Degraded when somebody deletes it, and what depends on it goes on', as
   expect(writesTo('api')).toHaveLength(since);
 });
 
-it('with Auto, one that is missing is made, and stays the stack’s', async () => {
+it('with Auto, one that was used and is missing is waited for; with Managed, it is made, and stays the stack’s', async () => {
+  await s.change('main', [API, AUTO]);
+  await s.becomes('db', {
+    ...{ reason: 'ExternalMissing', uses: { kind: 'Deployment', ...DB } },
+    message: expect.stringContaining('to have its own deployed, set the mode Managed') as string,
+  });
+  expect(writesTo('db')).toEqual([]);
+  await s.change('main', [API, { ...AUTO, mode: 'Managed' }]);
+  await s.ready();
   await s.change('main', [API, AUTO]);
   await s.ready();
   const db = await s.component('db');

@@ -101,6 +101,21 @@ const WRONG: readonly WrongSpec[] = [
   },
   { why: 'settings are of one type', spec: withComponents(exporter({ prometheus: {} })), message: only('Prometheus') },
   {
+    why: 'external needs the mode External',
+    spec: withComponents(exporter({ mode: 'Auto', external: { kind: 'Node' } })),
+    message: /components\[0\]\.external: Invalid value: .*must be absent, unless mode is External/,
+  },
+  {
+    why: 'external of a NodeExporter is a DaemonSet, or on the nodes',
+    spec: withComponents(exporter({ mode: 'External', external: { url: 'http://a' } })),
+    message: /components\[0\]\.external: Invalid value: .*must have the kind DaemonSet with namespace and name/,
+  },
+  {
+    why: 'external of a Prometheus is a Service, or a URL',
+    spec: withComponents({ name: 'p', type: 'Prometheus', mode: 'External', external: { kind: 'Service', name: 'a' } }),
+    message: /components\[0\]\.external: Invalid value: .*must have the kind Service with namespace and name/,
+  },
+  {
     why: 'settings are of one type',
     spec: withComponents({ ...web, nodeExporter: {} }),
     message: only('NodeExporter'),

@@ -1,14 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
+import type { EventsV1Event, V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { COMPONENT_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
+import type { KubeObject } from '../../../src/runtime/client/resource.ts';
 import {
   CONFIG_MAPS,
   DAEMONSETS,
+  EVENTS,
   NAMESPACES,
   PERSISTENT_VOLUME_CLAIMS,
   SERVICES,
@@ -21,11 +23,11 @@ import { binary } from '../../lab/binaries.ts';
 import { Installation, OPERATOR, PROMETHEUS } from './installation.ts';
 import { NODE, setAddress } from './kubelet.ts';
 import { component, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
-import { installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './theirPrometheus.ts';
+import { createTheirService, installTheirPrometheus, resolvingServices, THEIR_PROMETHEUS } from './theirPrometheus.ts';
 
 /**
  * A monitoring that was there before the operator: a real Prometheus behind a Service, and a node-exporter. What is used when is a table in
- * src/controllers/trafficstack/observe/standIn/standIn.test.ts and decide/present/builtInExternal.test.ts.
+ * src/controllers/trafficstack/observe/standIn/standIn.test.ts, named.test.ts and decide/present/builtInExternal.test.ts.
  */
 const EXPORTER = { namespace: THEIR_PROMETHEUS.namespace, name: 'node-exporter' };
 /** The address of the nodes; pods of the network of pods have another address here. */
@@ -116,6 +118,15 @@ const prometheusWith = (mode: ComponentSpec['mode']): ComponentSpec => ({
   type: 'Prometheus',
   mode,
 });
+/** As the operator names what it has found. */
+const NAMED_EXPORTER: ComponentSpec = { ...exporterWith('External'), external: { kind: 'DaemonSet', ...EXPORTER } };
+const NAMED_PROMETHEUS: ComponentSpec = {
+  ...prometheusWith('External'),
+  external: { kind: 'Service', ...THEIR_PROMETHEUS },
+};
+const MANAGED = { mode: 'Managed', external: undefined } as const;
+/** Writes of what the operator would deploy. */
+const ownObjects = () => ['persistentvolumeclaims', 'deployments', 'daemonsets'].flatMap(writesTo);
 /** Expects the targets of the operator's Prometheus, by node. */
 const areScraped = (wanted: Record<string, string>) =>
   vi.waitFor(async () => {
@@ -127,20 +138,53 @@ const hasNoExporter = () => vi.waitFor(() => expect(i.daemonSet()).rejects.toSat
 const restart = () => resolvingServices(() => i.restartOperator(...FLAGS));
 
 describe('a Prometheus that answers, and an exporter behind a proxy', () => {
-  it('are used by the stack default of a fresh install, despite lookalikes, and none of its own is ever made', async () => {
+  it('are found and named by the stack default of a fresh install, despite lookalikes, and none of its own is ever made', async () => {
+    await vi.waitFor(async () => {
+      const { metadata, spec } = await s.stack('default');
+      expect(spec.components).toMatchObject([NAMED_EXPORTER, NAMED_PROMETHEUS]);
+      expect(metadata?.managedFields?.map(({ manager }) => manager)).toContain('traffic-operator-discovery');
+    }, WAIT);
     await s.ready('default');
-    const modes = (await s.stack('default')).spec.components.map(({ mode }) => mode);
-    expect(modes).toEqual(['Auto', 'Auto']);
-    await becomes('prometheus', { mode: 'External', state: 'Ready', reason: 'Answering' });
+    await becomes('prometheus', { mode: 'External', state: 'Ready', reason: 'Answering', uses: { fromSpec: true } });
     // The operator need not scrape it, since that Prometheus has its series.
     await becomes('node-exporter', {
       ...{ mode: 'External', state: 'Ready', reason: 'AllAvailable', uses: { kind: 'DaemonSet', ...EXPORTER } },
       message: 'uses DaemonSet monitoring/node-exporter: 1 of 1 pods are available',
     });
-    // The namespace of the exporter is made by the same pass that would make the claim.
-    await vi.waitFor(() => expect(writesTo('namespaces')).not.toEqual([]), WAIT);
-    const written = ['persistentvolumeclaims', 'deployments', 'daemonsets'].flatMap(writesTo);
-    expect(written).toEqual([]);
+    await vi.waitFor(async () => {
+      const events = await s.f.client.list<EventsV1Event & KubeObject>(EVENTS, { namespace: 'default' });
+      const notes = events.flatMap(({ reason, note = '' }) => (reason === 'ExternalFound' ? [note] : []));
+      expect(notes.map((note) => note.slice(0, note.indexOf(',')))).toEqual(
+        expect.arrayContaining([
+          'node-exporter uses DaemonSet monitoring/node-exporter',
+          'prometheus uses Service monitoring/prometheus-operated',
+        ]),
+      );
+    }, WAIT);
+    await vi.waitFor(
+      () => expect(writesTo('configmaps').map(({ name }) => name)).toContain('prometheus-targets'),
+      WAIT,
+    );
+    expect(ownObjects()).toEqual([]);
+  });
+
+  it('that are deleted are waited for, although a lookalike is there, and are used again', async () => {
+    await s.f.client.delete(DAEMONSETS, EXPORTER);
+    await s.f.client.delete(SERVICES, THEIR_PROMETHEUS);
+    await becomes('prometheus', {
+      ...{ state: 'Degraded', reason: 'ExternalMissing', uses: { kind: 'Service', ...THEIR_PROMETHEUS } },
+      message: expect.stringMatching(
+        /^Service monitoring\/prometheus-operated does not exist: the operator waits for it/,
+      ) as string,
+    });
+    await becomes('node-exporter', { state: 'Degraded', reason: 'ExternalMissing' });
+    await restart();
+    await installExporter();
+    await createTheirService(s);
+    await becomes('prometheus', { state: 'Ready', reason: 'Answering' });
+    await becomes('node-exporter', { state: 'Ready', reason: 'AllAvailable' });
+    expect((await s.stack('default')).spec.components).toMatchObject([NAMED_EXPORTER, NAMED_PROMETHEUS]);
+    expect(ownObjects()).toEqual([]);
   });
 
   /** The files with the address of the Prometheus. */
@@ -150,11 +194,15 @@ describe('a Prometheus that answers, and an exporter behind a proxy', () => {
   };
   const claim = async () => (await s.f.client.list(PERSISTENT_VOLUME_CLAIMS, { namespace: OPERATOR.namespace }))[0];
 
-  it('files have its address and port, from the first one on', async () => {
+  it('are searched again when a user sets the mode Auto; files have the address and port, from the first one on', async () => {
     const files = { url: '${components.prometheus.addresses[0]}:${components.prometheus.ports.web}' };
     const config = [{ name: 'etc', mountPath: '/etc/web', files }];
     const web = component('web', { dependsOn: ['prometheus'], workload: { config } });
     await change(exporterWith('Auto'), { ...prometheusWith('Auto'), deadline: '5s' }, web);
+    await vi.waitFor(async () => {
+      const [first, second] = (await s.stack('default')).spec.components;
+      expect([first, second]).toMatchObject([NAMED_EXPORTER, NAMED_PROMETHEUS]);
+    }, WAIT);
     await s.ready('default');
     expect((await s.component('prometheus', 'default'))?.uses?.url).toContain('prometheus-operated.monitoring.svc');
     expect(await urls()).toEqual([`prometheus-operated.monitoring.svc:${new URL(s.f.prometheusUrl).port}`]);
@@ -174,13 +222,9 @@ describe('a Prometheus that answers, and an exporter behind a proxy', () => {
     expect(writesTo('deployments').filter(({ name }) => name === PROMETHEUS.name)).toEqual([]);
   });
 
-  it('when it is gone for its deadline, the own one is made, with its claim, and the exporter is of no use, since it needs a token', async () => {
-    await s.f.client.delete(SERVICES, THEIR_PROMETHEUS);
-    await becomes('prometheus', {
-      ...{ state: 'Degraded', reason: 'ExternalMissing', uses: { kind: 'Service', ...THEIR_PROMETHEUS } },
-      message: expect.stringContaining('was used, and is gone: the operator waits 5s for it') as string,
-    });
-    expect(writesTo('deployments').filter(({ name }) => name === PROMETHEUS.name)).toEqual([]);
+  it('with mode Managed the own one is made, with its claim, and the exporter is of no use, since it needs a token', async () => {
+    const [exporterNow, metrics, web] = (await s.stack('default')).spec.components;
+    await change(exporterNow!, { ...metrics!, ...MANAGED }, web!);
     await vi.waitFor(() => i.deployment(), WAIT);
     await vi.waitFor(async () => expect((await claim())?.spec?.resources?.requests).toEqual({ storage: '1Gi' }), WAIT);
     await becomes('node-exporter', {
@@ -194,9 +238,9 @@ describe('a Prometheus that answers, and an exporter behind a proxy', () => {
 
   it.each(['External', 'Disabled'] as const)('with mode %s the own one goes, and its claim stays', async (mode) => {
     const before = (await claim())?.metadata?.uid;
-    await change(exporterWith('Auto'), prometheusWith(mode));
+    await change(NAMED_EXPORTER, prometheusWith(mode));
     await vi.waitFor(() => expect(i.deployment()).rejects.toSatisfy(isNotFound), WAIT);
-    await change(exporterWith('Auto'), prometheusWith('Managed'));
+    await change(NAMED_EXPORTER, prometheusWith('Managed'));
     await vi.waitFor(() => i.deployment(), WAIT);
     expect((await claim())?.metadata).toMatchObject({ uid: before });
     expect(writesTo('persistentvolumeclaims').map(({ verb }) => verb)).not.toContain('delete');
@@ -223,10 +267,12 @@ describe('an exporter that the Prometheus of the operator scrapes', () => {
     expect(writesTo('daemonsets').filter(({ namespace }) => namespace === EXPORTER.namespace)).toEqual([]);
   });
 
-  it('when it is gone, is missed; with Auto, the stack makes its own, and keeps it over a restart', async () => {
+  it('when it is gone, is missed; with Managed, the stack makes its own, and keeps it with Auto and over a restart', async () => {
     await s.f.client.delete(DAEMONSETS, EXPORTER);
     await becomes('node-exporter', { state: 'Degraded', reason: 'ExternalMissing' });
     await areScraped({});
+    await change(exporterWith('Managed'), metrics);
+    await s.ready('default');
     await change(exporterWith('Auto'), metrics);
     await s.ready('default');
     await areScraped({ [NODE]: POD_ADDRESS });

@@ -128,7 +128,7 @@ async function create(spec: TrafficStackSpec): Promise<void> {
 
 describe('an example of docs/stack.md', () => {
   it('exists, for specs and for statuses', () => {
-    expect([SPECS.length, STATUSES.length]).toEqual([12, 2]);
+    expect([SPECS.length, STATUSES.length]).toEqual([13, 2]);
   });
 
   it('is the shop of the sample', () => {

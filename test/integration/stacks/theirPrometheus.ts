@@ -13,8 +13,13 @@ export async function installTheirPrometheus({ f }: StackScene): Promise<void> {
     const answer = await fetch(`${f.prometheusUrl}/api/v1/query?query=node_network_transmit_bytes_total`);
     expect(await answer.text()).toContain('"metric"');
   }, WAIT);
-  const port = Number(new URL(f.prometheusUrl).port);
   await f.client.create(NAMESPACES, { metadata: { name: THEIR_PROMETHEUS.namespace } });
+  await createTheirService({ f });
+}
+
+/** Creates its Service, also again. */
+export async function createTheirService({ f }: Pick<StackScene, 'f'>): Promise<void> {
+  const port = Number(new URL(f.prometheusUrl).port);
   await f.client.create(SERVICES, {
     metadata: { ...THEIR_PROMETHEUS, labels: { 'operated-prometheus': 'true' } },
     spec: { clusterIP: 'None', selector: { app: 'prometheus' }, ports: [{ name: 'web', port }] },

@@ -23,6 +23,7 @@ export const FOREIGN_PROMETHEUS: StandIn = {
   resource: SERVICES,
   sought: 'a Service of prometheus-operator or of the helm chart prometheus',
   matches: (live) => portOf(live) !== undefined,
+  mismatch: `has no port of a Prometheus: it needs the name web, http-web or http, or the number ${STANDARD_PORT}; or set external.url`,
   // The object does not show whether it is usable: the probe does.
   problem: () => undefined,
   probe: {

@@ -173,3 +173,11 @@ describe('the claim of Prometheus', () => {
     expect([...untouchedGroups(undefined)]).toEqual(['claim']);
   });
 });
+
+it.each<[string, Partial<ComponentSpec>, boolean]>([
+  ['named, as a found one is', { mode: 'External', external: { kind: 'Node' } }, true],
+  ['searched', { mode: 'External' }, false],
+])('the namespace of node-exporter is neither made nor deleted while one of another owner is %s', (_, over, isLeft) => {
+  const keepers = keepersOf(KEPT_TYPES, [stack([exporter(over)])], allComponents(OPTIONS), BY_FLAGS);
+  expect(untouchedGroups(keepers).has('exporterNamespace')).toBe(isLeft);
+});

@@ -32,12 +32,16 @@ export function switchedOff(options: MeasurementOptions, keepers?: Keepers<Stack
 
 /**
  * Returns the groups that are neither created nor deleted: the claim, while a stack does not deploy its own Prometheus, or has not decided
- * that yet. A new claim would get a volume for nothing. An existing claim has samples, which the own Prometheus uses again later.
+ * that yet. A new claim would get a volume for nothing. An existing claim has samples, which the own Prometheus uses again later. And the
+ * namespace of node-exporter, while a stack names another node-exporter: it may have what users have put there.
  *
  * @param keepers undefined while they are not known
  */
 export function untouchedGroups(keepers: Keepers<StackGroup> | undefined): ReadonlySet<ComponentGroup> {
   if (keepers === undefined) return new Set(['claim']);
   const { isOn, isUndecided, used } = keepers.prometheus;
-  return new Set(isUndecided || isOn === false || used !== undefined ? ['claim'] : []);
+  return new Set([
+    ...(isUndecided || isOn === false || used !== undefined ? (['claim'] as const) : []),
+    ...(keepers.exporter.isNamed ? (['exporterNamespace'] as const) : []),
+  ]);
 }

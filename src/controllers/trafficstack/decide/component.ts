@@ -7,7 +7,7 @@ import type { AskAgain, Observation, ObservedComponent, ObservedObject } from '.
 import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply } from '../render/objects.ts';
 import { foreignOwnerOf } from './cause/foreignOwner.ts';
-import { isExternal, priorOf, usesOf } from './present/external.ts';
+import { isExternal, priorOf, usesOf, usesOfUser } from './present/external.ts';
 import { deadlineOf, externalState, presentState, wasReady, type Decided } from './present/presentState.ts';
 import { worstOf } from './present/readiness.ts';
 import { figuresOf, versionOf } from './present/workloadFigures.ts';
@@ -134,10 +134,8 @@ function decide(
   const held = objects.find(({ live, heldBy }) => heldBy !== undefined && live !== undefined && isOfStack(live, stack));
   if (isExternal(component, stack)) {
     const present = held === undefined ? externalState(component, stack, past) : heldState(held, around, prior);
-    return {
-      decided: { mode: 'External', ...usesOf(component, prior?.uses), ...present, ...figuresOf(component) },
-      apply: [],
-    };
+    const uses = component.external === undefined ? usesOfUser(component, stack) : usesOf(component, prior?.uses);
+    return { decided: { mode: 'External', ...uses, ...present, ...figuresOf(component) }, apply: [] };
   }
   const foreign = objects.find((each) => !mayApply(each, stack));
   if (foreign !== undefined) {

@@ -1,3 +1,5 @@
+import type { ComponentSpec, ComponentStatus, UsedObject } from '../../../api/trafficstack/trafficStack.ts';
+import { NODES } from '../../../runtime/client/resources.ts';
 import type { Proof } from '../../contract/builtIn.ts';
 
 /** What somebody else has made, and a built-in component may use. */
@@ -11,48 +13,29 @@ export interface Candidate<T> {
 /** What a built-in component with the mode Auto uses. */
 export type Choice<T> =
   | { readonly do: 'use'; readonly candidate: Candidate<T> }
-  /** Its owner has time to bring it back, or to start it. @property candidate undefined: it is gone */
-  | { readonly do: 'await'; readonly candidate: Candidate<T> | undefined }
+  /** It has time to start. */
+  | { readonly do: 'await'; readonly candidate: Candidate<T> }
   /** None of them. @property unproven the first one that is not used */
   | { readonly do: 'none'; readonly unproven: Candidate<T> | undefined };
 
-/** What was used until now. */
-export interface Before<T> {
-  /** Undefined: it is gone. */
-  readonly candidate: Candidate<T> | undefined;
-}
-
 /**
- * Chooses among what was found. Nobody gets into the way of the others by a name that is sorted first, since only what measures most nodes
- * counts. What was used until now, and measures some nodes, is kept: an own one would find its port taken there. What measures none any more is
- * not replaced at once: its owner may be about to create it again, and an own node-exporter would take its port.
+ * Chooses among what a search has found. The first name does not win, since only what measures most nodes counts.
  *
- * | used until now                  | one is proven | one is starting | time is over | choice             |
- * |---------------------------------|---------------|-----------------|--------------|--------------------|
- * | is proven, starting or few      | any           | any             | any          | use it             |
- * | is gone or unproven             | yes           | any             | any          | use the proven one |
- * | is gone or unproven             | no            | any             | no           | await it           |
- * | is gone or unproven, or nothing | no            | any             | yes          | none               |
- * | nothing                         | yes           | any             | any          | use the proven one |
- * | nothing                         | no            | yes             | no           | await that         |
- * | nothing                         | no            | no              | any          | none               |
+ * | one is proven | one is starting | the deadline has passed | choice         |
+ * |---------------|-----------------|-------------------------|----------------|
+ * | yes           | any             | any                     | use the proven |
+ * | no            | yes             | no                      | await it       |
+ * | no            | yes             | yes                     | none           |
+ * | no            | no              | any                     | none           |
  *
  * Of several proven ones, the first without a problem is used, or else the first.
  *
  * @param candidates in their order
- * @param before undefined: nothing was used
  * @param isOver whether the component has waited for as long as its deadline
  */
-export function choose<T>(
-  candidates: readonly Candidate<T>[],
-  before: Before<T> | undefined,
-  isOver: boolean,
-): Choice<T> {
-  const known = before?.candidate;
-  if (known !== undefined && known.proof.is !== 'Unproven') return { do: 'use', candidate: known };
+export function choose<T>(candidates: readonly Candidate<T>[], isOver: boolean): Choice<T> {
   const proven = firstOfUse(candidates.filter(({ proof }) => proof.is === 'Proven'));
   if (proven !== undefined) return { do: 'use', candidate: proven };
-  if (before !== undefined && !isOver) return { do: 'await', candidate: known };
   const starting = candidates.find(({ proof }) => proof.is === 'Starting');
   if (starting !== undefined && !isOver) return { do: 'await', candidate: starting };
   return { do: 'none', unproven: candidates[0] };
@@ -73,4 +56,33 @@ function firstOfUse<T>(candidates: readonly Candidate<T>[]): Candidate<T> | unde
 
 function isOfUse({ problem }: Candidate<unknown>): boolean {
   return problem === undefined;
+}
+
+/** The kind in the status of a Prometheus that the spec names by its URL. */
+export const URL_KIND = 'URL';
+
+/**
+ * Returns the object that a built-in component uses without a search. Undefined: the operator searches.
+ *
+ * | `external` in the spec | the status has `uses` | the component was ready with it | the spec named it | used       |
+ * |------------------------|-----------------------|---------------------------------|-------------------|------------|
+ * | yes                    | any                   | any                             | any               | `external` |
+ * | no                     | yes                   | yes                             | no                | `uses`     |
+ * | no                     | yes                   | yes                             | yes               | a search: the user has removed `external` |
+ * | no                     | yes                   | no                              | any               | a search   |
+ * | no                     | no                    | any                             | any               | a search   |
+ *
+ * @returns with the URL that was used last, so that the address in files is unchanged while a Service does not exist
+ */
+export function namedExternal(
+  { external }: Pick<ComponentSpec, 'external'>,
+  { uses, readyRevision }: Pick<ComponentStatus, 'uses' | 'readyRevision'> = {},
+): UsedObject | undefined {
+  if (external === undefined) return readyRevision === undefined || uses?.fromSpec === true ? undefined : uses;
+  const { kind, namespace = '', url } = external;
+  if (kind === undefined) return { kind: URL_KIND, namespace, name: new URL(url ?? '').host, url, fromSpec: true };
+  const { name = '' } = external;
+  // The status names the first node that answers.
+  const isSame = uses?.kind === kind && (kind === NODES.kind || (uses.namespace === namespace && uses.name === name));
+  return { kind, namespace, name, ...(isSame && uses), fromSpec: true };
 }

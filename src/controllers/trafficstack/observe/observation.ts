@@ -102,21 +102,14 @@ export interface ObservedExternal {
   readonly sought: string;
   /** Why what was found is of no use: a sentence without its subject. */
   readonly problem?: string | undefined;
-  /** Set while its owner has time to bring it back, before the operator makes its own. */
-  readonly awaited?: Awaited;
+  /** Set if only this object is read, since the spec or the status names it. */
+  readonly named?: UsedObject | undefined;
+  /** Set while a found object has time to start, before the operator deploys its own: a message for users. */
+  readonly awaited?: string;
   /** Of a server. */
   readonly asked?: AskedServer;
   /** Of a program on the nodes that no object shows. */
   readonly listening?: ListeningNodes;
-}
-
-/** What was used, and is gone or measures too few nodes; or what begins to measure them. */
-export interface Awaited {
-  /** What was used until now. Undefined: it was never used. */
-  readonly uses?: UsedObject | undefined;
-  readonly isGone: boolean;
-  /** For people. */
-  readonly message: string;
 }
 
 /** On which nodes a program listens. */
@@ -182,7 +175,7 @@ export interface Facts {
   readonly available: ReadonlyMap<string, string>;
   /** State and revision of those that are not being changed. */
   readonly settled: ReadonlyMap<string, string>;
-  /** Those that wait for what somebody else has made, or makes. */
+  /** Those that wait for a found object to start. */
   readonly awaiting: ReadonlyMap<string, string>;
 }
 

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import type { ComponentSpec, ComponentStatus, InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  ComponentSpec,
+  ComponentStatus,
+  InventoryEntry,
+  UsedObject,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { BodyBudget, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
@@ -90,7 +95,7 @@ async function usedWithAuto({ present = [], inventory = [], status }: Before) {
   return component?.external === undefined ? 'its own' : component.objects[0]?.live?.metadata?.name;
 }
 
-const USES = { kind: 'Service', namespace: 'monitoring', name: 'prom', url: 'http://prom' };
+const USES: UsedObject = { kind: 'Service', namespace: 'monitoring', name: 'prom', url: 'http://prom' };
 it.each<[string, Before, string]>([
   ['nothing is there yet', {}, 'other'],
   ['its Deployment was deleted', { present: ['Service'] }, 'its own'],
@@ -104,6 +109,11 @@ it.each<[string, Before, string]>([
     'its own',
   ],
   ['one was used until now', { status: { uses: USES, readyRevision: REVISION } }, 'prom'],
+  [
+    'one was named by the spec until now',
+    { status: { uses: { ...USES, fromSpec: true }, readyRevision: REVISION } },
+    'other',
+  ],
   ['one was named, and has never answered', { status: { uses: USES, state: 'Progressing' } }, 'other'],
 ])('with Auto, the own Prometheus is kept, or another used: %s', async (_, before, is) => {
   expect(await usedWithAuto(before)).toBe(is);

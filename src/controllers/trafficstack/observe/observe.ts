@@ -1,5 +1,11 @@
-import type { ComponentType } from '../../../api/trafficstack/terms.ts';
-import type { InventoryEntry, TrafficStack, UpgradeSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { durationMs } from '../../../api/fieldSchemas.ts';
+import { DEFAULT_DEADLINE, type ComponentType } from '../../../api/trafficstack/terms.ts';
+import type {
+  ComponentSpec,
+  InventoryEntry,
+  TrafficStack,
+  UpgradeSpec,
+} from '../../../api/trafficstack/trafficStack.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
 import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
@@ -14,6 +20,7 @@ import { mayWrite, type AllowedNamespaces } from '../model/allowed.ts';
 import { usesOf } from '../decide/present/external.ts';
 import type { StackPlan } from '../decide/plan.ts';
 import { isMadeBy } from '../decide/removal/madeBy.ts';
+import { namedExternal } from '../model/choice.ts';
 import type { Target } from '../model/target.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { isWorkload, resourceOfKind } from '../render/kinds.ts';
@@ -25,9 +32,8 @@ import { COMPONENT_LABEL } from '../names.ts';
 import { withLostNodes } from './nodes.ts';
 import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
 import { podIndexOf } from './stackPod.ts';
-import type { Sources } from './standIn/found.ts';
+import type { Seeking, Sources } from './standIn/found.ts';
 import { observeStandIn } from './standIn/standIn.ts';
-import { patienceOf } from './standIn/patience.ts';
 import type { NodeListeners } from './listening/nodeListeners.ts';
 import type { ServerProbes } from './serverProbes.ts';
 import type { Look } from './strangers/strangers.ts';
@@ -152,9 +158,8 @@ async function observeComponent(
     own !== undefined &&
     (desiredObjects.some((each) => cachedIn(caches, each) !== undefined) || isInInventory(stack, name));
   const prior = stack.status?.components?.find((each) => each.name === name);
-  // One that has never answered with this spec is not preferred to others.
-  const before = prior?.readyRevision === undefined ? undefined : prior.uses;
-  const seeking = { standIn, mode, own, before, used, now: where.now, ...patienceOf(stack, target.spec, where) };
+  const named = namedExternal(target.spec, prior);
+  const seeking = { standIn, mode, own, named, used, now: where.now, ...patienceOf(stack, target.spec, where) };
   const sources = { strangers, probes, listeners, measurable: where.measurable };
   const found = isOwn ? undefined : await observeStandIn(seeking, sources);
   if (found?.external !== undefined) return { ...target, ...found, pods: [], ...(answer && { answer }) };
@@ -177,6 +182,16 @@ async function observeComponent(
       ? { pods: [], arePodsRead: false }
       : { pods: podsOf(stack, name, workload.namespace, { caches, nodes }) }),
   };
+}
+
+/** How long a component waits for a found object to start, and whether it has waited so long. A new process waits for as long again. */
+function patienceOf(
+  { metadata }: TrafficStack,
+  { name, deadline: patience = DEFAULT_DEADLINE }: ComponentSpec,
+  { sightings, clock }: Pick<Observed, 'sightings' | 'clock'>,
+): Pick<Seeking, 'patience' | 'isOver'> {
+  const since = sightings.of(metadata?.name ?? '').awaiting.get(name)?.at;
+  return { patience, isOver: since !== undefined && clock.monotonic() - since >= durationMs(patience) };
 }
 
 function isInInventory({ status }: TrafficStack, name: string): boolean {

@@ -109,6 +109,35 @@ describe('the settings in the stack default', () => {
   });
 });
 
+describe('an external object that the spec of the stack default names', () => {
+  const searched = (retention: string): BuiltIn =>
+    builtIn('Prometheus', {
+      settings: { prometheus: { retention } },
+      standIn: () => expect.fail('it is not searched here'),
+    });
+  const external = { kind: 'Service', namespace: 'monitoring', name: 'prom' } as const;
+  const named = written([searched('15d')], { mode: 'External', external });
+
+  it('is not a change of a user: nothing is written', () => {
+    expect(planDefaultStack([searched('15d')], [named])).toBeUndefined();
+  });
+
+  it('is kept when the flags change other settings, also the next time', () => {
+    const plan = planDefaultStack([searched('30d')], [named]);
+    const wanted = [
+      { name: 'prometheus', type: 'Prometheus', mode: 'External', external, prometheus: { retention: '30d' } },
+    ];
+    expect(plan).toMatchObject({ do: 'change', stack: { spec: { components: wanted } } });
+    const { stack } = plan as Extract<typeof plan, { do: 'change' }>;
+    expect(planDefaultStack([searched('30d')], [{ ...stack, status: {} }])).toBeUndefined();
+  });
+
+  it('does not hide a change of a user', () => {
+    const changed = written([searched('15d')], { mode: 'External', external, deadline: '1m' });
+    expect(planDefaultStack([searched('30d')], [changed])).toMatchObject({ do: 'leave' });
+  });
+});
+
 it.each<[string, string, object, readonly ComponentSpec[], boolean]>([
   [
     'as it was made',

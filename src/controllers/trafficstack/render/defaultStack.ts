@@ -35,7 +35,8 @@ export type DefaultStackPlan =
  * | is as the operator has written it        | deploy nothing         | deleted |
  * | anything else, also if people changed it | any                    | left    |
  *
- * What it has, it does not give up for another stack, which is refused.
+ * What it has, it does not give up for another stack, which is refused. An external object that its spec names counts as written by the
+ * operator, which found it: it is kept, and the flags go on to decide about the rest.
  */
 export function planDefaultStack(
   builtIns: readonly BuiltIn[],
@@ -49,7 +50,8 @@ export function planDefaultStack(
   if (types.length === 0) return live && { do: 'delete', live };
   const stack = defaultStackOf(types);
   if (live === undefined) return { do: 'create', stack };
-  return hashOf(live.spec) === hashOf(stack.spec) ? undefined : { do: 'change', stack, live };
+  if (hashOf(live.spec) === hashOf(stack.spec)) return undefined;
+  return { do: 'change', stack: { ...stack, spec: withNamedOf(stack.spec, live) }, live };
 }
 
 /** Returns whether a stack has objects, as its status says. */
@@ -79,15 +81,44 @@ function isAsWritten({ metadata, spec }: TrafficStack): boolean {
   return metadata?.annotations?.[DEFAULT_STACK_HASH] === hashOf(spec);
 }
 
+/** The same for a spec whatever external objects it names. */
 function hashOf(spec: TrafficStackSpec): string {
-  return appliedHash({ spec } as KubeObject);
+  const components = componentsIn({ spec }).map((each) =>
+    isNamed(each) ? { ...each, mode: 'Auto', external: undefined } : each,
+  );
+  return appliedHash({ spec: { ...spec, components } } as KubeObject);
 }
 
-/** Whether a stack is the operator's: the stack `default`, if it has made it, and nobody has added a component of their own. */
+/** The spec with the external objects that the live stack names. */
+function withNamedOf(spec: TrafficStackSpec, live: TrafficStack): TrafficStackSpec {
+  const named = componentsIn(live).filter(isNamed);
+  return nameExternals(spec, new Map(named.map(({ name, external }) => [name, external])));
+}
+
+function isNamed({ mode, external }: ComponentSpec): boolean {
+  return mode === 'External' && external !== undefined;
+}
+
+/** @param named what components with the mode Auto use, by the name of the component */
+export function nameExternals(
+  spec: TrafficStackSpec,
+  named: ReadonlyMap<string, ComponentSpec['external']>,
+): TrafficStackSpec {
+  const components = spec.components.map((each): ComponentSpec => {
+    const external = each.mode === 'Auto' ? named.get(each.name) : undefined;
+    return external === undefined ? each : { ...each, mode: 'External', external };
+  });
+  return { ...spec, components };
+}
+
+/** Whether the operator has made the stack: the stack `default`. */
+export function isMadeByOperator({ metadata }: TrafficStack): boolean {
+  return metadata?.name === DEFAULT_STACK && metadata.labels?.[MANAGED_BY] === OPERATOR;
+}
+
+/** Whether a stack is the operator's: it has made it, and nobody has added a component of their own. */
 export function isOfOperator(stack: TrafficStack): boolean {
-  const { metadata } = stack;
-  const isMade = metadata?.name === DEFAULT_STACK && metadata.labels?.[MANAGED_BY] === OPERATOR;
-  return isMade && !typesIn(stack).some((type) => USER_TYPES.includes(type));
+  return isMadeByOperator(stack) && !typesIn(stack).some((type) => USER_TYPES.includes(type));
 }
 
 function typesIn(stack: TrafficStack): ComponentType[] {

@@ -36,13 +36,13 @@ export function revisionOf({ spec, common, availability, dependencies }: Source)
 
 /** That of a built-in component. Another operator may render other objects of the same spec: that is another revision. */
 export function builtInRevisionOf(
-  { name, type, deadline = DEFAULT_DEADLINE, ready }: ComponentSpec,
+  { name, type, deadline = DEFAULT_DEADLINE, ready, external }: ComponentSpec,
   objects: readonly DesiredObject[],
   standIn?: Pick<StandIn, 'sought'>,
 ): string {
   const own = { name, type, deadline, ready, objects: objects.map(({ object }) => object) };
   // With the mode Auto, its own objects say which port is looked for.
-  return textOf(objects.length > 0 ? own : { ...own, sought: standIn?.sought });
+  return textOf(objects.length > 0 ? own : { ...own, sought: standIn?.sought, external });
 }
 
 function textOf(source: object): string {

@@ -194,6 +194,7 @@ export class SimulatedCluster {
       podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
       strangers: this.#strangers,
+      nameFound: () => Promise.resolve(),
       ...this.asks,
       measurable: () => this.measurable,
       stacks: { wrote: () => undefined },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentStatus, TrafficStack } from '../../../../api/trafficstack/trafficStack.ts';
+import type { ComponentStatus, TrafficStack, UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
 import { DAEMONSETS, SERVICES } from '../../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent, ObservedExternal } from '../../observe/observation.ts';
 import { at, NOW, REVISION, stackOf } from '../../testing/stacks.ts';
@@ -49,6 +49,11 @@ const asks = (external: Partial<ObservedExternal> = {}): ObservedComponent => {
   const asked = { url: URL, series: 'series of x' };
   return { ...missing(), objects: [object], external: { sought: 'a Prometheus', asked, ...external } };
 };
+const OF_URL = { kind: 'URL', namespace: '', name: 'prom', url: URL, fromSpec: true } as const;
+const atUrl = (problem?: string): ObservedComponent => ({
+  ...missing(),
+  external: { sought: 'a Prometheus', problem, named: OF_URL, asked: { url: URL, series: 'series of x' } },
+});
 /** Exporters of another owner on so many of three nodes. */
 const listens = (answering: string[], problem?: string): ObservedComponent => ({
   ...missing(),
@@ -57,11 +62,15 @@ const listens = (answering: string[], problem?: string): ObservedComponent => ({
 const onNode = (name: string) => ({ kind: 'Node', namespace: '', name });
 const usedNode = (name: string) => before({ state: 'Ready', readyRevision: REVISION, uses: onNode(name) });
 const DOWN = { problem: `gives no answer at ${URL}: ECONNREFUSED` };
-/** An external object that is used, or begins, and has time to measure the nodes. */
-const awaits = (isGone: boolean, uses?: typeof THEIRS): ObservedComponent => ({
-  ...missing(),
-  external: { sought: SOUGHT, awaited: { isGone, uses, message: 'it is awaited' } },
-});
+/** An external object that has time to start. */
+const awaits = (): ObservedComponent => ({ ...missing(), external: { sought: SOUGHT, awaited: 'it is awaited' } });
+/** A named object that does not exist. */
+const lacks = (named: UsedObject): ObservedComponent => {
+  const { resource, object } = uses(0).objects[0]!;
+  const unread = { resource, object, hash: '', isCurrent: false, live: undefined };
+  return { ...missing(), objects: [unread], external: { sought: SOUGHT, named } };
+};
+const FROM_SPEC = { ...THEIRS, fromSpec: true } as const;
 const usedTheirs = before({ state: 'Ready', readyRevision: REVISION, uses: THEIRS });
 const SECURED = { problem: 'serves the port 9100 over HTTPS' };
 
@@ -118,20 +127,52 @@ describe('a built-in component that another owner may have made', () => {
       { state: 'Degraded', reason: 'PodsUnavailable' },
     ],
     [
-      'misses what it used, and names it',
-      awaits(true, THEIRS),
+      'misses what it used, and waits for nothing else',
+      lacks(THEIRS),
       usedTheirs,
-      { state: 'Degraded', reason: 'ExternalMissing', message: 'it is awaited', uses: THEIRS, readyRevision: REVISION },
+      {
+        ...{ state: 'Degraded', reason: 'ExternalMissing', uses: THEIRS, readyRevision: REVISION },
+        message:
+          'DaemonSet monitoring/node-exporter does not exist: the operator waits for it, and deploys nothing instead; to use another object, ' +
+          'set the mode External and external; to have its own deployed, set the mode Managed',
+      },
     ],
     [
-      'misses the pods of what it used',
-      awaits(false, THEIRS),
+      'misses what its spec names',
+      lacks(FROM_SPEC),
       usedTheirs,
-      { state: 'Degraded', reason: 'ExternalUnusable', uses: THEIRS },
+      {
+        ...{ state: 'Degraded', reason: 'ExternalMissing', uses: FROM_SPEC },
+        message: expect.stringContaining('; to search again, set the mode Auto and remove external;') as string,
+      },
+    ],
+    [
+      'waits for what its spec names no longer than its deadline, if it was never ready',
+      lacks(FROM_SPEC),
+      before(),
+      { state: 'Failed', reason: 'DeadlineExceeded', uses: FROM_SPEC },
+    ],
+    [
+      'goes on to use what its spec names, although it needs a token now',
+      uses(3, { ...SECURED, named: FROM_SPEC }),
+      usedTheirs,
+      { state: 'Degraded', reason: 'ExternalUnusable', uses: FROM_SPEC },
+    ],
+    [
+      'asks the URL of its spec',
+      atUrl(),
+      stackOf([]),
+      { state: 'Ready', reason: 'Answering', uses: OF_URL, message: `uses ${URL} has series of x` },
+    ],
+    [
+      'asks the URL of its spec, which does not answer',
+      atUrl('does not answer'),
+      stackOf([]),
+      { state: 'Progressing', reason: 'ExternalUnusable', uses: OF_URL, message: `${URL} does not answer` },
     ],
     [
       'waits for what begins, and does not fail: at its deadline it has its own',
-      awaits(false),
+      awaits(),
       before(),
       { state: 'Progressing', reason: 'ExternalUnusable', uses: undefined },
     ],

@@ -35,6 +35,8 @@ const before = (over: Partial<ComponentStatus> = {}): TrafficStack =>
   });
 const READY = { state: 'Ready', revision: REVISION, readyRevision: REVISION, replicas: 2 } as const;
 const wasReady = before({ ...READY, mode: 'External' });
+const THEIRS = { kind: 'Deployment', namespace: 'shop', name: 'db' };
+const usedTheirs = before({ ...READY, mode: 'External', uses: THEIRS });
 
 function plan(db: ObservedComponent, stack = stackOf([])) {
   const { status, apply } = planComponent(db, { stack, before: new Map(), now: NOW, left: [], waves: new Map() });
@@ -64,7 +66,22 @@ describe('a workload of another owner', () => {
     ],
     ['Auto, runs', foreign('Auto', 2), undefined, 'External, Ready (AllAvailable)', 0],
     ['Auto, is missing', observed(spec('Auto'), 'none'), undefined, 'of the stack, Progressing (Applying)', 1],
-    ['Auto, is gone', observed(spec('Auto'), 'none'), wasReady, 'of the stack, Progressing (Applying)', 1],
+    ['Auto, is gone', observed(spec('Auto'), 'none'), usedTheirs, 'External, Degraded (ExternalMissing)', 0],
+    [
+      'Auto, is gone, and its template has changed meanwhile',
+      observed(spec('Auto'), 'none'),
+      before({ ...READY, mode: 'External', revision: 'r0', readyRevision: 'r0', uses: THEIRS }),
+      'External, Progressing (ExternalMissing)',
+      0,
+    ],
+    [
+      'Auto, another workload was used',
+      observed(spec('Auto'), 'none'),
+      before({ ...READY, mode: 'External', uses: { ...THEIRS, name: 'other' } }),
+      'of the stack, Progressing (Applying)',
+      1,
+    ],
+    ['Managed, is gone', observed(spec('Managed'), 'none'), usedTheirs, 'of the stack, Progressing (Applying)', 1],
     [
       'Auto, of the stack',
       observed(spec('Auto'), { available: 2 }),
@@ -157,6 +174,16 @@ describe('a workload of another owner', () => {
     const { version, replicas, readyReplicas } = plan(foreign('Auto', 1)).status;
     expect({ version, replicas, readyReplicas }).toEqual({ version: 'theirs:7', replicas: 2, readyReplicas: 1 });
     expect(plan(observed(spec('External'), 'none')).status.message).toContain('Deployment shop/db does not exist');
+  });
+
+  it('is named in the status also while it does not exist, with what to do', () => {
+    expect(plan(foreign('Auto', 1)).status.uses).toEqual(THEIRS);
+    expect(plan(observed(spec('Auto'), 'none'), usedTheirs).status).toMatchObject({
+      uses: THEIRS,
+      message:
+        'Deployment shop/db does not exist: the operator waits for it, and deploys nothing instead; to have its own deployed, set the mode Managed',
+    });
+    expect(plan(observed(spec('External'), 'none')).status.uses).toBeUndefined();
   });
 
   it('is stored for no rollback, and is in no inventory', () => {

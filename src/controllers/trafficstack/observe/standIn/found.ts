@@ -2,7 +2,8 @@ import type { ComponentMode, ComponentType } from '../../../../api/trafficstack/
 import type { UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../../../runtime/apply/difference.ts';
 import { apiVersionOf, keyOf, type KubeObject } from '../../../../runtime/client/resource.ts';
-import { idFor, idOf, isMarked } from '../../../../runtime/objectSet/objectSet.ts';
+import { idOf } from '../../../../runtime/objectSet/objectSet.ts';
+import { isMarked } from '../../../../runtime/objectSet/objectSet.ts';
 import type { StandIn } from '../../../contract/builtIn.ts';
 import { OWNER } from '../../../contract/labels.ts';
 import type { Placement } from '../../../../nodes/nodeAffinity.ts';
@@ -20,11 +21,11 @@ export interface Seeking {
   readonly mode: ComponentMode | undefined;
   /** The workload that the stack would make; undefined if it makes none. */
   readonly own: DesiredObject | undefined;
-  /** What it has used until now, as the status says. */
-  readonly before: UsedObject | undefined;
+  /** The only object that is read. Undefined: a search. */
+  readonly named: UsedObject | undefined;
   /** The types of which the stack uses what somebody else has made, as found before this component. */
   readonly used: ReadonlySet<ComponentType>;
-  /** How long the owner of what was used has to bring it back, such as `10m`. */
+  /** How long a found object has to start, such as `10m`. */
   readonly patience: string;
   /** Whether that time is over. */
   readonly isOver: boolean;
@@ -48,7 +49,7 @@ export type Found =
 
 export type SeekingStandIn = Seeking & { readonly standIn: StandIn };
 
-const OUTSIDE = 'is in a namespace that --discovery-namespace (discovery.namespaces in the chart) does not name';
+export const OUTSIDE = 'is in a namespace that --discovery-namespace (discovery.namespaces in the chart) does not name';
 
 /** Those that nobody may use. */
 export function refused(outside: readonly KubeObject[]): Candidate<KubeObject>[] {
@@ -61,19 +62,12 @@ export function ownInsteadOf(standIn: StandIn, candidate: Candidate<KubeObject> 
   return { unproven: `${idOf(observedObject(standIn, candidate.live))} ${candidate.proof.lack}` };
 }
 
-/** Nothing, while the owner of what was used or is starting has time for it. */
-export function awaiting(
-  { standIn, before, patience }: SeekingStandIn,
-  candidate: Candidate<KubeObject> | undefined,
-): Found {
-  const objects = candidate === undefined ? [] : [observedObject(standIn, candidate.live)];
-  const [object] = objects;
-  const what = object === undefined ? before && idFor(before, before) : idOf(object);
-  const lack =
-    candidate === undefined || candidate.proof.is === 'Proven' ? 'was used, and is gone' : candidate.proof.lack;
-  const message = `${what} ${lack}: the operator waits ${patience} for it, then deploys its own; to have that at once, set the mode Managed`;
-  const awaited = { uses: before, isGone: candidate === undefined, message };
-  return { objects, external: { sought: standIn.sought, awaited } };
+/** Nothing, while what was found has time to start. */
+export function awaiting({ standIn, patience }: SeekingStandIn, { live, proof }: Candidate<KubeObject>): Found {
+  const object = observedObject(standIn, live);
+  const lack = proof.is === 'Proven' ? '' : proof.lack;
+  const awaited = `${idOf(object)} ${lack}: the operator waits ${patience} for it, then deploys its own; to have that at once, set the mode Managed`;
+  return { objects: [object], external: { sought: standIn.sought, awaited } };
 }
 
 export function refOf({ namespace, name }: UsedObject): KubeObject {
@@ -98,15 +92,23 @@ export function mayBeIn({ namespaces = [] }: StandIn, namespace = ''): boolean {
   return namespaces.length === 0 || namespace === '' || namespaces.includes(namespace);
 }
 
-/** Whether neither a stack nor another controller of this operator has made it. One that is being deleted is gone soon. */
-function isOfOthers(live: KubeObject): boolean {
-  const { annotations, deletionTimestamp } = live.metadata ?? {};
-  const isOurs = isMarked(live, OWNER.labels) || annotations?.[APPLIED_HASH_ANNOTATION] !== undefined;
-  return !isOurs && deletionTimestamp === undefined;
+/** Whether a search is limited to some namespaces. No object tells the namespace of a program that listens on the nodes. */
+export function isLimited({ namespaces = [] }: StandIn): boolean {
+  return namespaces.length > 0;
 }
 
-/** As a component has it that does not write it. */
-export function observedObject({ resource }: StandIn, live: KubeObject): ObservedObject {
+/** Whether a search may find it. One that is being deleted is gone soon. */
+function isOfOthers(live: KubeObject): boolean {
+  return !isOurs(live) && live.metadata?.deletionTimestamp === undefined;
+}
+
+/** Whether a stack or another controller of this operator has made it. */
+export function isOurs(live: KubeObject): boolean {
+  return isMarked(live, OWNER.labels) || live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] !== undefined;
+}
+
+/** As a component has it that does not write it. @param live with only its name if `isMissing` */
+export function observedObject({ resource }: StandIn, live: KubeObject, isMissing = false): ObservedObject {
   const { namespace = '', name = '' } = live.metadata ?? {};
   const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   return {
@@ -115,6 +117,6 @@ export function observedObject({ resource }: StandIn, live: KubeObject): Observe
     // It is not applied.
     hash: '',
     isCurrent: false,
-    live: { ...typed, ...live },
+    live: isMissing ? undefined : { ...typed, ...live },
   };
 }

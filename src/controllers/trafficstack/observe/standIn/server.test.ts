@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentMode } from '../../../../api/trafficstack/terms.ts';
-import type { UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { DEPLOYMENTS, SERVICES } from '../../../../runtime/client/resources.ts';
 import type { Proof, StandIn } from '../../../contract/builtIn.ts';
@@ -9,7 +8,7 @@ import type { Found } from './found.ts';
 import { observeStandIn } from './standIn.ts';
 
 const OURS = { labels: { 'app.kubernetes.io/managed-by': 'traffic-operator' } };
-const REST = { used: new Set<never>(), patience: '10m', now: 0 };
+const REST = { used: new Set<never>(), named: undefined, patience: '10m', isOver: false, now: 0 };
 const UNASKED = { listeners: { ask: () => Promise.reject(new Error('it is asked')) }, measurable: () => 3 };
 const PROMETHEUS: StandIn = {
   resource: SERVICES,
@@ -37,14 +36,12 @@ interface ServerScene {
   down?: string[];
   /** Servers that measure some nodes. */
   few?: string[];
-  before?: UsedObject;
-  isOver?: boolean;
   namespaces?: string[];
 }
 
 async function observeServer(
   mode: ComponentMode,
-  { lists = {}, present = [], down = [], few = [], before, isOver = false, namespaces = [] }: ServerScene,
+  { lists = {}, present = [], down = [], few = [], namespaces = [] }: ServerScene,
 ) {
   const asked: string[] = [];
   const strangers = {
@@ -66,13 +63,11 @@ async function observeServer(
     own: mode === 'External' ? undefined : ownDeployment,
   };
   const sources = { ...UNASKED, strangers, probes };
-  const found = await observeStandIn({ ...seeking, before, ...REST, isOver }, sources);
+  const found = await observeStandIn({ ...seeking, ...REST }, sources);
   return { is: nameOf(found), problem: found?.external?.problem, asked, found };
 }
 
-const BEFORE = { kind: 'Service', namespace: 'monitoring', name: 'b' };
 const UNPROVEN = 'its own, since Service monitoring/a does not answer';
-const GONE = 'awaits what is gone';
 const BOTH = { 'a=1': [server('b')], 'b=1': [server('a')] };
 
 describe('a Prometheus of another owner', () => {
@@ -86,20 +81,6 @@ describe('a Prometheus of another owner', () => {
     ['Auto, one of several answers', 'Auto', { lists: BOTH, down: ['a'] }, 'b'],
     ['Auto, there is none', 'Auto', {}, 'its own'],
     ['Auto, the flags have made its own before', 'Auto', { lists: BOTH, present: [server('prometheus')] }, 'its own'],
-    ['what was used is used on', 'Auto', { lists: BOTH, present: [server('b')], before: BEFORE }, 'b'],
-    [
-      'also while it does not answer',
-      'Auto',
-      { lists: BOTH, present: [server('b')], before: BEFORE, down: ['b'] },
-      'b',
-      'does not answer',
-    ],
-    [
-      'and while it measures few nodes: an own one would find nothing else',
-      'Auto',
-      { lists: BOTH, present: [server('b')], before: BEFORE, few: ['b'] },
-      'b',
-    ],
     ['External, it measures few nodes', 'External', { lists: { 'a=1': [server('a')] }, few: ['a'] }, 'a'],
     [
       'Auto, it measures few nodes',
@@ -107,22 +88,12 @@ describe('a Prometheus of another owner', () => {
       { lists: { 'a=1': [server('a')] }, few: ['a'] },
       'its own, since Service monitoring/a measures few',
     ],
-    ['until it is gone', 'Auto', { lists: { 'a=1': [server('a')] }, before: BEFORE }, 'a'],
-    ['it is gone', 'Auto', { before: BEFORE, lists: { 'a=1': [server('a')] }, down: ['a'] }, GONE],
-    ['it is gone for too long', 'Auto', { before: BEFORE, isOver: true }, 'its own'],
-    ['it has another port', 'Auto', { before: { ...BEFORE, name: 'other' }, present: [server('other')] }, GONE],
     ['in a namespace that is named', 'Auto', { lists: BOTH, namespaces: ['monitoring'] }, 'a'],
     [
       'in another namespace it is not asked',
       'Auto',
       { lists: BOTH, namespaces: ['op'], down: [] },
       'its own, since Service monitoring/a is in a namespace that --discovery-namespace (discovery.namespaces in the chart) does not name',
-    ],
-    [
-      'used until now, in another namespace',
-      'Auto',
-      { before: BEFORE, present: [server('b')], namespaces: ['op'] },
-      'its own',
     ],
     ['the Prometheus of another operator is not used', 'External', { lists: { 'a=1': [server('a', OURS)] } }, 'none'],
   ])('is used, or not: %s', async (_, mode, scene, is, problem) => {
@@ -148,6 +119,5 @@ describe('a Prometheus of another owner', () => {
 function nameOf(found: Found | undefined): string {
   const { external, objects = [], unproven } = found ?? {};
   if (external === undefined) return unproven === undefined ? 'its own' : `its own, since ${unproven}`;
-  const name = objects[0]?.live?.metadata?.name ?? 'none';
-  return external.awaited === undefined ? name : `awaits ${external.awaited.isGone ? 'what is gone' : name}`;
+  return objects[0]?.live?.metadata?.name ?? 'none';
 }

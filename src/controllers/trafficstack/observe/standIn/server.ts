@@ -7,7 +7,6 @@ import {
   matching,
   observedObject,
   ownInsteadOf,
-  refOf,
   refused,
   type Found,
   type Seeking,
@@ -20,7 +19,7 @@ type SeekingServer = Seeking & { readonly standIn: StandIn & { readonly probe: S
 const MOST_ASKED = 10;
 
 /**
- * The Prometheus of somebody else that a component uses: see observeStandIn. That it measures the nodes, only its answer shows.
+ * Searches the Prometheus of another owner that a component uses: see observeStandIn. That it measures the nodes, only its answer shows.
  *
  * @throws ApiError, TransportError
  */
@@ -28,46 +27,30 @@ export async function observeServer(
   seeking: SeekingServer,
   { strangers, probes }: Pick<Sources, 'strangers' | 'probes'>,
 ): Promise<Found | undefined> {
-  const { standIn, mode, own, before, isOver } = seeking;
+  const { standIn, mode, own, isOver } = seeking;
   const { probe } = standIn;
   const isMine = mode === 'Auto' && own !== undefined && (await strangers.read(own)) !== undefined;
   if (isMine) return undefined;
-  const known = await knownOf(seeking, strangers);
-  const { inside, outside } = known.length > 0 ? { inside: known, outside: [] } : await seek(seeking, strangers);
+  const { inside, outside } = await seek(seeking, strangers);
   // At once, since one that does not answer takes seconds.
   const question = { ...probe, placement: standIn.placement };
   const candidates = await Promise.all(
     inside.map(async (live) => ({ live, proof: await probes.proof(question, probe.urlOf(live)) })),
   );
-  // What is used already, or was asked for, need not measure most nodes: the condition MetricsAvailable of TrafficWatches names the other nodes.
-  const isEnough = mode !== 'Auto' || known.length > 0;
   const using = ({ live, proof }: Candidate<KubeObject>): Found => {
-    const isFine = proof.is === 'Proven' || (proof.is === 'Few' && isEnough);
-    const problem = isFine ? undefined : proof.lack;
+    // With the mode External, it need not measure most nodes.
+    const problem = proof.is === 'Proven' || proof.is === 'Few' ? undefined : proof.lack;
     const asked = { url: probe.urlOf(live), series: probe.series };
     const external: ObservedExternal = { sought: standIn.sought, problem, asked };
     return { objects: [observedObject(standIn, live)], external };
   };
-  const [first] = candidates;
-  if (known.length > 0 && first !== undefined) return using(first);
   if (mode !== 'Auto') {
     const best = chooseExternal(candidates);
     return best === undefined ? { objects: [], external: { sought: standIn.sought } } : using(best);
   }
-  const gone = before === undefined ? undefined : { candidate: undefined };
-  const choice = choose([...candidates, ...refused(outside)], gone, isOver);
+  const choice = choose([...candidates, ...refused(outside)], isOver);
   if (choice.do === 'use') return using(choice.candidate);
   return choice.do === 'await' ? awaiting(seeking, choice.candidate) : ownInsteadOf(standIn, choice.unproven);
-}
-
-/** What was used before, if it is still there. */
-async function knownOf(
-  { standIn, before, used }: SeekingServer,
-  strangers: Sources['strangers'],
-): Promise<readonly KubeObject[]> {
-  if (before === undefined) return [];
-  const live = await strangers.read({ resource: standIn.resource, object: refOf(before) });
-  return matching(live === undefined ? [] : [live], standIn, used).inside;
 }
 
 /** All that may be used. */

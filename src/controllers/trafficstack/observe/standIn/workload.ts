@@ -1,15 +1,13 @@
 import { keyOf, type KubeObject } from '../../../../runtime/client/resource.ts';
-import { NODES, PODS } from '../../../../runtime/client/resources.ts';
-import type { UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
+import { PODS } from '../../../../runtime/client/resources.ts';
 import { isMost, type Proof, type StandIn } from '../../../contract/builtIn.ts';
-import { choose, chooseExternal, type Before, type Candidate } from '../../model/choice.ts';
-import type { ListeningNodes } from '../observation.ts';
+import { choose, chooseExternal, type Candidate } from '../../model/choice.ts';
 import {
   awaiting,
+  isLimited,
   matching,
   observedObject,
   ownInsteadOf,
-  refOf,
   refused,
   type Found,
   type SeekingStandIn,
@@ -17,12 +15,12 @@ import {
 } from './found.ts';
 
 /**
- * The workload of somebody else that a component uses, or what runs on the nodes without one: see observeStandIn.
+ * Searches the workload of another owner that a component uses, or what runs on the nodes without one: see observeStandIn.
  *
  * @throws ApiError, TransportError
  */
 export async function observeWorkload(seeking: SeekingStandIn, sources: Sources): Promise<Found | undefined> {
-  const { standIn, mode, own, used, before, isOver, now } = seeking;
+  const { standIn, mode, own, used, isOver, now } = seeking;
   const isOwn = (live: KubeObject): boolean =>
     mode === 'Auto' && own !== undefined && keyOf(live) === keyOf(own.object);
   const { resource, mayMatch: mayConcern } = standIn;
@@ -43,34 +41,15 @@ export async function observeWorkload(seeking: SeekingStandIn, sources: Sources)
     if (listening !== undefined && (best === undefined || listening.isOnMost)) return listening.found;
     return best === undefined ? { objects: [], external: { sought: standIn.sought } } : using(standIn, best);
   }
-  const isOfNode = before?.kind === NODES.kind;
-  const choice = choose(
-    [...candidates, ...refused(outside)],
-    isOfNode ? undefined : knownOf(candidates, before),
-    isOver,
-  );
+  const choice = choose([...candidates, ...refused(outside)], isOver);
   if (choice.do === 'use') return using(standIn, choice.candidate);
-  // What is awaited may have pods that listen until they have ended.
-  if (choice.do === 'await' && before !== undefined && !isOfNode) return awaiting(seeking, choice.candidate);
   const listening = await askNodes();
   if (listening !== undefined) return listening.found;
   return choice.do === 'await' ? awaiting(seeking, choice.candidate) : ownInsteadOf(standIn, choice.unproven);
 }
 
-function isLimited({ namespaces = [] }: StandIn): boolean {
-  return namespaces.length > 0;
-}
-
 function runsOnMost({ is }: Proof): boolean {
   return is === 'Proven' || is === 'Starting';
-}
-
-function knownOf(
-  candidates: readonly Candidate<KubeObject>[],
-  before: UsedObject | undefined,
-): Before<KubeObject> | undefined {
-  if (before === undefined) return undefined;
-  return { candidate: candidates.find(({ live }) => keyOf(live) === keyOf(refOf(before))) };
 }
 
 function using(standIn: StandIn, { live, problem }: Candidate<KubeObject>): Found {
@@ -84,26 +63,17 @@ interface ListeningOnMost {
 
 /** What no object shows. Undefined if nothing listens, or it may be the operator's own. */
 async function observeListener(
-  { standIn: { listener, sought }, mode, before }: SeekingStandIn,
+  { standIn: { listener, sought }, mode }: SeekingStandIn,
   { strangers, listeners }: Pick<Sources, 'strangers' | 'listeners'>,
 ): Promise<ListeningOnMost | undefined> {
   if (listener === undefined) return undefined;
   const listening = await listeners.ask(listener);
-  const { port, asked, answering } = listening;
+  const { asked, answering } = listening;
   const isOnMost = isMost(answering.length, asked);
-  const foundOf = (listening: ListeningNodes, problem?: string): ListeningOnMost => {
-    return { isOnMost, found: { objects: [], external: { sought, listening, problem } } };
-  };
-  if (before?.kind === NODES.kind)
-    return foundOf(listening, answering.length > 0 ? undefined : nothingListens(port, asked));
   const isEnough = mode === 'Auto' ? isOnMost : answering.length > 0;
   // Pods that the operator has just deleted listen until they have ended.
   if (!isEnough) return undefined;
   const own = await strangers.list({ resource: PODS, labelSelector: listener.ownPods, concerns: () => true });
   if (own.length > 0) return undefined;
-  return foundOf(listening);
-}
-
-function nothingListens(port: number, asked: number): string {
-  return `no node-exporter answers on the port ${port} of a node any more: ${asked} were asked`;
+  return { isOnMost, found: { objects: [], external: { sought, listening } } };
 }

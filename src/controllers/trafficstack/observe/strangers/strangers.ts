@@ -1,4 +1,4 @@
-import { BodyBudget, SMALL_PAGE } from '../../../../runtime/cache/bodyBudget.ts';
+import { BodyBudget, createBoundedInformer, SMALL_PAGE } from '../../../../runtime/cache/bodyBudget.ts';
 import type { Informer } from '../../../../runtime/cache/informer.ts';
 import { InformerPool, type PooledSelection, type Wish } from '../../../../runtime/cache/informerPool.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
@@ -6,9 +6,15 @@ import { keyOf, resourceName, type KubeObject, type Resource } from '../../../..
 import { idOf, type Member } from '../../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
+import type { ControllerContext } from '../../../contract/context.ts';
 import { RecentCalls } from '../recentCalls.ts';
 import { nameOf, trimSought, trimStranger } from './trim.ts';
 
+/**
+ * Each watch is renewed when it ends, which is a request. There may be hundreds of them, so they last for half an hour to an hour: 500 are a
+ * request in 5 s.
+ */
+const LEAST_WATCH_S = 1_800;
 /** How soon the watches of a replica that does not lead any more end: ms. */
 const TICK_MS = 1_000;
 
@@ -163,4 +169,21 @@ export class Look {
 function selectionOf({ resource, object }: Member): PooledSelection {
   const { namespace, name = '' } = object.metadata ?? {};
   return { resource, namespace, fieldSelector: `metadata.name=${name}`, transform: trimStranger };
+}
+
+/** @param onChange called for a stack that has looked at what has changed */
+export function createStrangers(
+  { client, transport, logger, metrics, clock, isLeader }: ControllerContext,
+  onChange: (stack: string) => void,
+): Strangers {
+  // The number of cached objects of a kind is that of the cache of all stacks.
+  const reflector = { ...metrics.reflector, objects: () => undefined };
+  return new Strangers({
+    ...{ client, clock, isLeader, onChange },
+    create: (selection) =>
+      createBoundedInformer(
+        { ...selection, transport, logger, metrics: reflector, leastWatchSeconds: LEAST_WATCH_S },
+        nameOf,
+      ),
+  });
 }
