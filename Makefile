@@ -106,6 +106,11 @@ bench-stacks: setup ## Measures the plan of a TrafficStack with 200 components a
 	node test/bench/stacks/main.ts --out docs/performance/stacks.json && missed=0 || missed=1; node scripts/generate.ts && exit $$missed
 	npx vitest run --project integration test/integration/stacks/idle.test.ts
 
+.PHONY: bench-late
+bench-late: setup ## Measures what the query for late samples costs passes over SIZES (1000 10000) nodes; writes docs/performance/late.json; takes nine minutes; fails if a 99th percentile is above 1.15 times the one without the query
+	test/lab/build.sh prometheus
+	node test/bench/late/main.ts --out docs/performance/late.json && missed=0 || missed=1; node scripts/generate.ts && exit $$missed
+
 .PHONY: bench-effect
 bench-effect: setup ## Measures what a full link costs a workload without and with the operator, in the lab; writes docs/effect/result.json; takes about ten minutes
 	node test/bench/effect/main.ts --out docs/effect/result.json

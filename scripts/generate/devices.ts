@@ -202,6 +202,8 @@ from 90 to 100, or it has none.
   TrafficWatch decide about such nodes.
 - XDP that sends packets out again (\`XDP_TX\`, as Cilium's native acceleration of load balancers does): many drivers, such as mlx5, count them apart, in
   \`ethtool -S\`, and not in the counters of the device. A node that forwards much in this way reads low.
+- Flows that a NIC forwards by itself (hardware offload of nftables or Open vSwitch): some drivers do not count them. A node that forwards much in this way
+  reads low.
 - Clouds throttle a virtual machine below the speed that its NIC reports: an EC2 or Azure NIC reports 10 to 100 Gbit/s whatever the size of the
   machine. State the capacity of the machine type ([trafficwatch.md](trafficwatch.md#the-capacity-of-a-node)).
 - A bond counts as one device, also with \`measure: Fullest\`: one full and one idle slave are 50 %.

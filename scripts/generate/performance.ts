@@ -36,13 +36,20 @@ export function performancePage(): GeneratedFile[] {
     ...agentSection(),
     ...benchSection('DNS weights', 'weights.json'),
     ...benchSection('Stacks', 'stacks.json'),
+    ...benchSection('The query for late samples', 'late.json'),
   ];
   const content = `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${rest}`;
   return [...plots, { path: PAGE, content }];
 }
 
-/** The output of `make bench-connectivity`, `make bench-weights` and `make bench-stacks`. */
-type OwnRun = Machine & { command: string; repetitions: number; results: Result[] };
+/** The output of `make bench-connectivity`, `make bench-weights`, `make bench-stacks` and `make bench-late`. */
+type OwnRun = Machine & { command: string; repetitions: number; results: Result[] } & Partial<Circumstances>;
+
+/** When a run was, as a date, and the lowest and highest load of the machine meanwhile. */
+interface Circumstances {
+  date: string;
+  load: { min: number; max: number };
+}
 
 /** A run with the name of its machine; '' for the usual one, 'slower machine' for `10000-slower-machine.json`. */
 type PlacedRun = BenchRun & { where: string };
@@ -104,10 +111,12 @@ function benchSection(
 ): string[] {
   const path = join(ROOT, DIRECTORY, file);
   if (!existsSync(path)) return [];
-  const { results, repetitions, ...run } = JSON.parse(readFileSync(path, 'utf8')) as OwnRun;
+  const { results, repetitions, date, load, ...run } = JSON.parse(readFileSync(path, 'utf8')) as OwnRun;
+  const when = date === undefined ? '' : `, on ${date}`;
+  const meanwhile = load === undefined ? '' : `, with a load of the machine from ${load.min} to ${load.max}`;
   return [
     `### ${title}`,
-    `${madeBy(run)}; ${repetitions} repetitions.`,
+    `${madeBy(run)}; ${repetitions} repetitions${when}${meanwhile}.`,
     renderTable([...results, ...compare(results)]),
   ];
 }

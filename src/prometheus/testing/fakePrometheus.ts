@@ -43,7 +43,7 @@ type Kind = 'rates' | 'late' | 'raw' | 'newest' | 'received' | 'facts' | 'uplink
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
- * device names only.
+ * device names, and of the label `node`: series without it match all values of `instance`.
  */
 export class FakePrometheus implements PrometheusClient {
   devices: FakeDevice[] = [];
@@ -147,7 +147,7 @@ export class FakePrometheus implements PrometheusClient {
       const pattern = new RegExp(`^(?:${JSON.parse(quoted) as string})$`);
       return ({ device }: FakeDevice): boolean => pattern.test(device) === (op === '=~');
     });
-    const byNode = Map.groupBy(this.devices, ({ node, instance }) => `${node} ${instance}`);
+    const byNode = Map.groupBy(this.devices.filter(nodesOf(expression)), ({ node, instance }) => `${node} ${instance}`);
     return [...byNode.values()].flatMap((ofNode) => {
       const isAsked = patterns.find((pattern) => ofNode.some(pattern));
       return isAsked === undefined ? [] : ofNode.filter(isAsked);
@@ -195,6 +195,16 @@ function show(series: Series, visitor: SeriesVisitor): void {
 /** True if the query selects the metric. */
 function isAskedFor({ __name__: name }: Series['metric'], expression: string): boolean {
   return name === undefined || expression.includes(name);
+}
+
+/** Tells which devices are of the nodes that a query names: all if it names none. */
+function nodesOf(expression: string): (device: FakeDevice) => boolean {
+  const hasNone = expression.includes('node="",');
+  const named = [...expression.matchAll(/[{,]node=~("(?:[^"\\]|\\.)*")/g)].map(
+    ([, quoted = '""']) => new RegExp(`^(?:${JSON.parse(quoted) as string})$`),
+  );
+  if (!hasNone && named.length === 0) return () => true;
+  return ({ node = '' }) => (node === '' ? hasNone : named.some((pattern) => pattern.test(node)));
 }
 
 function kindOf(expression: string): Kind {

@@ -28,6 +28,18 @@ describe('a device whose counter fell within the window', () => {
     expect(nodes.get('b')).toMatchObject({ reason: 'CounterReset' });
   });
 
+  it('has a figure on each of many nodes that only stepped back, with queries of 16 KiB', async () => {
+    const names = Array.from({ length: 400 }, (_, n) => `n${n}.${'x'.repeat(60)}`);
+    scene.prometheus.devices = names.map((node, n) => device(node, 'eth0', n === 399 ? FELL : STEPPED_BACK));
+    const { nodes } = await scene.next(Object.fromEntries(names.map((name) => [name, {}])));
+    const without = names.filter((name) => nodes.get(name)?.percent !== 5);
+    expect(without).toEqual(names.slice(-1));
+    const lengths = scene.prometheus.asked.flatMap(({ kind, expression }) =>
+      kind === 'raw' ? [expression.length] : [],
+    );
+    expect(lengths.filter((length) => length > 16 * 1024)).toEqual([]);
+  });
+
   it('has none if one of its two series fell far', async () => {
     scene.prometheus.devices = [
       device('a', 'eth0', { ...STEPPED_BACK, pod: 'ne-1', ended: true }),

@@ -162,7 +162,7 @@ export class QueryRunner {
     nodes: NodeRestriction,
   ): Promise<ReadonlyMap<string, NodeSamples>> {
     const decoder = new SeriesDecoder(resolver, 'newest');
-    await this.lookUp(deadline, (soon) => this.#ask('newest', newestQuery(this.query, nodes), decoder, soon));
+    await this.#ask('newest', newestQuery(this.query, nodes), decoder, deadline);
     return decoder.nodes;
   }
 
@@ -172,11 +172,9 @@ export class QueryRunner {
     deadline: Deadline,
     { scope, offsetSeconds, counted }: { scope: NamedScope; offsetSeconds: number; counted: Counted },
   ): Promise<void> {
-    await this.lookUp(deadline, async (soon) => {
-      for (const expression of samplesQueries(this.query, scope, offsetSeconds, counted)) {
-        await this.#ask('fallen', expression, visitor, soon, 'matrix');
-      }
-    });
+    for (const expression of samplesQueries(this.query, scope, offsetSeconds, counted)) {
+      await this.#ask('fallen', expression, visitor, deadline, 'matrix');
+    }
   }
 
   /** What a pass can do without takes a quarter of its time at most, so that a slow answer fails no pass. */

@@ -48,6 +48,22 @@ describe('the uplinks of nodes without other devices', () => {
     expect(infos).toEqual([]);
   });
 
+  it('are searched with queries of 16 KiB, since VictoriaMetrics refuses longer ones', async () => {
+    const names = Array.from({ length: 500 }, (_, n) => `ip-10-0-0-${n}.eu-central-1.compute.internal`);
+    scene.prometheus.devices = names.flatMap((name, n) =>
+      n % 5 === 0 ? [device(name, 'veth1'), device(name, 'veth2')] : [device(name, `veth${n}abcdef`)],
+    );
+    const { nodes } = await scene.next(
+      Object.fromEntries(names.map((name, n) => [name, { addresses: [`10.0.0.${n}`] }])),
+    );
+    const reasons = names.map((name) => nodes.get(name)?.reason);
+    expect(reasons).toEqual(names.map((_, n) => (n % 5 === 0 ? 'AmbiguousUplink' : 'Measured')));
+    const lengths = scene.prometheus.asked.map(({ expression }) => expression.length);
+    expect(lengths.filter((length) => length > 16 * 1024)).toEqual([]);
+    const searches = scene.prometheus.asked.filter(({ kind }) => kind === 'uplinks').slice(0, -1);
+    expect(searches.filter(({ expression }) => expression.length < 8 * 1024)).toEqual([]);
+  });
+
   it('do not affect other nodes if the search fails', async () => {
     scene.prometheus.devices = [device('a', 'eth0')];
     scene.prometheus.before = (_question, kind) => {

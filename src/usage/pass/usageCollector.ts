@@ -285,16 +285,19 @@ export class UsageCollector {
     { resolver, deadline }: Readers,
   ): Promise<{ uplinks: Part[]; problem: string[] }> {
     const missing = [...usages.values()].filter(({ reason }) => reason === 'NoSeries').map(({ node }) => node);
+    const uplinks: Part[] = [];
     try {
       const asked = { missing, nodes, readings };
-      const { facts, ...uplinks } = await readUplinks(this.#queries, asked, resolver, deadline);
-      const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
-      const theirs = { nodes: found, answers: { ...answers, ...uplinks, facts: await this.#factsOf(facts) } };
-      for (const [name, usage] of await evaluateNodes(theirs)) usages.set(name, usage);
-      return { uplinks: [theirs], problem: [] };
+      for await (const { facts, ...samples } of readUplinks(this.#queries, asked, resolver, deadline)) {
+        const found = new Map(missing.filter((name) => facts.has(name)).map((name) => [name, nodes.get(name) ?? {}]));
+        const theirs = { nodes: found, answers: { ...answers, ...samples, facts: await this.#factsOf(facts) } };
+        for (const [name, usage] of await evaluateNodes(theirs)) usages.set(name, usage);
+        uplinks.push(theirs);
+      }
+      return { uplinks, problem: [] };
     } catch (error) {
       const problem = `looking for veth uplinks: ${error instanceof Error ? error.message : 'failed'}`;
-      return { uplinks: [], problem: [problem] };
+      return { uplinks, problem: [problem] };
     }
   }
 }

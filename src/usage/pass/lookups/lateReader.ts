@@ -30,7 +30,7 @@ import { Refreshed } from '../refreshed.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import type { SeriesVisitor } from '../../../prometheus/answer.ts';
 import { PrometheusError } from '../../../prometheus/prometheusError.ts';
-import { firstInQuery, restrictionOf } from './restriction.ts';
+import { firstInQuery, groupsForQueries, MOST_NODES, restrictionOf } from './restriction.ts';
 
 /**
  * Interval of the background query for late samples in a large cluster: with 10,000 nodes and two cores the query takes a third of the time of
@@ -185,8 +185,9 @@ function both(one: Devices, other: Devices): Devices {
 }
 
 /**
- * The devices whose rates are wrong or of the past. Only if counters fell, asks for their samples, of as many nodes as one query can name: a few bytes
- * less leave the rate right. Without an answer each fall counts.
+ * The devices whose rates are wrong or of the past. Only if counters fell, asks for their samples, of MOST_NODES nodes at most, in groups for queries of
+ * 16 KiB: a few bytes less leave the rate right. Many nodes fall at once, for example, where the function resets() counts new start timestamps, as after
+ * a restart of a collector (https://github.com/prometheus/prometheus/pull/18627). Without an answer within a quarter of the time of the pass each fall counts.
  *
  * Rejects as QueryRunner.late, and with the abort reason of the deadline.
  */
@@ -204,7 +205,7 @@ export async function readLate(
 
 /** Devices whose counters fell, or seem to have. */
 interface Fell extends Pick<AskedLate, 'fell' | 'found' | 'windowStart'> {
-  /** True if only their samples can tell: what is not asked about, or not answered, did not fall. */
+  /** True if only their samples can tell: one query asks about some, and what is not asked about, or not answered, did not fall. */
   readonly isGuess?: true;
 }
 
@@ -237,16 +238,26 @@ async function thatMatter(
   };
   const queriesOf = (names: readonly string[]): readonly string[] =>
     samplesQueries(queries.query, scopeOf(names), offsetSeconds, counted);
-  const scope = scopeOf(firstInQuery([...fell.keys()], queriesOf));
-  const samples = new FallenCounters(resolver, windowStart);
+  const all = [...fell.keys()].slice(0, MOST_NODES);
+  const groups = isGuess ? [firstInQuery(all, queriesOf)] : groupsForQueries(all, queriesOf);
+  const left = new Map(isGuess ? [] : fell);
   try {
-    await queries.samples(samples, deadline, { scope, offsetSeconds, counted });
+    await queries.lookUp(deadline, async (soon) => {
+      for (const names of groups) {
+        const samples = new FallenCounters(resolver, windowStart);
+        await queries.samples(samples, soon, { scope: scopeOf(names), offsetSeconds, counted });
+        // An answer after the deadline is not used.
+        soon.signal.throwIfAborted();
+        const asked = new Map(names.map((name) => [name, fell.get(name) ?? new Set<string>()]));
+        for (const name of names) left.delete(name);
+        for (const [name, devices] of isGuess ? samples.fallen : samples.without(asked)) left.set(name, devices);
+      }
+    });
   } catch (error) {
     deadline.signal.throwIfAborted();
     if (!(error instanceof PrometheusError)) throw error;
-    return isGuess ? new Map() : fell;
   }
-  return isGuess ? samples.fallen : samples.without(fell);
+  return left;
 }
 
 /** Reads the samples of devices: which counters fell too far, and which did not. */

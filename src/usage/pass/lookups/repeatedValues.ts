@@ -6,7 +6,7 @@ import { LONGEST_SILENCE_SECONDS } from '../../evaluate/rateProblems.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import { newestQuery } from '../queries.ts';
 import type { QueryRunner } from '../queryRunner.ts';
-import { firstInQuery, restrictionOf } from './restriction.ts';
+import { groupsForQueries, MOST_NODES, restrictionOf } from './restriction.ts';
 
 /** The bytes that a node has sent so far, all devices together. Times in seconds since 1970, by the server's clock. */
 interface Sent {
@@ -51,8 +51,8 @@ export class RepeatedValues {
   }
 
   /**
-   * Call it in each pass. Sends a query only if counters have not moved for that long, about as many nodes as one query can name. Without an
-   * answer none is repeated.
+   * Call it in each pass. Sends queries only if counters have not moved for that long, about MOST_NODES nodes at most, in groups for queries of 16 KiB.
+   * Nodes about which Prometheus does not answer within a quarter of the time of the pass are not repeated.
    *
    * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
    */
@@ -64,7 +64,8 @@ export class RepeatedValues {
     const queriesOf = (some: readonly string[]): string[] => [
       newestQuery(this.#queries.query, restrictionOf(some, [seen.rates])),
     ];
-    const newest = await this.#newestOf(firstInQuery(unmoved, queriesOf), seen, resolver, deadline);
+    const groups = groupsForQueries(unmoved.slice(0, MOST_NODES), queriesOf);
+    const newest = unmoved.length === 0 ? [] : await this.#newestOf(groups, seen, resolver, deadline);
     for (const [name, time] of newest) {
       const sent = this.#nodes.get(name);
       if (sent === undefined || time - sent.since < LONGEST_SILENCE_SECONDS) continue;
@@ -86,17 +87,23 @@ export class RepeatedValues {
 
   /** The time of the newest sample of each node. */
   async #newestOf(
-    names: readonly string[],
+    groups: Iterable<readonly string[]>,
     { rates }: Seen,
     resolver: NodeResolver,
     deadline: Deadline,
   ): Promise<Map<string, number>> {
     const newest = new Map<string, number>();
-    if (names.length === 0) return newest;
     try {
-      for (const [name, { devices }] of await this.#queries.newest(resolver, deadline, restrictionOf(names, [rates]))) {
-        newest.set(name, Math.max(...Array.from(devices.values(), ({ newest: time = 0 }) => time)));
-      }
+      await this.#queries.lookUp(deadline, async (soon) => {
+        for (const names of groups) {
+          const found = await this.#queries.newest(resolver, soon, restrictionOf(names, [rates]));
+          // An answer after the deadline is not used.
+          soon.signal.throwIfAborted();
+          for (const [name, { devices }] of found) {
+            newest.set(name, Math.max(...Array.from(devices.values(), ({ newest: time = 0 }) => time)));
+          }
+        }
+      });
     } catch (error) {
       deadline.signal.throwIfAborted();
       if (!(error instanceof PrometheusError)) throw error;

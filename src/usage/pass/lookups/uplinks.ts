@@ -1,10 +1,10 @@
 import type { KnownNode, NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
-import type { Scope } from '../queries.ts';
-import { MOST_NODES, restrictionTo } from './restriction.ts';
+import { lateQuery, ratesQuery, uplinksQuery, type Scope } from '../queries.ts';
+import { groupsForQueries, MOST_NODES, restrictionTo } from './restriction.ts';
 import type { Readings } from '../../evaluate/reading.ts';
-import type { Answered, QueryRunner } from '../queryRunner.ts';
+import type { QueryRunner } from '../queryRunner.ts';
 import { dropLate, NONE_LATE, type LateSamples } from '../../series/lateSamples.ts';
 import { countersOf, NOTHING, readReceived, type Received } from '../receiveRates.ts';
 import { readLate } from './lateReader.ts';
@@ -27,26 +27,51 @@ interface Asked {
   readonly readings: Readings;
 }
 
-const NONE: Uplinks = { facts: new Map(), rates: new Map(), received: NOTHING, late: NONE_LATE };
-
 /**
  * Searches the macvlans and veths of nodes that have no other device that counts. If a node is a container, its only
  * uplink is one of these, and its name need not be eth0. The other queries exclude both kinds by name, because a node
  * has a veth for each pod.
  *
  * A node with one such device gets all samples of it. A node with several gets the counters of two, which is enough to
- * detect that they are ambiguous.
+ * detect that they are ambiguous. Yields groups of nodes, for queries of 16 KiB. Rejects as QueryRunner.
  */
-export async function readUplinks(
+export async function* readUplinks(
   queries: QueryRunner,
   { missing, nodes, readings }: Asked,
   resolver: NodeResolver,
   deadline: Deadline,
+): AsyncGenerator<Uplinks> {
+  const { query } = queries;
+  const restricted = (some: readonly string[]): ReturnType<typeof restrictionTo> => restrictionTo(some, nodes);
+  for (const some of groupsForQueries(missing.slice(0, MOST_NODES), (names) => [
+    uplinksQuery(query, restricted(names)),
+  ])) {
+    const { decoded } = await queries.uplinks(resolver, deadline, restricted(some));
+    const sole = some.filter((name) => decoded.nodes.get(name)?.devices.size === 1);
+    const several = [...decoded.nodes].filter(([, { devices }]) => devices.size !== 1);
+    if (several.length > 0) yield { facts: new Map(several), rates: new Map(), received: NOTHING, late: NONE_LATE };
+    const scopeOf = (names: readonly string[]): Scope => {
+      const devices = new Set(names.flatMap((name) => [...(decoded.nodes.get(name)?.devices.keys() ?? [])]));
+      return { kind: 'named', nodes: restricted(names), devices: [...devices].sort() };
+    };
+    const counters = countersOf(readings);
+    const longest = (names: readonly string[]): string[] => [
+      ratesQuery(query, scopeOf(names)),
+      lateQuery(query, scopeOf(names), 0, counters),
+    ];
+    for (const names of groupsForQueries(sole, longest)) {
+      yield await readSole(queries, { scope: scopeOf(names), readings }, resolver, deadline);
+    }
+  }
+}
+
+/** The samples of devices that are the only ones of their nodes. */
+async function readSole(
+  queries: QueryRunner,
+  { scope, readings }: { readonly scope: Scope; readonly readings: Readings },
+  resolver: NodeResolver,
+  deadline: Deadline,
 ): Promise<Uplinks> {
-  if (missing.length === 0) return NONE;
-  const found = await queries.uplinks(resolver, deadline, restrictionTo(missing.slice(0, MOST_NODES), nodes));
-  const scope = soleUplinks(found, nodes);
-  if (scope === undefined) return { ...NONE, facts: found.decoded.nodes };
   const [facts, rates, received, late] = await Promise.all([
     queries.facts(resolver, deadline, scope),
     queries.rates(resolver, deadline, { scope }),
@@ -54,16 +79,6 @@ export async function readUplinks(
     readLate(queries, resolver, deadline, { scope, counters: countersOf(readings) }),
   ]);
   dropLate(late, rates.decoded.nodes, received.nodes);
-  for (const [name, samples] of facts.decoded.nodes) found.decoded.nodes.set(name, samples);
   // If only the receive rates failed, the nodes have a figure of what they send, and the others say what is missing.
-  return { facts: found.decoded.nodes, rates: rates.decoded.nodes, received: { ...received, error: undefined }, late };
-}
-
-/** Selects the nodes that have exactly one device in the answer. */
-function soleUplinks(found: Answered, nodes: ReadonlyMap<string, KnownNode>): Scope | undefined {
-  const sole = [...found.decoded.nodes].filter(([, { devices }]) => devices.size === 1);
-  if (sole.length === 0) return undefined;
-  const devices = new Set(sole.flatMap(([, samples]) => [...samples.devices.keys()]));
-  const names = sole.map(([name]) => name);
-  return { kind: 'named', nodes: restrictionTo(names, nodes), devices: [...devices].sort() };
+  return { facts: facts.decoded.nodes, rates: rates.decoded.nodes, received: { ...received, error: undefined }, late };
 }
