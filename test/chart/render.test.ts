@@ -266,7 +266,7 @@ describe('values', () => {
     ['no interval', 'connectivity.reportInterval=0s', 'reportInterval'],
     ['an interval of half seconds', 'connectivity.reportInterval=1.5s', 'reportInterval'],
     ['HTTPS without a certificate', 'metrics.secure=true', 'certSecret'],
-    ['those of an older chart, as --reuse-values takes them', 'requesterPolicy=null', '--reset-then-reuse-values'],
+    ['values of an older chart, as --reuse-values takes them', 'requesterPolicy=null', '--reset-then-reuse-values'],
   ])('are refused by name: %s', (_what, value, name) => {
     expect(() => helm('template', 'x', '--set', value)).toThrow(name);
   });

@@ -38,6 +38,8 @@ export const ConnectivityReason = {
   Healthy: 'Healthy',
   /** The server answers, but has not evaluated this generation of the spec yet, or no longer evaluates the check. */
   NotEvaluatedYet: 'NotEvaluatedYet',
+  /** All conditions: the checks of the cluster take too much memory, and this is one of the largest. */
+  TooLarge: 'TooLarge',
   /** All conditions: the operator does not deploy the connectivity check, and no flag gives the URL of a server. */
   NotDeployed: 'NotDeployed',
 

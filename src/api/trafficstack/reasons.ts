@@ -32,6 +32,8 @@ export const StackReason = {
   InvalidComponents: 'InvalidComponents',
   /** The stack has objects in a namespace in which the operator may not write: nothing is written. */
   NamespaceNotAllowed: 'NamespaceNotAllowed',
+  /** The stacks of the cluster take too much memory, and this is one of the largest: nothing is written. */
+  TooLarge: 'TooLarge',
   /** Stacks of users are off: nothing is written. */
   StacksNotEnabled: 'StacksNotEnabled',
   /** An object that the stack wants to create exists and has another owner. */

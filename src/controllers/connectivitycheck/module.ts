@@ -4,11 +4,13 @@ import { APPLY_CRD } from '../../api/crd.ts';
 import { serverAddress } from '../../connectivity/objects/names.ts';
 import { firstProblem, flag, type FlagCheck, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
 import { url } from '../../options/values.ts';
+import { BodyBudget, createBoundedInformer, identityOf, reportedFields } from '../../runtime/cache/bodyBudget.ts';
+import { shareOfHeap } from '../../runtime/cache/fairShare.ts';
 import {
-  createInformer,
   withoutAnnotations,
   withoutManagedFields,
   type Informer,
+  type InformerOptions,
 } from '../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
@@ -81,6 +83,25 @@ function cachePartIfServed(informer: Informer<ConnectivityCheck>, { isAsked }: {
   return readyWithoutCrd(part, informer);
 }
 
+/** Part of the heap for the bodies of all checks. */
+const PART_OF_HEAP = 1 / 32;
+
+/** Creates the informer. If all checks take too much memory, it drops bodies of the largest (isWithoutBody). */
+function createCheckInformer(
+  options: Pick<InformerOptions<ConnectivityCheck>, 'transport' | 'logger' | 'metrics' | 'onRefusal'>,
+): Informer<ConnectivityCheck> {
+  const transform = (check: ConnectivityCheck): ConnectivityCheck => withoutAnnotations(withoutManagedFields(check));
+  return createBoundedInformer({ ...options, resource: CONNECTIVITY_CHECKS, transform }, identityOfCheck, {
+    ...{ budget: new BodyBudget(Infinity, keyOf), share: shareOfHeap(PART_OF_HEAP) },
+  });
+}
+
+/** Returns what the cache keeps of a check whose body it drops, in a bounded size. */
+export function identityOfCheck(check: ConnectivityCheck): ConnectivityCheck {
+  const status = reportedFields(check.status, ['conditions', 'observedGeneration', 'verdict']);
+  return { ...identityOf(check), ...(status !== undefined && { status }) };
+}
+
 /** The controller of ConnectivityChecks. It asks the connectivity server, and writes the findings to the status of each check. */
 export const connectivityCheck = defineController({
   name: 'connectivitycheck',
@@ -93,12 +114,8 @@ export const connectivityCheck = defineController({
     const gauges = createConnectivityCheckMetrics(metrics.registry, seriesBudgets({ clock, logger, metrics }));
     const resource = CONNECTIVITY_CHECKS;
     const url = serverUrlOf(flags);
-    const informer = createInformer<ConnectivityCheck>({
-      transport,
-      logger,
-      metrics: metrics.reflector,
-      resource,
-      transform: (check) => withoutAnnotations(withoutManagedFields(check)),
+    const informer = createCheckInformer({
+      ...{ transport, logger, metrics: metrics.reflector },
       ...(url !== undefined && {
         onRefusal: logMissingCrd({ resource, logger, waiting: 'the operator', advice: APPLY_CRD }),
       }),

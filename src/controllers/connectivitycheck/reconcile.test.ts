@@ -1,7 +1,10 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
+import type { ConnectivityCheckStatus } from '../../api/connectivitycheck/connectivityCheck.ts';
+import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { createConnectivityCheckMetrics } from './metrics.ts';
+import { identityOfCheck } from './module.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
 import { reconcile, type Dependencies } from './reconcile.ts';
 import { answered, checkWith, evaluation, finding } from './testing/scenes.ts';
@@ -51,6 +54,40 @@ it('is not Ready while it is being deleted, and has no series', async () => {
   await reconcile(d, 'cluster');
   expect(written).toEqual([{ conditions: [terminatingFor('example.com/backup')] }]);
   expect(await registry.metrics()).not.toContain('check="cluster"');
+});
+
+it('is Unknown, and says why, while the cache has no body of it; it is reported once', async () => {
+  const registry = new Registry();
+  let check = new BodyBudget(0).keep(checkWith({ verdict: 'Healthy', findings: [] }), identityOfCheck);
+  const written: ConnectivityCheckStatus[] = [];
+  const d = {
+    statuses: {
+      newest: () => check,
+      write: (_: unknown, status: ConnectivityCheckStatus) => Promise.resolve(written.push(status) > 0),
+    },
+    events: { event: () => undefined },
+    metrics: createConnectivityCheckMetrics(registry),
+    clock: new FakeClock(),
+    isLeader: () => true,
+    memories: new Map(),
+  } as unknown as Dependencies;
+  await reconcile(d, 'cluster');
+  // Without findings: the last ones are unchanged.
+  expect(Object.keys(written[0]!)).toEqual(['verdict', 'conditions']);
+  const reason = 'TooLarge';
+  expect(written[0]).toMatchObject({
+    verdict: 'Unknown',
+    conditions: [
+      { type: 'Ready', status: 'False', reason, message: expect.stringMatching(/Make it smaller/) as string },
+      { type: 'Healthy', status: 'Unknown', reason },
+      { type: 'ServerReachable', status: 'Unknown', reason },
+      { type: 'AgentsReporting', status: 'Unknown', reason },
+    ],
+  });
+  expect(await registry.metrics()).toContain('verdict{check="cluster",verdict="Unknown"} 1');
+  check = new BodyBudget(0).keep({ ...check, status: written[0]! }, identityOfCheck);
+  await reconcile(d, 'cluster');
+  expect(written[1]).toEqual(check.status);
 });
 
 it('has series of a bounded number of checks that come and go under new names', async () => {

@@ -1,10 +1,11 @@
 import type { ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import { isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { report, type StatusWriter } from '../../runtime/status/statusWriter.ts';
-import { isTerminating, terminatingConditions } from '../../runtime/controller/conditions.ts';
-import { decide } from './decide/decide.ts';
+import { isTerminating, metaTime, terminatingConditions } from '../../runtime/controller/conditions.ts';
+import { decide, tooLarge } from './decide/decide.ts';
 import { findingHistoryOf, type FindingHistory } from './model/findingHistory.ts';
 import type { ConnectivityCheckMetrics } from './metrics.ts';
 import type { EvaluationFeed } from './observe/evaluationFeed.ts';
@@ -50,6 +51,12 @@ export async function reconcile(
     const conditions = terminatingConditions(check, d.clock.now());
     await d.statuses.write(check, { ...check.status, conditions }, signal === undefined ? {} : { signal });
     d.metrics.forget(key);
+    return undefined;
+  }
+  if (isWithoutBody(check)) {
+    const { status, events } = tooLarge(check, metaTime(d.clock.now()));
+    d.metrics.record(key, status);
+    await report(d, { about: check, status, events }, signal === undefined ? {} : { signal });
     return undefined;
   }
   const server = d.feed.view(key);

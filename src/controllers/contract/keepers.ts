@@ -1,11 +1,13 @@
-import type { BuiltInType } from '../../api/trafficstack/terms.ts';
+import { SINGLE_TYPES, type BuiltInType, type ComponentType } from '../../api/trafficstack/terms.ts';
 import {
   componentsIn,
   type ComponentSpec,
+  type ComponentStatus,
   type InventoryEntry,
   type TrafficStack,
   type UsedObject,
 } from '../../api/trafficstack/trafficStack.ts';
+import { identityOf, reportedFields } from '../../runtime/cache/bodyBudget.ts';
 import { idFor, idOf, type Member } from '../../runtime/objectSet/objectSet.ts';
 
 /** The TrafficStack of what the operator deploys itself. */
@@ -131,4 +133,39 @@ export function keptByStacks<G extends string>(types: KeptTypes<G>, keepers: Kee
 
 function groupsIn<G extends string>(types: KeptTypes<G>): G[] {
   return Object.keys(types) as G[];
+}
+
+/** Characters of a built-in component, and of its status, that are kept without the body of the stack. */
+const LONGEST_KEPT = 1_024;
+
+/**
+ * Returns what a cache keeps of a TrafficStack whose body it drops, in a bounded size: besides the identity, the first component of each
+ * built-in type. Others must not deploy what the stack has, nor remove what it uses.
+ */
+export function identityOfStack(stack: TrafficStack): TrafficStack {
+  const { status } = stack;
+  const components = SINGLE_TYPES.flatMap((type) => builtInOf(stack, type) ?? []);
+  const names = new Set(components.map(({ name }) => name));
+  const inventory = (status?.inventory ?? [])
+    .filter(({ component }) => names.has(component))
+    .map(({ component, objects }) => ({ component, dependsOn: [], objects: objects.slice(0, 1) }));
+  const statuses = (status?.components ?? []).filter((each) => names.has(each.name) && isShort(each));
+  return {
+    ...identityOf(stack),
+    spec: { components },
+    status: {
+      ...reportedFields(status, ['conditions', 'observedGeneration', 'summary']),
+      ...(inventory.length > 0 && { inventory }),
+      ...(statuses.length > 0 && { components: statuses }),
+    },
+  };
+}
+
+function builtInOf(stack: TrafficStack, type: ComponentType): ComponentSpec | undefined {
+  const found = componentsIn(stack).find((each) => each.type === type);
+  return found === undefined || isShort(found) ? found : { name: found.name, type, mode: found.mode };
+}
+
+function isShort(component: ComponentSpec | ComponentStatus): boolean {
+  return JSON.stringify(component).length <= LONGEST_KEPT;
 }

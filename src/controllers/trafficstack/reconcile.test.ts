@@ -1,8 +1,10 @@
 import { Registry } from 'prom-client';
-import { expect, it } from 'vitest';
-import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
+import { describe, expect, it } from 'vitest';
+import type { TrafficStack, TrafficStackStatus } from '../../api/trafficstack/trafficStack.ts';
+import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import { Store } from '../../runtime/cache/store.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
+import { identityOfStack } from '../contract/keepers.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { Sightings } from './observe/answers/sightings.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
@@ -55,6 +57,60 @@ it('does not look healthy in the metrics while it cannot be read', async () => {
   expect(found).toContain('traffic_operator_stack_ready{stack="main",reason="NotRead"} 0');
   expect(found).toContain('traffic_operator_stack_component_state{stack="main",component="db",state="Unknown"} 1');
   expect(found.filter((line) => /state="Ready"} 1|pods_/.test(line))).toEqual([]);
+});
+
+describe('a stack without its body', () => {
+  /** @param whole as the API server has it */
+  function largeScene(whole: Partial<TrafficStack> = {}) {
+    const made = scene();
+    const stack = { ...made.now.stack!, ...whole };
+    made.now.stack = new BodyBudget(0).keep(stack, identityOfStack);
+    const written: TrafficStackStatus[] = [];
+    const listed: unknown[] = [];
+    const list = (_: unknown, options: unknown) => {
+      listed.push(options);
+      return Promise.resolve([stack]);
+    };
+    const write = (_: unknown, status: TrafficStackStatus) => Promise.resolve(written.push(status) > 0);
+    const statuses = { ...made.d.statuses, write };
+    return {
+      ...made,
+      written,
+      listed,
+      d: { ...made.d, statuses, client: { list } as unknown as Dependencies['client'] },
+    };
+  }
+
+  it('is Stalled, and its status is otherwise unchanged', async () => {
+    const { d, now, written, forgotten, listed } = largeScene();
+    await reconcile(d, 'main');
+    expect(Object.keys(written[0]!)).toEqual(['observedGeneration', 'conditions']);
+    const reason = 'TooLarge';
+    expect(written[0]?.conditions).toMatchObject([
+      { type: 'Ready', status: 'False', reason },
+      { type: 'Progressing', status: 'False', reason },
+      { type: 'Degraded', status: 'Unknown', reason },
+      {
+        type: 'Stalled',
+        status: 'True',
+        reason,
+        message: expect.stringMatching(/what exists is unchanged; make/) as string,
+      },
+    ]);
+    expect([forgotten, listed]).toEqual([['main'], []]);
+    // With what the cache has of this, nothing differs the next time.
+    now.stack = new BodyBudget(0).keep({ ...now.stack!, status: written[0]! }, identityOfStack);
+    await reconcile(d, 'main');
+    expect(written[1]).toEqual(now.stack.status);
+  });
+
+  it('is read while it is being deleted: its objects are removed in the order of its inventory', async () => {
+    const metadata = { name: 'main', generation: 2, deletionTimestamp: new Date(0) };
+    const { d, written, listed } = largeScene({ metadata });
+    await reconcile(d, 'main');
+    expect(listed).toEqual([{ fieldSelector: 'metadata.name=main', limit: 1 }]);
+    expect(written[0]?.components).toMatchObject([{ name: 'db', state: 'Unknown' }]);
+  });
 });
 
 it('has no series after the replica has lost the Lease, and has them again when it leads', async () => {

@@ -9,6 +9,7 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import type { Failure } from '../../runtime/process/problem.ts';
 import type { StatusWriter } from '../../runtime/status/statusWriter.ts';
+import { isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import { terminatingConditions } from '../../runtime/controller/conditions.ts';
 import { act, type Writers } from './act/act.ts';
 import type { NameFound } from './act/nameFound.ts';
@@ -18,7 +19,7 @@ import type { AllowedNamespaces } from './model/allowed.ts';
 import type { Writing } from './decide/failures.ts';
 import { foundExternals } from './decide/foundExternals.ts';
 import { planStack, type StackPlan } from './decide/plan.ts';
-import { asDecidedLast, statusOf } from './decide/status.ts';
+import { asDecidedLast, statusOf, tooLargeStatus } from './decide/status.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import type { AnswerFeed } from './observe/answers/answerFeed.ts';
@@ -84,7 +85,7 @@ export async function reconcile(
   key: string,
   signal?: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
-  const stack = d.statuses.newest(key);
+  const stack = await newestOf(d, key, signal);
   if (stack === undefined) {
     d.statuses.forget(key);
     d.renderings.forget(key);
@@ -96,6 +97,12 @@ export async function reconcile(
     return undefined;
   }
   const isLeaving = stack.metadata?.deletionTimestamp !== undefined;
+  if (isWithoutBody(stack)) {
+    d.strangers.forget(key);
+    d.renderings.forget(key);
+    await reportStatus(d, stack, tooLargeStatus(stack, d.clock.now()), signal);
+    return undefined;
+  }
   const refusal = d.refusalOf(stack);
   if (refusal !== undefined) {
     d.strangers.forget(key);
@@ -116,6 +123,17 @@ export async function reconcile(
     return undefined;
   }
   return apply(d, stack, wanted, signal);
+}
+
+/** The present stack. One that is being deleted is read if the cache has no body of it: its objects are removed in the order of its inventory. */
+async function newestOf(d: Dependencies, key: string, signal?: AbortSignal): Promise<TrafficStack | undefined> {
+  const cached = d.statuses.newest(key);
+  const isLeaving = cached?.metadata?.deletionTimestamp !== undefined;
+  if (!isLeaving || !isWithoutBody(cached) || !d.isLeader()) return cached;
+  // The operator has no right to get a stack, only to list.
+  const name = { fieldSelector: `metadata.name=${key}`, limit: 1 };
+  const [live] = await d.client.list(TRAFFIC_STACKS, { ...name, ...(signal && { signal }) });
+  return live;
 }
 
 async function apply(
@@ -157,7 +175,8 @@ async function apply(
  * that was found: a newer one has its own generation.
  */
 function withNewestStatus({ statuses }: Pick<Dependencies, 'statuses'>, found: TrafficStack): TrafficStack {
-  const { status } = statuses.newest(found.metadata?.name ?? '') ?? found;
+  const newest = statuses.newest(found.metadata?.name ?? '');
+  const { status } = newest === undefined || isWithoutBody(newest) ? found : newest;
   return asDecidedLast({ ...found, ...(status && { status }) });
 }
 

@@ -2,6 +2,7 @@ import { TRAFFIC_STACKS, type TrafficStack } from '../../api/trafficstack/traffi
 import type { CachedNode } from '../../nodes/cachedNode.ts';
 import { askValuesOf } from '../../prometheus/askValues.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
+import { bodyChanged } from '../../runtime/cache/bodyBudget.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { keyOf, sameSpec } from '../../runtime/client/resource.ts';
@@ -117,7 +118,7 @@ export function runStacks(
     for (const stack of cache.lister.list()) if (which(stack)) controller.queue.add(keyOf(stack));
   };
   cache.subscribe((event) => {
-    const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object);
+    const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object) && !bodyChanged(event);
     if (!isStatusOnly) controller.queue.add(keyOf(event.object));
   });
   const labelled = new LabelledEvents({ queue: controller.queue, clock, stackOf: (name) => stacks.get(name) });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RetryError } from '../../runtime/client/errors.ts';
+import { ApiError, RetryError } from '../../runtime/client/errors.ts';
 import { refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
 import { sweepOrphans } from './cleanup.ts';
@@ -41,6 +41,13 @@ describe('sweepOrphans', () => {
     const scene = sweptScene();
     refuseOn(scene.api, (call) => refusal(call, 403, 'Forbidden'));
     await expect(sweep(scene)).rejects.toThrow(RetryError);
+  });
+
+  it('says when the API server asks for the next attempt', async () => {
+    const scene = sweptScene();
+    const asked = { status: 429, reason: 'TooManyRequests', method: 'PATCH', path: '/', retryAfterMs: 60_000 };
+    refuseOn(scene.api, () => new ApiError(asked));
+    await expect(sweep(scene)).rejects.toMatchObject({ retryAfterMs: 10_000, cause: { retryAfterMs: 60_000 } });
   });
 
   it('works with a TrafficWatch without a spec, and keeps the key in its status', async () => {

@@ -1,3 +1,5 @@
+import { labelFailureOf } from './failures.ts';
+import { IncompleteError } from '../../runtime/client/errors.ts';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { decideOrphans, releaseLabels } from './decide/labels/nodeLabels.ts';
@@ -30,7 +32,7 @@ export interface SweepOptions {
 /**
  * Removes the labels that no TrafficWatch claims. Runs only with synced caches: an empty list of TrafficWatches must
  * mean that there are none, not that they were not read yet.
- * @throws RetryError if a label could not be removed
+ * @throws RetryError if a label could not be removed; NotLeaderError
  */
 export async function sweepOrphans(o: SweepOptions): Promise<ReconcileResult | undefined> {
   if (!o.synced()) return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -40,8 +42,9 @@ export async function sweepOrphans(o: SweepOptions): Promise<ReconcileResult | u
   if (changes.size === 0) return undefined;
   o.logger.info({ nodes: changes.size }, 'removing labels that no TrafficWatch claims');
   const failures = await o.writers.nodeLabels.write(changes);
-  if (failures.size > 0) throw new RetryError(`labels of ${failures.size} nodes could not be removed`, LOOK_AGAIN_MS);
-  return undefined;
+  if (failures.size === 0) return undefined;
+  const cause = new IncompleteError([...failures].map(([node, error]) => labelFailureOf(node, error)));
+  throw new RetryError(`labels of ${failures.size} nodes could not be removed`, LOOK_AGAIN_MS, { cause });
 }
 
 async function removeLabels(

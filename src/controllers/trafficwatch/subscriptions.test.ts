@@ -1,3 +1,4 @@
+import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import { describe, expect, it } from 'vitest';
 import { createLabelMatcher } from '../../api/labelMatcher.ts';
 import type { LabelSelector } from '../../api/labelSelector.ts';
@@ -141,4 +142,11 @@ describe('two states of a TrafficWatch', () => {
     const now = aWatch(changes);
     expect([sameSpec(before, now), watchChanged(before, now)]).toEqual([isSame, isChanged]);
   });
+});
+
+it('a TrafficWatch whose body the cache has dropped is changed, also if the rest is the same', () => {
+  const dropped = new BodyBudget(0).keep(before, (watch) => watch);
+  expect([watchChanged(before, dropped), watchChanged(dropped, before), watchChanged(dropped, dropped)]).toEqual([
+    ...[true, true, false],
+  ]);
 });

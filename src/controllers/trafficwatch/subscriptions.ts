@@ -3,6 +3,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { labelOf, nodeChanged, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
+import { bodyChanged, isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import type { Controller } from '../../runtime/controller/controller.ts';
@@ -97,7 +98,8 @@ export function subscribe(
     const wasWithin = limits.within.has(key);
     followLimits(limits.saw(event));
     const isWithin = limits.within.has(key);
-    if (isWithin && event.type === 'update' && !sameSpec(event.old, event.object)) demands.set(key, event.object);
+    const isSameSpec = event.type !== 'update' || (sameSpec(event.old, event.object) && !bodyChanged(event));
+    if (isWithin && !isSameSpec) demands.set(key, event.object);
     if (event.type === 'update' && event.old && !watchChanged(event.old, event.object)) return;
     enqueue(key);
     // Beyond the limits it claims no label key: nobody else has to look.
@@ -137,20 +139,25 @@ export function subscribe(
   });
   return enqueueAll;
 }
-
 /** The fields that an event of a TrafficWatch compares. The uid differs if it was deleted and created again while no watch ran. */
 type Seen = Pick<TrafficWatch, 'metadata' | 'status'>;
 
-/** True if the change needs a reconcile. The operator's own status writes do not, or each would cause another. */
+/**
+ * True if the change needs a reconcile: also if only the cache has dropped the body. The operator's own status writes do not, or each would
+ * cause another.
+ */
 export function watchChanged(a: Seen, b: Seen): boolean {
-  const relevant = ({ metadata, status }: Seen): string =>
-    JSON.stringify([
+  const relevant = (seen: Seen): string => {
+    const { metadata, status } = seen;
+    return JSON.stringify([
+      isWithoutBody(seen),
       metadata?.uid,
       metadata?.generation,
       metadata?.deletionTimestamp,
       metadata?.finalizers,
       status?.labelKey,
     ]);
+  };
   return relevant(a) !== relevant(b);
 }
 

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { TrafficWeight } from '../../api/trafficweight/trafficWeight.ts';
+import type { TrafficWeight, TrafficWeightStatus } from '../../api/trafficweight/trafficWeight.ts';
+import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
+import type { Source } from '../../weights/records/source.ts';
+import { divide } from './decide/divide.ts';
+import { identityOfWeight } from './weightObjects.ts';
 import { hasNextRound, reconcile, rampStepOf, type Dependencies } from './reconcile.ts';
 
 it('is not Ready while it is being deleted', async () => {
@@ -22,6 +26,59 @@ it('is not Ready while it is being deleted', async () => {
   expect(written).toEqual([
     { appliedWeight: 40, observedGeneration: 3, conditions: [terminatingFor('example.com/backup')] },
   ]);
+});
+
+describe('a TrafficWeight without its body', () => {
+  const condition = {
+    type: 'Applied',
+    status: 'True',
+    reason: 'AllApplied',
+    message: '',
+    lastTransitionTime: '',
+  } as const;
+  const weight = {
+    metadata: { name: 'main', generation: 3, labels: { a: 'x'.repeat(100_000) } },
+    spec: { clusterName: 'a', backend: { static: { weight: 40 } }, ingressClassNames: ['nginx'] },
+    status: { desiredWeight: 40, explain: [{ message: 'x'.repeat(100_000) }], conditions: [condition] },
+  } as unknown as TrafficWeight;
+  const kept = new BodyBudget(0).keep(weight, identityOfWeight);
+
+  it('is not Ready and says why; its weight and its records are unchanged', async () => {
+    const written: TrafficWeightStatus[] = [];
+    const d = {
+      statuses: { newest: () => kept, write: (_: unknown, status: TrafficWeightStatus) => written.push(status) },
+      metrics: { record: () => undefined },
+      events: { event: () => undefined },
+      clock: new FakeClock(),
+      isLeader: () => true,
+    } as unknown as Dependencies;
+    await reconcile(d, 'main');
+    expect(Object.keys(written[0]!)).toEqual(['conditions', 'observedGeneration']);
+    const reason = 'NotRead';
+    expect(written[0]?.conditions).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          type: 'Ready',
+          status: 'False',
+          reason,
+          message: expect.stringMatching(/one of the largest/) as string,
+        }),
+        expect.objectContaining({ type: 'Applied', status: 'Unknown', reason }),
+      ]),
+    );
+  });
+
+  it('keeps the sources that its DNSEndpoints are of, and selects no other', () => {
+    expect(JSON.stringify(kept).length).toBeLessThan(1_000);
+    const other = { ...weight, metadata: { name: 'other' } };
+    const source = (name: string) => ({ kind: 'Ingress', namespace: 'shop', name, hosts: [] }) as unknown as Source;
+    const [own, free] = [source('own'), source('free')];
+    const candidate = { classNames: ['nginx'], isKnown: true, isBeyond: false, namespaceLabels: {} };
+    const candidates = [own, free].map((each) => ({ ...candidate, source: each }));
+    const labelOf = (each: Source) => (each === own ? 'main' : undefined);
+    const { otherOwnerOf } = divide(other, { weights: [other, kept], candidates }, labelOf);
+    expect([own, free].map(otherOwnerOf)).toEqual(['main', undefined]);
+  });
 });
 
 it.each([

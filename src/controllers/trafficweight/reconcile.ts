@@ -6,6 +6,7 @@ import {
   type TrafficWeightSpec,
   type TrafficWeightStatus,
 } from '../../api/trafficweight/trafficWeight.ts';
+import { isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import { IncompleteError } from '../../runtime/client/errors.ts';
 import {
@@ -75,6 +76,11 @@ export interface Dependencies {
 const REQUEUE_MS = 5_000;
 /** Corrects what others have changed without an event, such as the status. */
 const RESYNC_MS = 300_000;
+const TOO_LARGE = {
+  reason: WeightReason.NotRead,
+  message:
+    'the TrafficWeights of the cluster take more memory than the operator has for them, and this is one of the largest: the records are unchanged; make this one smaller, or delete others, then change this one',
+};
 /** Delay before the writes that a round has left. The queue serves other TrafficWeights in between. */
 const NEXT_ROUND_MS = 1;
 
@@ -118,6 +124,10 @@ export async function reconcile(
     const status = terminatingStatus(weight, d.clock.now());
     d.metrics.record(key, status);
     await d.statuses.write(weight, status, signal === undefined ? {} : { signal });
+    return undefined;
+  }
+  if (isWithoutBody(weight)) {
+    await reportUndecided(d, weight, { why: TOO_LARGE }, signal);
     return undefined;
   }
   const problem = problemOf(d.caches);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { ReadySlice } from './observe/cachedObjects.ts';
 import { hasNewLabels, needsReconcile, servicesWithNews } from './run.ts';
@@ -14,6 +15,7 @@ it.each([
   ['of the spec', after({ generation: 2 }), true],
   ['to another object of that name', after({ uid: 'u2' }), true],
   ['to being deleted', after({ deletionTimestamp: new Date(0) }), true],
+  ['to one whose body the cache has dropped', new BodyBudget(0).keep(BEFORE, (weight) => weight), true],
 ])('a change of a TrafficWeight %s needs a reconcile: %s', (_, object, wanted) => {
   expect(needsReconcile({ type: 'update', old: BEFORE, object })).toBe(wanted);
 });

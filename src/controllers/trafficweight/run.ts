@@ -1,3 +1,4 @@
+import { bodyChanged } from '../../runtime/cache/bodyBudget.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { TrafficWeight, TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
@@ -139,7 +140,7 @@ function gatewayParts({ routes, gateways }: GatewayCaches): Part[] {
  * of them would start the next attempt at once, without the backoff.
  */
 export function needsReconcile(event: InformerEvent<KubeObject>): boolean {
-  if (event.type !== 'update' || !sameSpec(event.old, event.object)) return true;
+  if (event.type !== 'update' || bodyChanged(event) || !sameSpec(event.old, event.object)) return true;
   return event.old?.metadata?.deletionTimestamp !== event.object.metadata?.deletionTimestamp;
 }
 

@@ -1,7 +1,10 @@
 import { IN_PROGRESS_REASONS } from '../../api/trafficweight/reasons.ts';
 import { TRAFFIC_WEIGHTS, type TrafficWeight, type TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
 import { isEqual } from '../../runtime/apply/mergePatch.ts';
-import { createInformer, withoutAnnotations, withoutManagedFields } from '../../runtime/cache/informer.ts';
+import { BodyBudget, createBoundedInformer, identityOf, reportedFields } from '../../runtime/cache/bodyBudget.ts';
+import { shareOfHeap } from '../../runtime/cache/fairShare.ts';
+import { withoutAnnotations, withoutManagedFields } from '../../runtime/cache/informer.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { InformerEvent, Lister } from '../../runtime/cache/store.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
@@ -26,6 +29,24 @@ export interface WeightObjects {
   readonly parts: readonly Part[];
 }
 
+/** Part of the heap for the bodies of all TrafficWeights. */
+const PART_OF_HEAP = 1 / 16;
+/** Characters of `spec.clusterName` in the CRD. */
+const LONGEST_CLUSTER_NAME = 128;
+
+/**
+ * Returns what the cache keeps of a TrafficWeight whose body it drops, in a bounded size. Its spec is invalid, except for the name of the
+ * cluster: so it keeps its records, as any TrafficWeight with an invalid spec.
+ */
+export function identityOfWeight(weight: TrafficWeight): TrafficWeight {
+  // An older CRD may have accepted anything.
+  const { clusterName } = (weight.spec as Partial<TrafficWeightSpec> | undefined) ?? {};
+  const isKept = typeof clusterName === 'string' && clusterName.length <= LONGEST_CLUSTER_NAME;
+  const spec = isKept ? { clusterName } : {};
+  const status = reportedFields(weight.status, ['conditions', 'observedGeneration']);
+  return { ...identityOf(weight), spec: spec as TrafficWeightSpec, ...(status !== undefined && { status }) };
+}
+
 /** Creates access to the TrafficWeights of the API server. */
 export function storedWeights({
   client,
@@ -35,11 +56,12 @@ export function storedWeights({
   clock,
   logger,
 }: Pick<ControllerContext, 'client' | 'transport' | 'events' | 'metrics' | 'clock' | 'logger'>): WeightObjects {
-  const cache = createInformer<TrafficWeight>({
-    ...{ transport, logger, metrics: metrics.reflector },
-    resource: TRAFFIC_WEIGHTS,
-    transform: (weight) => withoutAnnotations(withoutManagedFields(weight)),
-  });
+  const transform = (weight: TrafficWeight): TrafficWeight => withoutAnnotations(withoutManagedFields(weight));
+  const cache = createBoundedInformer<TrafficWeight>(
+    { ...{ transport, logger, metrics: metrics.reflector }, resource: TRAFFIC_WEIGHTS, transform },
+    identityOfWeight,
+    { budget: new BodyBudget(Infinity, keyOf), share: shareOfHeap(PART_OF_HEAP) },
+  );
   const objects = createOverlay(cache, { clock });
   return {
     lister: cache.lister,

@@ -2,9 +2,18 @@ import type { V1Node } from '@kubernetes/client-node';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { keyOf, type KubeObject } from '../client/resource.ts';
-import { castReflector, castWatching, until, type CastOptions } from '../testing/reflectorScene.ts';
+import { createLogger, type Logger } from '../process/logger.ts';
+import { castReflector, castWatching, until, type CastOptions, type ReflectorCast } from '../testing/reflectorScene.ts';
 import { createScene } from '../testing/scene.ts';
-import { BodyBudget, createBoundedInformer, identityOf, isWithoutBody } from './bodyBudget.ts';
+import {
+  BodyBudget,
+  createBoundedInformer,
+  identityOf,
+  isWithoutBody,
+  reportedFields,
+  type Bounds,
+} from './bodyBudget.ts';
+import { FairShare } from './fairShare.ts';
 
 interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
@@ -94,6 +103,93 @@ describe('createBoundedInformer', () => {
     await vi.waitFor(() => expect(isDropped('d')).toBe(false));
   });
 
+  describe('whose objects share memory', () => {
+    let share: FairShare;
+    const LARGE = { a: 'x'.repeat(3_000) };
+    const SMALL = ['s', 't', 'u', 'v', 'w', 'x'];
+    /** Each node is a group. One large one fits, with some small ones: a small one takes about 600 bytes, and a large one 3,600. */
+    const shared =
+      (rest: Bounds<V1Node> = {}): NonNullable<CastOptions['create']> =>
+      (options) => {
+        share = new FairShare(6_500);
+        const budget = new BodyBudget(Infinity, keyOf);
+        return createBoundedInformer<V1Node>(options, (node) => identityOf(node), { budget, share, ...rest });
+      };
+    const withBody = ({ informer }: Pick<ReflectorCast, 'informer'>): string[] =>
+      informer.lister.list().flatMap((node) => (isWithoutBody(node) ? [] : (node.metadata?.name ?? '')));
+
+    it('drops a cached body that is in the way of smaller ones, and reports that as an update', async () => {
+      const cast = await castWatching(scene, { create: shared() });
+      cast.nodes.set('large', LARGE);
+      await vi.waitFor(() => expect(withBody(cast)).toEqual(['a', 'b', 'large']));
+      for (const name of ['c', 'd', 'e', 'f']) cast.nodes.set(name);
+      await vi.waitFor(() => expect(withBody(cast)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']));
+      expect(cast.told.filter((told) => told.endsWith('large'))).toEqual(['add large', 'update large']);
+      expect(cast.metrics.bodyDropped.mock.calls).toEqual([['nodes']]);
+      expect(cast.informer.lister.get('large')?.metadata).toMatchObject({ name: 'large', uid: 'uid-large' });
+    });
+
+    it.each([{ refuseWatchList: 400, why: 'pages' }, { why: 'a watch-list' }])(
+      'drops bodies of a list that is not complete yet: $why',
+      async ({ refuseWatchList }) => {
+        const cast = await castReflector(scene, {
+          create: shared(),
+          prepare(nodes) {
+            if (refuseWatchList !== undefined) nodes.behaviour.refuseWatchList = refuseWatchList;
+            for (let n = 0; n < 50; n += 1) nodes.set(`large-${n}`, LARGE);
+            for (const name of SMALL) nodes.set(name);
+          },
+        });
+        await until(cast, () => expect(cast.informer.synced).toBe(true));
+        expect(withBody(cast)).toEqual(SMALL);
+        expect(JSON.stringify(cast.informer.lister.list()).length).toBeLessThan(20_000);
+      },
+    );
+
+    it('keeps an exempt body, and counts none of it', async () => {
+      const isExempt = ({ metadata }: V1Node): boolean => metadata?.name === 'large';
+      const cast = await castWatching(scene, { create: shared({ isExempt }) });
+      const { bytes } = share;
+      cast.nodes.set('large', LARGE);
+      await vi.waitFor(() => expect(withBody(cast)).toContain('large'));
+      expect(share.bytes).toBe(bytes);
+    });
+
+    it('gives its memory back when it ends', async () => {
+      const cast = await castWatching(scene, { create: shared() });
+      expect(share.bytes).toBeGreaterThan(0);
+      await cast.stop();
+      expect(share.bytes).toBe(0);
+    });
+  });
+
+  it('keeps the identity of an object that cannot be transformed, names it, and reads it again when it changes', async () => {
+    const errors = vi.fn();
+    const logger = { ...createLogger('silent'), error: errors, warn: () => undefined, debug: () => undefined };
+    const transform = (node: V1Node): V1Node => {
+      if (node.metadata?.labels?.a === 'bad') throw new Error('bad label');
+      return node;
+    };
+    const { nodes, informer, metrics } = await castWatching(scene, {
+      create,
+      transform,
+      logger: logger as unknown as Logger,
+    });
+    nodes.set('a', { a: 'bad', b: 'x'.repeat(700) });
+    await vi.waitFor(() => expect(isWithoutBody(informer.lister.get('a'))).toBe(true));
+    expect(informer.lister.get('a')?.metadata?.labels).toEqual({});
+    expect(errors.mock.calls).toMatchObject([
+      [{ resource: 'nodes', key: 'a' }, expect.stringMatching(/cannot be read/)],
+    ]);
+    expect(metrics.bodyDropped).toHaveBeenCalledOnce();
+    // Its last body is not counted: there is room for another node.
+    nodes.set('c', FAT);
+    nodes.set('a');
+    await vi.waitFor(() =>
+      expect(['a', 'c'].map((name) => isWithoutBody(informer.lister.get(name)))).toEqual([false, false]),
+    );
+  });
+
   it('does not count objects of a list that was cut off', async () => {
     const gone = { kind: 'Node', metadata: { name: 'gone', resourceVersion: '5', labels: FAT } };
     const cast = await castReflector(scene, {
@@ -107,4 +203,11 @@ describe('createBoundedInformer', () => {
     await vi.waitFor(() => expect(cast.told).toEqual(['add kept']));
     expect(isWithoutBody(cast.informer.lister.get('kept'))).toBe(false);
   });
+});
+
+it('reportedFields keeps the named fields of a status, unless they are too long', () => {
+  const status = { verdict: 'Healthy', conditions: ['x'.repeat(20_000)], findings: [1] };
+  expect(reportedFields(status, ['verdict', 'conditions'])).toEqual({ verdict: 'Healthy' });
+  expect(reportedFields(status, ['conditions'])).toBeUndefined();
+  expect(reportedFields(undefined as typeof status | undefined, ['verdict'])).toBeUndefined();
 });

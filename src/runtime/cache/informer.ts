@@ -72,6 +72,8 @@ export interface InformerOptions<T extends KubeObject> {
   onRefusal?: ((refusal: ApiError | undefined) => void) | undefined;
   /** Called when the cache has taken over a list. */
   onReplaced?: (() => void) | undefined;
+  /** Called when `run` has ended: the cache is no longer current. */
+  onEnded?: (() => void) | undefined;
   logger: Logger;
   metrics?: ReflectorMetrics | undefined;
   clock?: Clock | undefined;
@@ -79,6 +81,17 @@ export interface InformerOptions<T extends KubeObject> {
 
 /** Creates an informer. It sends no request before `run`. */
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+  return new StoreInformer(options);
+}
+
+/** An informer that can give up parts of an object. */
+export interface ReducibleInformer<T extends KubeObject> extends Informer<T> {
+  /** Replaces a cached object by parts of it. Subscribers receive an update, with the same resourceVersion. */
+  reduce(object: T): void;
+}
+
+/** Creates such an informer. It sends no request before `run`. */
+export function createReducibleInformer<T extends KubeObject>(options: InformerOptions<T>): ReducibleInformer<T> {
   return new StoreInformer(options);
 }
 
@@ -99,7 +112,7 @@ export function withoutAnnotations<T extends KubeObject>(object: T): T {
   return object;
 }
 
-class StoreInformer<T extends KubeObject> implements Informer<T> {
+class StoreInformer<T extends KubeObject> implements ReducibleInformer<T> {
   readonly #options: InformerOptions<T>;
   readonly #name: string;
   readonly #store: Store<T>;
@@ -111,8 +124,8 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
   #waiting: { isOver: () => boolean; done: () => void }[] = [];
 
   constructor(options: InformerOptions<T>) {
-    const { transport, resource, transform, indexes, onRefusal, onReplaced, logger, metrics, clock, ...selection } =
-      options;
+    const { transport, resource, transform, indexes, onRefusal, onReplaced, ...rest } = options;
+    const { onEnded: _, logger, metrics, clock, ...selection } = rest;
     this.#options = options;
     this.#name = resourceName(resource);
     this.#store = new Store(indexes);
@@ -179,6 +192,11 @@ class StoreInformer<T extends KubeObject> implements Informer<T> {
   async run(signal: AbortSignal): Promise<void> {
     await this.#reflector.run(signal);
     for (const subscription of this.#subscriptions) subscription.end();
+    this.#options.onEnded?.();
+  }
+
+  reduce(object: T): void {
+    this.#tell([this.#store.set(object)]);
   }
 
   #when(isOver: () => boolean, signal?: AbortSignal): Promise<void> {

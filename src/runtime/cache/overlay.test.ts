@@ -4,6 +4,7 @@ import type { KubeObject } from '../client/resource.ts';
 import { castWatching } from '../testing/reflectorScene.ts';
 import { createScene } from '../testing/scene.ts';
 import type { InformerEvent } from './informer.ts';
+import { BodyBudget } from './bodyBudget.ts';
 import { createOverlay, OVERLAID_FOR_MS, type OverlayOptions } from './overlay.ts';
 import { Store } from './store.ts';
 
@@ -30,6 +31,17 @@ function overlaid(options: OverlayOptions = {}, ...cached: KubeObject[]) {
 }
 
 describe('an overlay', () => {
+  it('returns what the cache has of an object without its body, before and after a write', () => {
+    const identity = (version: string): KubeObject => new BodyBudget(0).keep(at(version), (object) => object);
+    const { lister, overlay } = overlaid({}, identity('9'));
+    overlay.wrote(at('10'));
+    expect(overlay.get('n1')).toBe(lister.get('n1'));
+    lister.set(at('11'));
+    overlay.wrote(at('12'));
+    lister.set(identity('11'));
+    expect(overlay.get('n1')).toBe(lister.get('n1'));
+  });
+
   it('returns the write until the cache has it, and compares versions as numbers', () => {
     const { lister, overlay } = overlaid({}, at('9'));
     overlay.wrote(at('10'));

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../process/clock.ts';
 import { keyOf, type KubeObject } from '../client/resource.ts';
+import { isWithoutBody } from './bodyBudget.ts';
 import type { Informer } from './informer.ts';
 import type { InformerEvent, Lister } from './store.ts';
 
@@ -104,7 +105,8 @@ class CacheOverlay<T extends KubeObject> implements Overlay<T> {
     const key = keyOf(object);
     const held = this.#written.get(key)?.object;
     if (held && versionOf(object) <= versionOf(held)) return;
-    if (!this.#includeCreated && this.#lister.get(key) === undefined) return;
+    const cached = this.#lister.get(key);
+    if (isWithoutBody(cached) || (!this.#includeCreated && cached === undefined)) return;
     this.#release(key);
     this.#written.set(key, { object, since: this.#clock.monotonic() });
   }
@@ -129,7 +131,8 @@ class CacheOverlay<T extends KubeObject> implements Overlay<T> {
     const key = keyOf(object);
     const held = this.#written.get(key)?.object;
     if (held === undefined) return object;
-    if (versionOf(object) < versionOf(held)) return held;
+    // A written object has its body: it would not be bounded, and its state would change back a moment later.
+    if (!isWithoutBody(object) && versionOf(object) < versionOf(held)) return held;
     this.#release(key);
     return object;
   }

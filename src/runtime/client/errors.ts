@@ -129,7 +129,7 @@ export class IncompleteError extends Error {
   }
 }
 
-/** A failure that is expected to be fixed after `retryAfterMs`: retry then, without backoff. */
+/** A failure that is expected to be fixed after `retryAfterMs`: retry then, without backoff, or later if the API server asks for that in `cause`. */
 export class RetryError extends Error {
   readonly retryAfterMs: number;
 

@@ -98,6 +98,13 @@ describe('the requeue after an error', () => {
       'TooManyRequests',
       700,
     ],
+    [
+      'RetryError: not before the Retry-After of its cause',
+      new RetryError('x', 700, { cause: api(429, 2_000) }),
+      'retry_after',
+      'TooManyRequests',
+      2_000,
+    ],
     ['WaitingError: after its time, no error', new WaitingError('NoNodes', 'x', 700), 'waiting', undefined, 700],
     ['TerminalError: not again', new TerminalError('InvalidSpec', 'x'), 'terminal', 'InvalidSpec', undefined],
     ['not the leader: not again, no error', new NotLeaderError(), 'not_leader', undefined, undefined],

@@ -217,7 +217,7 @@ interface RequeuePolicy {
  * | error          | next reconcile                     | counted as error |
  * | -------------- | ---------------------------------- | ---------------- |
  * | WaitingError   | after its retryAfterMs             | no               |
- * | RetryError     | after its retryAfterMs             | yes              |
+ * | RetryError     | after its retryAfterMs, at least the Retry-After of its cause, up to 5 min | yes |
  * | TerminalError  | when the object changes            | yes              |
  * | NotLeaderError | when this process leads            | no               |
  * | ApiError, IncompleteError | backoff, at least Retry-After, up to 5 min | yes |
@@ -237,15 +237,17 @@ function requeuePolicy(error: unknown): RequeuePolicy {
   if (error instanceof RetryError) {
     const { retryAfterMs } = error;
     const reason = error.cause === undefined ? 'Retry' : reasonOf(error.cause);
-    return { outcome: 'retry_after', reason, next: { when: 'after', ms: retryAfterMs }, isFailure: true };
+    const ms = Math.max(retryAfterMs, askedDelayOf(error.cause));
+    return { outcome: 'retry_after', reason, next: { when: 'after', ms }, isFailure: true };
   }
-  const atLeastMs = Math.min(askedDelayOf(error), LONGEST_DELAY_MS);
+  const atLeastMs = askedDelayOf(error);
   return { outcome: 'error', reason: reasonOf(error), next: { when: 'backoff', atLeastMs }, isFailure: true };
 }
 
-/** Returns the Retry-After of an error, ms; 0 without one. */
+/** Returns the Retry-After of an error, ms, up to the longest that is obeyed; 0 without one. */
 function askedDelayOf(error: unknown): number {
-  return error instanceof ApiError || error instanceof IncompleteError ? (error.retryAfterMs ?? 0) : 0;
+  const asked = error instanceof ApiError || error instanceof IncompleteError ? error.retryAfterMs : undefined;
+  return Math.min(asked ?? 0, LONGEST_DELAY_MS);
 }
 
 /** Short name of an error from a small set, for a metric label: 'Conflict', 'TransportDeadline', 'TypeError'. */

@@ -140,7 +140,7 @@ function reflectorMetrics(make: Makers): ReflectorMetrics {
   const objects = make.gauge('reflector_objects', 'Objects in a cache.', ['resource']);
   const dropped = make.counter(
     'reflector_dropped_bodies_total',
-    'Versions of objects of which a cache kept only the identity, since the objects of their namespace take too much memory.',
+    'Versions of objects of which a cache kept only the identity, since the objects of their namespace or kind take too much memory, or since they cannot be parsed.',
     ['resource'],
   );
   return {

@@ -45,7 +45,8 @@ export interface BudgetReports {
  * | has a place, or had one within IN_MEMORY_MS | always: Prometheus has it already |
  * | is new | if its owner has fewer than `ofOwner`, and fewer than the places that are free for all |
  *
- * With the last rule a few owners cannot take all places: what n owners leave free is at least a share of 1 / (n + 1).
+ * With the last rule one owner cannot take all places: it leaves at least as many free as it has. Each further owner that takes all it can
+ * halves what is free, since no place can be taken back: names beyond have no series until places are free again.
  *
  * The work for a series does not depend on how many there are. A restart of the process loses the count.
  */

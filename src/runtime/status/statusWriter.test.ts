@@ -6,6 +6,7 @@ import {
   conditionEvents,
   STANDARD_TYPES,
 } from '../controller/conditions.ts';
+import { BodyBudget } from '../cache/bodyBudget.ts';
 import { ApiError, WaitingError, IncompleteError } from '../client/errors.ts';
 import { StatusWriter, report } from './statusWriter.ts';
 import { refuseOn } from '../testing/fakeApi/overrides.ts';
@@ -66,6 +67,16 @@ describe('StatusWriter', () => {
     await expect(statuses.write(aGadget(), { size: 1 })).rejects.toThrow(ApiError);
     refuseOn(world.api, () => answer(404, 'NotFound'));
     expect(await statuses.write(aGadget(), { size: 1 })).toBe(false);
+  });
+
+  it('does not take the fields that a cache has dropped for fields that the API server has dropped', async () => {
+    const world = gadgetWorld({ ...aGadget(), status: { size: 7 } });
+    const dropped = new BodyBudget(0).keep(aGadget(), (gadget) => gadget);
+    world.cache.set(dropped);
+    const statuses = writerIn(world);
+    expect(await statuses.write(dropped, { conditions: [A_CONDITION] })).toBe(true);
+    world.cache.set(world.stored()!);
+    expect(statuses.newest('shop/web')?.status).toEqual({ size: 7, conditions: [A_CONDITION] });
   });
 
   it('writes nothing to an object that was deleted and created again', async () => {

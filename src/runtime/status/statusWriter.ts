@@ -1,4 +1,5 @@
 import { diffMergePatch, isEqual } from '../apply/mergePatch.ts';
+import { isWithoutBody } from '../cache/bodyBudget.ts';
 import type { Overlay } from '../cache/overlay.ts';
 import type { CallOptions, Client } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
@@ -53,7 +54,9 @@ export class StatusWriter<T extends WithStatus> {
     const answer = await this.#patch(key, patch, options);
     if (answer === undefined) return false;
     this.#options.objects.wrote(answer);
-    this.#kept.wrote(status, answer);
+    // The answer has all fields, and the cache few of them.
+    if (isWithoutBody(stored)) this.#kept.forget(key);
+    else this.#kept.wrote(status, answer);
     return true;
   }
 

@@ -190,4 +190,15 @@ export const CONNECTIVITY: readonly Break[] = [
       name: 'a node of KWOK with its annotation alone',
     },
   },
+  {
+    promise: 'A connectivity check of an earlier version that no stack keeps is reported (NotKept).',
+    file: 'src/controllers/connectivity/reconcile.ts',
+    find: ', ...unkeptProblems(keepers, keepable)]',
+    replace: ']',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/connectivity/reconcile.test.ts',
+      name: 'reports what an earlier version has deployed and no stack keeps',
+    },
+  },
 ];

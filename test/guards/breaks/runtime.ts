@@ -90,4 +90,27 @@ export const RUNTIME: readonly Break[] = [
     test: { project: 'chart', path: 'test/chart/olm/features.test.ts', name: 'has the rights of the rest' },
     why: 'The chart has stacks by default, and no weights.',
   },
+  {
+    promise: 'A write that the API server refuses for a time is not tried again before that time is over.',
+    file: 'src/runtime/controller/controller.ts',
+    find: 'Math.max(retryAfterMs, askedDelayOf(error.cause))',
+    replace: 'retryAfterMs',
+    test: {
+      project: 'unit',
+      path: 'src/runtime/controller/controller.test.ts',
+      name: 'not before the Retry-After of its cause',
+    },
+  },
+  {
+    promise: 'Whoever deletes a TrafficWatch with a Deployment needs the right to delete Deployments.',
+    file: 'charts/traffic-operator/templates/requesterpolicy.yaml',
+    find: "request.operation != 'DELETE' || variables.deployments.check('delete').allowed()",
+    replace: "request.operation != 'DELETE' || variables.deployments.check('create').allowed()",
+    test: {
+      project: 'chart',
+      path: 'test/chart/requesterPolicy.test.ts',
+      name: 'that an administrator made may be changed, but not its Deployment',
+      wholeFile: true,
+    },
+  },
 ];

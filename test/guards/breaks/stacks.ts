@@ -211,4 +211,26 @@ export const STACKS: readonly Break[] = [
       name: 'leaves an object that another owner has made there since',
     },
   },
+  {
+    promise: 'A monitoring outside of discovery.namespaces is not used.',
+    file: 'src/controllers/trafficstack/observe/standIn/found.ts',
+    find: "namespace === '' || namespaces.includes(namespace)",
+    replace: "namespace !== '' || namespaces.includes(namespace)",
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/observe/standIn/standIn.test.ts',
+      name: 'in another namespace',
+    },
+  },
+  {
+    promise: 'Gates query no Prometheus that was found outside of discovery.namespaces.',
+    file: 'src/controllers/measurement/observe/ownPrometheus.ts',
+    find: 'found !== undefined && !namespaces.includes(found.namespace)',
+    replace: 'found !== undefined && namespaces.length === 0',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/measurement/observe/ownPrometheus.test.ts',
+      name: 'that a tenant may have made',
+    },
+  },
 ];

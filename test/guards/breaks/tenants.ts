@@ -2,8 +2,12 @@ import type { Break } from '../break.ts';
 
 const WATCH_LIMITS = 'src/controllers/trafficwatch/observe/watchLimits.test.ts';
 const READINGS = 'src/usage/pass/passReadings.test.ts';
+const SERIES = 'src/runtime/manager/seriesBudget.test.ts';
+const LABEL_WRITER = 'src/controllers/trafficwatch/act/nodeLabelWriter.test.ts';
+const [FAIR_SHARE, FAIR_SHARE_TEST] = ['src/runtime/cache/fairShare.ts', 'src/runtime/cache/fairShare.test.ts'];
+const [BODIES, BODIES_TEST] = ['src/runtime/cache/bodyBudget.ts', 'src/runtime/cache/bodyBudget.test.ts'];
 
-/** Breaks of promises about the cost of TrafficWatches of one namespace for others. */
+/** Breaks of promises about the cost of the objects of one namespace for others. */
 export const TENANTS: readonly Break[] = [
   {
     promise: 'Nested repetitions in a pattern of devices multiply, so that no pattern takes more than milliseconds.',
@@ -75,6 +79,110 @@ export const TENANTS: readonly Break[] = [
       project: 'unit',
       path: 'src/controllers/trafficwatch/decide/labels/lastVerdict.test.ts',
       name: 'are no verdicts of one that observed',
+    },
+  },
+  {
+    promise: 'Names that come and go have a limited number of series within three hours.',
+    file: 'src/runtime/manager/seriesBudget.ts',
+    find: 'if (at > last) return;',
+    replace: '',
+    test: { project: 'unit', path: SERIES, name: 'get as many series within three hours as the owner may have' },
+  },
+  {
+    promise: 'One namespace does not take all series.',
+    file: 'src/runtime/manager/seriesBudget.ts',
+    find: 'Math.min(ofOwner, ofAll - this.#count)',
+    replace: 'Math.min(ofOwner, ofAll - this.#count + count)',
+    test: { project: 'unit', path: SERIES, name: 'leaves places for a further one' },
+  },
+  {
+    promise: 'The PodPlacement of a namespace is written once in two seconds at most, after thirty at once.',
+    file: 'src/controllers/trafficwatch/act/podPlacements.ts',
+    find: 'if (waitMs > 0) throw new WaitingError(',
+    replace: 'if (waitMs < 0) throw new WaitingError(',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/act/podPlacements.test.ts',
+      name: 'comes at once after a pause, and at most once in two seconds',
+    },
+  },
+  {
+    promise: 'A namespace whose labels are put on and taken off again and again has an allowance of label writes.',
+    file: 'src/controllers/trafficwatch/act/nodeLabelWriter.ts',
+    find: 'return payer === undefined || this.#allowances.take(',
+    replace: 'return payer !== undefined || this.#allowances.take(',
+    test: {
+      project: 'unit',
+      path: LABEL_WRITER,
+      name: 'limits a namespace whose labels are put on and taken off again and again',
+    },
+  },
+  {
+    promise: 'Patches of labels that change often leave an allowance for changed verdicts.',
+    file: 'src/controllers/trafficwatch/act/nodeLabelWriter.ts',
+    find: 'isUrgent ? 0 : RESERVE',
+    replace: '0',
+    test: {
+      project: 'unit',
+      path: LABEL_WRITER,
+      name: 'limits a namespace whose labels are put on and taken off again and again',
+    },
+  },
+  {
+    promise: 'However many records of one namespace change, the records of another are written in its turn.',
+    file: 'src/weights/write/writeRecords.ts',
+    find: "const fairly = inTurns(writes, ({ key }) => refOfKey(key).namespace ?? '');",
+    replace: "const fairly = inTurns(writes, ({ key }) => refOfKey(key).namespace && '');",
+    test: { project: 'unit', path: 'src/weights/write/writeRecords.test.ts', name: 'namespaces take turns' },
+  },
+  {
+    promise: 'A namespace within its equal share of memory has room for its objects, whatever others have.',
+    file: FAIR_SHARE,
+    find: 'while (isWithinShare && this.#bytes',
+    replace: 'while (!isWithinShare && this.#bytes',
+    test: { project: 'unit', path: FAIR_SHARE_TEST, name: 'keeps each group within its equal share whole' },
+  },
+  {
+    promise: 'The objects of all namespaces together take a limited part of the memory of the operator.',
+    file: FAIR_SHARE,
+    find: 'if (this.#bytes + bytes > this.#most) return undefined;',
+    replace: '',
+    test: { project: 'unit', path: FAIR_SHARE_TEST, name: 'gives one group everything while no other needs any' },
+  },
+  {
+    promise: 'The memory of a list that is not complete yet is limited like the memory of a cache.',
+    file: BODIES,
+    find: 'if (listed !== undefined) dropBody(listed, identity);',
+    replace: '',
+    test: { project: 'unit', path: BODIES_TEST, name: 'drops bodies of a list that is not complete yet' },
+  },
+  {
+    promise: 'An object that the operator cannot parse takes no memory beyond its identity.',
+    file: BODIES,
+    find: "logger.error(fields, 'object cannot be read: its content has no effect');\n    return undefined;",
+    replace: "logger.error(fields, 'object cannot be read: its content has no effect');\n    return object;",
+    test: { project: 'unit', path: BODIES_TEST, name: 'keeps the identity of an object that cannot be transformed' },
+  },
+  {
+    promise: 'Of a TrafficStack that takes too much memory, nothing is written or removed, and its status says why.',
+    file: 'src/controllers/trafficstack/reconcile.ts',
+    find: '  if (isWithoutBody(stack)) {',
+    replace: '  if (isWithoutBody(undefined)) {',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/reconcile.test.ts',
+      name: 'is Stalled, and its status is otherwise unchanged',
+    },
+  },
+  {
+    promise: 'A TrafficStack that is being deleted is removed in order, also if it takes too much memory.',
+    file: 'src/controllers/trafficstack/reconcile.ts',
+    find: 'if (!isLeaving || !isWithoutBody(cached) || !d.isLeader()) return cached;',
+    replace: 'if (cached !== undefined) return cached;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/reconcile.test.ts',
+      name: 'is read while it is being deleted',
     },
   },
 ];

@@ -83,4 +83,11 @@ export const WEIGHTS: readonly Break[] = [
       name: 'has another name for another selection of Ingresses',
     },
   },
+  {
+    promise: 'An alert fires if no pod for DNS weights ever runs (TrafficWeightsNotRunning).',
+    file: 'prometheus/rules/alerts.yml',
+    find: 'max(traffic_operator_process_expected{job="traffic-operator",process="weights"}) == 1',
+    replace: 'max(up{job="traffic-operator-weights"}) == 0',
+    test: { project: 'integration', path: 'test/integration/rules.test.ts', name: 'hold what' },
+  },
 ];

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import { BodyBudget, createBoundedInformer, identityOf } from '../../../runtime/cache/bodyBudget.ts';
+import { shareOfHeap } from '../../../runtime/cache/fairShare.ts';
 import {
   createInformer,
   withoutAnnotations,
@@ -8,7 +10,7 @@ import {
   type InformerEvent,
   type InformerOptions,
 } from '../../../runtime/cache/informer.ts';
-import type { KubeObject, Resource } from '../../../runtime/client/resource.ts';
+import { keyOf, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { NODES } from '../../../runtime/client/resources.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 import { toClusterNode, type ClusterNode } from '../view/clusterNode.ts';
@@ -32,16 +34,22 @@ export function createNodeInformer(options: CacheOptions): Informer<ClusterNode>
   });
 }
 
-/** The informer of the ConnectivityChecks. */
+/** Part of the heap for the bodies of all ConnectivityChecks. */
+const PART_OF_HEAP = 1 / 32;
+
+/** The informer of the ConnectivityChecks. If all take too much memory, it drops the specs of the largest (isWithoutBody). */
 export function createCheckInformer(options: CacheOptions): Informer<ConnectivityCheck> {
-  return createInformer<ConnectivityCheck>({
-    ...options,
-    resource: CONNECTIVITY_CHECKS,
-    transform: (check) => {
-      delete check.status;
-      return withoutAnnotations(withoutManagedFields(check));
+  const transform = (check: ConnectivityCheck): ConnectivityCheck => {
+    delete check.status;
+    return withoutAnnotations(withoutManagedFields(check));
+  };
+  return createBoundedInformer<ConnectivityCheck>(
+    { ...options, resource: CONNECTIVITY_CHECKS, transform },
+    identityOf,
+    {
+      ...{ budget: new BodyBudget(Infinity, keyOf), share: shareOfHeap(PART_OF_HEAP) },
     },
-  });
+  );
 }
 
 /** Whether all caches were filled once. */

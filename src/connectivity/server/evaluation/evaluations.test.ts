@@ -1,5 +1,6 @@
 import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { BodyBudget, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import { toAgentPod } from '../pods/agentPod.ts';
 import { isExpectedPod, nodeOfPod } from '../pods/agentPods.ts';
 import { found, podOf, Scene } from './testing/scene.ts';
@@ -51,6 +52,15 @@ describe('the assignment', () => {
     scene.nodes.refusal = { detail: 'forbidden' };
     expect(peersOf()).toEqual(['n2', 'n3']);
   });
+});
+
+it('a check whose body the cache has dropped is not evaluated with default settings, nor assigned', async () => {
+  const [all] = scene.checks.objects;
+  scene.checks.objects = [new BodyBudget(0).keep(all!, identityOf)];
+  for (const node of scene.names) scene.report(node);
+  await scene.clock.advance(1_000);
+  expect(await scene.evaluation()).toBeUndefined();
+  expect(scene.connectivity.assignment({ nodename: 'n1' }, scene.measurement('n1'))?.peers ?? []).toEqual([]);
 });
 
 describe('the port of a peer', () => {

@@ -1,5 +1,6 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Exclusion, Plane } from '../../../api/connectivitycheck/terms.ts';
+import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { InformerEvent } from '../../../runtime/cache/informer.ts';
 import { Turns } from '../../../runtime/process/turns.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
@@ -159,7 +160,8 @@ export class Connectivity {
   #newRoster(): Roster {
     const { nodes, pods, checks } = this.#o.caches;
     const reports = ({ name }: AgentPod): boolean => this.#o.reports.current(name)?.anonymous === false;
-    return rosterOf(nodes.lister.list(), pods.lister.list(), checks.lister.list(), reports);
+    const known = checks.lister.list().filter((check) => !isWithoutBody(check));
+    return rosterOf(nodes.lister.list(), pods.lister.list(), known, reports);
   }
 
   async #evaluate(): Promise<Evaluated> {

@@ -67,6 +67,28 @@ export function conditionsOf(
   );
 }
 
+const TOO_LARGE =
+  'The ConnectivityChecks of the cluster take more memory than the operator has for them, and this is one of the largest; findings and counts are from its last evaluation. Make it smaller, or delete others, then change this one.';
+
+/** Returns the conditions of a check whose body the cache has dropped. @param now RFC 3339 */
+export function tooLargeConditions(
+  before: readonly Condition[],
+  { generation, now }: { readonly generation: number | undefined; readonly now: string },
+): Condition[] {
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const state = unknown(Reason.TooLarge, TOO_LARGE);
+  const states: readonly [Type, State][] = [
+    [Type.Ready, { ...state, status: 'False' }],
+    [Type.Healthy, state],
+    [Type.ServerReachable, state],
+    [Type.AgentsReporting, state],
+  ];
+  return states.reduce<Condition[]>(
+    (list, [type, each]) => setCondition(list, { type, ...each, ...observed }, now),
+    [...before],
+  );
+}
+
 function unknown(reason: string, message: string): State {
   return { status: 'Unknown', reason, message };
 }

@@ -1,4 +1,8 @@
-import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
+import type {
+  ConnectivityCheck,
+  ConnectivityCheckStatus,
+  StatusFinding,
+} from '../../../api/connectivitycheck/connectivityCheck.ts';
 import type { Severity } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { ConnectivityVerdict } from '../../../api/connectivitycheck/terms.ts';
@@ -6,7 +10,7 @@ import { metaTime } from '../../../runtime/controller/conditions.ts';
 import type { PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { isSameFault } from '../model/findingHistory.ts';
 import type { Observation } from '../observe/observation.ts';
-import { conditionsOf, findingReason } from './conditions.ts';
+import { conditionsOf, findingReason, tooLargeConditions } from './conditions.ts';
 import { findingsOf } from './findings/findings.ts';
 import { outagesOf, type Findings } from './findings/outages.ts';
 import { fit, namesIn, sharedDomain, shortSubjects } from './fit.ts';
@@ -39,6 +43,18 @@ export function decide(o: Observation): Decision {
     ...{ status, write, events: eventsOf(before, write) },
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs: Math.max(1, requeueAfterMs) }),
   };
+}
+
+/**
+ * Decides about a check whose body the cache has dropped. Its last findings and counts are not known here, and remain in its status.
+ *
+ * @param now RFC 3339
+ */
+export function tooLarge(check: ConnectivityCheck, now: string): Pick<Decision, 'status' | 'events'> {
+  const before = check.status ?? {};
+  const conditions = tooLargeConditions(before.conditions ?? [], { generation: check.metadata?.generation, now });
+  const status = { ...before, verdict: 'Unknown', conditions } as const;
+  return { status, events: eventsOf(before, status) };
 }
 
 function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus): ConnectivityCheckStatus {

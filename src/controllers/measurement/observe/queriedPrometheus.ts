@@ -6,17 +6,22 @@ import {
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { PrometheusFlags } from '../../contract/flags.ts';
 import type { StackSource } from '../../contract/context.ts';
-import { DEFAULT_STACK, usedBy } from '../../contract/keepers.ts';
+import { DEFAULT_STACK, identityOfStack, usedBy } from '../../contract/keepers.ts';
 import { askingOnlyOurs } from './ownPrometheus.ts';
 import { measurementEndpoint } from '../options.ts';
 import type { CommonFlags } from '../../../options/commonFlags.ts';
 import type { PrometheusEndpoint } from '../../../prometheus/endpoint.ts';
 import { createPrometheusClient, type PrometheusClient, routedClient } from '../../../prometheus/prometheusClient.ts';
-import { SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
-import { createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import { BodyBudget, createBoundedInformer } from '../../../runtime/cache/bodyBudget.ts';
+import { shareOfHeap } from '../../../runtime/cache/fairShare.ts';
+import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
+import { keyOf } from '../../../runtime/client/resource.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
 import type { RuntimeMetrics } from '../../../runtime/manager/metrics.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
+
+/** Part of the heap for the bodies of all stacks. The objects that they are rendered to take about as much again. */
+const PART_OF_HEAP = 1 / 12;
 
 /** Returns the Prometheus of the flags, or else the Prometheus that the operator deploys. */
 export function endpointOf(flags: PrometheusFlags & Pick<CommonFlags, 'namespace'>): PrometheusEndpoint {
@@ -41,7 +46,8 @@ interface Parts {
 }
 
 /**
- * Creates the informer of TrafficStacks.
+ * Creates the informer of TrafficStacks. It keeps the body of the stack `default` in any case. If all stacks take too much memory, it drops
+ * bodies of the largest (isWithoutBody).
  *
  * @param flags whether the stacks of users are on
  * @param trim drops the parts that the process does not read
@@ -54,7 +60,9 @@ export function createStacks(
   const common = { transport, logger, metrics: metrics.reflector };
   const isDefault = ({ metadata }: TrafficStack): boolean => metadata?.name === DEFAULT_STACK;
   return {
-    informer: createInformer({ ...common, resource: TRAFFIC_STACKS, transform: trim, pageSize: SMALL_PAGE }),
+    informer: createBoundedInformer({ ...common, resource: TRAFFIC_STACKS, transform: trim }, identityOfStack, {
+      ...{ budget: new BodyBudget(Infinity, keyOf), share: shareOfHeap(PART_OF_HEAP), isExempt: isDefault },
+    }),
     active: (stacks) => (withUsers ? stacks : stacks.filter(isDefault)),
   };
 }

@@ -83,20 +83,36 @@ function statusWith(
  * @param now ms since 1970
  */
 export function undecidedStatus(stack: TrafficStack, why: Failure, now: number): TrafficStackStatus {
-  const isStalled = why.reason !== Reason.NotRead;
-  const states: Record<Type, State> = {
-    Ready: { status: 'False', ...why },
-    Progressing: { status: 'False', ...why },
-    Degraded: { status: 'Unknown', ...why },
-    Stalled: isStalled ? { status: 'True', ...why } : { status: 'Unknown', ...why },
-  };
   const known = stack.status?.components ?? unseenIn(stack, metaTime(now));
   const components = known.map((each) => undecided(each, why, now));
   return {
     ...stack.status,
     ...observedGeneration(stack),
     ...{ components, summary: `0/${components.filter(isWanted).length}` },
-    conditions: conditionsOf(stack, states, now),
+    conditions: conditionsOf(stack, undecidedStates(why), now),
+  };
+}
+
+const TOO_LARGE =
+  'the TrafficStacks of the cluster take more memory than the operator has for them, and this is one of the largest: nothing of it is written, and what exists is unchanged; make this one smaller, or delete others, then change this one';
+
+/**
+ * The status of a stack whose body the cache has dropped: only conditions, since its components are not known.
+ *
+ * @param now ms since 1970
+ */
+export function tooLargeStatus(stack: TrafficStack, now: number): TrafficStackStatus {
+  const states = undecidedStates({ reason: Reason.TooLarge, message: TOO_LARGE });
+  return { ...stack.status, ...observedGeneration(stack), conditions: conditionsOf(stack, states, now) };
+}
+
+function undecidedStates(why: Failure): Record<Type, State> {
+  const isStalled = why.reason !== Reason.NotRead;
+  return {
+    Ready: { status: 'False', ...why },
+    Progressing: { status: 'False', ...why },
+    Degraded: { status: 'Unknown', ...why },
+    Stalled: isStalled ? { status: 'True', ...why } : { status: 'Unknown', ...why },
   };
 }
 

@@ -4,7 +4,8 @@ import { BodyBudget } from '../../../runtime/cache/bodyBudget.ts';
 import { FINALIZER } from '../names.ts';
 import { decidePlan } from '../decide/decidePlan.ts';
 import { aWatch, KEY } from '../testing/observations.ts';
-import { aScene } from '../testing/scene.ts';
+import { reconcile } from '../reconcile.ts';
+import { aScene, writesOf } from '../testing/scene.ts';
 import { withoutSpec } from './informer.ts';
 import { observe } from './observe.ts';
 
@@ -36,6 +37,20 @@ describe('a TrafficWatch whose namespace has too many bytes of them', () => {
       reason: 'TooManyTrafficWatches',
       message: expect.stringMatching(/more than 8 MiB together.*do not get its node affinity; delete some/) as string,
     });
+  });
+
+  it('is reported once, and not in each pass', async () => {
+    const scene = aScene();
+    scene.watches.set(beyond(largeWatch()));
+    await reconcile(scene, 'shop/web');
+    const [written, ...others] = scene.api.calls.filter(({ what }) => what === 'TrafficWatch/status');
+    expect([written?.body, others]).toMatchObject([{ status: { ready: false } }, []]);
+    const { status } = written?.body as Pick<TrafficWatch, 'status'>;
+    scene.api.calls.length = 0;
+    scene.watches.set(beyond({ ...largeWatch(), status: { labelKey: KEY, ...status } }));
+    await scene.clock.advance(10_000);
+    await reconcile(scene, 'shop/web');
+    expect(writesOf(scene)).toEqual([]);
   });
 
   it('lets its labels go when it is deleted', async () => {

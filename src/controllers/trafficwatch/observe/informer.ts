@@ -3,7 +3,7 @@ import { APPLY_CRD } from '../../../api/crd.ts';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../../api/podplacement/schema.ts';
 import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
-import { createBoundedInformer, identityOf, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
+import { createBoundedInformer, identityOf, reportedFields, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
 import { createInformer, withoutAnnotations, withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';
 import { logMissingCrd } from '../../../runtime/cache/missingCrd.ts';
@@ -37,14 +37,19 @@ export function createTrafficWatchInformer(
   return createBoundedInformer(selection, withoutSpec);
 }
 
-/** What a deletion needs stays: whether it holds the object, and the key of the labels to remove. */
+/**
+ * What a deletion needs stays: whether it holds the object, and the key of the labels to remove. So do the fields that are reported without
+ * a spec: each pass would write them again.
+ */
 export function withoutSpec(watch: TrafficWatch): TrafficWatch {
   const { metadata, ...identity } = identityOf(watch);
   const labelKey = watch.status?.labelKey;
+  const reported = reportedFields(watch.status, ['conditions', 'observedGeneration', 'ready', 'decided', 'mode']);
+  const status = { ...reported, ...(isLabelKey(labelKey) && { labelKey }) };
   return {
     ...identity,
     metadata: { ...metadata, finalizers: hasFinalizer(watch, FINALIZER) ? [FINALIZER] : [] },
-    ...(isLabelKey(labelKey) && { status: { labelKey } }),
+    ...(Object.keys(status).length > 0 && { status }),
   };
 }
 

@@ -1,10 +1,23 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { BodyBudget, isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
+import { BodyBudget, identityOf, isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { isOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { identityOfEndpoint, toCachedEndpoint, toCachedIngress, trimSlice } from './cachedObjects.ts';
+import { endpointKeyOf } from '../../../weights/records/source.ts';
+import {
+  identityOfEndpoint,
+  identityOfIngress,
+  servicesOf,
+  toCachedEndpoint,
+  toCachedIngress,
+  trimSlice,
+  identityOfGateway,
+  identityOfRoute,
+  servicesOfRoute,
+  toCachedGateway,
+  toCachedRoute,
+} from './cachedObjects.ts';
 
 const CONTROLLER = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'web', uid: 'u', controller: true };
 const LABELS = { 'traffic.example.com/trafficweight': 'weight', other: 'x' };
@@ -85,4 +98,14 @@ describe('an EndpointSlice', () => {
   it('of no Service belongs to none', () => {
     expect(trimSlice({ metadata: { name: 'x', namespace: 'shop' } }).service).toBeUndefined();
   });
+});
+
+it('each kind has a form without content, which the cache keeps of an object that cannot be parsed', () => {
+  const bare: KubeObject = identityOf({ kind: 'Ingress', metadata: { namespace: 'shop', name: 'web' } });
+  const ingress = identityOfIngress(toCachedIngress(bare));
+  const route = identityOfRoute(toCachedRoute({ ...bare, kind: 'HTTPRoute' }));
+  expect([endpointKeyOf(ingress.source), ingress.source.hosts, servicesOf(ingress)]).toEqual(['shop/web', [], []]);
+  expect([route.route.source.name, servicesOfRoute(route)]).toEqual(['web', []]);
+  expect(identityOfGateway(toCachedGateway({ ...bare, kind: 'Gateway' })).gateway.listeners).toEqual([]);
+  expect(identityOfEndpoint(toCachedEndpoint(bare as DnsEndpoint)).metadata?.name).toBe('web');
 });

@@ -1,4 +1,5 @@
-import { BodyBudget, createBoundedInformer, SMALL_PAGE } from '../../../../runtime/cache/bodyBudget.ts';
+import { BodyBudget, createBoundedInformer, dropBody, SMALL_PAGE } from '../../../../runtime/cache/bodyBudget.ts';
+import { shareOfHeap } from '../../../../runtime/cache/fairShare.ts';
 import type { Informer } from '../../../../runtime/cache/informer.ts';
 import { InformerPool, type PooledSelection, type Wish } from '../../../../runtime/cache/informerPool.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
@@ -15,6 +16,8 @@ import { nameOf, trimSought, trimStranger } from './trim.ts';
  * request in 5 s.
  */
 const LEAST_WATCH_S = 1_800;
+/** Part of the heap that a list without a watch may take. */
+const PART_OF_HEAP = 1 / 16;
 /** How soon the watches of a replica that does not lead any more end: ms. */
 const TICK_MS = 1_000;
 
@@ -141,7 +144,11 @@ export class Look {
     if (cache !== undefined) return Promise.resolve(cache.list());
     return this.#o.lists.call(`${resourceName(resource)} ${labelSelector}`, () => {
       const budget = new BodyBudget();
-      const transform = (object: KubeObject): KubeObject => budget.keep(selection.transform(object), nameOf);
+      const share = shareOfHeap(PART_OF_HEAP);
+      const transform = (object: KubeObject): KubeObject => {
+        const whole = selection.transform(object);
+        return budget.keep(whole, nameOf, { room: { share, drop: () => dropBody(whole, nameOf) } });
+      };
       return this.#o.client.list(resource, {
         ...(labelSelector && { labelSelector }),
         pageSize: SMALL_PAGE,
