@@ -1,4 +1,8 @@
-import type { CommonSpec, ConnectivityAgentsSpec, ConnectivityServerSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  CommonSpec,
+  ConnectivityAgentsSpec,
+  ConnectivityServerSpec,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { readDuration } from '../../../runtime/process/duration.ts';
 import { given, objectsOf, placementIn, pullSecretsOf, type BuiltIn } from '../../contract/builtIn.ts';
 import type { DeploymentOptions } from '../flags.ts';

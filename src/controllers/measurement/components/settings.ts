@@ -1,4 +1,9 @@
-import type { CommonSpec, NodeExporterSpec, PrometheusSpec, PrometheusStorage } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  CommonSpec,
+  NodeExporterSpec,
+  PrometheusSpec,
+  PrometheusStorage,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { prometheusDuration, readDuration } from '../../../runtime/process/duration.ts';
 import { LEAST_SAMPLES_PER_WINDOW } from '../../../usage/evaluate/snapshot.ts';
 import { given, placementIn, pullSecretsOf } from '../../contract/builtIn.ts';

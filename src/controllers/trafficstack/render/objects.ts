@@ -1,5 +1,12 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
-import { TRAFFIC_STACKS, type CommonSpec, type HighAvailabilitySpec, type StackService, type TrafficStack, type WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
+import {
+  TRAFFIC_STACKS,
+  type CommonSpec,
+  type HighAvailabilitySpec,
+  type StackService,
+  type TrafficStack,
+  type WorkloadComponent,
+} from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/difference.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isOwnedBy } from '../../../runtime/objectSet/objectSet.ts';

@@ -1,4 +1,9 @@
-import type { ComponentSpec, TrafficStackSpec, WorkloadComponent, WorkloadSpec } from '../../../api/trafficstack/trafficStack.ts';
+import type {
+  ComponentSpec,
+  TrafficStackSpec,
+  WorkloadComponent,
+  WorkloadSpec,
+} from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { renderStack } from '../render/stack.ts';
 import { component, stackOf } from './stacks.ts';
