@@ -1,3 +1,4 @@
+import type { V1Node } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
 import type { TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import { findCondition } from '../../runtime/controller/conditions.ts';
@@ -6,7 +7,7 @@ import { refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
 import { BEHIND_MS, isBehind } from './act/nodeLabelWriter.ts';
 import { FINALIZER } from './names.ts';
 import { reconcile } from './reconcile.ts';
-import { NOW } from './testing/observations.ts';
+import { KEY, NOW } from './testing/observations.ts';
 import { aScene, followWatches, writesOf, type Scene } from './testing/scene.ts';
 
 /** Uses the whole allowance of the namespace shop, as TrafficWatches would that change all the time. */
@@ -37,6 +38,16 @@ it('reports labels that wait for the allowance of the namespace, and writes them
   expect(await reconcile(scene, 'shop/web')).toBeUndefined();
   expect(writesOf(scene).filter((write) => write === 'patch Node')).toHaveLength(2);
   expect(reconciling(scene.watches.get('shop/web')?.status)).toMatchObject({ status: 'False', reason: 'UpToDate' });
+});
+
+it('labels unfit nodes before fit ones', async () => {
+  const scene = aScene();
+  await reconcile(scene, 'shop/web');
+  const labelled = scene.api.calls.filter(({ verb, what }) => verb === 'patch' && what === 'Node');
+  expect(labelled.map(({ name, body }) => [name, (body as V1Node).metadata?.labels?.[KEY]])).toEqual([
+    ['n2', 'true'],
+    ['n1', 'false'],
+  ]);
 });
 
 it('keeps the finalizer of a deleted TrafficWatch until its labels are removed', async () => {

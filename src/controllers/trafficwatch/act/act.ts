@@ -17,7 +17,7 @@ import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnershi
 import { failureOf, labelFailureOf } from '../failures.ts';
 import { FINALIZER } from '../names.ts';
 import type { PodPlacements } from './podPlacements.ts';
-import { verdictChanges } from '../decide/labels/nodeLabels.ts';
+import { urgentNodes } from '../decide/labels/nodeLabels.ts';
 import { isBehind, type NodeLabelWriter } from './nodeLabelWriter.ts';
 import type { Observation } from '../observe/observation.ts';
 import { placementEntryOf, namesBeforeLabels } from '../decide/workload/podPlacement.ts';
@@ -70,9 +70,14 @@ async function writeLabels(
   writers: Writers,
 ): Promise<Pick<Outcome, 'failures' | 'behind'>> {
   const { namespace = '' } = o.watch.metadata ?? {};
-  const nodes = o.view.nodes.length + o.view.outside.length;
-  const payer = { namespace, nodes, urgent: verdictChanges(o.view.nodes, plan.labels) };
-  const errors = [...(await writers.nodeLabels.write(plan.labels, writers.signal, payer))];
+  const { nodes, outside } = o.view;
+  const urgent = urgentNodes(outside.length === 0 ? nodes : [...nodes, ...outside], plan.labels);
+  const payer = { namespace, nodes: nodes.length + outside.length, urgent };
+  const failures = await writers.nodeLabels.write(plan.labels, writers.signal, payer);
+  // In the order of the plan, not of the writes: so the status names the same node each time.
+  const errors = [...plan.labels.keys()]
+    .filter((node) => failures.has(node))
+    .map((node) => [node, failures.get(node)] as const);
   const failed = errors.filter(([, error]) => !isBehind(error));
   const message = `Some labels are not written yet: the TrafficWatches of namespace ${namespace} changed too many labels. The operator writes them within minutes; change specs less often`;
   return {

@@ -22,11 +22,11 @@ export interface Payer {
   readonly namespace: string;
   /** How many nodes the cluster has. */
   readonly nodes: number;
-  /** The nodes whose verdict changed: they come before first labels and removals. */
+  /** The nodes that become unfit, or are no longer: they come before those that get or lose a `false`. See urgentNodes. */
   readonly urgent: ReadonlySet<string>;
 }
 
-/** Tokens that only changed verdicts use: a namespace that labels a whole cluster can still change these labels at once. */
+/** Tokens that only urgent changes use: a namespace that labels a whole cluster can still write these at once. */
 const RESERVE = 100;
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../../testing/observations.ts';
-import { decideOrphans, verdictChanges } from './nodeLabels.ts';
+import { decideOrphans, urgentNodes } from './nodeLabels.ts';
 import type { LabelChange } from '../../model/label.ts';
 
 const LOST = 'lost.traffic.example.com/unfit';
@@ -28,15 +28,18 @@ describe('decideOrphans', () => {
   });
 });
 
-describe('verdictChanges', () => {
+describe('urgentNodes', () => {
   it.each<[string, Record<string, string>, LabelChange, boolean]>([
     ['the node turned unfit', { [KEY]: 'false' }, { [KEY]: 'true' }, true],
     ['the node turned fit', { [KEY]: 'true' }, { [KEY]: 'false' }, true],
-    ['its first label is no change of a verdict', {}, { [KEY]: 'true' }, false],
-    ['nor is the removal of its label', { [KEY]: 'true' }, { [KEY]: null }, false],
-    ['in a rename one of two keys has a verdict', { old: 'false' }, { [KEY]: 'true', old: 'true' }, true],
-  ])('%s', (_, labels, change, isChange) => {
+    ['a node without a label is unfit', {}, { [KEY]: 'true' }, true],
+    ['a node without a label is fit, as before', {}, { [KEY]: 'false' }, false],
+    ['the label of an unfit node is removed', { [KEY]: 'true' }, { [KEY]: null }, true],
+    ['the label of a fit node is removed', { [KEY]: 'false' }, { [KEY]: null }, false],
+    ['in a rename the node is unfit under the new key', { old: 'true' }, { [KEY]: 'true' }, true],
+    ['in a rename the node is fit under the new key', { old: 'false' }, { [KEY]: 'false', old: null }, false],
+  ])('%s', (_, labels, change, isUrgent) => {
     const nodes = ['n1', 'n2'].map((name) => ({ name, labels, createdAt: 0 }));
-    expect(verdictChanges(nodes, new Map([['n1', change]]))).toEqual(new Set(isChange ? ['n1'] : []));
+    expect(urgentNodes(nodes, new Map([['n1', change]]))).toEqual(new Set(isUrgent ? ['n1'] : []));
   });
 });

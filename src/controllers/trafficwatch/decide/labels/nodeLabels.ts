@@ -78,12 +78,15 @@ export function decideNodeLabels(input: NodeLabelsInput): LabelChanges {
   return changes;
 }
 
-/** The nodes whose changes replace a verdict by the opposite. First labels and removals do not count. */
-export function verdictChanges(nodes: readonly NodeView[], changes: LabelChanges): Set<string> {
+/**
+ * The nodes with a change that the scheduler sees: a verdict that is replaced by the opposite, a first `true`, and a
+ * `true` that is removed. A missing label means fit: a first `false`, or the removal of a `false`, moves no pod.
+ */
+export function urgentNodes(nodes: readonly NodeView[], changes: LabelChanges): Set<string> {
   if (changes.size === 0) return new Set();
-  const replaces = ({ name, labels }: NodeView): boolean =>
-    Object.entries(changes.get(name) ?? {}).some(([key, value]) => value !== null && labels[key] !== undefined);
-  return new Set(nodes.filter(replaces).map(({ name }) => name));
+  const isUrgent = ({ name, labels }: NodeView): boolean =>
+    Object.entries(changes.get(name) ?? {}).some(([key, value]) => value === 'true' || labels[key] === 'true');
+  return new Set(nodes.filter(isUrgent).map(({ name }) => name));
 }
 
 /** Creates a function that returns the change that removes these keys. Nodes with the same keys share one object. */
