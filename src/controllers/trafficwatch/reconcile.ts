@@ -12,7 +12,7 @@ import type { Failure } from '../../runtime/process/problem.ts';
 import { report } from '../../runtime/status/statusWriter.ts';
 import { isTerminating } from '../../runtime/controller/conditions.ts';
 import { act, type Outcome, type Writers } from './act/act.ts';
-import { BEHIND_MS } from './act/nodeLabelWriter.ts';
+import { BEHIND_MS } from './act/writeCall.ts';
 import { decidePlan } from './decide/decidePlan.ts';
 import type { Plan } from './decide/plan.ts';
 import { terminatingStatus, decideStatus, progressStatus } from './decide/report/status.ts';

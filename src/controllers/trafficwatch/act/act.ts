@@ -18,7 +18,8 @@ import { failureOf, labelFailureOf } from '../failures.ts';
 import { FINALIZER } from '../names.ts';
 import type { PodPlacements } from './podPlacements.ts';
 import { urgentNodes } from '../decide/labels/nodeLabels.ts';
-import { isBehind, type NodeLabelWriter } from './nodeLabelWriter.ts';
+import type { NodeLabelWriter } from './nodeLabelWriter.ts';
+import { isBehind } from './writeCall.ts';
 import type { Observation } from '../observe/observation.ts';
 import { placementEntryOf, namesBeforeLabels } from '../decide/workload/podPlacement.ts';
 
@@ -69,10 +70,10 @@ async function writeLabels(
   plan: Plan,
   writers: Writers,
 ): Promise<Pick<Outcome, 'failures' | 'behind'>> {
-  const { namespace = '' } = o.watch.metadata ?? {};
+  const { namespace = '', name: watch = '' } = o.watch.metadata ?? {};
   const { nodes, outside } = o.view;
   const urgent = urgentNodes(outside.length === 0 ? nodes : [...nodes, ...outside], plan.labels);
-  const payer = { namespace, nodes: nodes.length + outside.length, urgent };
+  const payer = { namespace, watch, nodes: nodes.length + outside.length, urgent };
   const failures = await writers.nodeLabels.write(plan.labels, writers.signal, payer);
   // In the order of the plan, not of the writes: so the status names the same node each time.
   const errors = [...plan.labels.keys()]

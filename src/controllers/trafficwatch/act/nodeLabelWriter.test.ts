@@ -9,7 +9,8 @@ import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import type { LabelChange, LabelChanges } from '../model/label.ts';
 import { aNode } from '../testing/scene.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
-import { allowanceOf, isBehind, NodeLabelWriter, type Payer } from './nodeLabelWriter.ts';
+import { allowanceOf, NodeLabelWriter } from './nodeLabelWriter.ts';
+import { isBehind, type Payer } from './writeCall.ts';
 
 const A = 'a.traffic.example.com/unfit';
 const B = 'b.traffic.example.com/unfit';
@@ -42,8 +43,8 @@ function writer(answer: (node: string, keys: readonly string[]) => unknown = () 
 
 const changesOf = (nodes: readonly string[], change: LabelChange): LabelChanges =>
   new Map(nodes.map((node) => [node, change]));
-const payerOf = (namespace: string, urgent: readonly string[] = []): Payer => ({
-  ...{ namespace, nodes: NODE_NAMES.length },
+const payerOf = (namespace: string, urgent: readonly string[] = [], watch = 'web'): Payer => ({
+  ...{ namespace, watch, nodes: NODE_NAMES.length },
   urgent: new Set(urgent),
 });
 
@@ -271,6 +272,43 @@ describe('NodeLabelWriter', () => {
     ]);
     expect(inOnePatch).toEqual([new Map(), new Map()]);
     expect(patches.at(-1)).toEqual(['n1', { [A]: 'true', [B]: null }]);
+  });
+
+  describe('a patch of a node takes along what waits for the allowance', () => {
+    /** Leaves no token of shop but those for urgent changes, then lets api wait for the labels of n1 and n2. */
+    async function waiting() {
+      const scene = writer();
+      const { labels, patches } = scene;
+      for (let n = 0; n < 19; n++) await labels.write(changesOf(NODE_NAMES, { [A]: null }), undefined, payerOf('shop'));
+      patches.length = 0;
+      const change: LabelChange = { [B]: 'false' };
+      const behind = await labels.write(changesOf(['n1', 'n2'], change), undefined, payerOf('shop', [], 'api'));
+      expect([...behind.values()].map(isBehind)).toEqual([true, true]);
+      const urgent = (node: string, namespace = 'shop') =>
+        labels.write(changesOf([node], { [A]: 'true' }), undefined, payerOf(namespace, [node]));
+      return { ...scene, urgent };
+    }
+
+    it('so that one token writes all keys of the node, once', async () => {
+      const { patches, urgent } = await waiting();
+      await urgent('n1');
+      await urgent('n1');
+      expect(patches).toEqual([
+        ['n1', { [A]: 'true', [B]: 'false' }],
+        ['n1', { [A]: 'true' }],
+      ]);
+    });
+
+    it.each<[string, (scene: Awaited<ReturnType<typeof waiting>>) => unknown, string?]>([
+      ['its TrafficWatch decided anew', ({ labels }) => labels.write(new Map(), undefined, payerOf('shop', [], 'api'))],
+      ['its TrafficWatch has not decided for long', ({ clock }) => clock.advance(10_000)],
+      ['the patch is of another namespace', () => undefined, 'team'],
+    ])('unless %s', async (_, happens, namespace) => {
+      const scene = await waiting();
+      await happens(scene);
+      await scene.urgent('n1', namespace);
+      expect(scene.patches).toEqual([['n1', { [A]: 'true' }]]);
+    });
   });
 
   it('counts only patches that are sent: not those that an outage fails', async () => {

@@ -9,22 +9,13 @@ import { systemClock, type Clock } from '../../../runtime/process/clock.ts';
 import type { LabelRef, LabelChange, LabelChanges } from '../model/label.ts';
 import type { Progress } from '../decide/report/status.ts';
 import type { LabelWrites } from '../observe/labelHistory.ts';
+import { BehindCalls, WriteCall, type Payer } from './writeCall.ts';
 
 /**
  * Maximum number of parallel patches. Less than the parallel calls of the transport, so that the writes of a
  * Deployment, a status or an event do not queue behind ten thousand labels.
  */
 const PATCHES_AT_ONCE = 12;
-
-/** Whose patches they are. */
-export interface Payer {
-  /** The namespace of the TrafficWatch. */
-  readonly namespace: string;
-  /** How many nodes the cluster has. */
-  readonly nodes: number;
-  /** The nodes that become unfit, or are no longer: they come before those that get or lose a `false`. See urgentNodes. */
-  readonly urgent: ReadonlySet<string>;
-}
 
 /** Tokens that only urgent changes use: a namespace that labels a whole cluster can still write these at once. */
 const RESERVE = 100;
@@ -35,76 +26,6 @@ const RESERVE = 100;
  */
 export function allowanceOf(nodes: number): Allowance {
   return { burst: Math.max(2_000, 4 * nodes), perSecond: Math.max(20, nodes / 200) };
-}
-
-/** Delay before labels that wait for their allowance are written: ms. */
-export const BEHIND_MS = 5_000;
-
-/** The error of a node that was not patched, because its namespace has used its allowance. */
-const BEHIND = new Error('the namespace has used its allowance of label writes');
-
-/** Whether a node was not patched because its namespace has used its allowance. */
-export function isBehind(error: unknown): boolean {
-  return error === BEHIND;
-}
-
-/** The state of one call of `write`. */
-class WriteCall {
-  /** Undefined if the caller never cancels. */
-  readonly signal: AbortSignal | undefined;
-  /** Undefined for writes without a limit. */
-  readonly payer: Payer | undefined;
-  readonly #changes: LabelChanges;
-  readonly #failures = new Map<string, unknown>();
-  readonly #result = Promise.withResolvers<ReadonlyMap<string, unknown>>();
-  #remaining: number;
-
-  constructor(changes: LabelChanges, signal: AbortSignal | undefined, payer: Payer | undefined) {
-    this.#changes = changes;
-    this.#remaining = changes.size;
-    this.signal = signal;
-    this.payer = payer;
-    this.#resolveWhenDone();
-  }
-
-  /** The namespace whose turn the call waits for. */
-  get group(): string {
-    return this.payer?.namespace ?? '';
-  }
-
-  /** Resolves with the errors by node name when all nodes were tried. */
-  get failures(): Promise<ReadonlyMap<string, unknown>> {
-    return this.#result.promise;
-  }
-
-  get progress(): Progress {
-    return { done: this.#changes.size - this.#remaining, of: this.#changes.size };
-  }
-
-  isUrgent(node: string): boolean {
-    return this.payer?.urgent.has(node) === true;
-  }
-
-  nodeDone(): void {
-    this.#remaining -= 1;
-    this.#resolveWhenDone();
-  }
-
-  /** @param refused the errors of single keys */
-  nodeTried(node: string, refused: ReadonlyMap<string, unknown>): void {
-    const key = Object.keys(refused.size === 0 ? {} : (this.#changes.get(node) ?? {})).find((own) => refused.has(own));
-    if (key === undefined) this.nodeDone();
-    else this.nodeFailed(node, refused.get(key));
-  }
-
-  nodeFailed(node: string, error: unknown): void {
-    this.#failures.set(node, error);
-    this.nodeDone();
-  }
-
-  #resolveWhenDone(): void {
-    if (this.#remaining === 0) this.#result.resolve(this.#failures);
-  }
 }
 
 /** A change that waits for its patch. Kept small, because there may be one for each node of a large cluster. */
@@ -214,6 +135,7 @@ export class NodeLabelWriter {
   /** Waiting changes of nodes without a running patch, by namespace. Also contains changes that another turn has written. */
   readonly #queue = new FairQueue<Pending>();
   readonly #allowances: TokenBuckets;
+  readonly #behind: BehindCalls;
   readonly #refused = new RefusedKeys();
   /** Running patches, by node. */
   readonly #writing = new Map<string, Writing>();
@@ -232,6 +154,7 @@ export class NodeLabelWriter {
     clock?: Pick<Clock, 'monotonic'>;
   }) {
     this.#allowances = new TokenBuckets(options.clock ?? systemClock);
+    this.#behind = new BehindCalls(options.clock ?? systemClock);
     this.#client = options.client;
     this.#fieldManager = options.fieldManager;
     this.#trim = options.trim;
@@ -248,6 +171,7 @@ export class NodeLabelWriter {
   write(changes: LabelChanges, signal?: AbortSignal, payer?: Payer): Promise<ReadonlyMap<string, unknown>> {
     const call = new WriteCall(changes, signal, payer);
     this.#calls.set(changes, call);
+    this.#behind.replace(call);
     for (const [node, change] of changes) this.#enqueue(node, change, call);
     // Deferred, so that other TrafficWatches can add their changes in this turn of the event loop.
     setImmediate(() => this.#startPatches());
@@ -310,7 +234,10 @@ export class NodeLabelWriter {
 
   #postpone({ node, calls }: Pending): void {
     this.#pending.delete(node);
-    for (const call of calls) call.nodeFailed(node, BEHIND);
+    for (const call of calls) {
+      call.nodeBehind(node);
+      this.#behind.add(call);
+    }
   }
 
   #cancelUnwanted(): void {
@@ -322,8 +249,11 @@ export class NodeLabelWriter {
     this.#pending.delete(node);
     this.#writing.set(node, writing);
     cancelUnwanted(writing);
+    const along = this.#behind.of(node, new Set(calls.map(({ group }) => group)));
+    const all = [...along.map((call) => call.behindOf(node) ?? {}), change].reduce(this.#merge);
     try {
-      const refused = await this.#patchParts(node, change, writing.canceller.signal);
+      const refused = await this.#patchParts(node, all, writing.canceller.signal);
+      for (const call of along) call.notBehind(node);
       for (const call of calls) call.nodeTried(node, refused);
     } catch (error) {
       for (const call of calls) call.nodeFailed(node, error);
