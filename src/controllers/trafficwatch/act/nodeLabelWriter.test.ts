@@ -48,7 +48,10 @@ const payerOf = (namespace: string, urgent: readonly string[] = [], watch = 'web
   urgent: new Set(urgent),
 });
 
-const status = (code: number) => new ApiError({ status: code, reason: 'x', method: 'PATCH', path: '/api/v1/nodes/n1' });
+const status = (code: number, detail = '') =>
+  new ApiError({ status: code, reason: 'x', detail, method: 'PATCH', path: '/api/v1/nodes/n1' });
+
+const WEBHOOK_DOWN = status(500, 'Internal error occurred: failed calling webhook "w.example.com": connection refused');
 
 describe('NodeLabelWriter', () => {
   it('combines the changes of several TrafficWatches to one node into one patch', async () => {
@@ -207,9 +210,53 @@ describe('NodeLabelWriter', () => {
       const failures = await labels.write(all());
       expect(failures.size).toBe(NODE_NAMES.length);
       expect(new Set(failures.values())).toEqual(new Set([error]));
-      expect(patches.length).toBeLessThanOrEqual(12);
+      expect(patches.length).toBeLessThanOrEqual(14);
       await labels.write(new Map([['n99', { [B]: 'true' }]]));
       expect(patches.at(-1)).toEqual(['n99', { [B]: 'true' }]);
+    });
+
+    it.each([
+      ['a webhook that some nodes match does not answer', 11, WEBHOOK_DOWN],
+      ['the API server fails for two nodes', 2, status(503)],
+    ])('writes the others if %s, and next time first', async (_, count, error) => {
+      const bad = NODE_NAMES.slice(0, count);
+      const gate = Promise.withResolvers<undefined>();
+      let isHeld = false;
+      const { patches, labels } = writer(async (node) => {
+        if (!bad.includes(node)) return;
+        if (isHeld) await gate.promise;
+        throw error;
+      });
+      expect([...(await labels.write(all())).keys()].sort()).toEqual([...bad].sort());
+      expect(patches).toHaveLength(NODE_NAMES.length);
+      patches.length = 0;
+      isHeld = true;
+      const again = labels.write(all());
+      const running = Math.min(count, 3);
+      await vi.waitFor(() => expect(patches).toHaveLength(NODE_NAMES.length - count + running));
+      expect(patches.slice(0, -running).filter(([node]) => bad.includes(node))).toEqual([]);
+      gate.resolve(undefined);
+      expect((await again).size).toBe(count);
+    });
+
+    it('fails all waiting nodes if a webhook that all nodes match does not answer', async () => {
+      const { patches, labels } = writer(() => Promise.reject(WEBHOOK_DOWN));
+      expect(new Set((await labels.write(all())).values())).toEqual(new Set([WEBHOOK_DOWN]));
+      expect(patches.length).toBeLessThan(24);
+    });
+
+    it('treats a node that succeeds again as any other', async () => {
+      let isDown = true;
+      const { patches, labels } = writer((node) =>
+        isDown && node === 'n0' ? Promise.reject(WEBHOOK_DOWN) : undefined,
+      );
+      await labels.write(all());
+      isDown = false;
+      await labels.write(all());
+      expect(patches.at(-1)?.[0]).toBe('n0');
+      patches.length = 0;
+      await labels.write(all());
+      expect(patches[0]?.[0]).toBe('n0');
     });
 
     it('continues to the end if single nodes are refused or cancelled', async () => {

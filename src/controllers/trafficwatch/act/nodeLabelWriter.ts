@@ -53,6 +53,8 @@ function createMerge(): (one: LabelChange, other: LabelChange) => LabelChange {
 interface Writing {
   readonly calls: readonly WriteCall[];
   readonly canceller: AbortController;
+  /** Whether the last patch of the node failed. */
+  readonly isRetry: boolean;
   readonly ended: PromiseWithResolvers<undefined>;
 }
 
@@ -61,10 +63,53 @@ function cancelUnwanted({ calls, canceller }: Writing): void {
   if (calls.every(({ signal }) => signal?.aborted)) canceller.abort(calls[0]?.signal?.reason);
 }
 
-/** True if the API server is the cause of the error, not the Node: the next patches would fail the same way. */
-function isOutage(error: unknown): boolean {
+/** Whether the API server may be the cause of the error: then the next patches fail in the same way. */
+function mayBeOutage(error: unknown): boolean {
   if (error instanceof TransportError) return error.failure !== 'aborted';
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
+}
+
+/** Whether a mutating or validating webhook did not answer. It may select some nodes only. */
+function isWebhookFailure(error: unknown): boolean {
+  return error instanceof ApiError && error.status >= 500 && error.detail.includes('failed calling webhook');
+}
+
+/** So many different nodes must fail, with no success between, until the cause counts as one of all nodes. */
+const OUTAGE_NODES = 3;
+/** The same, if webhooks did not answer: as many as are patched at once, since the nodes of a pool often have similar names. */
+const WEBHOOK_OUTAGE_NODES = PATCHES_AT_ONCE;
+/** Parallel patches of nodes whose last patch failed: each may take until its deadline. */
+const RETRIES_AT_ONCE = 3;
+/** Most nodes whose last patch failed that are remembered: the order of any other is only less good. */
+const MOST_FAILED = 10_000;
+
+/** Remembers the nodes whose last patch got no proper answer, and detects an outage. */
+class FailedNodes {
+  readonly #failed = new Set<string>();
+  /** Those that failed since the last success. */
+  readonly #inARow = new Set<string>();
+
+  /** Whether the last patch of the node failed. */
+  has(node: string): boolean {
+    return this.#failed.has(node);
+  }
+
+  succeeded(node: string): void {
+    this.#failed.delete(node);
+    this.#inARow.clear();
+  }
+
+  /** @returns true if the patches of all nodes fail: an outage of the API server, or of a webhook for all nodes */
+  add(node: string, error: unknown): boolean {
+    if (!mayBeOutage(error)) return false;
+    this.#failed.add(node);
+    const [oldest] = this.#failed;
+    if (oldest !== undefined && this.#failed.size > MOST_FAILED) this.#failed.delete(oldest);
+    this.#inARow.add(node);
+    if (this.#inARow.size < (isWebhookFailure(error) ? WEBHOOK_OUTAGE_NODES : OUTAGE_NODES)) return false;
+    this.#inARow.clear();
+    return true;
+  }
 }
 
 /** Most keys that are remembered: each costs one more patch of a node at most. */
@@ -119,8 +164,9 @@ export class RefusedKeys {
  * Namespaces take turns. The patches of each are limited: see allowanceOf. A patch for several namespaces counts for the one whose turn
  * it is.
  *
- * The deadline of a patch begins when the patch is sent, not when it is queued. If the API server fails during a patch,
- * all waiting changes fail with the same error, and the next pass decides again.
+ * The deadline of a patch begins when the patch is sent, not when it is queued. Nodes whose last patch failed come last. If the patches of
+ * several nodes fail with no success between, because of the API server or a webhook, all waiting changes fail with the same error, and the
+ * next pass decides again.
  */
 export class NodeLabelWriter {
   readonly #client: Client;
@@ -134,6 +180,9 @@ export class NodeLabelWriter {
   readonly #pending = new Map<string, Pending>();
   /** Waiting changes of nodes without a running patch, by namespace. Also contains changes that another turn has written. */
   readonly #queue = new FairQueue<Pending>();
+  /** The same of nodes whose last patch failed: they come last, and use some of the parallel patches only. */
+  readonly #retries = new FairQueue<Pending>();
+  readonly #failed = new FailedNodes();
   readonly #allowances: TokenBuckets;
   readonly #behind: BehindCalls;
   readonly #refused = new RefusedKeys();
@@ -211,12 +260,12 @@ export class NodeLabelWriter {
     const isUrgent = call.isUrgent(pending.node);
     if (earlier.some((other) => other.group === group && (!isUrgent || other.isUrgent(pending.node)))) return;
     pending.places++;
-    this.#queue.add(group, pending, isUrgent);
+    (this.#failed.has(pending.node) ? this.#retries : this.#queue).add(group, pending, isUrgent);
   }
 
   #startPatches(): void {
     while (this.#writing.size < PATCHES_AT_ONCE) {
-      const turn = this.#queue.take();
+      const turn = this.#queue.take() ?? this.#takeRetry();
       if (turn === undefined) return;
       const { group, item: pending, isUrgent } = turn;
       pending.places--;
@@ -224,6 +273,11 @@ export class NodeLabelWriter {
       if (this.#isAllowed(group, pending, isUrgent)) void this.#writePending(pending);
       else if (pending.places === 0) this.#postpone(pending);
     }
+  }
+
+  #takeRetry(): ReturnType<FairQueue<Pending>['take']> {
+    const retries = [...this.#writing.values()].filter(({ isRetry }) => isRetry).length;
+    return retries < RETRIES_AT_ONCE ? this.#retries.take() : undefined;
   }
 
   /** Takes the patch of a Node from the allowance of the namespace. */
@@ -245,7 +299,8 @@ export class NodeLabelWriter {
   }
 
   async #writePending({ node, change, calls }: Pending): Promise<void> {
-    const writing = { calls, canceller: new AbortController(), ended: Promise.withResolvers<undefined>() };
+    const isRetry = this.#failed.has(node);
+    const writing = { calls, canceller: new AbortController(), isRetry, ended: Promise.withResolvers<undefined>() };
     this.#pending.delete(node);
     this.#writing.set(node, writing);
     cancelUnwanted(writing);
@@ -253,11 +308,12 @@ export class NodeLabelWriter {
     const all = [...along.map((call) => call.behindOf(node) ?? {}), change].reduce(this.#merge);
     try {
       const refused = await this.#patchParts(node, all, writing.canceller.signal);
+      this.#failed.succeeded(node);
       for (const call of along) call.notBehind(node);
       for (const call of calls) call.nodeTried(node, refused);
     } catch (error) {
       for (const call of calls) call.nodeFailed(node, error);
-      if (isOutage(error)) this.#failPending(error);
+      if (this.#failed.add(node, error)) this.#failPending(error);
     }
     this.#writing.delete(node);
     writing.ended.resolve(undefined);
@@ -272,6 +328,7 @@ export class NodeLabelWriter {
     }
     this.#pending.clear();
     this.#queue.clear();
+    this.#retries.clear();
   }
 
   /** Patches a Node, and each key alone if a patch of several keys is refused. Resolves with the errors of refused keys. */
