@@ -104,18 +104,23 @@ export function planComponent(component: ObservedComponent, around: Surroundings
   const what = whatOf(component);
   const common = { what, apply, isAvailable, isAwaiting, again, dependsOn: component.spec.dependsOn };
   if (status.mode === 'External') return { ...common, status, ...(hasDeadline && { deadlineAt }) };
-  return { ...common, ...finish(isAvailable ? asked : component, status, { stack, now, deadlineAt }) };
+  return { ...common, ...finish(isAvailable ? asked : component, status, { stack, now, deadlineAt, isAvailable }) };
 }
 
 /** What is stored and deleted of it, and when it is looked at again: at its deadline, and at once if a rollback begins. */
 function finish(
   component: ObservedComponent,
   status: ComponentStatus,
-  { stack, now, deadlineAt }: Pick<Surroundings, 'stack' | 'now'> & { readonly deadlineAt: number },
+  {
+    stack,
+    now,
+    deadlineAt,
+    isAvailable,
+  }: Pick<Surroundings, 'stack' | 'now'> & { readonly deadlineAt: number; readonly isAvailable: boolean },
 ): Pick<PlannedComponent, 'status' | 'drop' | 'store' | 'deadlineAt'> {
   const broken = brokenPodsOf(component);
   if (component.rolledBackFrom !== undefined) return { status, drop: broken };
-  const decided = beginRollback(component, status);
+  const decided = beginRollback(component, status, isAvailable);
   const { note, drop = [], ...stored } = planStore(stack, component, decided);
   const told = note === undefined ? decided : { ...decided, message: `${decided.message}; ${note}` };
   const again = decided.rolledBackFrom === undefined ? deadlineAt : now;

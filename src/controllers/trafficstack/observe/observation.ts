@@ -148,8 +148,11 @@ export type Verdict =
   | { readonly is: 'True' }
   /** @property message what it gives */
   | { readonly is: 'False'; readonly message: string }
-  /** @property message why there is no answer */
-  | { readonly is: 'Unknown'; readonly message: string };
+  /**
+   * @property message why there is no answer
+   * @property isNotSent true if a setting keeps the query from being sent: nothing is known about what it asks
+   */
+  | { readonly is: 'Unknown'; readonly message: string; readonly isNotSent?: true };
 
 /** The last answer to a query. Times are those of the monotonic clock of this process, ms. */
 export type Answer =

@@ -135,6 +135,20 @@ describe('a changed component that misses its deadline', () => {
     expect(plan({ ...late, available: 1 })).toMatchObject({ reason: 'RollingBack' });
   });
 
+  it('is not while a setting keeps its query from being sent, unless its pods are not available', () => {
+    const spec = version(2, { ready: { query: 'up' } });
+    const prior = statusOf('Progressing', { revision: rendered(spec).revision });
+    const notSent = answered({ is: 'Unknown', message: 'name its namespace in discovery.namespaces', isNotSent: true });
+    const scene = { spec, prior, available: 2, answer: notSent };
+    const planned = plan(scene);
+    expect(planned).toMatchObject({ state: 'Failed', reason: 'DeadlineExceeded' });
+    expect(planned.rolledBackFrom).toBeUndefined();
+    expect(planned.message).toContain('name its namespace in discovery.namespaces');
+    expect(plan({ ...scene, available: 1 })).toMatchObject({ reason: 'RollingBack' });
+    const unanswered = answered({ is: 'Unknown', message: 'connection refused' });
+    expect(plan({ ...scene, answer: unanswered })).toMatchObject({ reason: 'RollingBack' });
+  });
+
   it('is also if its objects could not be written', () => {
     expect(plan({ isCurrent: false, prior: statusOf('Failed', { reason: 'WriteFailed' }) })).toMatchObject({
       reason: 'RollingBack',

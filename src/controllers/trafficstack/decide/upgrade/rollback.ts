@@ -16,10 +16,16 @@ type Told = Pick<ComponentStatus, 'state' | 'reason' | 'message'>;
  * | was never ready, or cannot be rolled back            | no       |
  * | was ready with this very revision, or these very objects | no   |
  * | has a query that is not asked yet, as after a restart, or since its pods are available | not yet |
+ * | has available pods, and a query that a setting keeps from being sent: nothing says that it failed | no |
  * | was ready with another revision                      | yes      |
  */
-export function beginRollback(component: ObservedComponent, status: ComponentStatus): ComponentStatus {
+export function beginRollback(
+  component: ObservedComponent,
+  status: ComponentStatus,
+  isAvailable: boolean,
+): ComponentStatus {
   const { stored, revision, answer } = component;
+  if (isAvailable && answer?.is === 'Unknown' && answer.isNotSent === true) return status;
   if (status.state !== 'Failed' || status.reason === Reason.ForeignObject || stored === undefined) return status;
   if (stored.revision === revision || isSame(component, stored) || answer?.is === 'Pending') return status;
   const { version, message } = status;

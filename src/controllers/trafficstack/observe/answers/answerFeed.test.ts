@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { PrometheusError } from '../../../../prometheus/prometheusError.ts';
 import { FakeClock } from '../../../../runtime/process/clock.ts';
 import { AnswerFeed } from './answerFeed.ts';
 
@@ -49,6 +50,15 @@ describe('the feed of answers', () => {
     await advance(10_000);
     expect(feed.answer(UP)).toMatchObject({ is: 'False', message: 'gives no series' });
     expect(changes).toEqual(['main', 'other', 'main', 'other']);
+  });
+
+  it.each([
+    ['a setting keeps it from being sent', 'BadConfiguration', true],
+    ['Prometheus does not answer', 'Unreachable', undefined],
+  ] as const)('tells whether a query was sent: %s', async (_, reason, isNotSent) => {
+    values = new PrometheusError(reason, 'why');
+    await advance(0);
+    expect(feed.answer(UP)).toEqual({ is: 'Unknown', message: 'why', askedAt: 0, ...(isNotSent && { isNotSent }) });
   });
 
   it.each<[string, number[], object]>([

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AskValues } from '../../../../prometheus/askValues.ts';
 import { within } from '../../../../prometheus/deadline.ts';
+import { PrometheusError } from '../../../../prometheus/prometheusError.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { Answer, Verdict } from '../observation.ts';
 import { isWaitedFor, newQuery, outdatedAnswer, type AskedQuery } from './askedQuery.ts';
@@ -125,7 +126,9 @@ export class AnswerFeed {
       const values = await within({ clock, timeoutMs: TIMEOUT_MS, stopped: stop }, ({ signal }) => ask(query, signal));
       return judge(values);
     } catch (error) {
-      return { is: 'Unknown', message: error instanceof Error ? error.message : String(error) };
+      const message = error instanceof Error ? error.message : String(error);
+      const isNotSent = error instanceof PrometheusError && error.reason === 'BadConfiguration';
+      return { is: 'Unknown', message, ...(isNotSent && { isNotSent }) };
     }
   }
 }
