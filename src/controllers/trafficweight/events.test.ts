@@ -24,10 +24,11 @@ describe('an Ingress', () => {
         written.push(`${kind} ${metadata?.name} ${type} ${reason} ${note}`),
     });
   });
-  const told = (host: HostExplanation, name = 'main'): string[] => {
-    events.record(name, [[SOURCE, [host]]]);
+  const toldAll = (hosts: readonly HostExplanation[], name = 'main'): string[] => {
+    events.record(name, [[SOURCE, hosts]]);
     return written.splice(0);
   };
+  const told = (host: HostExplanation, name = 'main'): string[] => toldAll([host], name);
 
   it('that is refused has an event with the host and what is wrong, once', () => {
     expect(told(INVALID)).toEqual(['Ingress web Warning InvalidAnnotation web.example.org: "NaN": must be 0']);
@@ -46,5 +47,15 @@ describe('an Ingress', () => {
     expect(told(INVALID, 'other')).toHaveLength(1);
     events.forget('main');
     expect([told(INVALID, 'other'), told(INVALID)].map(({ length }) => length)).toEqual([0, 1]);
+  });
+
+  it('with thousands of refused hosts has one event for each reason', () => {
+    const hosts = Array.from({ length: 4_000 }, (_, n) => ({ ...INVALID, host: `h${n}.example.org` }));
+    const conflicts = ['x', 'y'].map((host): HostExplanation => ({ host, reason: 'Conflict', message: 'taken' }));
+    expect(toldAll([...hosts, ACCEPTED, ...conflicts])).toEqual([
+      'Ingress web Warning InvalidAnnotation h0.example.org: "NaN": must be 0 (and 3999 more hosts)',
+      'Ingress web Warning Conflict x: taken (and 1 more host)',
+    ]);
+    expect(toldAll(hosts)).toEqual([]);
   });
 });

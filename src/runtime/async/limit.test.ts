@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, describe } from 'vitest';
-import { InFlight, forEachAtOnce, TokenBuckets, FairQueue, inTurns } from './limit.ts';
+import { Busiest, InFlight, forEachAtOnce, TokenBuckets, FairQueue, inTurns } from './limit.ts';
 import { FakeClock } from '../process/clock.ts';
 
 const never = new AbortController().signal;
@@ -163,4 +163,40 @@ it('an urgent item precedes the others of its group only, and an added group wai
   queue.add('d', 'd1');
   queue.clear();
   expect(queue.take()).toBeUndefined();
+});
+
+it('the newest item of a group can be taken out, urgent items last', () => {
+  const queue = new FairQueue<string>();
+  for (const item of ['a1', 'a2', 'b1']) queue.add(groupOf(item), item);
+  queue.add('a', 'a!', true);
+  expect(['a', 'a', 'a', 'a', 'c'].map((group) => queue.takeNewest(group))).toEqual([
+    ...['a2', 'a1', 'a!'],
+    ...[undefined, undefined],
+  ]);
+  queue.add('a', 'a3');
+  expect([queue.take()?.item, queue.take()?.item, queue.take()]).toEqual(['b1', 'a3', undefined]);
+});
+
+describe('Busiest', () => {
+  it('has the counts that were added and removed, and a member with the highest', () => {
+    const steps = fc.array(fc.tuple(fc.nat(5), fc.boolean()), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (changes) => {
+        const busiest = new Busiest<number>();
+        const counts = new Map<number, number>();
+        for (const [member, isMore] of changes) {
+          const count = counts.get(member) ?? 0;
+          if (!isMore && count === 0) continue;
+          counts.set(member, count + (isMore ? 1 : -1));
+          if (isMore) busiest.add(member);
+          else busiest.remove(member);
+          const { first } = busiest;
+          const most = Math.max(...counts.values());
+          expect(first === undefined ? 0 : counts.get(first)).toBe(most);
+          expect(busiest.of(member)).toBe(counts.get(member));
+        }
+      }),
+      { numRuns: 100, seed: 42 },
+    );
+  });
 });

@@ -169,14 +169,63 @@ describe('EventRecorder', () => {
     expect(created()).toHaveLength(2);
   });
 
-  it('drops and counts events while a thousand wait', async () => {
+  /** Records different events about an object of a namespace. */
+  const record = (namespace: string, count: number): void => {
+    const object = { ...about, metadata: { namespace, name: 'web', uid: `uid-${namespace}` } };
+    for (let n = 0; n < count; n++) recorder.event(object, 'Normal', 'Fit', `note ${n} at ${clock.now()}`);
+  };
+  const createdIn = (namespace: string): number =>
+    created().filter(({ metadata }) => metadata.namespace === namespace).length;
+  const block = (): (() => void) => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     api.intercept = () => promise;
-    for (let n = 0; n < 1003; n++) recorder.event(about, 'Normal', 'Fit', `note ${n}`);
-    expect(metrics.dropped.mock.calls).toEqual([['full'], ['full']]);
-    resolve(undefined);
+    return () => resolve(undefined);
+  };
+
+  it('writes all 5,000 events of a pass over 200 TrafficWatches of a namespace, then two a second', async () => {
+    record('shop', 5_003);
     await recorder.flush();
-    expect(created()).toHaveLength(1001);
+    expect(createdIn('shop')).toBe(5_000);
+    expect(metrics.dropped.mock.calls).toEqual([['allowance'], ['allowance'], ['allowance']]);
+    expect(lines).toEqual([expect.stringContaining('"about":"shop","cause":"allowance"')]);
+    await clock.advance(10_000);
+    record('shop', 100);
+    record('team', 100);
+    await recorder.flush();
+    expect([createdIn('shop'), createdIn('team')]).toEqual([5_020, 100]);
+  });
+
+  it('gives each cluster-scoped object an allowance of its own', async () => {
+    for (const name of ['one', 'two']) {
+      const stack = { kind: 'TrafficStack', metadata: { name } };
+      for (let n = 0; n < 3_000; n++) recorder.event(stack, 'Normal', 'Ready', `note ${n}`);
+    }
+    await recorder.flush();
+    expect(metrics.dropped).not.toHaveBeenCalled();
+    expect(createdIn('default')).toBe(6_000);
+  });
+
+  it('lets namespaces take turns', async () => {
+    record('shop', 100);
+    record('team', 2);
+    await recorder.flush();
+    const order = created().map(({ metadata }) => metadata.namespace);
+    expect(order.slice(0, 6)).toEqual(['shop', 'shop', 'team', 'shop', 'team', 'shop']);
+  });
+
+  it('drops the newest events of the namespaces with most when 10,000 wait', async () => {
+    const unblock = block();
+    for (const namespace of ['a', 'b', 'c']) record(namespace, 4_000);
+    record('team', 10);
+    const dropped = metrics.dropped.mock.calls.length;
+    expect(metrics.dropped.mock.calls.every(([cause]) => cause === 'full')).toBe(true);
+    unblock();
+    await recorder.flush();
+    expect(createdIn('team')).toBe(10);
+    expect(created()).toHaveLength(10_001);
+    expect(dropped).toBe(12_010 - 10_001);
+    const [least = 0] = ['a', 'b', 'c'].map(createdIn).toSorted((one, other) => one - other);
+    expect(least).toBeGreaterThan(3_300);
   });
 
   it('shortens fields to the limits of the API server', async () => {

@@ -1,4 +1,5 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
+import { Busiest, FairQueue, TokenBuckets, type Allowance } from '../async/limit.ts';
 import type { Client } from '../client/client.ts';
 import { systemClock, type Clock } from '../process/clock.ts';
 import { isForbidden, isNotFound, NotLeaderError } from '../client/errors.ts';
@@ -9,8 +10,25 @@ import { EVENTS } from '../client/resources.ts';
 /** A repeat within this time after the last occurrence increases the count of the existing event. */
 const SERIES_MS = 10 * 60_000;
 
-/** Maximum of events that wait to be written. More are dropped, so that a slow API server does not fill the memory. */
-const MOST_WAITING = 1000;
+/**
+ * Maximum of events that wait to be written: with a note of 1 KiB each, 10 MiB. Beyond it, a namespace with fewer waiting events takes
+ * the place of the newest event of the namespace with most.
+ */
+const MOST_WAITING = 10_000;
+
+/**
+ * The events about the objects of one namespace. 200 TrafficWatches give at most 5,000 in one pass: ten nodes that turn unfit, ten that
+ * turn fit, and five conditions each. The permanent rate keeps the events of a namespace below 12,200 within the hour for which the API server keeps
+ * them. client-go allows 25, and then one in 300 s, but for each object, so that many objects have no common limit:
+ * https://github.com/kubernetes/client-go/blob/master/tools/record/events_cache.go
+ */
+const ALLOWANCE: Allowance = { burst: 5_000, perSecond: 2 };
+
+/** Anyone who may create namespaces chooses the keys of allowances. */
+const MOST_GROUPS = 10_000;
+
+/** One log line about dropped events of a namespace in 10 minutes. */
+const LOGGED: Allowance = { burst: 1, perSecond: 1 / 600 };
 
 /** Maximum of remembered events, to detect repeats. The least recent ones are dropped. */
 const MOST_REMEMBERED = 5000;
@@ -29,8 +47,11 @@ interface Event extends KubeObject, Omit<EventsV1Event, keyof KubeObject | 'even
 /** Metrics of events. */
 export interface EventMetrics {
   written(type: 'Normal' | 'Warning', reason: string): void;
-  /** An event was not written. 'full': too many wait; 'failed': the write failed; 'standby': not the leader. */
-  dropped(cause: 'full' | 'failed' | 'standby'): void;
+  /**
+   * An event was not written. 'allowance': its namespace has used its allowance; 'full': too many wait; 'failed': the write failed;
+   * 'standby': not the leader.
+   */
+  dropped(cause: 'allowance' | 'full' | 'failed' | 'standby'): void;
 }
 
 export interface EventRecorderOptions {
@@ -66,16 +87,27 @@ function subjectOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
 }
 
+/** Returns the namespace of an object, or a cluster-scoped object itself: each group has its own allowance and turns. */
+function groupOf({ kind, metadata }: KubeObject): string {
+  return metadata?.namespace ?? `${kind}/${metadata?.name}`;
+}
+
 /**
  * Writes events (events.k8s.io/v1) about objects, for users. Writes them in the background: an event never delays or
- * fails its caller. The same event about the same object within 10 minutes increases the count of the series.
+ * fails its caller. The same event about the same object within 10 minutes increases the count of the series. Namespaces take turns,
+ * and each has an allowance: the events of one namespace drop and delay none of another.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
   /** Least recent first. */
   readonly #seen = new Map<string, Occurrence>();
-  readonly #waiting: Occurrence[] = [];
+  readonly #queue = new FairQueue<Occurrence>();
+  /** Groups by their number of waiting events. */
+  readonly #busiest = new Busiest<string>();
+  #waiting = 0;
+  readonly #allowances: TokenBuckets;
+  readonly #logged: TokenBuckets;
   #writing: Promise<void> | undefined;
   /** True if the last write was rejected with 403, which is logged once. */
   #forbidden = false;
@@ -84,6 +116,8 @@ export class EventRecorder {
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#allowances = new TokenBuckets(this.#clock, { mostKeys: MOST_GROUPS });
+    this.#logged = new TokenBuckets(this.#clock, { mostKeys: MOST_GROUPS });
   }
 
   /**
@@ -95,13 +129,14 @@ export class EventRecorder {
    * @param action CamelCase: the action of the controller
    */
   event(about: KubeObject, type: 'Normal' | 'Warning', reason: string, note: string, action = 'Reconcile'): void {
-    const occurrence = this.#occurrenceOf({ about, type, reason, note, action });
+    const occurrence = this.#occurrenceOf({ about, type, reason, note: cut(note), action });
+    if (!occurrence.isWaiting && !this.#enqueue(occurrence)) return;
     occurrence.seenAt = this.#clock.now();
     occurrence.count++;
     this.#seen.delete(occurrence.key);
     this.#seen.set(occurrence.key, occurrence);
     this.#forgetOldest();
-    this.#enqueue(occurrence);
+    this.#writing ??= this.#writeAll();
   }
 
   /** Resolves when all recorded events were written or dropped. */
@@ -127,23 +162,45 @@ export class EventRecorder {
     }
   }
 
-  #enqueue(occurrence: Occurrence): void {
-    if (occurrence.isWaiting) {
-      return;
-    }
-    if (this.#waiting.length >= MOST_WAITING) {
-      this.#options.metrics?.dropped('full');
-      return;
-    }
+  /** @returns false if the event is dropped */
+  #enqueue(occurrence: Occurrence): boolean {
+    const group = groupOf(occurrence.about);
+    if (!this.#allowances.take(group, ALLOWANCE)) return this.#drop(group, 'allowance');
+    if (this.#waiting >= MOST_WAITING && !this.#makeRoom(group)) return this.#drop(group, 'full');
     occurrence.isWaiting = true;
-    this.#waiting.push(occurrence);
-    this.#writing ??= this.#writeAll();
+    this.#queue.add(group, occurrence);
+    this.#busiest.add(group);
+    this.#waiting++;
+    return true;
+  }
+
+  /** Drops the newest event of the group with most waiting events, if that has more than `group` would have. */
+  #makeRoom(group: string): boolean {
+    const most = this.#busiest.first;
+    if (most === undefined || this.#busiest.of(most) <= this.#busiest.of(group) + 1) return false;
+    const newest = this.#queue.takeNewest(most);
+    if (newest === undefined) return false;
+    this.#leave(most, newest);
+    this.#drop(most, 'full');
+    return true;
+  }
+
+  #leave(group: string, occurrence: Occurrence): void {
+    occurrence.isWaiting = false;
+    this.#busiest.remove(group);
+    this.#waiting--;
+  }
+
+  #drop(group: string, cause: 'allowance' | 'full'): false {
+    this.#options.metrics?.dropped(cause);
+    if (this.#logged.take(group, LOGGED)) this.#options.logger.warn({ about: group, cause }, 'events are dropped');
+    return false;
   }
 
   async #writeAll(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      next.isWaiting = false;
-      await this.#write(next);
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
+      this.#leave(next.group, next.item);
+      await this.#write(next.item);
     }
     this.#writing = undefined;
   }
@@ -202,7 +259,7 @@ export class EventRecorder {
       action: action.slice(0, LONGEST_FIELD),
       reason: reason.slice(0, LONGEST_FIELD),
       regarding: { apiVersion: about.apiVersion, kind: about.kind, name, namespace, uid, resourceVersion },
-      note: cut(note),
+      note,
       type,
       series: count > 1 ? seriesOf(occurrence) : undefined,
     };
