@@ -25,7 +25,13 @@ import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
 import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { endpointKeyOf } from '../../weights/records/source.ts';
-import { writeRecords, type RecordWriters, type Written } from '../../weights/write/writeRecords.ts';
+import {
+  NOTHING_BEFORE,
+  writeRecords,
+  type Before,
+  type RecordWriters,
+  type Written,
+} from '../../weights/write/writeRecords.ts';
 import { decideWeight } from './decide/desired.ts';
 import { divide, settingsOf } from './decide/divide.ts';
 import { explain, withCurrent } from './decide/hosts.ts';
@@ -67,8 +73,8 @@ export interface Dependencies {
   readonly clock: Pick<Clock, 'now'>;
   /** The namespaces that have its hosts by its last plan, by the name of the TrafficWeight. */
   readonly held: Map<string, RecordsPlan['held']>;
-  /** By the name of the TrafficWeight: the keys of DNSEndpoints whose writes failed in the rounds since all were tried. */
-  readonly failed: Map<string, ReadonlySet<string>>;
+  /** By the name of the TrafficWeight: the writes that failed in the rounds since all were tried, and the slow namespaces. */
+  readonly rounds: Map<string, Before>;
   readonly isLeader: () => boolean;
 }
 
@@ -116,7 +122,7 @@ export async function reconcile(
     d.ingressEvents.forget(key);
     d.gates.forget(key);
     d.held.delete(key);
-    d.failed.delete(key);
+    d.rounds.delete(key);
     if (weight === undefined) d.statuses.forget(key);
     return undefined;
   }
@@ -168,10 +174,10 @@ async function applyWeight(
   const known = { settings, sources, zones: knownZones(zones), heldBefore };
   const plan = planRecords({ ...scene, ...division, ...known, owner: name });
   d.held.set(name, plan.held);
-  const failedBefore = d.failed.get(name) ?? new Set();
-  const result = await writeRecords(plan, { ...d.writers, signal }, failedBefore);
-  const { failures, left } = result;
-  d.failed.set(name, new Set([...failures.keys(), ...(left > 0 ? failedBefore : [])]));
+  const before = d.rounds.get(name) ?? NOTHING_BEFORE;
+  const result = await writeRecords(plan, { ...d.writers, signal }, before);
+  const { failures, left, slow } = result;
+  d.rounds.set(name, { failed: new Set([...failures.keys(), ...(left > 0 ? before.failed : [])]), slow });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
   d.ingressEvents.record(name, explained);
@@ -194,7 +200,7 @@ async function applyWeight(
 }
 
 /** Whether the writes that a round has left follow at once. If all writes of the round failed, they wait for the backoff. */
-export function hasNextRound({ written, failures, left }: Written): boolean {
+export function hasNextRound({ written, failures, left }: Omit<Written, 'slow'>): boolean {
   return left > 0 && (written > 0 || failures.size === 0);
 }
 

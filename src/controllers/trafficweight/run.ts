@@ -83,7 +83,7 @@ export function runWeights(
     ingressEvents: new IngressEvents(events),
     gates: new Gates(sources.ask, clock),
     held: new Map(),
-    failed: new Map(),
+    rounds: new Map(),
     metrics: createTrafficWeightMetrics(metrics.registry, seriesBudgets(context)),
   };
   const controller: Controller = new Controller({

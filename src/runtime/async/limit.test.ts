@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, describe } from 'vitest';
-import { Busiest, InFlight, forEachAtOnce, TokenBuckets, FairQueue, inTurns } from './limit.ts';
+import { Busiest, InFlight, forEachAtOnce, forEachFairly, TokenBuckets, FairQueue } from './limit.ts';
 import { FakeClock } from '../process/clock.ts';
 
 const never = new AbortController().signal;
@@ -142,13 +142,70 @@ it('forgets keys whose bucket is full again', async () => {
 
 const groupOf = (item: string): string => item.charAt(0);
 
-it.each([
-  ['a group with many items delays others by one item', ['a1', 'a2', 'a3', 'a4', 'b1', 'c1'], 'a1 b1 c1 a2 a3 a4'],
-  ['the items of a group keep their order', ['b2', 'a1', 'b1', 'a2'], 'b2 a1 b1 a2'],
-  ['one group alone keeps its order', ['a3', 'a1', 'a2'], 'a3 a1 a2'],
-  ['nothing', [], ''],
-])('groups take turns: %s', (_, items, order) => {
-  expect(inTurns(items, groupOf).join(' ')).toBe(order);
+/** Runs items whose calls end in turns of a clock. @returns the items in the order of their begin, and most parallel calls by group */
+async function run(items: readonly string[], { hanging = '', slow = '', long = '' } = {}) {
+  const begun: string[] = [];
+  const running = new Map<string, number>();
+  const most = new Map<string, number>();
+  const stop = Promise.withResolvers<undefined>();
+  const work = async (item: string): Promise<void> => {
+    const group = groupOf(item);
+    begun.push(item);
+    running.set(group, (running.get(group) ?? 0) + 1);
+    most.set(group, Math.max(most.get(group) ?? 0, running.get(group) ?? 0));
+    if (hanging.includes(group)) await stop.promise;
+    for (let turn = 0; turn < (long.includes(group) ? 20 : 1); turn++) await new Promise((resolve) => setImmediate(resolve));
+    running.set(group, (running.get(group) ?? 0) - 1);
+  };
+  const shares = { groupOf, atOnce: 8, share: 2, isSlow: (group: string) => slow.includes(group) };
+  const ending = forEachFairly(items, shares, work);
+  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+  const before = { begun: [...begun], most: new Map(most) };
+  stop.resolve(undefined);
+  await ending;
+  expect(begun.toSorted()).toEqual(items.toSorted());
+  return before;
+}
+const manyOf = (group: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${group}${n}`);
+
+describe('forEachFairly', () => {
+  it('gives all places to a group that is alone, and its share to each of several', async () => {
+    expect((await run(manyOf('a', 50))).most.get('a')).toBe(8);
+    const groups = ['a', 'b', 'c', 'd', 'e'];
+    const { begun } = await run([...manyOf('a', 100), ...groups.slice(1).flatMap((group) => manyOf(group, 20))]);
+    expect(begun.slice(0, 5)).toEqual(['a0', 'b0', 'c0', 'd0', 'e0']);
+    expect(begun.slice(0, 50).filter((item) => groupOf(item) === 'a').length).toBeLessThan(14);
+  });
+
+  it('lets a group whose calls hang keep one place, and gives the others to a group whose calls end', async () => {
+    const { begun, most } = await run([...manyOf('a', 20), ...manyOf('b', 20), ...manyOf('c', 50)], { hanging: 'ab' });
+    expect([most.get('c'), begun.filter((item) => groupOf(item) === 'c').length]).toEqual([6, 50]);
+    expect(begun.filter((item) => groupOf(item) !== 'c')).toEqual(['a0', 'b0']);
+  });
+
+  it('lets a group whose calls last long have its share, while another waits', async () => {
+    const { most } = await run([...manyOf('a', 40), ...manyOf('b', 2_000)], { long: 'a' });
+    expect([most.get('a'), most.get('b')]).toEqual([2, 7]);
+  });
+
+  it('gives groups that were slow before one share together', async () => {
+    const slow = 'abcde';
+    const items = [...slow].flatMap((group) => manyOf(group, 5));
+    const { begun } = await run([...items, ...manyOf('f', 50)], { hanging: slow, slow });
+    expect(begun.filter((item) => slow.includes(groupOf(item)))).toEqual(['a0', 'b0']);
+    expect(begun).toHaveLength(52);
+  });
+
+  it('rejects with the error of a call, and begins no other', async () => {
+    const begun: string[] = [];
+    const failing = forEachFairly(['a', 'b', 'c'], { groupOf, atOnce: 2, share: 1, isSlow: () => false }, (item) => {
+      begun.push(item);
+      return item === 'b' ? Promise.reject(new Error('no')) : new Promise((resolve) => setImmediate(resolve));
+    });
+    await expect(failing).rejects.toThrow('no');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toEqual(['a', 'b']);
+  });
 });
 
 it('an urgent item precedes the others of its group only, and an added group waits for its turn', () => {

@@ -163,9 +163,16 @@ export class FairQueue<T> {
     this.#lanes.set(group, lane);
   }
 
-  /** Takes the next item, and says whose turn it was. Undefined if the queue is empty. */
-  take(): { readonly group: string; readonly item: T; readonly isUrgent: boolean } | undefined {
+  /**
+   * Takes the next item, and says whose turn it was. Undefined if the queue is empty.
+   *
+   * @param isHeld groups that keep their place, and have no turn now: each is asked once
+   */
+  take(
+    isHeld: (group: string) => boolean = () => false,
+  ): { readonly group: string; readonly item: T; readonly isUrgent: boolean } | undefined {
     for (const [group, lane] of this.#lanes) {
+      if (isHeld(group)) continue;
       this.#lanes.delete(group);
       const isUrgent = lane.nextFirst < lane.first.length;
       const item = isUrgent ? lane.first[lane.nextFirst++] : lane.others[lane.nextOther++];
@@ -189,11 +196,64 @@ export class FairQueue<T> {
   }
 }
 
-/** Returns the items in the order of a FairQueue. @param groupOf the group of an item */
-export function inTurns<T>(items: readonly T[], groupOf: (item: T) => string): T[] {
+/** How groups share the parallel calls of `forEachFairly`. */
+export interface Shares<T> {
+  readonly groupOf: (item: T) => string;
+  /** Most parallel calls. */
+  readonly atOnce: number;
+  /** Most parallel calls of one group while another waits, and of all slow groups together. */
+  readonly share: number;
+  /** Groups whose calls did not end before: together they have one share. */
+  readonly isSlow: (group: string) => boolean;
+}
+
+/**
+ * Calls `work` for each item, groups in turn. A group begins with one call, and may have one more at a time for each call that has ended: a group
+ * whose calls hang keeps one place, and the places that its share leaves free go to groups whose calls end.
+ *
+ * @throws the first error of `work`; calls that have begun go on, and no other begins
+ */
+export function forEachFairly<T>(
+  items: readonly T[],
+  { groupOf, atOnce, share, isSlow }: Shares<T>,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = new FairQueue<T>();
   for (const item of items) queue.add(groupOf(item), item);
-  return Array.from(items, () => queue.take()?.item).filter((item) => item !== undefined);
+  const running = new Map<string, number>();
+  const ended = new Map<string, number>();
+  let [all, slow] = [0, 0];
+  const count = (group: string, step: 1 | -1): void => {
+    running.set(group, (running.get(group) ?? 0) + step);
+    all += step;
+    if (isSlow(group)) slow += step;
+  };
+  // Only a group with running calls is held, so that at most `atOnce` groups are passed over; of the slow ones, those behind the first `share`.
+  const isHeld = (group: string): boolean =>
+    (running.get(group) ?? 0) > (ended.get(group) ?? 0) || (isSlow(group) && slow >= share);
+  const hasShare = (group: string): boolean => (running.get(group) ?? 0) >= share;
+  return new Promise((resolve, reject) => {
+    let hasFailed = false;
+    const begin = (): void => {
+      while (!hasFailed && all < atOnce) {
+        const next = queue.take((group) => isHeld(group) || hasShare(group)) ?? queue.take(isHeld);
+        if (next === undefined) break;
+        count(next.group, 1);
+        work(next.item).then(() => end(next.group), fail);
+      }
+      if (all === 0) resolve();
+    };
+    const end = (group: string): void => {
+      count(group, -1);
+      ended.set(group, (ended.get(group) ?? 0) + 1);
+      begin();
+    };
+    const fail = (error: unknown): void => {
+      hasFailed = true;
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    begin();
+  });
 }
 
 /**

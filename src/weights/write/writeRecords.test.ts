@@ -1,12 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it, vi } from 'vitest';
-import { ApiError, WaitingError } from '../../runtime/client/errors.ts';
+import { ApiError, TransportError, WaitingError } from '../../runtime/client/errors.ts';
 import type { KubeObject, ObjectRef } from '../../runtime/client/resource.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import type { PlannedSource } from '../plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../records/endpoint.ts';
 import { sourceOfIngress } from '../records/source.ts';
-import { ROUND_MS, writeRecords, type RecordWriters } from './writeRecords.ts';
+import {
+  LAST_CALLS_MS,
+  NOTHING_BEFORE,
+  ROUND_MS,
+  writeRecords,
+  type RecordWriters,
+  type Written,
+} from './writeRecords.ts';
 
 function endpoint(name: string, hosts: readonly string[], namespace = 'shop'): DnsEndpoint {
   return {
@@ -140,7 +147,7 @@ it('takes over no DNSEndpoint that another client creates meanwhile, and removes
   };
   const gone = { ...endpoint('gone', ['b']), metadata: { name: 'gone', uid: 'u1', resourceVersion: '7' } };
   await writeRecords({ sources: [planned('a', ['a'])], removed: [gone] }, telling);
-  expect(calls).toEqual([
+  expect(calls).toMatchObject([
     { takesNothingOver: true, createsByApply: true },
     { preconditions: { uid: 'u1', resourceVersion: '7' } },
   ]);
@@ -154,7 +161,7 @@ it('goes on after a failure, and tells it', async () => {
   };
   const sources = ['a', 'b', 'c'].map((name) => planned(name, [name]));
   expect(await writeRecords({ sources, removed: [] }, writers(failing))).toEqual({
-    ...{ written: 0, left: 0 },
+    ...{ written: 0, left: 0, slow: new Set() },
     failures: new Map([['shop/b', new Error('no')]]),
   });
   expect(done).toEqual(['a', 'b', 'c']);
@@ -199,8 +206,12 @@ it('namespaces take turns, and writes that failed before come last in their name
     planned('t0', ['c'], [], 'team'),
     planned('t1', ['d'], [], 'team'),
   ];
-  await writeRecords({ sources, removed: [] }, writers(tell), new Set(['shop/s0', 'shop/s1']));
-  expect(order.slice(0, 5)).toEqual(['s2', 't0', 's3', 't1', 's4']);
+  await writeRecords({ sources, removed: [] }, writers(tell), {
+    failed: new Set(['shop/s0', 'shop/s1']),
+    slow: new Set(),
+  });
+  expect(order.slice(0, 2)).toEqual(['s2', 't0']);
+  expect(order.indexOf('t1')).toBeLessThan(8);
   expect(order.slice(-2)).toEqual(['s0', 's1']);
 });
 
@@ -219,7 +230,82 @@ it('begins no write when the time of a round is over, and takes no host away tha
     planned('other', ['b'], ['b', 'c']),
   ];
   const result = await writeRecords({ sources, removed: [] }, slow);
-  expect(result).toEqual({ written: 13, failures: new Map(), left: 2 });
+  expect(result).toEqual({ written: 2, failures: new Map(), left: 13, slow: new Set() });
   expect(done.slice(-1)).toEqual(['other']);
   expect(done).not.toContain('loses');
+});
+
+/** Writers whose calls take `ms`, and hang in namespaces that begin with `bad`, until they are cancelled. */
+function hanging(clock: FakeClock, isBad = (namespace: string): boolean => namespace.startsWith('bad'), ms = 20) {
+  /** When each was written, by name: ms of the clock. */
+  const done = new Map<string, number>();
+  const applier: RecordWriters['applier'] = {
+    isUpToDate: (_, { metadata }) => done.has(metadata?.name ?? ''),
+    apply: async (_resource, desired, _live, call) => {
+      const { namespace = '', name = '' } = desired.metadata ?? {};
+      await clock.sleep(isBad(namespace) ? 30_000 : ms, call?.signal);
+      if (isBad(namespace) || call?.signal?.aborted) throw new TransportError('no answer', { failure: 'aborted' });
+      done.set(name, clock.monotonic());
+      return { written: true, object: desired };
+    },
+  };
+  return { done, writers: { ...writers(() => Promise.resolve()), clock, applier } };
+}
+
+/** Writes rounds until `isDone`. @returns the result of the last */
+async function rounds(
+  sources: PlannedSource[],
+  { writers: all, clock }: { writers: RecordWriters; clock: FakeClock },
+  isDone: () => boolean,
+  before = NOTHING_BEFORE,
+): Promise<Written> {
+  for (let known = before; ;) {
+    let last: Written | undefined;
+    const writing = writeRecords({ sources, removed: [] }, all, known).then((result) => (last = result));
+    while (last === undefined) await clock.advance(20);
+    await writing;
+    if (isDone()) return last;
+    known = { failed: new Set([...known.failed, ...last.failures.keys()]), slow: last.slow };
+  }
+}
+
+it('1,000 records are written in two rounds beside ten namespaces whose writes hang', async () => {
+  const clock = new FakeClock();
+  const { done, writers: all } = hanging(clock);
+  const good = Array.from({ length: 1_000 }, (_, n) => planned(`g${n}`, [`g${n}`], [], 'good'));
+  const bad = Array.from({ length: 1_000 }, (_, n) => planned(`b${n}`, [`b${n}`], [], `bad${n % 10}`));
+  const { slow } = await rounds([...bad, ...good], { writers: all, clock }, () => done.size === 1_000);
+  expect(Math.max(...done.values())).toBeLessThan(ROUND_MS + LAST_CALLS_MS + 2_500);
+  expect(clock.pending).toBe(0);
+  const changed = clock.monotonic();
+  const sources = [...bad, planned('new', ['new'], [], 'other')];
+  await rounds(sources, { writers: all, clock }, () => done.has('new'), { failed: new Set(), slow });
+  expect((done.get('new') ?? Infinity) - changed).toBeLessThan(1_000);
+  expect(clock.monotonic() - changed).toBeLessThan(ROUND_MS + LAST_CALLS_MS + 1_000);
+});
+
+it('a namespace whose writes hung is tried again in turn, and is as the others once it answers', async () => {
+  const clock = new FakeClock();
+  let bad = ['bad0', 'bad1', 'bad2', 'bad3', 'bad4'];
+  const { done, writers: all } = hanging(clock, (namespace) => bad.includes(namespace));
+  const sources = bad.flatMap((namespace) =>
+    Array.from({ length: 5 }, (_, n) => planned(`${namespace}-${n}`, [`${namespace}-${n}`], [], namespace)),
+  );
+  const more = [...sources, planned('g', ['g'], [], 'good')];
+  const first = await rounds(more, { writers: all, clock }, () => true);
+  expect([...first.slow]).toEqual(bad);
+  expect(String(first.failures.get('bad0/bad0-0'))).toContain('no answer within 6 s');
+  bad = bad.filter((namespace) => namespace !== 'bad4');
+  const before = { failed: new Set<string>(), slow: first.slow };
+  const last = await rounds(more, { writers: all, clock }, () => done.has('bad4-0'), before);
+  expect(clock.monotonic()).toBeLessThan(3 * (ROUND_MS + LAST_CALLS_MS) + 1_000);
+  expect(last.slow.has('bad4')).toBe(false);
+});
+
+it('waits for the answers of a slow API server', async () => {
+  const clock = new FakeClock();
+  const { done, writers: all } = hanging(clock, () => false, 8_000);
+  const sources = ['a', 'b'].map((namespace) => planned(namespace, [namespace], [], namespace));
+  const last = await rounds(sources, { writers: all, clock }, () => true);
+  expect([last.written, last.failures, [...done.keys()]]).toEqual([2, new Map(), ['a', 'b']]);
 });
