@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
+import { start } from '../harness/process.ts';
+import { binary } from '../lab/binaries.ts';
 import { CHART, type Cluster, startCluster } from './cluster.ts';
 import type { Answer, Send } from './sender.ts';
 
@@ -53,13 +55,19 @@ afterAll(() => cluster.stop());
 const TEN = Array.from({ length: 10 }, (_, n) => `ns${n}`);
 
 /** @param namespace undefined: in all of them */
-async function grant(name: string, namespace: string | undefined, verbs: string, resources: string): Promise<void> {
+async function grant(
+  name: string,
+  namespace: string | undefined,
+  verbs: string,
+  resources: string,
+  account = 'tenant',
+): Promise<void> {
   const role = namespace === undefined ? 'clusterrole' : 'role';
   const where = namespace === undefined ? [] : ['-n', namespace];
   const what = resources.split(',').map((each) => (each.startsWith('traffic') ? `${each}.traffic.example.com` : each));
   const rights = [`--verb=${verbs}`, `--resource=${what.join(',')}`];
   expect(await kubectl(['create', role, name, ...rights, ...where])).toMatchObject({ ok: true });
-  const subject = [`--${role}=${name}`, '--serviceaccount=shop:tenant', ...where];
+  const subject = [`--${role}=${name}`, `--serviceaccount=shop:${account}`, ...where];
   expect(await kubectl(['create', `${role}binding`, name, ...subject])).toMatchObject({ ok: true });
 }
 
@@ -98,6 +106,9 @@ const weightOf = (name: string): object => ({
   spec: { clusterName: 'one', bindingDomain: 'example.org', backend: { static: { weight: 75 } } },
 });
 
+/** The garbage collector deletes what only this owns, since no object has its uid. */
+const LOST = { ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: 'shop', uid: '00000000-0000' }] };
+
 /** The API server answers by the rights that its caches have: they follow a grant soon. */
 async function soon(expected: Answer, send: () => Promise<Answer>): Promise<void> {
   await vi.waitFor(async () => expect(await send()).toEqual(expected), WAIT);
@@ -126,12 +137,14 @@ describe('a TrafficWatch of a user without rights to Deployments', () => {
     expect(await tenant('PATCH', `${WATCHES}/given`, replicas)).toEqual(refusal(USER, 'may not create Deployments'));
     const finalizers = [FINALIZER];
     expect(await operator('PATCH', `${WATCHES}/given`, { metadata: { finalizers } })).toEqual(DONE);
-    expect(await tenant('PATCH', `${WATCHES}/given`, { metadata: { finalizers: [] } })).toEqual(DONE);
     expect(await tenant('DELETE', `${WATCHES}/foreign`)).toEqual(DONE);
-    const remove = (): Promise<Answer> => tenant('DELETE', `${WATCHES}/given`);
-    expect(await remove()).toEqual(refusal(USER, 'may not delete Deployments in the namespace shop'));
+    const change = (metadata: object) => (): Promise<Answer> => tenant('PATCH', `${WATCHES}/given`, { metadata });
+    const removals = [change(LOST), change({ finalizers: [] }), () => tenant('DELETE', `${WATCHES}/given`)];
+    for (const remove of removals) {
+      expect(await remove()).toEqual(refusal(USER, 'may not delete Deployments in the namespace shop'));
+    }
     await grant('deletes', 'shop', 'delete', 'deployments.apps');
-    await soon(DONE, remove);
+    for (const remove of removals) await soon(DONE, remove);
     await revoke('deletes', 'shop');
   });
 
@@ -212,21 +225,36 @@ describe('what a TrafficStack of another user has', () => {
     expect(all).toEqual(refusal(USER, 'may not delete'));
   });
 
-  it('is left alone by a change of metadata, and by the clean-up, the operator and the controllers of Kubernetes', async () => {
-    expect(await tenant('PATCH', `${STACKS}/pair`, { metadata: { finalizers: ['example.com/a'] } })).toEqual(DONE);
-    expect(await tenant('PATCH', `${STACKS}/pair`, { metadata: { finalizers: null } })).toEqual(DONE);
+  it('needs the same right for a change of the owner references or finalizers', async () => {
+    const path = `${STACKS}/pair`;
+    expect(await tenant('PATCH', path, { metadata: { labels: { a: 'b' } } })).toEqual(DONE);
+    const refused = removal('deployments', 'the namespace shop');
+    expect(await tenant('PATCH', path, { metadata: LOST })).toEqual(refused);
+    expect(await tenant('PATCH', path, { metadata: { finalizers: ['example.com/a'] } })).toEqual(refused);
+    expect(await operator('PATCH', path, { metadata: { finalizers: ['example.com/a'] } })).toEqual(DONE);
+    expect(await tenant('PATCH', path, { metadata: { finalizers: null } })).toEqual(refused);
+    await grant('deletes', 'shop', 'delete', 'deployments.apps,statefulsets.apps');
+    await soon(DONE, () => tenant('PATCH', path, { metadata: { finalizers: null } }));
+    await revoke('deletes', 'shop');
+  });
+
+  it('is left alone by the clean-up, the operator and the controllers of Kubernetes', async () => {
     await create('default', [db]);
     for (const name of ['namespace-controller', 'generic-garbage-collector']) {
       await kubectl(['create', 'serviceaccount', name, '-n', 'kube-system']);
       const send = await cluster.account('kube-system', name);
       await soon(DONE, () => send('DELETE', `${STACKS}/pair?dryRun=All`));
     }
+    const collector = await cluster.account('kube-system', 'generic-garbage-collector');
+    expect(await collector('PATCH', `${STACKS}/pair?dryRun=All`, { metadata: LOST })).toEqual(DONE);
     expect(await operator('DELETE', `${STACKS}/default?dryRun=All`)).toEqual(DONE);
     await kubectl(['create', 'serviceaccount', 'traffic-operator-cleanup', '-n', 'network']);
     const role = ['--clusterrole=asks', '--serviceaccount=network:traffic-operator-cleanup'];
     await kubectl(['create', 'clusterrolebinding', 'cleans', ...role]);
     const cleanup = await cluster.account('network', 'traffic-operator-cleanup');
     await soon(DONE, () => cleanup('DELETE', `${STACKS}/default?dryRun=All`));
+    const finalizers = { metadata: { finalizers: ['example.com/a'] } };
+    expect(await cleanup('PATCH', `${STACKS}/default?dryRun=All`, finalizers)).toEqual(DONE);
   });
 
   it.each([
@@ -296,9 +324,50 @@ describe('a TrafficWeight', () => {
     expect(await tenant('PATCH', `${WEIGHTS}/main`, { metadata: { labels: { a: 'b' } } })).toEqual(DONE);
     const change = { spec: { bindingDomain: 'example.com' } };
     expect(await tenant('PATCH', `${WEIGHTS}/main`, change)).toEqual(refused('delete'));
+    expect(await tenant('PATCH', `${WEIGHTS}/main`, { metadata: LOST })).toEqual(refused('delete'));
     expect(await tenant('DELETE', `${WEIGHTS}/main`)).toEqual(refused('delete'));
     await allow('create', 'patch', 'delete');
     await soon(DONE, () => tenant('PATCH', `${WEIGHTS}/main`, change));
     expect(await tenant('DELETE', `${WEIGHTS}/main`)).toEqual(DONE);
   });
+});
+
+it('the right to patch an object is not enough for its owner references and finalizers', async () => {
+  await kubectl(['create', 'serviceaccount', 'editor', '-n', 'shop']);
+  const kinds = 'trafficwatches,trafficstacks';
+  await grant('edits', undefined, 'get,patch', kinds, 'editor');
+  const editor = await cluster.account('shop', 'editor');
+  const plain = watchOf('plain', { podSelector: { matchLabels: { app: 'web' } } });
+  const cases = [
+    { kind: 'TrafficWatch', path: WATCHES, object: plain },
+    { kind: 'TrafficStack', path: `${API}/trafficstacks`, object: stackWith('plain', []) },
+  ];
+  for (const { path, object } of cases) expect(await admin('POST', path, object)).toEqual(CREATED);
+  const patch = (path: string, metadata: object): Promise<Answer> =>
+    editor('PATCH', `${path}/plain?dryRun=All`, { metadata });
+  for (const { kind, path } of cases) {
+    await soon(DONE, () => patch(path, { labels: { a: 'b' } }));
+    for (const metadata of [LOST, { finalizers: ['example.com/a'] }]) {
+      expect(await patch(path, metadata)).toEqual(refusal('shop:editor', `may not delete the ${kind} plain`));
+    }
+  }
+  await grant('removes', undefined, 'delete', kinds, 'editor');
+  for (const { path } of cases) await soon(DONE, () => patch(path, LOST));
+});
+
+it('kubectl deletes in the foreground, and without the objects of an owner', async () => {
+  const flags = [
+    '--controllers=garbage-collector-controller',
+    '--use-service-account-credentials',
+    '--leader-elect=false',
+  ];
+  const program = await binary('kube-controller-manager');
+  const args = [`--kubeconfig=${cluster.kubeconfig}`, '--secure-port=0', ...flags];
+  const collector = start(program, args, `${cluster.directory}/collector.log`);
+  for (const way of ['foreground', 'orphan']) {
+    expect(await admin('POST', WATCHES, withDeployment(way))).toEqual(CREATED);
+    const removal = ['delete', 'trafficwatch', way, '-n', 'shop', `--cascade=${way}`, '--timeout=60s'];
+    expect(await kubectl(removal)).toMatchObject({ ok: true });
+  }
+  await collector.stop();
 });
