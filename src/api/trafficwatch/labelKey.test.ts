@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isLabelKey, isOfPKopel, labelKeyOf, nativeKeyOf } from './labelKey.ts';
+import { isLabelKey, isOfPKopel, labelKeyOf, namespaceOfKey, nativeKeyOf } from './labelKey.ts';
 import type { TrafficWatch, TrafficWatchStatus } from './schema.ts';
 
 const SUFFIX = '.traffic.example.com/unfit';
@@ -31,6 +31,13 @@ describe('nativeKeyOf', () => {
   ])('with %s has the expected prefix', (_length, name, namespace, prefix) => {
     expect(prefixOf(name, namespace)).toBe(prefix);
   });
+
+  it.each([
+    ['a short one', nativeKeyOf(watch({ label: 'a.b' })), 'shop'],
+    ['one with a hash', nativeKeyOf(watch({ name: 'a'.repeat(30), namespace: 'n.'.padEnd(12, 'n') })), ''],
+    ['one without a namespace', `web${SUFFIX}`, ''],
+    ['another key', 'a.b/c', ''],
+  ])('names its namespace: %s', (_what, key, namespace) => expect(namespaceOfKey(key)).toBe(namespace));
 
   const letters = 'ab0'.split('');
   const part = (maxLength: number) =>

@@ -22,6 +22,12 @@ export function nativeKeyOf(watch: TrafficWatch): string {
   return `${text.length < HASHED_LENGTH ? text : hashedPrefix(text, `${namespace}/${labelOf(watch)}`)}${LABEL_KEY_SUFFIX}`;
 }
 
+/** Returns the namespace that a native key names; '' if it has a hash instead, and for any other key. */
+export function namespaceOfKey(key: string): string {
+  const prefix = key.endsWith(LABEL_KEY_SUFFIX) ? key.slice(0, -LABEL_KEY_SUFFIX.length) : '';
+  return prefix.length < HASHED_LENGTH && prefix.includes('.') ? prefix.slice(prefix.lastIndexOf('.') + 1) : '';
+}
+
 /** The label key of earlier versions and of PKopel/traffic-operator, without the namespace: first come, first served. */
 function legacyKeyOf(watch: TrafficWatch): string {
   return `${labelOf(watch)}${LABEL_KEY_SUFFIX}`;

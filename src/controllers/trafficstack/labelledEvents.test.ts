@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import { CONFIG_MAPS, DEPLOYMENTS, PODS } from '../../runtime/client/resources.ts';
-import { WorkQueue } from '../../runtime/controller/workqueue.ts';
+import { PacedQueue, WorkQueue } from '../../runtime/controller/workqueue.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { LabelledEvents } from './labelledEvents.ts';
 import { STACK_LABEL } from './names.ts';
@@ -21,7 +21,7 @@ class Scene {
   readonly clock = new FakeClock();
   readonly queue = new WorkQueue({ clock: this.clock });
   readonly events = new LabelledEvents({
-    ...{ queue: this.queue, clock: this.clock },
+    ...{ queue: this.queue, paced: new PacedQueue(this.queue, this.clock) },
     stackOf: (name) => (name === NAME ? STACK : undefined),
   });
 
@@ -92,18 +92,4 @@ it('an event after a quiet second is reconciled at once, however many came befor
   expect(await scene.reconcilesOf(ofPod(podIn('shop', 'web')))).toBe(2);
   ofPod(podIn('shop', 'web'))(scene.events);
   expect(scene.queue.length).toBe(1);
-});
-
-it('an event after an earlier look is reconciled, although the look took the time that the event before it had asked for', async () => {
-  const scene = new Scene();
-  const event = (): void => ofPod(podIn('shop', 'web'))(scene.events);
-  event();
-  expect(await scene.reconcile()).toBe(1);
-  scene.queue.addAfter(NAME, 500);
-  event();
-  await scene.clock.advance(600);
-  expect(await scene.reconcile()).toBe(1);
-  event();
-  await scene.clock.advance(400);
-  expect(await scene.reconcile()).toBe(1);
 });

@@ -21,6 +21,7 @@ import { limitWrites } from './act/limitWrites.ts';
 import { createDefaultStack } from './act/makeDefaultStack.ts';
 import { createFoundNamer } from './act/nameFound.ts';
 import { userStackProblem } from './decide/userStacks.ts';
+import { PacedQueue } from '../../runtime/controller/workqueue.ts';
 import { LabelledEvents } from './labelledEvents.ts';
 import { createTrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, STACK_LABEL } from './names.ts';
@@ -121,7 +122,8 @@ export function runStacks(
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object) && !bodyChanged(event);
     if (!isStatusOnly) controller.queue.add(keyOf(event.object));
   });
-  const labelled = new LabelledEvents({ queue: controller.queue, clock, stackOf: (name) => stacks.get(name) });
+  const paced = new PacedQueue(controller.queue, clock);
+  const labelled = new LabelledEvents({ queue: controller.queue, paced, stackOf: (name) => stacks.get(name) });
   for (const { informer, resource } of caches.kinds) informer.subscribe((event) => labelled.take(resource, event));
   caches.pods.subscribe((event) => labelled.take(PODS, event));
   nodes.subscribe((event) => {

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ApiError, RetryError } from '../../runtime/client/errors.ts';
 import { refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
+import { BEHIND_MS } from './act/writeCall.ts';
 import { sweepOrphans } from './cleanup.ts';
 import { aWatch, KEY } from './testing/observations.ts';
-import { aNode, aScene, writesOf, type Scene } from './testing/scene.ts';
+import { aNode, aScene, spend, writesOf, type Scene } from './testing/scene.ts';
 
 const ORPHAN = 'gone.traffic.example.com/unfit';
 
@@ -48,6 +49,20 @@ describe('sweepOrphans', () => {
     const asked = { status: 429, reason: 'TooManyRequests', method: 'PATCH', path: '/', retryAfterMs: 60_000 };
     refuseOn(scene.api, () => new ApiError(asked));
     await expect(sweep(scene)).rejects.toMatchObject({ retryAfterMs: 10_000, cause: { retryAfterMs: 60_000 } });
+  });
+
+  it('removes labels from the allowance of the namespace in their key, and the others later', async () => {
+    const scene = sweptScene();
+    const ofShop = 'old.shop.traffic.example.com/unfit';
+    const ofTeam = 'old.team.traffic.example.com/unfit';
+    scene.nodes.set(aNode('n1', { [ofShop]: 'true' }, [ofShop]));
+    scene.nodes.set(aNode('n2', { [ofTeam]: 'true' }, [ofTeam]));
+    await spend(scene);
+    expect(await sweep(scene)).toEqual({ requeueAfterMs: BEHIND_MS });
+    expect(scene.api.calls).toMatchObject([{ name: 'n2', body: { metadata: { labels: { [ofTeam]: null } } } }]);
+    await scene.clock.advance(60_000);
+    await sweep(scene);
+    expect(scene.api.calls).toContainEqual(expect.objectContaining({ name: 'n1' }));
   });
 
   it('works with a TrafficWatch without a spec, and keeps the key in its status', async () => {

@@ -6,6 +6,9 @@ import { decideOrphans, releaseLabels } from './decide/labels/nodeLabels.ts';
 import type { CleanupContext } from '../contract/context.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import { NodeLabelWriter } from './act/nodeLabelWriter.ts';
+import { BEHIND_MS, isBehind } from './act/writeCall.ts';
+import type { LabelChange, LabelChanges } from './model/label.ts';
+import { namespaceOfKey } from '../../api/trafficwatch/labelKey.ts';
 import { claimedKeys } from './model/labelKeys.ts';
 import { trimNode } from '../../nodes/cachedNode.ts';
 import { listServed } from '../../runtime/client/client.ts';
@@ -41,10 +44,48 @@ export async function sweepOrphans(o: SweepOptions): Promise<ReconcileResult | u
   const changes = decideOrphans(o.sources.nodes.list(), claimed);
   if (changes.size === 0) return undefined;
   o.logger.info({ nodes: changes.size }, 'removing labels that no TrafficWatch claims');
-  const failures = await o.writers.nodeLabels.write(changes);
-  if (failures.size === 0) return undefined;
-  const cause = new IncompleteError([...failures].map(([node, error]) => labelFailureOf(node, error)));
-  throw new RetryError(`labels of ${failures.size} nodes could not be removed`, LOOK_AGAIN_MS, { cause });
+  const errors = await removeOrphans(o, changes);
+  const failed = errors.filter(([, error]) => !isBehind(error));
+  if (failed.length > 0) {
+    const cause = new IncompleteError(failed.map(([node, error]) => labelFailureOf(node, error)));
+    throw new RetryError(`labels of ${failed.length} nodes could not be removed`, LOOK_AGAIN_MS, { cause });
+  }
+  return errors.length > 0 ? { requeueAfterMs: BEHIND_MS } : undefined;
+}
+
+/**
+ * Removes labels from the allowance of the namespace in their key: its users leave them by removing finalizers. Keys that name no namespace
+ * share one allowance.
+ * @returns the errors, with their nodes
+ */
+async function removeOrphans(
+  { sources, writers }: SweepOptions,
+  changes: LabelChanges,
+): Promise<[node: string, error: unknown][]> {
+  const nodes = sources.nodes.list().length;
+  const writes = [...byNamespace(changes)].map(([namespace, own]) =>
+    writers.nodeLabels.write(own, undefined, { namespace, nodes, urgent: new Set() }),
+  );
+  return (await Promise.all(writes)).flatMap((failures) => [...failures]);
+}
+
+function byNamespace(changes: LabelChanges): Map<string, Map<string, LabelChange>> {
+  const all = new Map<string, Map<string, LabelChange>>();
+  // Most nodes share one change: split it once.
+  const split = new Map<LabelChange, ReadonlyMap<string, LabelChange>>();
+  for (const [node, change] of changes) {
+    const parts = split.get(change) ?? partsOf(change);
+    split.set(change, parts);
+    for (const [namespace, part] of parts) {
+      all.set(namespace, (all.get(namespace) ?? new Map<string, LabelChange>()).set(node, part));
+    }
+  }
+  return all;
+}
+
+function partsOf(change: LabelChange): Map<string, LabelChange> {
+  const entries = Map.groupBy(Object.entries(change), ([key]) => namespaceOfKey(key));
+  return new Map([...entries].map(([namespace, own]) => [namespace, Object.fromEntries(own)]));
 }
 
 async function removeLabels(

@@ -11,6 +11,7 @@ import type { Informer } from '../../runtime/cache/informer.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import { createOverlay, type OverlaidCache, type Overlay } from '../../runtime/cache/overlay.ts';
+import { PacedQueue } from '../../runtime/controller/workqueue.ts';
 import { StatusWriter } from '../../runtime/status/statusWriter.ts';
 import type { Transport } from '../../runtime/client/transport.ts';
 import type { Writers } from './act/act.ts';
@@ -232,12 +233,13 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     metrics,
     clock,
   });
+  const paced = new PacedQueue(sweeper.queue, clock);
   const enqueueAll = subscribe(
     o,
     sources,
     { decided: main.queue, beyond: beyond.queue },
     {
-      sweep: () => sweeper.queue.add(SWEEP),
+      sweep: () => paced.add(SWEEP),
       passWork,
       demands,
       ...memory,

@@ -4,21 +4,11 @@ import type { TrafficWatchStatus } from '../../api/trafficwatch/schema.ts';
 import { findCondition } from '../../runtime/controller/conditions.ts';
 import { refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { refuseOn } from '../../runtime/testing/fakeApi/overrides.ts';
-import { BEHIND_MS, isBehind } from './act/writeCall.ts';
+import { BEHIND_MS } from './act/writeCall.ts';
 import { FINALIZER } from './names.ts';
 import { reconcile } from './reconcile.ts';
 import { KEY, NOW } from './testing/observations.ts';
-import { aScene, followWatches, writesOf, type Scene } from './testing/scene.ts';
-
-/** Uses the whole allowance of the namespace shop, as TrafficWatches would that change all the time. */
-async function spend({ writers, api }: Scene): Promise<void> {
-  const payer = { namespace: 'shop', watch: 'other', nodes: 2, urgent: new Set(['n1']) };
-  const change = new Map([['n1', { 'other.traffic.example.com/unfit': null }]]);
-  const isLeft = async (): Promise<boolean> =>
-    !isBehind((await writers.nodeLabels.write(change, undefined, payer)).get('n1'));
-  for (let n = 0; n < 5_000 && (await isLeft()); n++);
-  api.calls.length = 0;
-}
+import { aScene, followWatches, spend, writesOf } from './testing/scene.ts';
 
 const reconciling = (status: TrafficWatchStatus | undefined) => findCondition(status?.conditions, 'Reconciling');
 

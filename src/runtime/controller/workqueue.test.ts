@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../process/clock.ts';
-import { WorkQueue } from './workqueue.ts';
+import { PacedQueue, WorkQueue } from './workqueue.ts';
 
 const running = new AbortController().signal;
 
@@ -205,5 +205,45 @@ describe('metrics', () => {
     expect(metrics.taken).toHaveBeenCalledExactlyOnceWith(1.5);
     expect(metrics.retried).toHaveBeenCalledTimes(1);
     expect(metrics.depth.mock.calls).toEqual([[1], [0]]);
+  });
+});
+
+describe('PacedQueue', () => {
+  const scene = () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    /** Takes the waiting keys, as a worker that is never busy. */
+    const taken = async (): Promise<string[]> => {
+      const keys: string[] = [];
+      while (queue.length > 0) keys.push((await queue.get(running))!);
+      for (const key of keys) queue.done(key);
+      return keys;
+    };
+    return { clock, queue, taken, paced: new PacedQueue(queue, clock, 1_000) };
+  };
+
+  it('adds each key at once, then once in an interval, the last time after the last addition', async () => {
+    const { clock, taken, paced } = scene();
+    const times: Record<string, number[]> = { a: [], b: [] };
+    for (let ms = 0; ms <= 5_000; ms += 100) {
+      if (ms <= 2_500) paced.add('a');
+      if (ms === 300) paced.add('b');
+      for (const key of await taken()) times[key]?.push(ms);
+      await clock.advance(100);
+    }
+    expect(times).toEqual({ a: [0, 1_000, 2_000, 3_000], b: [300] });
+  });
+
+  it('adds a key after a reconcile that the queue had planned earlier', async () => {
+    const { clock, queue, taken, paced } = scene();
+    paced.add('a');
+    expect(await taken()).toEqual(['a']);
+    queue.addAfter('a', 500);
+    paced.add('a');
+    await clock.advance(600);
+    expect(await taken()).toEqual(['a']);
+    paced.add('a');
+    await clock.advance(400);
+    expect(await taken()).toEqual(['a']);
   });
 });

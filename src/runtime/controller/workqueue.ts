@@ -225,3 +225,40 @@ export class WorkQueue {
     }
   }
 }
+
+/**
+ * Adds keys to a queue at once, then at most once in an interval, however often users cause events. Never loses the last addition: it asks the queue
+ * again until the interval is over, since the queue forgets a delay when it has an earlier one for the same key, whose reconcile sees
+ * nothing of later events.
+ */
+export class PacedQueue {
+  readonly #queue: Pick<WorkQueue, 'addAfter'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #intervalMs: number;
+  /** When a key was, or is to be, added last: monotonic ms. Keys of the last two intervals, in the order of their last event. */
+  readonly #latest = new Map<string, number>();
+
+  /** @param intervalMs least time between two additions of a key */
+  constructor(queue: Pick<WorkQueue, 'addAfter'>, clock: Pick<Clock, 'monotonic'>, intervalMs = 1_000) {
+    this.#queue = queue;
+    this.#clock = clock;
+    this.#intervalMs = intervalMs;
+  }
+
+  add(key: string): void {
+    const now = this.#clock.monotonic();
+    const latest = this.#latest.get(key) ?? -Infinity;
+    const next = latest > now ? latest : Math.max(now, latest + this.#intervalMs);
+    this.#latest.delete(key);
+    this.#forgetUntil(now - this.#intervalMs);
+    this.#latest.set(key, next);
+    this.#queue.addAfter(key, next - now);
+  }
+
+  #forgetUntil(time: number): void {
+    for (const [key, latest] of this.#latest) {
+      if (latest > time) return;
+      this.#latest.delete(key);
+    }
+  }
+}

@@ -8,8 +8,8 @@ export interface Payer {
   readonly namespace: string;
   /** How many nodes the cluster has. */
   readonly nodes: number;
-  /** The name of the TrafficWatch. */
-  readonly watch: string;
+  /** The name of the TrafficWatch. Absent: patches for others take nothing of the call along. */
+  readonly watch?: string;
   /** The nodes that become unfit, or are no longer: they come before those that get or lose a `false`. See urgentNodes. */
   readonly urgent: ReadonlySet<string>;
 }
@@ -121,7 +121,8 @@ export class BehindCalls {
 
   add(call: WriteCall): void {
     const { group, payer } = call;
-    const watch = payer?.watch ?? '';
+    const watch = payer?.watch;
+    if (watch === undefined) return;
     const calls = this.#calls.get(group) ?? new Map<string, { call: WriteCall; until: number }>();
     if (calls.get(watch)?.call === call) return;
     calls.delete(watch);
@@ -131,7 +132,7 @@ export class BehindCalls {
 
   /** Call when a TrafficWatch has decided anew: its earlier changes no longer count. */
   replace({ group, payer }: WriteCall): void {
-    if (payer !== undefined) this.#calls.get(group)?.delete(payer.watch);
+    if (payer?.watch !== undefined) this.#calls.get(group)?.delete(payer.watch);
     if (this.#calls.get(group)?.size === 0) this.#calls.delete(group);
   }
 

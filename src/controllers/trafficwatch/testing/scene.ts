@@ -21,6 +21,7 @@ import { PodPlacements } from '../act/podPlacements.ts';
 import { LabelWrites, LabelTimes } from '../observe/labelHistory.ts';
 import { createTrafficWatchMetrics } from '../metrics.ts';
 import { NodeLabelWriter } from '../act/nodeLabelWriter.ts';
+import { isBehind } from '../act/writeCall.ts';
 import { claimedKeys } from '../model/labelKeys.ts';
 import { BY_NAMESPACE, BY_LABEL_KEY } from '../names.ts';
 import type { Sources } from '../observe/observe.ts';
@@ -197,4 +198,14 @@ export function aScene(real?: Client): Scene {
     podRejections: new PodRejections({ ...base, events }),
     isLeader: () => base.leader,
   });
+}
+
+/** Uses the whole allowance of the namespace shop, as TrafficWatches would that change all the time. */
+export async function spend({ writers, api }: Scene): Promise<void> {
+  const payer = { namespace: 'shop', nodes: 2, urgent: new Set(['n1']) };
+  const change = new Map([['n1', { 'other.traffic.example.com/unfit': null }]]);
+  const isLeft = async (): Promise<boolean> =>
+    !isBehind((await writers.nodeLabels.write(change, undefined, payer)).get('n1'));
+  for (let n = 0; n < 5_000 && (await isLeft()); n++);
+  api.calls.length = 0;
 }
