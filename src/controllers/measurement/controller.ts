@@ -4,6 +4,7 @@ import type { Client } from '../../runtime/client/client.ts';
 import { systemClock } from '../../runtime/process/clock.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
+import { PacedQueue } from '../../runtime/controller/workqueue.ts';
 import type { ControllerMetrics } from '../../runtime/controller/controller.ts';
 import { createInformer, type Informer, type ReflectorMetrics } from '../../runtime/cache/informer.ts';
 import { InformerPool } from '../../runtime/cache/informerPool.ts';
@@ -79,7 +80,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
   });
   const watches = new InformerPool({
     create: (selection) => createInformer({ ...selection, transport, logger, clock }),
-    onChange: () => controller.queue.add(TARGETS_KEY),
+    onChange: () => paced.add(TARGETS_KEY),
   });
   const passes = createPasses({ ...rest, watches, ...defined('metrics', metrics?.measurement), clock, caches, report });
   const reconciles = new Map([
@@ -93,6 +94,7 @@ export function createMeasurementController(settings: MeasurementControllerOptio
     clock,
     ...defined('metrics', metrics?.controller),
   });
+  const paced = new PacedQueue(controller.queue, clock);
   const enqueueComponents = (): void => controller.queue.add(COMPONENTS_KEY);
   const enqueueTargets = (): void => controller.queue.add(TARGETS_KEY);
   const enqueueAgentTargets = (): void => controller.queue.add(AGENT_TARGETS_KEY);

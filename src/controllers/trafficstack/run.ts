@@ -76,7 +76,9 @@ export function runStacks(
     queries: () => queriesOf(active(cache.lister.list())),
     onChange: (name) => controller.queue.add(name),
   });
-  const strangers = createStrangers(context, (name) => controller.queue.add(name));
+  // The controller exists before the first event.
+  const paced = new PacedQueue({ addAfter: (name, ms) => controller.queue.addAfter(name, ms) }, clock);
+  const strangers = createStrangers(context, paced);
   const dependencies: Dependencies = {
     ...{ client, caches, answers, strangers, stacks, events, clock, isLeader, nodes: nodes.lister },
     allowed: { own: namespace, namespaces, byName: new Set(named.map(idOf)), isByNameOnly: !hasUsers },
@@ -122,7 +124,6 @@ export function runStacks(
     const isStatusOnly = event.type === 'update' && sameSpec(event.old, event.object) && !bodyChanged(event);
     if (!isStatusOnly) controller.queue.add(keyOf(event.object));
   });
-  const paced = new PacedQueue(controller.queue, clock);
   const labelled = new LabelledEvents({ queue: controller.queue, paced, stackOf: (name) => stacks.get(name) });
   for (const { informer, resource } of caches.kinds) informer.subscribe((event) => labelled.take(resource, event));
   caches.pods.subscribe((event) => labelled.take(PODS, event));

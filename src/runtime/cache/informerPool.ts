@@ -18,7 +18,7 @@ export interface InformerPoolOptions {
   readonly create: (selection: PooledSelection) => Informer<KubeObject>;
   /**
    * Called for a holder of an informer when the first list has ended or was refused, and at each change that concerns the holder. The
-   * holder must then discard its earlier direct reads.
+   * holder must then discard its earlier direct reads. Users may cause a thousand changes a second: see PacedQueue.
    */
   readonly onChange: (holder: string) => void;
 }

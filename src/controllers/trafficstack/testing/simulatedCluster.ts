@@ -8,6 +8,7 @@ import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import { keyOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
+import { PacedQueue } from '../../../runtime/controller/workqueue.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
@@ -74,7 +75,7 @@ export class SimulatedCluster {
     },
     clock: this.clock,
     isLeader: () => true,
-    onChange: () => undefined,
+    changed: new PacedQueue({ addAfter: () => undefined }, this.clock),
     create: (selection) =>
       createInformer({
         ...{ ...selection, clock: this.clock, logger: this.#logger },

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createInformer } from '../../../../runtime/cache/informer.ts';
 import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS } from '../../../../runtime/client/resources.ts';
+import { PacedQueue } from '../../../../runtime/controller/workqueue.ts';
 import { FakeClock } from '../../../../runtime/process/clock.ts';
 import { createLogger } from '../../../../runtime/process/logger.ts';
 import { FakeApi, refusal } from '../../../../runtime/testing/fakeApi/fakeApi.ts';
@@ -18,6 +19,8 @@ let transport: FakeWatches;
 let clock: FakeClock;
 let strangers: Strangers;
 let told: string[];
+/** Receives each stack that is told, and after which time: ms. */
+let tell: (stack: string, ms: number) => void;
 let isLeader: boolean;
 let stop: AbortController;
 let running: Promise<void>;
@@ -27,11 +30,12 @@ beforeEach(() => {
   transport = watchesOf(api, [CONFIG_MAPS, DAEMONSETS, DEPLOYMENTS]);
   clock = new FakeClock();
   told = [];
+  tell = (stack) => told.push(stack);
   isLeader = true;
   strangers = new Strangers({
     ...{ client: api, clock, isLeader: () => isLeader },
     create: (selection) => createInformer({ ...selection, transport, clock, logger: createLogger('silent') }),
-    onChange: (stack) => told.push(stack),
+    changed: new PacedQueue({ addAfter: (stack, ms) => tell(stack, ms) }, clock),
   });
   stop = new AbortController();
   running = strangers.run(stop.signal);
@@ -68,6 +72,19 @@ describe('an object of another owner', () => {
     await isTold();
     expect(await look(['db'])).toEqual({ names: [undefined], isBlind: false });
     expect(reads()).toEqual(['get db']);
+  });
+
+  it('that changes again and again reports its stack at once, and then for the end of a second', async () => {
+    await look(['db']);
+    await isTold();
+    await clock.advance(1_000);
+    const waits: number[] = [];
+    tell = (_stack, ms) => waits.push(ms);
+    for (let round = 0; round < 3; round += 1) {
+      await make('db');
+      await remove('db');
+    }
+    await vi.waitFor(() => expect(waits).toEqual([0, ...Array<number>(5).fill(1_000)]));
   });
 
   it('is watched once for all stacks, for as long as one looks at it', async () => {

@@ -6,6 +6,7 @@ import type { Client } from '../../../../runtime/client/client.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../../../../runtime/client/resource.ts';
 import { idOf, type Member } from '../../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../../runtime/objectSet/observe.ts';
+import type { PacedQueue } from '../../../../runtime/controller/workqueue.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
 import type { ControllerContext } from '../../../contract/context.ts';
 import { RecentCalls } from '../recentCalls.ts';
@@ -36,8 +37,8 @@ export interface StrangersOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly isLeader: () => boolean;
   readonly create: (selection: PooledSelection) => Informer<KubeObject>;
-  /** Called for a stack that has looked at what has changed. */
-  readonly onChange: (stack: string) => void;
+  /** Gets each stack that has looked at an object that has changed. Paced, since every user may make objects that look like the ones sought. */
+  readonly changed: PacedQueue;
 }
 
 /**
@@ -59,7 +60,8 @@ export class Strangers {
 
   constructor(options: StrangersOptions) {
     this.#o = options;
-    this.#pool = new InformerPool(options);
+    const { create, changed } = options;
+    this.#pool = new InformerPool({ create, onChange: (stack) => changed.add(stack) });
     this.#reads = new RecentCalls(options.clock);
     this.#lists = new RecentCalls(options.clock);
   }
@@ -178,15 +180,15 @@ function selectionOf({ resource, object }: Member): PooledSelection {
   return { resource, namespace, fieldSelector: `metadata.name=${name}`, transform: trimStranger };
 }
 
-/** @param onChange called for a stack that has looked at what has changed */
+/** @param changed gets each stack that has looked at an object that has changed */
 export function createStrangers(
   { client, transport, logger, metrics, clock, isLeader }: ControllerContext,
-  onChange: (stack: string) => void,
+  changed: PacedQueue,
 ): Strangers {
   // The number of cached objects of a kind is that of the cache of all stacks.
   const reflector = { ...metrics.reflector, objects: () => undefined };
   return new Strangers({
-    ...{ client, clock, isLeader, onChange },
+    ...{ client, clock, isLeader, changed },
     create: (selection) =>
       createBoundedInformer(
         { ...selection, transport, logger, metrics: reflector, leastWatchSeconds: LEAST_WATCH_S },
