@@ -90,6 +90,10 @@ export const WeightReason = {
   DifferentTTL: 'DifferentTTL',
   /** A DNSEndpoint with the name of the Ingress is not its own. */
   ForeignDNSEndpoint: 'ForeignDNSEndpoint',
+  /** The DNSEndpoint of the source would have a name that is too long. */
+  NameTooLong: 'NameTooLong',
+  /** The DNSEndpoint of the source would be larger than the API server takes. */
+  TooLarge: 'TooLarge',
   /** Ingresses, HTTPRoutes or DNSEndpoints of a namespace take more memory than the operator allows for one namespace. */
   NamespaceTooLarge: 'NamespaceTooLarge',
 } as const;

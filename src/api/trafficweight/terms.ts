@@ -20,6 +20,8 @@ export const HOST_REASONS = [
   'DifferentTTL',
   'ZoneNotRead',
   'ForeignDNSEndpoint',
+  'NameTooLong',
+  'TooLarge',
   'NoAddress',
 ] as const;
 export type HostReason = (typeof HOST_REASONS)[number];
@@ -32,6 +34,8 @@ export const REFUSED_REASONS = [
   'TooManyRecords',
   'DifferentTTL',
   'ForeignDNSEndpoint',
+  'NameTooLong',
+  'TooLarge',
 ] as const satisfies HostReason[];
 
 /** The table with the weights, and its region: the defaults of k8s-traffic-controller. */

@@ -190,6 +190,25 @@ describe('the DNSEndpoints of a cluster', () => {
     expect(decided.sources[0]?.hosts).toMatchObject([{ problem: 'shop/b has the records of b.example.org' }]);
   });
 
+  it('are not made for a name that is too long, which keeps no host from another Ingress', () => {
+    const host = 'app.example.org';
+    const long = { ...sourceOfIngress(ingress('a', host)), kind: 'HTTPRoute', name: 'a'.repeat(250) } as const;
+    const decided = plan([], [], { sources: [long, sourceOfIngress(ingress('b', host))] });
+    expect([applied(decided), removed(decided)]).toEqual([['b'], []]);
+    expect(decided.sources[0]?.hosts).toMatchObject([{ host, weight: undefined, reason: 'NameTooLong' }]);
+  });
+
+  it('stay, with their hosts, if they would become too large', () => {
+    const many = Array.from({ length: 3_900 }, (_, n) => `${n}`.padEnd(240, 'x') + '.example.org');
+    const grown = ingress('b', 'b.example.org');
+    grown.spec!.rules!.push(...many.map((host) => ({ ...grown.spec!.rules![0]!, host })));
+    const live = endpointOf('b', undefined, 'main');
+    live.spec!.endpoints![0]!.setIdentifier = 'cluster-a';
+    const decided = plan([ingress('a', 'b.example.org'), ingress('c', many[0]), grown], [live]);
+    expect([applied(decided), removed(decided)]).toEqual([['c'], []]);
+    expect(new Set(decided.sources[1]?.hosts.map(({ reason }) => reason))).toEqual(new Set(['TooLarge']));
+  });
+
   it('are of the older of two Ingresses with one host', () => {
     const decided = plan([ingress('b', 'app.example.org'), ingress('a', 'app.example.org')]);
     expect(applied(decided)).toEqual(['a']);

@@ -1,4 +1,5 @@
-import { dnsEndpointOf, isOf, sourceUidOf } from '../records/dnsEndpoint.ts';
+import { dnsEndpointOf, isOf, refusalOf, sourceUidOf, type Refusal } from '../records/dnsEndpoint.ts';
+import { isWithin } from '../records/domain.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { shareRecord, withSharedHosts, holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
@@ -85,6 +86,8 @@ export interface RecordsPlan {
  * | its source belongs to another owner         | not touched, and named in `foreign`           |
  * | anything else                               | not touched, and named in `foreign`           |
  *
+ * A DNSEndpoint that the API server would refuse is not written, and the present one stays: see refusalOf().
+ *
  * A source whose load balancer has lost its address keeps the last address: the restart of an Ingress controller must not
  * take hosts off the DNS.
  *
@@ -101,7 +104,7 @@ export function planRecords(scene: Scene): RecordsPlan {
     claimOf({ source: joined[n] ?? source, settings }, endpointOf, otherOwnerOf(source)),
   );
   const rivals = scene.rivals.map((rival) => claimOf(rival, endpointOf));
-  const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined);
+  const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined).flatMap(publishing);
   const held = holders([...published, ...leftovers(scene)], scene.heldBefore);
   const planned = claims.map((claim) => planSource(claim, held, scene)).filter(({ hosts }) => hosts.length > 0);
   return {
@@ -109,6 +112,13 @@ export function planRecords(scene: Scene): RecordsPlan {
     removed: [...unselectedOf(scene), ...planned.flatMap(withoutHosts)],
     held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
   };
+}
+
+/** Returns the claim of a source; if its DNSEndpoint would be refused, a claim for the hosts of the present one, which stays. */
+function publishing(claim: PlanClaim): Claim[] {
+  const { source, settings, endpoint, refusal } = claim;
+  if (refusal === undefined) return [claim];
+  return endpoint === undefined ? [] : [{ source: publishedBy(endpoint, source, settings), settings, endpoint }];
 }
 
 function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
@@ -159,6 +169,7 @@ export function ownEndpointOf(source: Source, endpointOf: Scene['endpointOf']): 
 /** A claim whose source has its last address if it has lost it. `endpoint` is `live`, unless `live` is foreign. */
 interface PlanClaim extends Claim, Pick<PlannedSource, 'live' | 'hasLostAddress'> {
   readonly foreign: string | undefined;
+  readonly refusal: Refusal | undefined;
 }
 
 /** Returns the claim of a source. @param other the other owner that has the source */
@@ -167,18 +178,23 @@ function claimOf({ source, settings }: Rival, endpointOf: Scene['endpointOf'], o
   const own = ownEndpointOf(source, endpointOf);
   const hasLostAddress = source.targets.length === 0;
   const foreign = foreignness(source, { isForeign: live !== own, other });
+  const addressed = hasLostAddress && own !== undefined ? { ...source, targets: targetsIn(own) } : source;
   return {
-    source: hasLostAddress && own !== undefined ? { ...source, targets: targetsIn(own) } : source,
-    ...{ settings, live, foreign, hasLostAddress },
+    ...{ source: addressed, settings, live, foreign, hasLostAddress, refusal: refusalOf(addressed, settings) },
     endpoint: foreign === undefined ? live : undefined,
   };
 }
 
 function planSource(
-  { source, live, foreign, endpoint, hasLostAddress }: PlanClaim,
+  { source, live, foreign, endpoint, hasLostAddress, refusal }: PlanClaim,
   held: ReadonlyMap<string, Source>,
   scene: Scene,
 ): PlannedSource {
+  if (refusal !== undefined && foreign === undefined) {
+    const within = source.hosts.filter(({ host }) => isWithin(host, scene.settings.bindingDomain));
+    const hosts = within.map(({ host }) => ({ host, weight: undefined, ...refusal }));
+    return { source, hosts, live, hasLostAddress, desired: undefined };
+  }
   const { hosts, ...records } = recordsOf(source, scene.settings, {
     endpoint,
     zones: scene.zones,

@@ -1,11 +1,59 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import { apiVersionOf } from '../../runtime/client/resource.ts';
-import { DNS_ENDPOINTS, KEPT_ANNOTATION, keptText, type DnsEndpoint } from './endpoint.ts';
-import type { SourceRecords } from './records.ts';
+import { MOST_WEIGHT } from './weight.ts';
+import { isWithin } from './domain.ts';
+import { DEFAULT_TTL, DNS_ENDPOINTS, endpointsOf, KEPT_ANNOTATION, keptText, type DnsEndpoint } from './endpoint.ts';
+import type { SourceRecords, WeightSettings } from './records.ts';
 import { endpointNameOf, SOURCE_KINDS, type Source } from './source.ts';
 
-/** The most hosts of a DNSEndpoint: each takes about 200 bytes, and etcd stores objects of up to 1.5 MiB. */
+/** The most hosts of a source that is planned: it limits the work for one object. */
 export const MOST_HOSTS = 4_000;
+
+/** Characters of the name of an object: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
+const LONGEST_NAME = 253;
+/** Bytes of the records of a DNSEndpoint: etcd stores objects of up to 1.5 MiB, with their metadata. */
+export const MOST_BYTES = 1_400_000;
+
+/** Why the API server would refuse the DNSEndpoint of a source. */
+export interface Refusal {
+  readonly reason: 'NameTooLong' | 'TooLarge';
+  /** For users: the problem, and what to do. */
+  readonly problem: string;
+}
+
+/**
+ * Returns why a source gets no DNSEndpoint, whatever the state of the cluster is; undefined if it can have one. The API server would
+ * refuse each write, and each would count as failed. A size is an estimate: all hosts count, with their longest records.
+ */
+export function refusalOf(source: Source, settings: WeightSettings): Refusal | undefined {
+  const { length } = endpointNameOf(source);
+  if (length > LONGEST_NAME) {
+    const problem = `its DNSEndpoint would have a name of ${length} characters, and Kubernetes allows ${LONGEST_NAME}. Give the ${source.kind} a shorter name`;
+    return { reason: 'NameTooLong', problem };
+  }
+  const bytes = bytesOf(source, settings);
+  if (bytes <= MOST_BYTES) return undefined;
+  const problem = `its DNSEndpoint would have ${bytes} bytes, and ${MOST_BYTES} fit. Divide its hosts among several objects of the kind ${source.kind}`;
+  return { reason: 'TooLarge', problem };
+}
+
+/** Returns the most bytes that the records of a source take. */
+function bytesOf(
+  { hosts, targets }: Source,
+  { bindingDomain, recordTtl = DEFAULT_TTL, ...settings }: WeightSettings,
+): number {
+  const records = endpointsOf(
+    { host: '' },
+    MOST_WEIGHT,
+    targets.map((one) => ({ ...one, ttl: recordTtl })),
+    settings,
+  );
+  const withoutHost = Buffer.byteLength(JSON.stringify(records));
+  return hosts.reduce(
+    (bytes, { host }) => (isWithin(host, bindingDomain) ? bytes + withoutHost + targets.length * host.length : bytes),
+    0,
+  );
+}
 
 /**
  * Returns the DNSEndpoint of a source: in its namespace, and deleted with it, as in k8s-traffic-controller. Undefined if the

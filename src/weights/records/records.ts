@@ -52,6 +52,8 @@ export type WeightReason =
   | 'Conflict'
   | 'SharedHost'
   | 'OtherNamespace'
+  | 'NameTooLong'
+  | 'TooLarge'
   | PublishProblem['reason'];
 
 /** The weight of one host. */

@@ -1,8 +1,14 @@
 import { UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
-import { REFUSED_REASONS, type RampPhase } from '../../../../api/trafficweight/terms.ts';
+import { REFUSED_REASONS, type HostReason, type RampPhase } from '../../../../api/trafficweight/terms.ts';
 import type { AlertingRule, RuleGroup } from './rule.ts';
 
 const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies RampPhase[];
+
+/**
+ * Reasons of refused hosts that no alert selects. The host has no record, its source has an Event, and a record that stays makes
+ * TrafficWeightNotInForce fire (WriteFailed). The deployed Prometheus would restart for another expression.
+ */
+export const UNALERTED_HOSTS: readonly string[] = ['NameTooLong', 'TooLarge'] satisfies HostReason[];
 
 /** Matchers of scrape jobs. */
 interface Jobs {
@@ -29,7 +35,7 @@ export function weightAlerts(ofLeader: (metric: string, matchers?: string) => st
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
   const notWritten = `reason="${WeightReason.WriteFailed}"`;
   const unwritten = ofLeader('traffic_operator_trafficweight_ready', notWritten);
-  const refused = `reason=~"${REFUSED_REASONS.join('|')}"`;
+  const refused = `reason=~"${REFUSED_REASONS.filter((reason) => !UNALERTED_HOSTS.includes(reason)).join('|')}"`;
   const unacknowledged = `reason="${WeightReason.AcknowledgeFailed}"`;
   const rolledBack = `phase=~"${ROLLED_BACK.join('|')}"`;
   const withoutData = 'phase="Waiting"';
