@@ -3,11 +3,13 @@ import type { TrafficWeight, TrafficWeightStatus } from '../../api/trafficweight
 import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
+import { OWNER_LABEL } from '../../weights/plan/plan.ts';
+import { sourceOfIngress } from '../../weights/records/source.ts';
 import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
 import type { Source } from '../../weights/records/source.ts';
 import { divide } from './decide/divide.ts';
 import { identityOfWeight } from './weightObjects.ts';
-import { hasNextRound, reconcile, rampStepOf, type Dependencies } from './reconcile.ts';
+import { hasNextRound, reconcile, rampStepOf, staleOf, type Dependencies } from './reconcile.ts';
 
 it('is not Ready while it is being deleted', async () => {
   const ready = { type: 'Ready', status: 'True', reason: 'InForce', message: '', lastTransitionTime: '' } as const;
@@ -90,6 +92,20 @@ it.each([
 ])('the next round follows at once: $isNext, $why', ({ written, failed, left, isNext }) => {
   const failures = new Map(Array.from({ length: failed }, (_, n) => [`shop/${n}`, new Error('no')]));
   expect(hasNextRound({ written, failures, left })).toBe(isNext);
+});
+
+it.each([
+  ['it has none', undefined, undefined, []],
+  ['it has one of this TrafficWeight', 'u1', 'main', ['shop/web']],
+  ['it has one of the original', 'u1', undefined, ['shop/web']],
+  ['it has one of another TrafficWeight', 'u1', 'other', []],
+  ['its name is of a DNSEndpoint of another source', 'u2', 'main', []],
+])('a source beyond the memory leaves a DNSEndpoint as it is if %s', (_, uid, owner, wanted) => {
+  const source = sourceOfIngress({ metadata: { name: 'web', namespace: 'shop', uid: 'u1' } });
+  const controller = { apiVersion: '', kind: 'Ingress', name: '', uid: uid ?? '', controller: true };
+  const labels = owner === undefined ? {} : { [OWNER_LABEL]: owner };
+  const endpoint = { metadata: { labels, ownerReferences: [controller] } };
+  expect(staleOf([source], 'main', () => (uid === undefined ? undefined : endpoint))).toEqual(wanted);
 });
 
 describe('a step of a ramp', () => {

@@ -21,10 +21,10 @@ import type { Clock } from '../../runtime/process/clock.ts';
 import type { Failure } from '../../runtime/process/problem.ts';
 import { report } from '../../runtime/status/statusWriter.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
-import { planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
+import { ownEndpointOf, ownerOf, planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
 import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
-import { endpointKeyOf } from '../../weights/records/source.ts';
+import { endpointKeyOf, type Source } from '../../weights/records/source.ts';
 import {
   NOTHING_BEFORE,
   writeRecords,
@@ -50,7 +50,7 @@ import type { TrafficWeightMetrics } from './metrics.ts';
 import type { WeightObjects } from './weightObjects.ts';
 import { BY_OWNER, problemOf, type Caches } from './observe/caches.ts';
 import { ASK_AGAIN_MS, type Gates } from './observe/gates.ts';
-import type { BackendView, Candidate, ZoneView } from './observe/observation.ts';
+import type { BackendView, Candidate, Observation, ZoneView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 
 /** The dependencies of a reconcile. */
@@ -185,7 +185,8 @@ async function applyWeight(
   const outcome = {
     ...{ spec, desiredWeight, step, backend, zones, hosts },
     ingresses: plan.sources.length,
-    beyond: beyondOf(candidates, spec),
+    beyond: beyondOf(candidates, spec).map(({ namespace }) => namespace),
+    stale: [...plan.stale, ...staleOf(beyondOf(candidates, spec), name, scene.endpointOf)].sort(),
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
     left,
@@ -204,10 +205,20 @@ export function hasNextRound({ written, failures, left }: Omit<Written, 'slow'>)
   return left > 0 && (written > 0 || failures.size === 0);
 }
 
-/** Returns the namespace of each source that the TrafficWeight might select if the cache had room for it. */
-function beyondOf(candidates: readonly Candidate[], { sources }: TrafficWeightSpec): string[] {
+/** Returns the sources that the TrafficWeight might select if the cache had room for them. */
+function beyondOf(candidates: readonly Candidate[], { sources }: TrafficWeightSpec): Source[] {
   const beyond = candidates.filter(({ isBeyond, source }) => isBeyond && sources?.includes(source.kind) !== false);
-  return beyond.map(({ source }) => source.namespace);
+  return beyond.map(({ source }) => source);
+}
+
+/** Returns the keys of the DNSEndpoints that sources beyond the memory have, unless another TrafficWeight has written them. */
+export function staleOf(beyond: readonly Source[], name: string, endpointOf: Observation['endpointOf']): string[] {
+  return beyond
+    .filter((source) => {
+      const own = ownEndpointOf(source, endpointOf);
+      return own !== undefined && (ownerOf(own) ?? name) === name;
+    })
+    .map(endpointKeyOf);
 }
 
 /** Returns the desired DNSEndpoints of a plan in their state after its writes. */

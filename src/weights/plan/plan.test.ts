@@ -144,6 +144,7 @@ describe('the DNSEndpoints of a cluster', () => {
     const [a, b] = [ingress('a', host), ingress('b', host)];
     const decided = plan([a, b], [{ ...endpointOf('a'), spec: live.spec! }, live]);
     expect([applied(decided), removed(decided)]).toEqual([['a'], ['b']]);
+    expect(decided.stale).toEqual([]);
   });
 
   it('stay with an invalid annotation, though no weight is known', () => {
@@ -151,7 +152,11 @@ describe('the DNSEndpoints of a cluster', () => {
     invalid.metadata!.annotations = { 'dns.adevinta.com/traffic-weight': 'NaN' };
     const live = endpointOf('web');
     delete live.spec!.endpoints![0]!.providerSpecific;
-    expect(plan([invalid], [live])).toMatchObject({ sources: [{ desired: undefined }], removed: [] });
+    expect(plan([invalid], [live])).toMatchObject({
+      sources: [{ desired: undefined }],
+      removed: [],
+      stale: ['shop/web'],
+    });
   });
 
   it.each([
@@ -207,6 +212,7 @@ describe('the DNSEndpoints of a cluster', () => {
     const decided = plan([ingress('a', 'b.example.org'), ingress('c', many[0]), grown], [live]);
     expect([applied(decided), removed(decided)]).toEqual([['c'], []]);
     expect(new Set(decided.sources[1]?.hosts.map(({ reason }) => reason))).toEqual(new Set(['TooLarge']));
+    expect(decided.stale).toEqual(['shop/b']);
   });
 
   it('are of the older of two Ingresses with one host', () => {

@@ -72,6 +72,8 @@ export interface RecordsPlan {
   readonly sources: readonly PlannedSource[];
   /** DNSEndpoints to remove: no owner selects their source, or all their hosts get no record from it. */
   readonly removed: readonly DnsEndpoint[];
+  /** Keys of DNSEndpoints that stay as they are, since nothing can be decided for their source, or it is refused: see refusalOf(). */
+  readonly stale: readonly string[];
   /** The namespace whose source has each host, by host. */
   readonly held: ReadonlyMap<string, string>;
 }
@@ -107,9 +109,12 @@ export function planRecords(scene: Scene): RecordsPlan {
   const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined).flatMap(publishing);
   const held = holders([...published, ...leftovers(scene)], scene.heldBefore);
   const planned = claims.map((claim) => planSource(claim, held, scene)).filter(({ hosts }) => hosts.length > 0);
+  const emptied = planned.flatMap(withoutHosts);
+  const kept = planned.filter(({ desired, live, foreign }) => !desired && live && foreign === undefined);
   return {
     sources: planned,
-    removed: [...unselectedOf(scene), ...planned.flatMap(withoutHosts)],
+    removed: [...unselectedOf(scene), ...emptied],
+    stale: kept.filter(({ live }) => live && !emptied.includes(live)).map(({ source }) => endpointKeyOf(source)),
     held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
   };
 }

@@ -7,6 +7,7 @@ import type {
 } from '../../../api/trafficweight/trafficWeight.ts';
 import {
   findCondition,
+  firstOf,
   metaTime,
   setCondition,
   type Condition,
@@ -38,6 +39,8 @@ export interface Outcome {
   readonly ingresses: number;
   /** The namespace of each Ingress and HTTPRoute that is left out: see Candidate.isBeyond. */
   readonly beyond: readonly string[];
+  /** DNSEndpoints, as `namespace/name`, that stay as they are although they belong to the TrafficWeight: their source is left out or refused. */
+  readonly stale?: readonly string[];
   /** The desired DNSEndpoints in their present state, by `namespace/name`; undefined if one could not be created. */
   readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
   /** The writes that failed. */
@@ -52,6 +55,9 @@ const LONGEST_MESSAGE = 1_024;
 /** Conditions that only a TrafficWeight with a backend, or with hosted zones, has. */
 const OPTIONAL_TYPES: ReadonlySet<string> = new Set([Type.BackendRead, Type.Acknowledged, Type.ZonesRead]);
 
+/** DNSEndpoints that a message names. */
+const MOST_NAMED = 3;
+
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** Returns the conditions that make a weight active: every DNSEndpoint carries it and, unless `acknowledge` is Applied, was read by external-dns. */
@@ -64,7 +70,20 @@ export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: Traff
   return ramp === undefined && neededFor(spec).every((type) => findCondition(conditions, type)?.status === 'True');
 }
 
-/** Returns the status after a reconcile. @param nowMs since 1970 */
+/**
+ * Returns the status after a reconcile.
+ *
+ * | DNSEndpoints                               | Applied | `currentWeight`, acknowledgement | ramp     |
+ * |--------------------------------------------|---------|----------------------------------|----------|
+ * | all carry the weight                       | True    | the weight                       | goes on  |
+ * | some stay as they are: see Outcome.stale   | False   | unchanged                        | goes on  |
+ * | a write failed, or waits                   | False   | unchanged                        | waits    |
+ *
+ * The namespace of a large object thus holds no ramp and no gate, and a cluster whose records may still have traffic is not reported
+ * as drained.
+ *
+ * @param nowMs since 1970
+ */
 export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number): TrafficWeightStatus {
   const { desiredWeight, step, hosts, ingresses, endpoints, spec } = outcome;
   const now = metaTime(nowMs);
@@ -72,10 +91,12 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
   const accepted = acceptedState(outcome);
   const read = backendStates(weight, outcome.backend, desiredWeight);
   const decisive = neededFor(spec).map((type) => written[type]);
+  const steps = { ...written, [Type.Applied]: appliedState({ ...outcome, stale: [] }) };
   const lastInForce = weight.status?.currentWeight ?? outcome.backend?.weights?.current;
   const isStepInForce = decisive.every(isTrue);
   const currentWeight = isStepInForce ? step.weight : lastInForce;
-  const ramp = rampAfter(spec, step, { isInForce: isStepInForce, endpoints: endpoints.values(), nowMs });
+  const isStepDone = neededFor(spec).every((type) => isTrue(steps[type]));
+  const ramp = rampAfter(spec, step, { isInForce: isStepDone, endpoints: endpoints.values(), nowMs });
   const ramped = rampedState(spec, ramp, desiredWeight);
   const { BackendRead, Acknowledged } = read;
   const unready = [BackendRead, ...decisive, ramped, Acknowledged, accepted].find((state) => state && !isTrue(state));
@@ -228,13 +249,17 @@ function isTrue({ status }: State): boolean {
   return status === 'True';
 }
 
-function appliedState({ endpoints, failures, step, left = 0 }: Outcome): State {
+function appliedState({ endpoints, failures, step, stale = [], left = 0 }: Outcome): State {
   // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
   const [first] = failures.map(({ message }) => message).sort();
   if (first === undefined && left > 0) {
     // Without the number, which differs in each round: each change of the status begins another reconcile.
     const message = `Some DNSEndpoints do not carry the weight ${step.weight} yet: namespaces take turns. Wait for the next rounds of writes.`;
     return { status: 'False', reason: Reason.NotAppliedYet, message };
+  }
+  if (first === undefined && stale.length > 0) {
+    const message = `${stale.length} DNSEndpoints cannot be written and may carry another weight than ${step.weight}: ${firstOf(stale, MOST_NAMED)}. See IngressesAccepted. A ramp does not wait for them.`;
+    return { status: 'False', reason: Reason.WriteFailed, message };
   }
   if (first === undefined) {
     const message = `All DNSEndpoints carry the weight ${step.weight} of the cluster: ${endpoints.size}.`;
