@@ -72,7 +72,7 @@ export interface RecordsPlan {
   readonly sources: readonly PlannedSource[];
   /** DNSEndpoints to remove: no owner selects their source, or all their hosts get no record from it. */
   readonly removed: readonly DnsEndpoint[];
-  /** Keys of DNSEndpoints that stay as they are, since nothing can be decided for their source, or it is refused: see refusalOf(). */
+  /** Keys of DNSEndpoints that are unchanged, since nothing can be decided for their source, or it is refused: see refusalOf(). */
   readonly stale: readonly string[];
   /** The namespace whose source has each host, by host. */
   readonly held: ReadonlyMap<string, string>;

@@ -48,7 +48,7 @@ describe('the weight in force', () => {
     ],
     ['one could not be created', { endpoints: new Map([['shop/a', undefined]]) }, 75, 'Ready False NotObservedYet'],
     ['a write failed', { failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
-    ['one stays as it is', { stale: ['shop/b'] }, 75, 'Ready False WriteFailed'],
+    ['one is unchanged', { stale: ['shop/b'] }, 75, 'Ready False WriteFailed'],
     ['writes wait for the next round', { left: 1 }, 75, 'Ready False NotAppliedYet'],
     ['writes wait, and one failed', { left: 1, failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     [
@@ -239,14 +239,14 @@ it.each<[string, Partial<Outcome>, TrafficWeight['spec'], boolean]>([
     true,
   ],
   ['a write failed', { failures: [failure('shop/a')] }, { ...SPEC, acknowledge: 'Applied' }, false],
-  ['one stays as it is', { stale: ['shop/b'] }, { ...SPEC, acknowledge: 'Applied' }, false],
+  ['one is unchanged', { stale: ['shop/b'] }, { ...SPEC, acknowledge: 'Applied' }, false],
 ])('a weight is in force if %s', (_, over, spec, wanted) => {
   expect(isInForce(decided({ ...over, spec }), spec)).toBe(wanted);
 });
 
 it.each<[string, Partial<Outcome>, boolean]>([
   ['all carry it', {}, true],
-  ['one stays as it is', { stale: ['shop/b'] }, true],
+  ['one is unchanged', { stale: ['shop/b'] }, true],
   ['a write failed', { stale: ['shop/b'], failures: [failure('shop/a')] }, false],
   ['one is late', { stale: ['shop/b'], endpoints: new Map([['shop/a', LATE]]) }, false],
 ])('a step of a ramp is done if %s', (_, over, wanted) => {
@@ -257,7 +257,7 @@ it.each<[string, Partial<Outcome>, boolean]>([
   expect(currentWeight).toBe(Object.keys(over).length === 0 ? 40 : 75);
 });
 
-it('names the DNSEndpoints that stay as they are', () => {
+it('names the DNSEndpoints that are unchanged', () => {
   const { conditions } = decided({ stale: ['a/1', 'b/2', 'c/3', 'd/4'] });
   expect(findCondition(conditions, 'Applied')?.message).toMatch(
     /^4 DNSEndpoints cannot be written and may carry another weight than 40: a\/1, b\/2, c\/3.*ramp does not wait/,

@@ -39,7 +39,7 @@ export interface Outcome {
   readonly ingresses: number;
   /** The namespace of each Ingress and HTTPRoute that is left out: see Candidate.isBeyond. */
   readonly beyond: readonly string[];
-  /** DNSEndpoints, as `namespace/name`, that stay as they are although they belong to the TrafficWeight: their source is left out or refused. */
+  /** DNSEndpoints, as `namespace/name`, of the TrafficWeight that are unchanged: their source is left out or refused. */
   readonly stale?: readonly string[];
   /** The desired DNSEndpoints in their present state, by `namespace/name`; undefined if one could not be created. */
   readonly endpoints: ReadonlyMap<string, DnsEndpoint | undefined>;
@@ -76,7 +76,7 @@ export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: Traff
  * | DNSEndpoints                               | Applied | `currentWeight`, acknowledgement | ramp     |
  * |--------------------------------------------|---------|----------------------------------|----------|
  * | all carry the weight                       | True    | the weight                       | goes on  |
- * | some stay as they are: see Outcome.stale   | False   | unchanged                        | goes on  |
+ * | some are unchanged: see Outcome.stale      | False   | unchanged                        | goes on  |
  * | a write failed, or waits                   | False   | unchanged                        | waits    |
  *
  * The namespace of a large object thus holds no ramp and no gate, and a cluster whose records may still have traffic is not reported
