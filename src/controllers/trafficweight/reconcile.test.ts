@@ -103,7 +103,7 @@ it.each([
 ])('a source beyond the memory leaves a DNSEndpoint as it is if %s', (_, uid, owner, wanted) => {
   const source = sourceOfIngress({ metadata: { name: 'web', namespace: 'shop', uid: 'u1' } });
   const controller = { apiVersion: '', kind: 'Ingress', name: '', uid: uid ?? '', controller: true };
-  const labels = owner === undefined ? {} : { [OWNER_LABEL]: owner };
+  const labels: Record<string, string> = owner === undefined ? {} : { [OWNER_LABEL]: owner };
   const endpoint = { metadata: { labels, ownerReferences: [controller] } };
   expect(staleOf([source], 'main', () => (uid === undefined ? undefined : endpoint))).toEqual(wanted);
 });
