@@ -51,6 +51,8 @@ describe('isSubset', () => {
       { requests: { 'example.com/gpu': '1k' } },
       { requests: { 'example.com/gpu': '1000' } },
     ],
+    ['a quantity of a volume', { emptyDir: { sizeLimit: '1000m' } }, { emptyDir: { sizeLimit: '1' } }],
+    ['a quantity of a variable', { resourceFieldRef: { divisor: '1k' } }, { resourceFieldRef: { divisor: '1000' } }],
     ['defaults within an item of an atomic list', { rules: [{ a: 1 }] }, { rules: [{ a: 1, b: 2 }] }],
   ])('true: %s', (_why, desired, live) => expect(differences(desired, live)).toEqual([]));
 
@@ -66,11 +68,29 @@ describe('isSubset', () => {
     ['another protocol', port({}), port({ protocol: 'UDP' }), '.ports[80/TCP]: absent'],
     ['another amount', limits('1'), limits('2'), '.resources.limits.cpu: "2"'],
     ['a label that looks like a quantity', { labels: { a: '1000m' } }, { labels: { a: '1' } }, '.labels.a: "1"'],
+    [
+      'a label with the name of a quantity',
+      { labels: { divisor: '1k' } },
+      { labels: { divisor: '1000' } },
+      '.labels.divisor: "1000"',
+    ],
+    [
+      'a key that looks like the path of a quantity',
+      { labels: { 'a.limits.b': '1k' } },
+      { labels: { 'a.limits.b': '1000' } },
+      '.labels.a.limits.b: "1000"',
+    ],
     ['a list that became an object', { a: [1] }, { a: { 0: 1 } }, '.a: {"0":1}'],
   ])('false: %s', (_why, desired, live, where) => {
     expect(isSubset(desired, live)).toBe(false);
     expect(differences(desired, live)[0]).toBe(where);
   });
+});
+
+it('a key of a user with a million characters is compared in linear time, and is shortened in the path', () => {
+  const key = `${'.limits.'.repeat(130_000)}[`;
+  const [where] = differences({ annotations: { [key]: 'a' } }, { annotations: { [key]: 'b' } });
+  expect(where).toBe(`.annotations.${key.slice(0, 317)}…: "b"`);
 });
 
 describe('Applier', () => {
@@ -217,6 +237,12 @@ describe('Applier', () => {
       await expect(again()).rejects.toBe(invalid);
       await expect(again(desired, answer(live))).rejects.toBe(invalid);
       expect([apply.mock.calls.length, prepare.mock.calls.length]).toEqual([1, 1]);
+    });
+
+    it('is not compared again, since it may be large', async () => {
+      const unread = { ...answer(live), metadata: answer(live).metadata };
+      Object.defineProperty(unread, 'spec', { get: () => expect.unreachable('the spec is compared') });
+      await expect(again(desired, unread)).rejects.toBe(invalid);
     });
 
     it.each([

@@ -108,6 +108,9 @@ export class Applier {
     const hash = appliedHash(desired);
     const stamped = stamp(desired, hash);
     const key = memoryKeyOf(resource, desired);
+    // Before the comparison: a rejected object of a user may be large, and each reconcile would compare it again.
+    const refusal = this.#refusals.recall(key, hash, live);
+    if (refusal !== undefined) throw refusal;
     const found = live === undefined ? [] : differences(stamped, live);
     if (live !== undefined && this.#isDone(key, hash, live, found)) {
       return { written: false, object: live };
@@ -118,7 +121,7 @@ export class Applier {
         ? this.#sendToOwn(resource, { desired, stamped }, live, call)
         : this.#send(resource, stamped, live, call);
     };
-    const object = await this.#unlessRefused(key, hash, live, send);
+    const object = await this.#notingRefusal(key, hash, live, send);
     this.#remember(key, hash, live, object, stamped);
     const what = live === undefined ? 'created' : 'applied';
     this.#logger[this.#logLevel]({ object: key, changed: found.map(pathOf) }, what);
@@ -164,9 +167,7 @@ export class Applier {
     }
   }
 
-  async #unlessRefused<T>(key: string, hash: string, live: KubeObject | undefined, send: () => Promise<T>): Promise<T> {
-    const refusal = this.#refusals.recall(key, hash, live);
-    if (refusal !== undefined) throw refusal;
+  async #notingRefusal<T>(key: string, hash: string, live: KubeObject | undefined, send: () => Promise<T>): Promise<T> {
     try {
       return await send();
     } catch (error) {

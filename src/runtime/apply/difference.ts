@@ -60,8 +60,38 @@ const MERGE_KEYS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 /** Defaults of the API server for fields of merge keys. */
 const KEY_DEFAULTS: Readonly<Record<string, string>> = { protocol: 'TCP' };
 
-/** Paths of resource quantities. */
-const QUANTITIES = /\.(?:limits|requests)\.[^[]+$|\.(?:sizeLimit|divisor)$/;
+/** Longest key in a path, in characters: a label key with its prefix has at most 317. Longer keys are cut. */
+const MOST_OF_KEY = 317;
+
+/**
+ * Where a value is. The keys of maps and of list items are text of users of any length, so the path is only for messages:
+ * decisions read the last two fields.
+ */
+interface Place {
+  /** For example `.spec.containers[main].image`. */
+  readonly path: string;
+  /** The last field or key of a map; undefined for the item of a list. */
+  readonly field?: string;
+  /** The field before it. */
+  readonly parent?: string;
+}
+
+function fieldOf({ path, field }: Place, key: string): Place {
+  return { path: `${path}.${shortened(key)}`, field: key, parent: field };
+}
+
+function itemOf({ path }: Place, key: string | number): Place {
+  return { path: `${path}[${shortened(String(key))}]` };
+}
+
+function shortened(key: string): string {
+  return key.length > MOST_OF_KEY ? `${key.slice(0, MOST_OF_KEY)}…` : key;
+}
+
+function isQuantity({ field, parent }: Place): boolean {
+  if (parent === 'limits' || parent === 'requests') return true;
+  return (parent === 'emptyDir' && field === 'sizeLimit') || (parent === 'resourceFieldRef' && field === 'divisor');
+}
 
 /**
  * True if `live` has all values of `desired`. Ignores additional fields of `live`. Compares quantities by amount, lists
@@ -77,47 +107,45 @@ export function isSubset(desired: unknown, live: unknown): boolean {
  */
 export function differences(desired: unknown, live: unknown): string[] {
   const untyped = isObject(desired) ? { ...desired, apiVersion: undefined, kind: undefined } : desired;
-  return compare(untyped, live, '');
+  return compare(untyped, live, { path: '' });
 }
 
-function compare(desired: unknown, live: unknown, path: string): string[] {
+function compare(desired: unknown, live: unknown, place: Place): string[] {
   if (desired === undefined || desired === null) {
     return [];
   }
   if (isList(desired)) {
-    return compareLists(desired, live ?? [], path);
+    return compareLists(desired, live ?? [], place);
   }
   if (isObject(desired)) {
     return isObject(live)
-      ? Object.entries(desired).flatMap(([key, value]) => compare(value, ownValue(live, key), `${path}.${key}`))
-      : [found(path, live)];
+      ? Object.entries(desired).flatMap(([key, value]) => compare(value, ownValue(live, key), fieldOf(place, key)))
+      : [found(place, live)];
   }
-  const isSame = desired === live || (QUANTITIES.test(path) && isSameQuantity(desired, live));
-  return isSame ? [] : [found(path, live)];
+  const isSame = desired === live || (isQuantity(place) && isSameQuantity(desired, live));
+  return isSame ? [] : [found(place, live)];
 }
 
-function compareLists(desired: readonly unknown[], live: unknown, path: string): string[] {
+function compareLists(desired: readonly unknown[], live: unknown, place: Place): string[] {
   if (!isList(live)) {
-    return [found(path, live)];
+    return [found(place, live)];
   }
-  const keys = mergeKeysOf(path, [...desired, ...live]);
+  const keys = mergeKeysOf(place, [...desired, ...live]);
   if (keys !== undefined) {
     const byKey = new Map(live.map((item) => [mergeKey(item, keys), item]));
     return desired.flatMap((item) => {
       const key = mergeKey(item, keys);
-      return compare(item, byKey.get(key), `${path}[${key}]`);
+      return compare(item, byKey.get(key), itemOf(place, key));
     });
   }
   return desired.length === live.length
-    ? desired.flatMap((item, index) => compare(item, live[index], `${path}[${index}]`))
-    : [found(path, live)];
+    ? desired.flatMap((item, index) => compare(item, live[index], itemOf(place, index)))
+    : [found(place, live)];
 }
 
-function mergeKeysOf(path: string, items: readonly unknown[]): readonly string[] | undefined {
-  const field = path.slice(path.lastIndexOf('.') + 1);
-  return MERGE_KEYS[field]?.find((keys) =>
-    items.every((item) => keys.every((key) => keyField(item, key) !== undefined)),
-  );
+function mergeKeysOf({ field = '' }: Place, items: readonly unknown[]): readonly string[] | undefined {
+  const candidates = Object.hasOwn(MERGE_KEYS, field) ? MERGE_KEYS[field] : undefined;
+  return candidates?.find((keys) => items.every((item) => keys.every((key) => keyField(item, key) !== undefined)));
 }
 
 function mergeKey(item: unknown, keys: readonly string[]): string {
@@ -128,7 +156,7 @@ function keyField(item: unknown, key: string): unknown {
   return isObject(item) ? (ownValue(item, key) ?? KEY_DEFAULTS[key]) : undefined;
 }
 
-function found(path: string, live: unknown): string {
+function found({ path }: Place, live: unknown): string {
   return `${path}: ${live === undefined ? 'absent' : JSON.stringify(live)}`;
 }
 
