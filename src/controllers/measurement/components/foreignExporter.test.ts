@@ -122,6 +122,8 @@ describe('an exporter of another owner', () => {
     ['has an older image', 'registry:5000/node_exporter', true, true],
     ['is another program', 'quay.io/prometheus/prometheus:v3', true, false],
     ['is in a folder of that name', 'node-exporter/proxy:1', true, false],
+    ['is a text of 900,000 characters', `${'node_exporter'.repeat(70_000)}/`, true, false],
+    ['is longer than any image', `${'a'.repeat(1_024)}/node-exporter`, true, false],
     ['has not the devices of the node', 'quay.io/prometheus/node-exporter:v1.12.1', false, false],
   ])('with a Prometheus of another owner is found by its image, or not: it %s', (_, image, hostNetwork, is) => {
     const live = daemonSet([exporter({ image })], hostNetwork);

@@ -5,8 +5,10 @@ import { isMost, type Proof, type ProofContext, type StandIn } from '../../contr
 
 /** Arguments of kube-rbac-proxy, and of a node_exporter that serves HTTPS or requires a password. */
 const SECURED = /^--(secure-listen-address|web\.config\.file)\b/;
-/** `node-exporter`, and `node_exporter` of older images, in any registry. */
-const IMAGE = /(^|\/)[^/]*node[-_]exporter[^/]*$/;
+/** Parts of image names: `node_exporter` in older images. */
+const IMAGES = ['node-exporter', 'node_exporter'];
+/** Longest image reference that is looked at, in characters. Registries allow about 512 with tag and digest. */
+const MOST_OF_IMAGE = 1_024;
 /** The metrics of one collector: `collect[]` is a parameter of node_exporter, which otherwise answers with some hundred KiB. */
 const NETDEV = '/metrics?collect%5B%5D=netdev';
 /** The address on which a node_exporter listens, except one that only its own node reaches, as behind kube-rbac-proxy. */
@@ -74,7 +76,14 @@ function isOfHost({ spec }: V1DaemonSet): boolean {
 
 function hasImage(live: V1DaemonSet): boolean {
   const containers = live.spec?.template.spec?.containers ?? [];
-  return isOfHost(live) && containers.some(({ image = '' }) => IMAGE.test(image));
+  return isOfHost(live) && containers.some(({ image = '' }) => isExporter(image));
+}
+
+/** Whether an image is a node-exporter, in any registry. Kubernetes limits neither its length nor its characters. */
+function isExporter(image: string): boolean {
+  if (image.length > MOST_OF_IMAGE) return false;
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  return IMAGES.some((one) => name.includes(one));
 }
 
 /** Returns the container that listens on a port of the nodes. */
