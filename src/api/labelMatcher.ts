@@ -39,9 +39,15 @@ export function createLabelMatcher({ matchLabels = {}, matchExpressions = [] }: 
   return (labelOf) => requirements.every((matches) => matches(labelOf));
 }
 
-/** Whether these labels match. For many objects, create a matcher once. An inherited property does not count as a label. */
-export function matchesSelector(selector: SelectorLike, labels: Readonly<Record<string, string>> = {}): boolean {
-  return createLabelMatcher(selector)((key) => (Object.hasOwn(labels, key) ? labels[key] : undefined));
+/** As createLabelMatcher, for labels in a record. An inherited property does not count as a label. */
+export function createSelectorMatcher(selector: SelectorLike): (labels: Readonly<Record<string, string>>) => boolean {
+  const matches = createLabelMatcher(selector);
+  return (labels) => matches((key) => (Object.hasOwn(labels, key) ? labels[key] : undefined));
+}
+
+/** Number of labels and expressions of a selector. Matching an object takes as many look-ups at most. */
+export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: SelectorLike): number {
+  return Object.keys(matchLabels).length + matchExpressions.length;
 }
 
 const NEVER: LabelMatcher = () => false;

@@ -7,7 +7,7 @@ import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
 import { BY_LABEL_KEY } from '../names.ts';
 import { reconcile } from '../reconcile.ts';
 import { createFailedPodInformer, trimFailedPod, watchKeysOf } from './rejectedPods.ts';
-import { aForeignWatch, KEY, NOW } from '../testing/observations.ts';
+import { aForeignWatch, aWatch, KEY, NOW } from '../testing/observations.ts';
 import { aNode, aScene, type Scene } from '../testing/scene.ts';
 
 const FAILED_AT = NOW - 2000;
@@ -106,6 +106,20 @@ describe('PodRejections', () => {
     scene.failedPods.set(trimFailedPod(rejected('db-1', changes)));
     await reconcile(scene, 'shop/web');
     expect(told(scene)).toBe(count);
+  });
+
+  it.each([
+    [100, 1],
+    [101, 0],
+  ])('for a selector with %d requirements emit %d events: each is compared with each pod', async (count, events) => {
+    const matchExpressions = Array.from({ length: count }, (_, n) => ({
+      key: `a${n}`,
+      operator: 'DoesNotExist' as const,
+    }));
+    const scene = aSceneWithRejection('true');
+    scene.watches.set(aWatch({ deployment: { selector: { matchExpressions } } }));
+    await reconcile(scene, 'shop/web');
+    expect(told(scene)).toBe(events);
   });
 
   it('emit no event if the node is fit, or while another process leads', async () => {

@@ -1,5 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { matchesSelector } from '../../../api/labelMatcher.ts';
+import { createSelectorMatcher, requirementsOf } from '../../../api/labelMatcher.ts';
 import type { TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { EventRecorder } from '../../../runtime/controller/events.ts';
 import { createBoundedInformer } from '../../../runtime/cache/bodyBudget.ts';
@@ -9,6 +9,7 @@ import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
 import { PODS } from '../../../runtime/client/resources.ts';
 import { sideOfLabel } from '../model/label.ts';
 import { decideRejections, type Rejection } from '../decide/report/events.ts';
+import { MOST_REQUIREMENTS } from '../decide/workload/blockedPods.ts';
 import { workloadSelectorOf } from '../decide/workload/podPlacement.ts';
 import { requiredKeys } from '../model/affinity.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -130,9 +131,9 @@ export class PodRejections {
     const found = o.keys.claimed.flatMap((key) => this.#pods.byIndex(BY_REQUIRED_KEY, inNamespace(namespace, key)));
     if (found.length === 0) return found;
     const selector = workloadSelectorOf(o);
-    return selector === undefined
-      ? []
-      : found.filter(({ rejected }) => matchesSelector(selector, rejected?.labels ?? {}));
+    if (selector === undefined || requirementsOf(selector) > MOST_REQUIREMENTS) return [];
+    const matches = createSelectorMatcher(selector);
+    return found.filter(({ rejected }) => matches(rejected?.labels ?? {}));
   }
 
   /** Call when the TrafficWatch of this key is deleted. */

@@ -106,7 +106,16 @@ export function requiredKeys(affinity: V1Affinity | undefined): string[] {
   // Users write terms and expressions, as many as a pod has room for: look at each once.
   const terms = required.filter(canMatchNode).map((term) => ({ keys: keysOf(term), isExcluding: excludesNames(term) }));
   const all = new Set(terms.flatMap(({ keys }) => [...keys]));
-  return [...all].filter((key) => terms.every(({ keys, isExcluding }) => isExcluding || keys.has(key)));
+  const requiring = terms.filter(({ isExcluding }) => !isExcluding);
+  // Count, since a test of each key against each term takes their product.
+  const counts = countsOf(requiring.flatMap(({ keys }) => [...keys]));
+  return [...all].filter((key) => (counts.get(key) ?? 0) === requiring.length);
+}
+
+function countsOf(keys: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
 }
 
 function excludesNames({ matchFields = [] }: V1NodeSelectorTerm): boolean {

@@ -1,5 +1,5 @@
 import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
-import { matchesSelector } from '../../../api/labelMatcher.ts';
+import { createSelectorMatcher } from '../../../api/labelMatcher.ts';
 import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
@@ -77,11 +77,18 @@ function ofRoutes(
     const cached = gateways.lister.get(key);
     return isWithoutBody(cached) ? undefined : cached?.gateway;
   };
+  // One matcher for each selector of a listener: users choose the number of routes and of values.
+  const matchers = new Map<NamespaceSelector, ReturnType<typeof createSelectorMatcher>>();
+  const matcherOf = (selector: NamespaceSelector) => {
+    const matcher = matchers.get(selector) ?? createSelectorMatcher(selector);
+    matchers.set(selector, matcher);
+    return matcher;
+  };
   return routes.lister.list().map((cached) => {
     const { route } = cached;
     const namespaceLabels = labelsOf(route.source.namespace);
     const matches = (selector: NamespaceSelector): boolean =>
-      namespaceLabels !== undefined && matchesSelector(selector, namespaceLabels);
+      namespaceLabels !== undefined && matcherOf(selector)(namespaceLabels);
     // A listener may select by the labels of the namespace.
     const isComplete = namespaceLabels !== undefined && isKnown(route, (gateway) => gatewayAt(gateway) !== undefined);
     const found = sourceOfRoute(route, gatewayAt, matches);

@@ -104,6 +104,34 @@ describe('decideBlockedPods', () => {
     expect(decideBlockedPods(o)).toEqual(decision);
   });
 
+  it('reads the values of the selector once for all pods: users choose the number of both', () => {
+    let read = 0;
+    const values = {
+      *[Symbol.iterator]() {
+        read += 1;
+        yield 'db';
+      },
+      length: 1,
+    } as unknown as string[];
+    const expressions = { matchExpressions: [{ key: 'app', operator: 'In' as const, values }] };
+    const watch = aForeignWatch({ podSelector: expressions }, REQUIRED);
+    const pods = ['a', 'b', 'c'].map((name) => aPod(name));
+    expect(decideBlockedPods(observed({ pods }, REQUIRED, { watch }))).toEqual(known(3, 'a', 'b', 'c'));
+    expect(read).toBe(1);
+  });
+
+  it.each([
+    [100, known(1, 'db-0')],
+    [101, { kind: 'Unreadable', message: expect.stringContaining('use a shorter one') as string }],
+  ])('a selector with %d requirements', (count, decision) => {
+    const matchExpressions = Array.from({ length: count }, (_, n) => ({
+      key: `a${n}`,
+      operator: 'DoesNotExist' as const,
+    }));
+    const watch = aForeignWatch({ podSelector: { matchExpressions } }, REQUIRED);
+    expect(decideBlockedPods(observed({ pods: [aPod('db-0')] }, REQUIRED, { watch }))).toEqual(decision);
+  });
+
   it.each([
     [59_999, false],
     [60_000, true],

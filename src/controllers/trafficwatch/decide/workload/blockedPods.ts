@@ -1,4 +1,4 @@
-import { matchesSelector } from '../../../../api/labelMatcher.ts';
+import { createSelectorMatcher, requirementsOf } from '../../../../api/labelMatcher.ts';
 import { NAMED_AT_MOST, type BlockedPods } from '../../../../api/trafficwatch/statusSchema.ts';
 import { isStrict } from '../../../../api/trafficwatch/spec/placement.ts';
 import type { Observation, WaitingPod } from '../../observe/observation.ts';
@@ -22,6 +22,13 @@ export type BlockedDecision =
 /** 8 MiB: see BodyBudget. */
 const TOO_LARGE = 'the waiting pods of this namespace take more than 8 MiB together; remove labels of these pods';
 
+/**
+ * Maximum of labels and expressions of a selector that waiting or rejected pods are compared with: twice the limit of
+ * spec.podSelector. The selectors of a target and of spec.deployment have no limit, and a namespace may have 20,000 pods here.
+ */
+export const MOST_REQUIREMENTS = 100;
+const TOO_LONG = `the pod selector of the workload has more than ${MOST_REQUIREMENTS} labels and expressions; use a shorter one`;
+
 const NOBODY: BlockedDecision = { kind: 'Known', pods: undefined, isLasting: false };
 
 /**
@@ -37,6 +44,7 @@ const NOBODY: BlockedDecision = { kind: 'Known', pods: undefined, isLasting: fal
  * | other     | Enforce | yes                      | not read yet | NotRead                                  |
  * | other     | Enforce | yes                      | may not be read | Unreadable                            |
  * | other     | Enforce | yes                      | read         | the pods of the table below              |
+ * | other     | Enforce | yes                      | read, and the selector is too long | Unreadable         |
  * | other     | Enforce | yes                      | some are too large | the same if one is lasting, else Unreadable |
  *
  * | selected by the workload's selector | the scheduler found no node, and one did not match the affinity | requires our label key | blocked |
@@ -66,9 +74,10 @@ export function decideBlockedPods(o: Observation): BlockedDecision {
 function among(pods: readonly WaitingPod[], keys: readonly string[], o: Observation): BlockedDecision {
   const selector = workloadSelectorOf(o);
   if (selector === undefined) return NOBODY;
-  const blocked = pods.filter(
-    (pod) => pod.keys.some((key) => keys.includes(key)) && matchesSelector(selector, pod.labels),
-  );
+  if (requirementsOf(selector) > MOST_REQUIREMENTS) return { kind: 'Unreadable', message: TOO_LONG };
+  // One for all pods: users choose the number of pods and of values.
+  const matches = createSelectorMatcher(selector);
+  const blocked = pods.filter((pod) => pod.keys.some((key) => keys.includes(key)) && matches(pod.labels));
   if (blocked.length === 0) return NOBODY;
   const names = blocked.map(({ name }) => name).sort();
   return {

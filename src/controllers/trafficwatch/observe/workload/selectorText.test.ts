@@ -23,7 +23,14 @@ describe('parseSelectorText', () => {
     expect(parseSelectorText(text)).toEqual({ matchExpressions });
   });
 
-  it.each(['', ' , ', 'a b', 'replicas>3', 'tier in (a', '=web', 'app=web,a b'])(
+  it('reads 16 KiB, and nothing longer, which would fill the status', () => {
+    const text = `a in (${'b'.repeat(16 * 1024 - 7)})`;
+    expect(parseSelectorText(text)).toBeDefined();
+    expect(parseSelectorText(`${text} `)).toBeUndefined();
+    expect(parseSelectorText('a,'.repeat(500_000))).toBeUndefined();
+  });
+
+  it.each(['', ' , ', 'a b', 'a in (b))', 'a in ((b),c)', 'replicas>3', 'tier in (a', '=web', 'app=web,a b'])(
     'does not read %j, which must not become a selector of other pods',
     (text) => {
       expect(parseSelectorText(text)).toBeUndefined();

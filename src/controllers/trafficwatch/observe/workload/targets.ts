@@ -221,25 +221,42 @@ const KEY = '([A-Za-z0-9][-A-Za-z0-9_./]*)';
 const IN_SET = new RegExp(`^${KEY}\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
 const EQUALITY = new RegExp(`^${KEY}\\s*(=|==|!=)\\s*([-A-Za-z0-9_.]*)$`);
 const PRESENCE = new RegExp(`^(!?)\\s*${KEY}$`);
-/** A comma that is not within the brackets of a set. */
-const BETWEEN_REQUIREMENTS = /,(?![^(]*\))/;
+/** Longest selector text that is parsed, in characters. Real ones have some hundred; the status keeps the selector. */
+const MOST_OF_SELECTOR = 16 * 1024;
 
 /**
  * The LabelSelector of a selector text, as the field `status.selector` of a Scale has it: `app=web,tier in (a, b),!old`.
  * The grammar is the grammar of apimachinery's labels.Parse, without its numeric comparisons, which a LabelSelector cannot
  * express: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
  *
- * @returns undefined for a text that is empty or not of this grammar: an empty selector would select every pod
+ * @returns undefined for a text that is empty, longer than MOST_OF_SELECTOR or not of this grammar: an empty selector would select every pod
  */
 export function parseSelectorText(text: string): LabelSelector | undefined {
-  const parts = text
-    .split(BETWEEN_REQUIREMENTS)
+  if (text.length > MOST_OF_SELECTOR) return undefined;
+  const parts = betweenCommas(text)
     .map((part) => part.trim())
     .filter((part) => part !== '');
   const requirements = parts.map(requirementOf);
   if (requirements.length === 0) return undefined;
   const matchExpressions = requirements.filter((each) => each !== undefined);
   return matchExpressions.length === requirements.length ? { matchExpressions } : undefined;
+}
+
+/** The parts between the commas that are not within the brackets of a set. */
+function betweenCommas(text: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '(') depth += 1;
+    else if (character === ')') depth -= 1;
+    else if (character === ',' && depth === 0) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
 }
 
 function requirementOf(part: string): LabelSelectorRequirement | undefined {

@@ -52,6 +52,13 @@ describe('trimWaitingPod', () => {
     });
   });
 
+  it('takes linear time for as many terms and keys as a pod has room for', () => {
+    const keys = Array.from({ length: 100_000 }, (_, n) => notUnfit(`a${n}.traffic.example.com/unfit`));
+    const terms = [...keys.map(() => named), term(...keys), term(notUnfit())];
+    expect(trimWaitingPod(aPod(terms)).waiting).toBeUndefined();
+    expect(trimWaitingPod(aPod(terms.slice(0, -1))).waiting?.keys).toHaveLength(100_000);
+  });
+
   it('takes the creation time where the condition has no time', () => {
     const { waiting } = trimWaitingPod(aPod(OURS, { lastTransitionTime: undefined }));
     expect(waiting?.since).toBe(Date.parse('2026-01-01T00:00:00Z'));
