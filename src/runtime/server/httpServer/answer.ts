@@ -14,7 +14,7 @@ import {
 } from './exchange.ts';
 import type { Failures } from './failures.ts';
 import type { HttpLimits } from './limits.ts';
-import { LongAnswers, TOO_MANY_LONG } from './longAnswers.ts';
+import { LongAnswers } from './longAnswers.ts';
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
 const CLOSE = { connection: 'close' };
@@ -53,11 +53,8 @@ export class Answering {
       const isBusy = !this.#enters(request, ended.signal);
       const target = readTarget(request.url);
       const answer = isBusy ? this.#busy() : await this.#answerTo(request, target);
-      const isAdmitted = this.#longAnswers.admits(
-        { path: target?.path ?? '', answer, request, response },
-        ended.signal,
-      );
-      await send(request, response, isAdmitted ? answer : TOO_MANY_LONG, ended.signal);
+      const answered = { path: target?.path ?? '', answer, request, response };
+      await send(request, response, this.#longAnswers.admit(answered, ended.signal), ended.signal);
     } catch (error) {
       // No error response is possible: part of the response may already be sent.
       this.#failures.failed(error);

@@ -13,7 +13,7 @@ import type { Logger } from '../../process/logger.ts';
  * | refused: CONNECT | none |
  * | tls: no handshake | none |
  * | connection: reset, or not HTTP/2 | none |
- * | crowded: the oldest connection, closed for a new one | none |
+ * | crowded: the oldest connection, or a reader of a long answer, closed for a new one | none |
  */
 export type FailureReason =
   'error' | 'malformed' | 'too_large' | 'timeout' | 'busy' | 'refused' | 'tls' | 'connection' | 'crowded';

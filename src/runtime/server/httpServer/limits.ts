@@ -22,6 +22,8 @@ export interface HttpLimits {
   readonly longAnswers: number;
   /** For a whole long answer. `stalledMs` alone lets a client read a byte now and then for ever. */
   readonly longAnswerMs: number;
+  /** A reader of a long answer that has taken no further part for so long may be closed for another reader. */
+  readonly longStalledMs: number;
   /** Bytes of all headers of a request, including the request line. */
   readonly headerBytes: number;
 }
@@ -34,6 +36,7 @@ export interface HttpLimits {
  * - connections times requestsUnderWay times a response of 100 kB is 80 MB, the most memory that clients that do not
  *   read can occupy. So longAnswers need not be limited; a server with more connections or longer responses needs a limit.
  * - longAnswerMs is enough for 15 MB at 1 Mbit/s.
+ * - longStalledMs is enough for a part of 256 kB at 1 Mbit/s.
  * - headerBytes is the default of Node.js. A ServiceAccount token takes 1 to 2 kB.
  */
 export const HTTP_LIMITS: HttpLimits = {
@@ -48,5 +51,6 @@ export const HTTP_LIMITS: HttpLimits = {
   requestsUnderWay: 4,
   longAnswers: Infinity,
   longAnswerMs: 120_000,
+  longStalledMs: 2_000,
   headerBytes: 16_384,
 };

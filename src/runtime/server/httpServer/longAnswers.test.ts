@@ -10,6 +10,17 @@ const askLast = (path: string, method = 'GET'): string =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
 const MANY = 10_000;
 const PART = 'x'.repeat(256 * 1024);
+/** Longer than a test: only a test that advances the clock has readers without progress. */
+const STALLED_MS = 600_000;
+
+/** Lets the clock of the process advance, which goes on otherwise. */
+function advancing(): (ms: number) => void {
+  const real = performance.now.bind(performance);
+  let advanced = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => real() + advanced);
+  return (ms) => void (advanced += ms);
+}
+
 /** More than the sockets of both ends hold. */
 const WHOLE = PART.repeat(100);
 
@@ -31,6 +42,15 @@ describe('a server with a limit of long answers', () => {
     }
   }
 
+  /** Parts of /huge that were made. Each is more than the sockets hold, so the next is made when its client has read it. */
+  let hugeOnes = 0;
+  function* hugeParts(): Generator<string> {
+    for (let n = 0; n < 2; n += 1) {
+      hugeOnes += 1;
+      yield WHOLE;
+    }
+  }
+
   let smallOnes = 0;
   function* smallParts(): Generator<string> {
     for (smallOnes = 0; smallOnes < MANY; smallOnes += 1) yield '.';
@@ -39,6 +59,7 @@ describe('a server with a limit of long answers', () => {
   const answers: Readonly<Record<string, () => HttpAnswer>> = {
     '/parts': () => ({ status: 200, text: '', parts: parts() }),
     '/other': () => ({ status: 200, text: '', parts: parts() }),
+    '/huge': () => ({ status: 200, text: '', parts: hugeParts() }),
     '/whole': () => ({ status: 200, text: WHOLE }),
     '/short': () => ({ status: 200, text: 'short\n' }),
     '/small': () => ({ status: 200, text: '', parts: smallParts() }),
@@ -52,7 +73,7 @@ describe('a server with a limit of long answers', () => {
       handler: ({ path }) => answers[path]!(),
       metrics: { failed },
       logger: pino({ level: 'silent' }),
-      limits: { ...HTTP_LIMITS, longAnswers: 4, longAnswerMs },
+      limits: { ...HTTP_LIMITS, longAnswers: 4, longAnswerMs, longStalledMs: STALLED_MS },
     });
     stop = new AbortController();
     running = listener.run(stop.signal);
@@ -84,9 +105,11 @@ describe('a server with a limit of long answers', () => {
   beforeEach(() => {
     failed.mockClear();
     open = [];
+    hugeOnes = 0;
   });
 
   afterEach(async () => {
+    vi.restoreAllMocks();
     for (const { socket } of open) socket.destroy();
     stop.abort();
     await running;
@@ -95,7 +118,7 @@ describe('a server with a limit of long answers', () => {
 
   it('refuses more of them on one path with 503 and Retry-After, and answers others', async () => {
     await start();
-    for (const n of [2, 2, 3, 3]) readSlowly('/parts', `127.0.0.${n}`);
+    for (const n of [2, 3, 4, 5]) readSlowly('/parts', `127.0.0.${n}`);
     await whenMade(4);
     expect(await exchange(listener.port, ask('/parts'))).toMatch(/^HTTP\/1.1 503 .*retry-after: 5\r\n/is);
     expect(counted()).toEqual(['busy']);
@@ -110,6 +133,48 @@ describe('a server with a limit of long answers', () => {
     await vi.waitFor(() => expect(counted()).toEqual(Array(18).fill('busy')));
     expect(made).toBe(2);
     expect(await statusFrom('/parts', '127.0.0.3')).toBe('HTTP/1.1 200 OK');
+  });
+
+  it('gives a place of the address with most readers to an address with at least two fewer', async () => {
+    await start();
+    for (const n of [2, 2, 3, 3]) readSlowly('/parts', `127.0.0.${n}`);
+    await whenMade(4);
+    expect(await statusFrom('/parts', '127.0.0.4')).toBe('HTTP/1.1 200 OK');
+    expect(await statusFrom('/parts', '127.0.0.5')).toBe('HTTP/1.1 200 OK');
+    expect(counted()).toEqual(['crowded', 'crowded']);
+    await whenMade(4);
+    expect(await exchange(listener.port, ask('/parts'))).toMatch(/^HTTP\/1.1 503 /);
+  });
+
+  it('closes readers that do not read, from however many addresses, and none that reads on', async () => {
+    const advance = advancing();
+    await start();
+    const [steady, ...stalled] = [2, 3, 4, 5].map((n) => readSlowly('/huge', `127.0.0.${n}`));
+    await vi.waitFor(() => expect(hugeOnes).toBe(4));
+    advance(STALLED_MS);
+    steady!.socket.resume();
+    await vi.waitFor(() => expect(hugeOnes).toBe(5), { timeout: 10_000 });
+    steady!.socket.pause();
+    for (const n of [6, 7, 8]) expect(await statusFrom('/huge', `127.0.0.${n}`)).toBe('HTTP/1.1 200 OK');
+    expect(await statusFrom('/huge', '127.0.0.9')).toBe('HTTP/1.1 503 Service Unavailable');
+    expect(counted()).toEqual(['crowded', 'crowded', 'crowded', 'busy']);
+    for (const { socket } of stalled) socket.resume();
+    await Promise.all(stalled.map(({ closed }) => closed));
+    steady!.socket.resume();
+    await vi.waitFor(() => expect(steady!.socket.bytesRead).toBeGreaterThan(2 * WHOLE.length), { timeout: 10_000 });
+  });
+
+  it('lets an address at its limit replace only its own readers', async () => {
+    const advance = advancing();
+    await start();
+    for (const n of [2, 3, 3]) readSlowly('/huge', `127.0.0.${n}`);
+    await vi.waitFor(() => expect(hugeOnes).toBe(3));
+    advance(STALLED_MS);
+    for (let n = 0; n < 3; n += 1) readSlowly('/huge', '127.0.0.3');
+    await vi.waitFor(() => expect(counted()).toEqual(['crowded', 'crowded', 'busy']));
+    const before = hugeOnes;
+    open[0]!.socket.resume();
+    await vi.waitFor(() => expect(hugeOnes).toBe(before + 1), { timeout: 10_000 });
   });
 
   it('counts a long text, too', async () => {
