@@ -130,9 +130,14 @@ class AgentRun {
     const sent = await this.#sender.send({ ...report, connectivity }, intervalMs / 2, signal);
     if (sent.ok) this.own.reportAccepted();
     else if (!sent.isInvalid) this.heard.restore(heard);
-    if (sent.assignment !== undefined) this.#assignment = sent.assignment;
+    if (sent.assignment !== undefined) this.#assign(sent.assignment);
     logger.debug({ peers: measured.peers.length, assigned: this.#assignment.peers.length }, 'measured');
     return sent.ok;
+  }
+
+  #assign(assignment: Assignment): void {
+    this.#assignment = assignment;
+    this.heard.expect(assignment.peers);
   }
 }
 

@@ -1,17 +1,20 @@
+import { createSocket } from 'node:dgram';
 import { createServer, type AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, systemClock } from '../../runtime/process/clock.ts';
+import { FakeClock } from '../../runtime/process/clock.ts';
 import type { HttpAnswer } from '../../runtime/server/httpServer.ts';
 import { exchange } from '../../runtime/testing/rawHttp.ts';
 import { AGENT_METRICS } from '../protocol/agentMetrics.ts';
 import { listen } from './listener.ts';
 import { OwnMetrics } from './agent.ts';
+import { probeDatagram } from './udp/datagram.ts';
 import { Heard } from './udp/heard.ts';
 
 const AGE = 'traffic_operator_connectivity_agent_report_age_seconds';
 
 let clock: FakeClock;
+let heard: Heard;
 let own: OwnMetrics;
 let page: () => HttpAnswer;
 let port: number;
@@ -19,13 +22,14 @@ let stop: AbortController;
 
 beforeEach(async () => {
   clock = new FakeClock();
+  heard = new Heard();
   own = new OwnMetrics(clock);
   page = () => own.page();
   port = await freePort();
   stop = new AbortController();
   const logger = pino({ level: 'silent' });
   const metrics = (): HttpAnswer => page();
-  await listen({ port, nodeName: 'a', heard: new Heard(), metrics, clock: systemClock, logger }, stop.signal);
+  await listen({ port, nodeName: 'a', heard, metrics, clock, logger }, stop.signal);
 });
 afterEach(() => stop.abort());
 
@@ -76,7 +80,27 @@ describe('the page of an agent', () => {
   });
 });
 
+/** Sends a datagram of 65,000 bytes from an address as often, one after the other. Resolves when each was echoed. */
+async function echoed(address: string, times: number): Promise<void> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.bind({ address }, resolve));
+  for (let n = 0; n < times; n += 1) {
+    const answer = new Promise((resolve) => socket.once('message', resolve));
+    socket.send(probeDatagram('n', Buffer.alloc(8), 65_000), port, '127.0.0.1');
+    await answer;
+  }
+  socket.close();
+}
+
 describe('the listener', () => {
+  it('echoes the peers of the assignment while other addresses use up what is for them', async () => {
+    heard.expect([{ node: 'p', addresses: ['127.0.0.2'], port: 1 }]);
+    // 63 times 66,000 bytes: a further one is above 4 MiB.
+    for (const n of [3, 4, 5, 6]) await echoed(`127.0.0.${n}`, 15);
+    await echoed('127.0.0.7', 3);
+    await echoed('127.0.0.2', 15);
+  });
+
   it.each([
     ['/ping', 'GET', 200],
     ['/metrics', 'HEAD', 200],

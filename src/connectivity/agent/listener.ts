@@ -58,7 +58,9 @@ async function echo(type: 'udp4' | 'udp6', o: ListenerOptions): Promise<Socket |
   const limit = new EchoLimit(o.clock);
   socket.on('message', (datagram, sender) => {
     const node = probeSender(datagram);
-    if (node === undefined || !limit.allows(sender.address, datagram.length)) return;
+    if (node === undefined) return;
+    const isPeer = o.heard.isPeer(sender.address);
+    if (!limit.allows(sender.address, datagram.length, isPeer)) return;
     if (node !== '' && node !== o.nodeName) o.heard.add(node);
     answer(socket, datagram, sender);
   });

@@ -143,12 +143,32 @@ describe('Heard', () => {
     for (let n = 0; n < 1_000; n += 1) heard.add(`n${n}`);
     expect(Object.keys(heard.take())).toHaveLength(128);
   });
+
+  it('always counts the peers of the assignment, whatever names were made up before', () => {
+    const heard = new Heard();
+    const peers = Array.from({ length: 64 }, (_, n) => `peer${n}`);
+    heard.expect(peers.map((node) => ({ node, addresses: [], port: 1 })));
+    heard.add('peer0');
+    for (let n = 0; n < 1_000; n += 1) heard.add(`n${n}`);
+    for (const peer of peers) heard.add(peer);
+    const counts = heard.take();
+    expect(Object.keys(counts)).toHaveLength(128);
+    expect(peers.map((peer) => counts[peer])).toEqual([2, ...Array<number>(63).fill(1)]);
+  });
+
+  it('knows the addresses of the peers of the newest assignment, as the system writes them', () => {
+    const heard = new Heard();
+    heard.expect([{ node: 'a', addresses: ['10.0.0.1', 'FD00:0:0::0A'], port: 1 }]);
+    expect(['10.0.0.1', 'fd00::a', '10.0.0.2'].map((address) => heard.isPeer(address))).toEqual([true, true, false]);
+    heard.expect([]);
+    expect(heard.isPeer('10.0.0.1')).toBe(false);
+  });
 });
 
 describe('EchoLimit', () => {
-  const allowed = (limit: EchoLimit, address: string): number => {
+  const allowed = (limit: EchoLimit, address: string, isPeer = false): number => {
     let count = 0;
-    while (limit.allows(address, 1_500)) count += 1;
+    while (limit.allows(address, 1_500, isPeer)) count += 1;
     return count;
   };
 
@@ -166,7 +186,7 @@ describe('EchoLimit', () => {
     const limit = new EchoLimit(clock);
     for (let second = 0; second < 60; second += 1) {
       allowed(limit, '10.0.0.66');
-      expect(limit.allows('10.0.0.2', 1_500)).toBe(true);
+      expect(limit.allows('10.0.0.2', 1_500, false)).toBe(true);
       await clock.advance(1_000);
     }
   });
@@ -175,6 +195,18 @@ describe('EchoLimit', () => {
     const limit = new EchoLimit(new FakeClock());
     const counts = Array.from({ length: 2_000 }, (_, n) => allowed(limit, `10.0.${n >> 8}.${n & 255}`));
     expect(counts.reduce((sum, count) => sum + count)).toBe(1_677);
+    const ofPeers = Array.from({ length: 64 }, (_, n) => allowed(limit, `10.1.0.${n}`, true));
+    expect(ofPeers.reduce((sum, count) => sum + count)).toBe(839);
+  });
+
+  it('is not used up for the peers of the assignment by a flood from many other addresses', async () => {
+    const clock = new FakeClock();
+    const limit = new EchoLimit(clock);
+    for (let second = 0; second < 60; second += 1) {
+      for (let n = 0; n < 40; n += 1) allowed(limit, `10.1.0.${n}`);
+      for (let n = 0; n < 25; n += 1) expect(limit.allows('10.0.0.2', 1_500, true)).toBe(true);
+      await clock.advance(1_000);
+    }
   });
 });
 

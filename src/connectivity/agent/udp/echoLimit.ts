@@ -1,8 +1,13 @@
 import { TokenBuckets, type Allowance } from '../../../runtime/async/limit.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 
-/** Bytes of echoed datagrams: forty runs at the same moment, each with a search for the MTU of 1,500, take 2.5 MB. */
-const ALL: Allowance = { burst: 4 * 1024 * 1024, perSecond: 2 * 1024 * 1024 };
+/** Bytes of echoed datagrams, with those for peers. */
+const ALL: Allowance = { burst: 6 * 1024 * 1024, perSecond: 2 * 1024 * 1024 };
+/**
+ * Bytes of ALL that only peers of the assignment may use, so that a flood from many other addresses does not look like
+ * packet loss to them. Forty runs at the same moment, each with a search for the MTU of 1,500, take 2.5 MB in seconds.
+ */
+const KEPT_FOR_PEERS = 2 * 1024 * 1024;
 /**
  * The limit for one address: a run with the longest search for an MTU of 9,000 takes 0.9 MB. A flood from one address must
  * not look like packet loss to the others.
@@ -24,9 +29,9 @@ export class EchoLimit {
     this.#each = new TokenBuckets(clock, { mostKeys: MOST_ADDRESSES });
   }
 
-  /** @returns whether a datagram may be echoed */
-  allows(address: string, bytes: number): boolean {
+  /** @returns whether a datagram may be echoed. @param isPeer whether the address belongs to a peer of the assignment */
+  allows(address: string, bytes: number, isPeer: boolean): boolean {
     const cost = bytes + BYTES_EACH;
-    return this.#each.take(address, EACH, 0, cost) && this.#all.take('', ALL, 0, cost);
+    return this.#each.take(address, EACH, 0, cost) && this.#all.take('', ALL, isPeer ? 0 : KEPT_FOR_PEERS, cost);
   }
 }
