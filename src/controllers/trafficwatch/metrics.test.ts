@@ -91,7 +91,7 @@ describe('traffic_operator_node_unfit in a large cluster', () => {
     const { shown, series } = metrics();
     const nodes = verdicts({ ...many(MAX_NODES_SHOWN, 'Unknown'), ...many(2, 'Unfit') });
     shown.record('shop/web', ...nodes);
-    shown.record('shop/api', ...nodes);
+    shown.record('bank/api', ...nodes);
     const found = (await series()).filter((each) => each.includes('"web"'));
     expect(await series()).toHaveLength(2 * MAX_NODES_SHOWN);
     expect(found.filter((each) => each.endsWith(' 1'))).toEqual([line('unfit-0', '1'), line('unfit-1', '1')]);
@@ -271,14 +271,26 @@ describe('the series of TrafficWatches that one namespace creates and deletes in
     expect(await series()).toHaveLength(20);
   });
 
-  it('leave half of the series of nodes to nodes that turn unfit, while nodes are unknown', async () => {
-    const { count, shown, series } = await churn(nodes('Unknown'));
-    expect(count('node_unfit')).toBe(1_000);
-    // One of the names that have a place.
-    shown.record('shop/web-299', ...verdicts(nodes('Unfit')));
-    expect(await series()).toHaveLength(20);
-    expect(await series('trafficwatch_nodes')).toContain(
-      'traffic_operator_trafficwatch_nodes{namespace="shop",trafficwatch="web-299",verdict="Unfit"} 20',
-    );
+  it('are of 500 unknown nodes besides', async () => {
+    const { count } = await churn(nodes('Unknown'));
+    expect(count('node_unfit')).toBe(500);
   });
+});
+
+it('shows each node that turns unfit after a failed pass over a large cluster with many namespaces', async () => {
+  const { shown, series } = metrics();
+  const keys = Array.from({ length: 60 }, (_, i) => `team-${i}/web`);
+  const cluster = (unfitFrom: number, unfitTo: number, other: Verdict) =>
+    verdicts(
+      Object.fromEntries(
+        Array.from({ length: 1_000 }, (_, i): [string, Verdict] => [
+          `n${i}`,
+          i >= unfitFrom && i < unfitTo ? 'Unfit' : other,
+        ]),
+      ),
+    );
+  for (const key of keys) shown.record(key, ...cluster(0, 0, 'Unknown'));
+  expect(await series()).toHaveLength(2_000);
+  for (const key of keys) shown.record(key, ...cluster(600, 640, 'Fit'));
+  expect((await series()).filter((each) => each.endsWith(' 1'))).toHaveLength(60 * 40);
 });

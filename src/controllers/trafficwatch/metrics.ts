@@ -31,11 +31,11 @@ export const MAX_NODES_SHOWN = 500;
  */
 const MOST_SHOWN = { ofOwner: 300, ofAll: 2_000 };
 
-/** Series of nodes within three hours, of all TrafficWatches of a namespace, and of all. */
-const MOST_NODE_SERIES = { ofOwner: 2_000, ofAll: 20_000 };
+/** Series of unfit nodes within three hours, of all TrafficWatches of a namespace, and of all. */
+const MOST_UNFIT = { ofOwner: 2_000, ofAll: 18_000 };
 
-/** The part of these that unknown nodes may have. When a pass fails, all nodes are unknown: unfit ones still need a place later. */
-const UNKNOWN_SHARE = 0.5;
+/** The same of unknown nodes. A failed pass makes all nodes unknown: their places are none of those that unfit nodes need later. */
+const MOST_UNKNOWN = { ofOwner: 500, ofAll: 2_000 };
 
 /** The verdicts in the order of the nodes, and their counts. Empty if nothing was decided. */
 export interface DecidedNodes {
@@ -117,14 +117,18 @@ function shownNodes(
   return shown;
 }
 
-/** Leaves the nodes whose series have a place in the budget of the namespace. */
-function withinBudget(budget: SeriesBudget, key: string, shown: Shown): Shown {
+/** The budgets of the series of nodes. */
+type NodeBudgets = Readonly<Record<'unfit' | 'unknown', SeriesBudget>>;
+
+/** Leaves the nodes whose series have a place in the budgets of the namespace. */
+function withinBudgets({ unfit, unknown }: NodeBudgets, key: string, shown: Shown): Shown {
   const owner = watchLabels(key).namespace;
-  const wanted = function* (): Generator<NamedSeries> {
-    for (const [id, value] of shown) yield { owner, id, share: value === 1 ? 1 : UNKNOWN_SHARE };
+  const wanted = function* (isUnfit: boolean): Generator<NamedSeries> {
+    for (const [id, value] of shown) if (isUnfit === (value === 1)) yield { owner, id };
   };
-  const placed = budget.show(key, wanted());
-  return placed.size === shown.size ? shown : new Map([...shown].filter(([node]) => placed.has(node)));
+  const placed = { unfit: unfit.show(key, wanted(true)), unknown: unknown.show(key, wanted(false)) };
+  if (placed.unfit.size + placed.unknown.size === shown.size) return shown;
+  return new Map([...shown].filter(([node, value]) => (value === 1 ? placed.unfit : placed.unknown).has(node)));
 }
 
 /**
@@ -133,7 +137,7 @@ function withinBudget(budget: SeriesBudget, key: string, shown: Shown): Shown {
  * traffic_operator_node_unfit{trafficwatch,namespace,node}: 1 for an unfit node, NaN for an unknown node. Fit nodes
  * have no series, so that the number of series depends on the number of problems, not on the size of the cluster.
  */
-function createVerdictGauges(registry: Registry, budget: SeriesBudget): Pick<TrafficWatchMetrics, 'record'> {
+function createVerdictGauges(registry: Registry, budgets: NodeBudgets): Pick<TrafficWatchMetrics, 'record'> {
   const nodesByVerdict = new Gauge({
     name: 'traffic_operator_trafficwatch_nodes',
     help: 'Nodes by the verdict of a TrafficWatch: Fit, Unfit, Unknown, or NotMeasurable if the node cannot be measured.',
@@ -145,7 +149,7 @@ function createVerdictGauges(registry: Registry, budget: SeriesBudget): Pick<Tra
     help:
       '1 if a TrafficWatch finds a node unfit, NaN if the node is unknown, absent if the node is fit. ' +
       `Limited to ${MAX_NODES_SHOWN} nodes for each TrafficWatch and, within three hours, ` +
-      `${MOST_NODE_SERIES.ofOwner} series for each namespace; unfit nodes first.`,
+      `${MOST_UNFIT.ofOwner} unfit and ${MOST_UNKNOWN.ofOwner} unknown nodes for each namespace.`,
     labelNames: ['trafficwatch', 'namespace', 'node'],
     registers: [registry],
   });
@@ -189,7 +193,7 @@ function createVerdictGauges(registry: Registry, budget: SeriesBudget): Pick<Tra
       const shownCounts = { ...counts, Unknown: counts.Unknown - counts.NotMeasurable };
       showCounts(key, shownCounts, verdicts.length > 0);
       const before = shownBefore.get(key) ?? NONE;
-      showNodes(key, before, withinBudget(budget, key, shownNodes(nodes, decided, before)));
+      showNodes(key, before, withinBudgets(budgets, key, shownNodes(nodes, decided, before)));
       if (decided.breaker === undefined) held.remove(watchLabels(key));
       else if (decided.breaker !== 'Unchanged') held.set(watchLabels(key), decided.breaker.held);
       showBlocked(key, decided.blocked);
@@ -298,7 +302,10 @@ export function createTrafficWatchMetrics(
   createBudget: CreateBudget = silentBudgets,
 ): TrafficWatchMetrics {
   const budget = createBudget('TrafficWatch', MOST_SHOWN);
-  const { record } = createVerdictGauges(registry, createBudget('node_unfit', MOST_NODE_SERIES));
+  const { record } = createVerdictGauges(registry, {
+    unfit: createBudget('node_unfit', MOST_UNFIT),
+    unknown: createBudget('node_unknown', MOST_UNKNOWN),
+  });
   const { capacitySources } = createCapacityGauge(registry);
   const { info, forget: forgetInfo } = createInfoGauge(registry);
   const readiness = new Gauge({

@@ -107,13 +107,6 @@ describe('the series of an object', () => {
     budget.forget('api');
     expect(leftOut).toBe(0);
   });
-
-  it('leave the rest of the limit to others if they have a share only', () => {
-    const budget = budgetOf();
-    const unknown = many(LIMITS.ofOwner).map((each) => ({ ...each, share: 0.5 }));
-    expect(budget.show('web', unknown).size).toBe(5);
-    expect(budget.show('api', many(LIMITS.ofOwner)).size).toBe(5);
-  });
 });
 
 interface Step {

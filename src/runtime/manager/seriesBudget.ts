@@ -23,8 +23,6 @@ export interface NamedSeries {
   readonly owner: string;
   /** Unique for the object that shows it. */
   readonly id: string;
-  /** The part of the limits that such series may take, 0 to 1. Default: 1. */
-  readonly share?: number;
 }
 
 /** Where a budget reports. */
@@ -84,10 +82,10 @@ export class SeriesBudget {
     const now = new Map<string, string>();
     const ids = new Set<string>();
     let leftOut = 0;
-    for (const { owner, id, share = 1 } of wanted) {
+    for (const { owner, id } of wanted) {
       const key = `${owner} ${object} ${id}`;
       if (now.has(key)) continue;
-      if (before.has(key) || this.#takes(key, owner, share)) {
+      if (before.has(key) || this.#takes(key, owner)) {
         now.set(key, owner);
         ids.add(id);
       } else {
@@ -108,11 +106,11 @@ export class SeriesBudget {
     this.show(object, []);
   }
 
-  #takes(key: string, owner: string, share: number): boolean {
+  #takes(key: string, owner: string): boolean {
     if (this.#ended.delete(key)) return true;
     const count = this.#counts.get(owner) ?? 0;
     const { ofOwner, ofAll } = this.#limits;
-    if (count >= share * Math.min(ofOwner, ofAll - this.#count)) return false;
+    if (count >= Math.min(ofOwner, ofAll - this.#count)) return false;
     this.#counts.set(owner, count + 1);
     this.#count += 1;
     return true;
