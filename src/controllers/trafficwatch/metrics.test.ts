@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../api/trafficwatch/statusSchema.ts';
+import { silentBudgets } from '../../runtime/manager/seriesBudget.ts';
 import { countVerdicts, type NodeVerdict } from './decide/verdict/nodeVerdict.ts';
 import { createTrafficWatchMetrics, MAX_NODES_SHOWN, type DecidedNodes } from './metrics.ts';
 import type { BlockedDecision } from './decide/workload/blockedPods.ts';
@@ -293,4 +294,15 @@ it('shows each node that turns unfit after a failed pass over a large cluster wi
   expect(await series()).toHaveLength(2_000);
   for (const key of keys) shown.record(key, ...cluster(600, 640, 'Fit'));
   expect((await series()).filter((each) => each.endsWith(' 1'))).toHaveLength(60 * 40);
+});
+
+it.each([
+  { perNamespace: 200, inCluster: 2_000 },
+  { perNamespace: 1_000, inCluster: 1_000 },
+])('has series for all TrafficWatches that the flags allow: $perNamespace, $inCluster', async (most) => {
+  const registry = new Registry();
+  const shown = createTrafficWatchMetrics(registry, silentBudgets, most);
+  for (let name = 0; name < most.inCluster; name += 1)
+    shown.ready(`team-${Math.floor(name / most.perNamespace)}/web-${name}`, true);
+  expect((await registry.metrics()).match(/^traffic_operator_trafficwatch_ready\{/gm)).toHaveLength(most.inCluster);
 });

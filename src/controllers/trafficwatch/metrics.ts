@@ -6,6 +6,7 @@ import {
   type CreateBudget,
   type NamedSeries,
   type SeriesBudget,
+  type SeriesLimits,
 } from '../../runtime/manager/seriesBudget.ts';
 import type { Direction, Measure } from '../../api/trafficwatch/spec/reading.ts';
 import type { CapacitySource } from '../../usage/evaluate/percent.ts';
@@ -25,11 +26,24 @@ const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
  */
 export const MAX_NODES_SHOWN = 500;
 
+/** How many TrafficWatches are decided: the oldest of a namespace, and of the cluster. */
+export type MostDecided = Readonly<Record<'perNamespace' | 'inCluster', number>>;
+
+/** As the flags have it by default. */
+const MOST_DECIDED: MostDecided = { perNamespace: 200, inCluster: 2_000 };
+
+/** New names within three hours for each TrafficWatch that is decided: half of them may be replaced. */
+const NAMES_OF_EACH = 1.5;
+
 /**
- * TrafficWatches with series within three hours. Each has at most 13 series besides its nodes, and one more for each of the 16
- * combinations that its `info` can have. A namespace may replace a hundred of the 200 that are decided.
+ * Returns how many TrafficWatches have series within three hours: all that are decided, however they are spread over namespaces. Each has
+ * at most 13 series besides its nodes, and one more for each of the 16 combinations that its `info` can have.
  */
-const MOST_SHOWN = { ofOwner: 300, ofAll: 2_000 };
+function mostShown({ perNamespace, inCluster }: MostDecided): SeriesLimits {
+  const ofOwner = Math.ceil(NAMES_OF_EACH * Math.min(perNamespace, inCluster));
+  // A namespace gets no more than what is free for all: it needs its own number free when all others have theirs.
+  return { ofOwner, ofAll: Math.ceil(NAMES_OF_EACH * inCluster) + ofOwner };
+}
 
 /** Series of unfit nodes within three hours, of all TrafficWatches of a namespace, and of all. */
 const MOST_UNFIT = { ofOwner: 2_000, ofAll: 18_000 };
@@ -300,8 +314,9 @@ function createLimitGauges(registry: Registry): Pick<TrafficWatchMetrics, 'limit
 export function createTrafficWatchMetrics(
   registry: Registry,
   createBudget: CreateBudget = silentBudgets,
+  most: MostDecided = MOST_DECIDED,
 ): TrafficWatchMetrics {
-  const budget = createBudget('TrafficWatch', MOST_SHOWN);
+  const budget = createBudget('TrafficWatch', mostShown(most));
   const { record } = createVerdictGauges(registry, {
     unfit: createBudget('node_unfit', MOST_UNFIT),
     unknown: createBudget('node_unknown', MOST_UNKNOWN),

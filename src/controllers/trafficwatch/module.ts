@@ -56,16 +56,17 @@ export const trafficWatch = defineController({
   registerMetrics: createTrafficWatchMetrics,
   create(context, { deployments, deploymentNamespace, ...most }) {
     const { measuring, metrics } = context;
+    const limits = limitsOf(most);
     const caches = createCaches(context, deployments);
     const waitingPods = createWaitingPods(context);
     const watches = createTrafficWatchControllers({
       ...context,
       ...caches,
       waitingPods,
-      limits: limitsOf(most),
+      limits,
       allowedDeployments: { enabled: deployments, namespaces: deploymentNamespace },
       measurementProblems: () => measuring.problems(),
-      watchMetrics: createTrafficWatchMetrics(metrics.registry, seriesBudgets(context)),
+      watchMetrics: createTrafficWatchMetrics(metrics.registry, seriesBudgets(context), limits),
       metrics: metrics.controller,
     });
     return {
