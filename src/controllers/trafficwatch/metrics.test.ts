@@ -161,6 +161,18 @@ describe('traffic_operator_trafficwatch_ready', () => {
     shown.forget('shop/web');
     expect(await series('trafficwatch_ready')).toEqual([of('api', 0)]);
   });
+
+  it('is 0 once for all TrafficWatches of a namespace beyond a limit, while there are any', async () => {
+    const { shown, series } = metrics();
+    const beyond = ['traffic_operator_trafficwatch_ready{namespace="shop",trafficwatch="(TooManyTrafficWatches)"} 0'];
+    shown.ready('shop/web', true);
+    for (const key of ['shop/web', 'shop/api', 'shop/web']) shown.beyondLimit(key, 'TooManyTrafficWatches');
+    expect(await series('trafficwatch_ready')).toEqual(beyond);
+    shown.forget('shop/web');
+    expect(await series('trafficwatch_ready')).toEqual(beyond);
+    shown.record('shop/api', ...verdicts({ n1: 'Fit' }));
+    expect(await series('trafficwatch_ready')).toEqual([]);
+  });
 });
 
 describe('traffic_operator_trafficwatch_info', () => {

@@ -15,7 +15,7 @@ import type { Verdict } from '../../api/trafficwatch/statusSchema.ts';
 import type { Breaker } from './decide/verdict/breaker.ts';
 import type { BlockedDecision } from './decide/workload/blockedPods.ts';
 import { countVerdicts, type VerdictCounts, type NodeVerdict } from './decide/verdict/nodeVerdict.ts';
-import type { NodeView } from './observe/observation.ts';
+import type { LimitProblem, NodeView } from './observe/observation.ts';
 
 /** Seconds. A pass over ten thousand nodes takes a quarter of a second, their first labels half a minute. */
 const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -47,7 +47,6 @@ function mostShown({ perNamespace, inCluster }: MostDecided): SeriesLimits {
 
 /** Series of unfit nodes within three hours, of all TrafficWatches of a namespace, and of all. */
 const MOST_UNFIT = { ofOwner: 2_000, ofAll: 18_000 };
-
 /** The same of unknown nodes. A failed pass makes all nodes unknown: their places are none of those that unfit nodes need later. */
 const MOST_UNKNOWN = { ofOwner: 500, ofAll: 2_000 };
 
@@ -81,6 +80,11 @@ export interface TrafficWatchMetrics {
   info(key: string, info: WatchInfo): void;
   /** Records `status.ready` of the TrafficWatch `key` (namespace/name). Only the leader calls it. */
   ready(key: string, ready: boolean): void;
+  /**
+   * Replaces the series of the TrafficWatch `key`, which is beyond a limit: however many are, they share one for their namespace and reason.
+   * @param reason undefined if this is not the leader
+   */
+  beyondLimit(key: string, reason: LimitProblem['reason'] | undefined): void;
   /** Records how many TrafficWatches are beyond the limits, and the bytes of the labels on each Node. */
   limits(beyond: number, labelBytes: number): void;
   /** Records the nodes that cannot be measured, by name. */
@@ -302,15 +306,39 @@ function createLimitGauges(registry: Registry): Pick<TrafficWatchMetrics, 'limit
   };
 }
 
+/** Namespaces and reasons with a series for TrafficWatches beyond a limit, within three hours. */
+const MOST_BEYOND = { ofOwner: 2, ofAll: 2_000 };
+
 /**
- * Creates the metrics of the verdicts, and also:
- *
- * traffic_operator_trafficwatch_ready{trafficwatch,namespace}: `status.ready` as 1 or 0, only in the leader.
- *
- * traffic_operator_pass_settled_seconds: time from the start of a pass until all TrafficWatches were reconciled.
- *
- * Users choose the names of TrafficWatches: one without a place in the budget of its namespace has no series.
+ * Shows `(reason)` as a TrafficWatch of the namespace that is not ready, while TrafficWatches are beyond the limit of that reason: alerts about
+ * TrafficWatches that are not ready see it, and no TrafficWatch can have such a name.
  */
+function createBeyondLimit(readiness: Gauge<'namespace' | 'trafficwatch'>, budget: SeriesBudget) {
+  /** The reason of each TrafficWatch beyond a limit. */
+  const reasons = new Map<string, string>();
+  /** How many TrafficWatches each series stands for. */
+  const counts = new Map<string, number>();
+  const seriesOf = (key: string, reason: string): string => `${watchLabels(key).namespace}/(${reason})`;
+  const count = (series: string, change: number): void => {
+    const left = (counts.get(series) ?? 0) + change;
+    if (left > 0) counts.set(series, left);
+    else counts.delete(series);
+    const wanted = left > 0 ? [{ owner: watchLabels(series).namespace, id: '' }] : [];
+    if (budget.show(series, wanted).size > 0) readiness.set(watchLabels(series), 0);
+    else readiness.remove(watchLabels(series));
+  };
+  return (key: string, reason: string | undefined): void => {
+    const before = reasons.get(key);
+    if (before === reason) return;
+    reasons.delete(key);
+    if (before !== undefined) count(seriesOf(key, before), -1);
+    if (reason === undefined) return;
+    reasons.set(key, reason);
+    count(seriesOf(key, reason), 1);
+  };
+}
+
+/** Creates the metrics. Users choose the names of TrafficWatches: one without a place in the budget of its namespace has no series. */
 export function createTrafficWatchMetrics(
   registry: Registry,
   createBudget: CreateBudget = silentBudgets,
@@ -325,7 +353,7 @@ export function createTrafficWatchMetrics(
   const { info, forget: forgetInfo } = createInfoGauge(registry);
   const readiness = new Gauge({
     name: 'traffic_operator_trafficwatch_ready',
-    help: '1 if a TrafficWatch is ready, 0 if not. Only the leader reports it.',
+    help: '1 if a TrafficWatch is ready, 0 if not. Those of a namespace beyond a limit share the name (TooManyTrafficWatches) or (TooManyReadings). Only the leader reports it.',
     labelNames: ['trafficwatch', 'namespace'],
     registers: [registry],
   });
@@ -340,19 +368,32 @@ export function createTrafficWatchMetrics(
     (key: string, ...rest: Rest): void => {
       if (budget.show(key, [{ owner: watchLabels(key).namespace, id: '' }]).size > 0) show(key, ...rest);
     };
+  const beyondLimit = createBeyondLimit(readiness, createBudget('TrafficWatch beyond a limit', MOST_BEYOND));
+  const showDecided = ifPlaced(record);
+  const forget = (key: string): void => {
+    record(key, [], { verdicts: [], counts: countVerdicts([]) });
+    capacitySources(key, NONE_KNOWN);
+    readiness.remove(watchLabels(key));
+    forgetInfo(key);
+    budget.forget(key);
+  };
   return {
-    record: ifPlaced(record),
+    record: (key, ...decided) => {
+      beyondLimit(key, undefined);
+      showDecided(key, ...decided);
+    },
+    beyondLimit: (key, reason) => {
+      forget(key);
+      beyondLimit(key, reason);
+    },
     capacitySources: ifPlaced(capacitySources),
     info: ifPlaced(info),
     ready: ifPlaced((key, ready: boolean) => readiness.set(watchLabels(key), ready ? 1 : 0)),
     ...createNotMeasurableGauge(registry),
     ...createLimitGauges(registry),
     forget: (key) => {
-      record(key, [], { verdicts: [], counts: countVerdicts([]) });
-      capacitySources(key, NONE_KNOWN);
-      readiness.remove(watchLabels(key));
-      forgetInfo(key);
-      budget.forget(key);
+      forget(key);
+      beyondLimit(key, undefined);
     },
     passSettled: (seconds) => settled.observe(seconds),
   };

@@ -210,7 +210,7 @@ describe('reconcile', () => {
 });
 
 describe('a TrafficWatch beyond the limits', () => {
-  it('costs no more than its status: nothing is read or written for it, it has no series and claims no label key', async () => {
+  it('costs no more than its status: nothing is read or written for it, it has no series of its own and claims no label key', async () => {
     const scene = aScene();
     const older = { name: 'older', namespace: 'shop', uid: 'uid-older', creationTimestamp: new Date(0) };
     scene.watches.set({ ...aWatch({ label: 'web' }), metadata: older });
@@ -221,7 +221,9 @@ describe('a TrafficWatch beyond the limits', () => {
     await reconcile(limited, 'shop/older');
     expect(scene.api.calls.map(({ verb, what }) => `${verb} ${what}`)).toEqual(['patch TrafficWatch/status']);
     expect(condition(scene, 'Stalled')).toMatchObject({ reason: 'TooManyTrafficWatches', message: 'too many' });
-    expect(await scene.registry.metrics()).not.toContain('trafficwatch="older"');
+    const metrics = await scene.registry.metrics();
+    expect(metrics).not.toContain('trafficwatch="older"');
+    expect(metrics).toContain('trafficwatch_ready{namespace="shop",trafficwatch="(TooManyTrafficWatches)"} 0');
     await reconcile(limited, 'shop/web');
     expect(condition(scene, 'Stalled')?.status).toBe('False');
   });

@@ -86,7 +86,7 @@ function unwritten({ failures, behind }: Outcome): Failure[] {
 async function reportOutcome(d: Dependencies, o: Observation, plan: Plan, outcome: Outcome): Promise<void> {
   const failures = [...unwritten(outcome), ...(o.refusals ?? [])];
   const status = decideStatus(o, plan, failures);
-  // However many are beyond the limits, they have no series.
+  // However many are beyond a limit, they share one series.
   if (o.limitProblem === undefined) d.metrics.ready(keyOf(o.watch), status.ready === true);
   announceDeployment(o, outcome, d.events);
   const planned = decideEvents({ o, plan, after: status, failures });
@@ -126,7 +126,7 @@ export async function reconcile(
   }
   const plan = decidePlan(observation);
   if (observation.limitProblem === undefined) recordMetrics(d, key, observation, plan);
-  else d.metrics.forget(key);
+  else d.metrics.beyondLimit(key, d.isLeader() ? observation.limitProblem.reason : undefined);
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));
