@@ -201,7 +201,7 @@ export interface Shares<T> {
   readonly groupOf: (item: T) => string;
   /** Most parallel calls. */
   readonly atOnce: number;
-  /** Most parallel calls of one group while another waits, and of all slow groups together. */
+  /** Parallel calls of a group from which groups with fewer have precedence, and most of all slow groups together. */
   readonly share: number;
   /** Groups whose calls did not end before: together they have one share. */
   readonly isSlow: (group: string) => boolean;

@@ -15,7 +15,7 @@ import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
 
 /** Most writes in parallel: fewer than the transport allows, so that the write of a status does not wait for thousands of records. */
 const WRITES_AT_ONCE = 12;
-/** Most of them for one namespace while another waits, and for all namespaces together whose writes hung in the last round. */
+/** A namespace with fewer comes first; all namespaces together whose writes hung in the last round have no more. */
 const SHARE = 3;
 /**
  * The time after which a phase of a call begins no further write: ms. The next plan has the newest changes of all namespaces, so a

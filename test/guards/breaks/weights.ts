@@ -64,7 +64,7 @@ export const WEIGHTS: readonly Break[] = [
   {
     promise: 'An invalid weight annotation is reported as an Event on the Ingress.',
     file: 'src/controllers/trafficweight/events.ts',
-    find: "this.#events.event(about, 'Warning', reason, `${host}: ${message}`, 'DecideWeight');",
+    find: "this.#events.event(about, 'Warning', reason, note, 'DecideWeight');",
     replace: '',
     test: {
       project: 'unit',
