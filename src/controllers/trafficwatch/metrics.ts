@@ -353,7 +353,7 @@ export function createTrafficWatchMetrics(
   const { info, forget: forgetInfo } = createInfoGauge(registry);
   const readiness = new Gauge({
     name: 'traffic_operator_trafficwatch_ready',
-    help: '1 if a TrafficWatch is ready, 0 if not. Those of a namespace beyond a limit share the name (TooManyTrafficWatches) or (TooManyReadings). Only the leader reports it.',
+    help: '1 if a TrafficWatch is ready, 0 if not. All of a namespace beyond a limit share the name (TooManyTrafficWatches) or (TooManyReadings). Only the leader reports it.',
     labelNames: ['trafficwatch', 'namespace'],
     registers: [registry],
   });

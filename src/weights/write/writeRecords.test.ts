@@ -269,7 +269,7 @@ async function rounds(
   }
 }
 
-it('1,000 records are written in two rounds beside ten namespaces whose writes hang', async () => {
+it('1,000 records are written in two rounds next to ten namespaces whose writes hang', async () => {
   const clock = new FakeClock();
   const { done, writers: all } = hanging(clock);
   const good = Array.from({ length: 1_000 }, (_, n) => planned(`g${n}`, [`g${n}`], [], 'good'));

@@ -15,7 +15,7 @@ import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
 
 /** Most writes in parallel: fewer than the transport allows, so that the write of a status does not wait for thousands of records. */
 const WRITES_AT_ONCE = 12;
-/** A namespace with fewer comes first; all namespaces together whose writes hung in the last round have no more. */
+/** A namespace with fewer comes first; all namespaces together whose writes hung in the last round have at most this. */
 const SHARE = 3;
 /**
  * The time after which a phase of a call begins no further write: ms. The next plan has the newest changes of all namespaces, so a
@@ -165,7 +165,7 @@ interface Outcome {
   left: number;
   /** The namespaces whose writes hung in this round. */
   readonly hanging: Set<string>;
-  /** The same, and those of the rounds before of which none was written since. */
+  /** The same, and the slow namespaces of earlier rounds of which no write has ended since. */
   readonly slow: Set<string>;
 }
 
@@ -173,7 +173,7 @@ function namespaceOf(key: string): string {
   return refOfKey(key).namespace ?? '';
 }
 
-/** Returns the writes with those of slow namespaces last, in the order of the namespaces. */
+/** Returns the writes, the writes of slow namespaces last, in the order of the namespaces. */
 function slowLast(writes: readonly Write[], slow: ReadonlySet<string>): Write[] {
   const ranks = new Map([...slow].map((namespace, index) => [namespace, index + 1]));
   const rankOf = ({ key }: Write): number => ranks.get(namespaceOf(key)) ?? 0;

@@ -104,8 +104,8 @@ export const RUNTIME: readonly Break[] = [
   {
     promise: 'Whoever deletes a TrafficWatch with a Deployment needs the right to delete Deployments.',
     file: 'charts/traffic-operator/templates/requesterpolicy.yaml',
-    find: "request.operation != 'DELETE' || variables.deployments.check('delete').allowed()",
-    replace: "request.operation != 'DELETE' || variables.deployments.check('create').allowed()",
+    find: "!variables.mayDelete || variables.deployments.check('delete').allowed()",
+    replace: "!variables.mayDelete || variables.deployments.check('create').allowed()",
     test: {
       project: 'chart',
       path: 'test/chart/requesterPolicy.test.ts',

@@ -131,8 +131,8 @@ export const TENANTS: readonly Break[] = [
   {
     promise: 'However many records of one namespace change, the records of another are written in its turn.',
     file: 'src/weights/write/writeRecords.ts',
-    find: "const fairly = inTurns(writes, ({ key }) => refOfKey(key).namespace ?? '');",
-    replace: "const fairly = inTurns(writes, ({ key }) => refOfKey(key).namespace && '');",
+    find: 'groupOf: ({ key }: Write) => namespaceOf(key),',
+    replace: "groupOf: ({ key }: Write) => namespaceOf(key) && '',",
     test: { project: 'unit', path: 'src/weights/write/writeRecords.test.ts', name: 'namespaces take turns' },
   },
   {

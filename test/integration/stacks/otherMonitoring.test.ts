@@ -301,7 +301,7 @@ describe('an exporter that the Prometheus of the operator scrapes', () => {
     await exporter!.stop();
     const wanted = {
       ...{ state: 'Degraded', reason: 'ExternalUnusable', uses: { kind: 'Node', name: NODE } },
-      message: 'no node-exporter answers on the port 9100 of a node any more: 1 were asked',
+      message: 'no node-exporter answers on the port 9100 of a node: 1 were asked',
     };
     await becomes('node-exporter', wanted);
     await restart();

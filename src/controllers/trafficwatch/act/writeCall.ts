@@ -130,7 +130,7 @@ export class BehindCalls {
     this.#calls.set(group, calls);
   }
 
-  /** Call when a TrafficWatch has decided anew: its earlier changes no longer count. */
+  /** Call when a TrafficWatch has decided again: its earlier changes no longer count. */
   replace({ group, payer }: WriteCall): void {
     if (payer?.watch !== undefined) this.#calls.get(group)?.delete(payer.watch);
     if (this.#calls.get(group)?.size === 0) this.#calls.delete(group);

@@ -105,7 +105,7 @@ describe('an object that the spec or the status names', () => {
 
   it.each<[readonly string[], string | undefined]>([
     [['n2'], undefined],
-    [[], 'no node-exporter answers on the port 9100 of a node any more: 3 were asked'],
+    [[], 'no node-exporter answers on the port 9100 of a node: 3 were asked'],
   ])('is a program on the nodes, of which %j answer', async (answering, why) => {
     const { external } = await observe(NODE, { answering });
     expect([external?.listening?.answering, external?.problem]).toEqual([answering, why]);

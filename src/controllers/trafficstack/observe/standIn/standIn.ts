@@ -113,6 +113,6 @@ async function observeNodes(
   const problem =
     answering.length > 0
       ? undefined
-      : `no node-exporter answers on the port ${port} of a node any more: ${asked} were asked`;
+      : `no node-exporter answers on the port ${port} of a node: ${asked} were asked`;
   return { objects: [], external: { sought, named, listening, problem } };
 }

@@ -19,7 +19,7 @@ let transport: FakeWatches;
 let clock: FakeClock;
 let strangers: Strangers;
 let told: string[];
-/** Receives each stack that is told, and after which time: ms. */
+/** Receives each stack, and after which time it is enqueued: ms. */
 let tell: (stack: string, ms: number) => void;
 let isLeader: boolean;
 let stop: AbortController;
