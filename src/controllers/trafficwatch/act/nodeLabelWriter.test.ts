@@ -347,7 +347,10 @@ describe('NodeLabelWriter', () => {
     });
 
     it.each<[string, (scene: Awaited<ReturnType<typeof waiting>>) => unknown, string?]>([
-      ['its TrafficWatch decided again', ({ labels }) => labels.write(new Map(), undefined, payerOf('shop', [], 'api'))],
+      [
+        'its TrafficWatch decided again',
+        ({ labels }) => labels.write(new Map(), undefined, payerOf('shop', [], 'api')),
+      ],
       ['its TrafficWatch has not decided for long', ({ clock }) => clock.advance(10_000)],
       ['the patch is of another namespace', () => undefined, 'team'],
     ])('unless %s', async (_, happens, namespace) => {

@@ -111,8 +111,6 @@ async function observeNodes(
   const listening = await listeners.ask(listener);
   const { port, asked, answering } = listening;
   const problem =
-    answering.length > 0
-      ? undefined
-      : `no node-exporter answers on the port ${port} of a node: ${asked} were asked`;
+    answering.length > 0 ? undefined : `no node-exporter answers on the port ${port} of a node: ${asked} were asked`;
   return { objects: [], external: { sought, named, listening, problem } };
 }
