@@ -182,11 +182,12 @@ async function applyWeight(
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
   d.ingressEvents.record(name, explained);
   const hosts = explained.flatMap(([, each]) => each);
+  const beyond = beyondOf(candidates, spec);
   const outcome = {
     ...{ spec, desiredWeight, step, backend, zones, hosts },
     ingresses: plan.sources.length,
-    beyond: beyondOf(candidates, spec).map(({ namespace }) => namespace),
-    stale: [...plan.stale, ...staleOf(beyondOf(candidates, spec), name, scene.endpointOf)].sort(),
+    beyond: beyond.map(({ namespace }) => namespace),
+    stale: [...plan.stale, ...staleOf(beyond, name, scene.endpointOf)].sort(),
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
     left,

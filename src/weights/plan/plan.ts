@@ -109,12 +109,11 @@ export function planRecords(scene: Scene): RecordsPlan {
   const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined).flatMap(publishing);
   const held = holders([...published, ...leftovers(scene)], scene.heldBefore);
   const planned = claims.map((claim) => planSource(claim, held, scene)).filter(({ hosts }) => hosts.length > 0);
-  const emptied = planned.flatMap(withoutHosts);
-  const kept = planned.filter(({ desired, live, foreign }) => !desired && live && foreign === undefined);
+  const left = planned.filter(isLeft);
   return {
     sources: planned,
-    removed: [...unselectedOf(scene), ...emptied],
-    stale: kept.filter(({ live }) => live && !emptied.includes(live)).map(({ source }) => endpointKeyOf(source)),
+    removed: [...unselectedOf(scene), ...left.filter(hasNoHost).map(({ live }) => live)],
+    stale: left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)),
     held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
   };
 }
@@ -134,10 +133,18 @@ function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
   });
 }
 
-/** Also removes a DNSEndpoint of k8s-traffic-controller, which has no label: two records of one host would compete. */
-function withoutHosts({ hosts, desired, live, foreign }: PlannedSource): DnsEndpoint[] {
-  const isStale = hosts.every(({ reason }) => WITHOUT_RECORD.has(reason));
-  return foreign === undefined && desired === undefined && live !== undefined && isStale ? [live] : [];
+/** Returns whether a source has a DNSEndpoint, and none is desired. */
+function isLeft(planned: PlannedSource): planned is PlannedSource & { readonly live: DnsEndpoint } {
+  const { desired, live, foreign } = planned;
+  return desired === undefined && live !== undefined && foreign === undefined;
+}
+
+/**
+ * Returns whether no host of a source has a record: then the DNSEndpoint that it left is removed, also one of k8s-traffic-controller, which has no
+ * label, because two records of one host would compete.
+ */
+function hasNoHost({ hosts }: PlannedSource): boolean {
+  return hosts.every(({ reason }) => WITHOUT_RECORD.has(reason));
 }
 
 /** Returns claims for DNSEndpoints that no owner plans now, for example because their owner was deleted: they keep their hosts. */
