@@ -51,11 +51,7 @@ const port = (description: string) =>
     .optional()
     .meta({ format: 'int32', description: `${description}, free on every node. Default: the flag of the operator.` });
 
-const EXTERNAL_NAME = {
-  pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
-  message: 'must be the name of an object, such as "node-exporter"',
-  longest: 253,
-};
+const EXTERNAL_NAME = { ...OBJECT_NAME, message: 'must be the name of an object, such as "node-exporter"' };
 const URL_OF_SERVER = {
   pattern: '^https?://[^/?#@ ]+(/[^?# ]*)?$',
   message:
