@@ -1,7 +1,6 @@
 import manifest from '../package.json' with { type: 'json' };
 import { flagsOf, loadCommand } from './commands/commands.ts';
-import { commandHelp, programHelp } from './commands/invocation.ts';
-import { readInvocation } from './commands/invocation.ts';
+import { commandHelp, programHelp, readInvocation } from './commands/invocation.ts';
 import { createLogger, cutCredentials } from './runtime/process/logger.ts';
 import { shutdownSignal } from './runtime/process/shutdown.ts';
 import { UsageError } from './runtime/process/usageError.ts';

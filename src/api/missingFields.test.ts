@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../runtime/client/openApi.ts';
 import { openApiSchema } from './crd.ts';
-import { lostFields } from './missingFields.ts';
+import { lostFields, missingFields } from './missingFields.ts';
 
 import deploymentSpec from './trafficwatch/deploymentSpec.schema.json' with { type: 'json' };
-import { missingFields } from './missingFields.ts';
 import { trafficWatchSchema } from './trafficwatch/schema.ts';
 
 interface Node {

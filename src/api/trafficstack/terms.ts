@@ -63,11 +63,9 @@ export const DEFAULT_DEADLINE = '10m';
 
 /** Policies for the claims of a StatefulSet whose component is removed. */
 export const CLAIM_POLICIES = ['Retain', 'Delete'] as const;
-export type ClaimPolicy = (typeof CLAIM_POLICIES)[number];
 
 /** Types of the Service of the connectivity server. */
 export const SERVICE_TYPES = ['ClusterIP', 'NodePort'] as const;
-export type ServiceType = (typeof SERVICE_TYPES)[number];
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -61,7 +61,6 @@ export const DEFAULT_ROLLBACK: Rollback = 'Immediate';
 
 /** Which changes of a weight are ramped. */
 export const RAMP_DIRECTIONS = ['Both', 'Up'] as const;
-export type RampDirection = (typeof RAMP_DIRECTIONS)[number];
 
 /** Phases of a ramped change. */
 export const RAMP_PHASES = ['Progressing', 'RollingBack', 'RolledBack', 'Held'] as const;

@@ -18,7 +18,7 @@ import { createTransport, type Transport } from '../../runtime/client/transport.
 import type { KubeObject } from '../../runtime/client/resource.ts';
 
 /** The flags of `cleanup`. */
-export const CLEANUP_FLAGS = {
+const CLEANUP_FLAGS = {
   ...COMMON_FLAGS,
   deployment: withDefault(
     dnsLabel,
@@ -42,7 +42,7 @@ export const CLEANUP_FLAGS = {
   ),
 } as const satisfies FlagTable;
 
-export type CleanupFlags = FlagValues<typeof CLEANUP_FLAGS>;
+type CleanupFlags = FlagValues<typeof CLEANUP_FLAGS>;
 
 /** `cleanup`: removes everything that the operator put on the cluster. */
 export const cleanup = cleanupOf(CONTROLLERS);
@@ -76,7 +76,7 @@ const NOT_REMOVED =
  *
  * @throws ApiError, TransportError, NotLeaderError if something could not be removed
  */
-export async function runCleanup(
+async function runCleanup(
   flags: CleanupFlags,
   controllers: readonly ControllerModule[],
   { logger, signal }: CommandContext,

@@ -3,7 +3,7 @@ import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
 import { PEER_PORT, SERVER_PORT, SERVICE_NAME } from '../../connectivity/objects/names.ts';
 import { cidr, hostAndPort, probeUrls } from '../../options/connectivityValues.ts';
 import { COMMON_FLAGS, GLOG_FLAGS, levelOf } from '../../options/commonFlags.ts';
-import { flag, list, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { flag, list, withDefault, type FlagTable } from '../../options/flagTable.ts';
 import { path, port, valueType, wholeNumber } from '../../options/values.ts';
 import { runAgent } from '../../connectivity/agent/agent.ts';
 import { apiServerOf } from '../../connectivity/agent/targets/targets.ts';
@@ -46,8 +46,6 @@ export const CONNECTIVITY_AGENT_FLAGS = {
   logLevel,
   ...GLOG_FLAGS,
 } as const satisfies FlagTable;
-
-export type ConnectivityAgentFlags = FlagValues<typeof CONNECTIVITY_AGENT_FLAGS>;
 
 /**
  * V8 then collects garbage before it lets the heap grow: 63 MiB in place of 67, for no CPU time that could be measured

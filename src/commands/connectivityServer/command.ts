@@ -11,10 +11,9 @@ import {
   podLookup,
 } from '../../connectivity/server/pods/agentPods.ts';
 import { connectivityApi } from '../../connectivity/server/api/api.ts';
-import { ReportGate } from '../../connectivity/server/auth/reportGate.ts';
-import { Housekeeping } from '../../connectivity/server/reports/reports.ts';
+import { ReportGate, RateLimit } from '../../connectivity/server/auth/reportGate.ts';
+import { Housekeeping, Reports } from '../../connectivity/server/reports/reports.ts';
 import { reportMetrics } from '../../connectivity/server/reports/metrics.ts';
-import { Reports } from '../../connectivity/server/reports/reports.ts';
 import type { Informer } from '../../runtime/cache/informer.ts';
 import { createClient, type Client } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
@@ -26,7 +25,6 @@ import { HTTP_LIMITS, type HttpLimits } from '../../runtime/server/httpServer/li
 import { loadKubeConfig } from '../kubeConfig.ts';
 import { createEvaluation, type EvaluationParts } from './evaluation.ts';
 import type { AgentPod } from '../../connectivity/server/pods/agentPod.ts';
-import { RateLimit } from '../../connectivity/server/auth/reportGate.ts';
 import { TokenReviews, type AskReview } from '../../connectivity/server/auth/reviews.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import { TOKEN_REVIEWS } from '../../runtime/client/resources.ts';
@@ -66,7 +64,7 @@ const LIMITS: HttpLimits = { ...HTTP_LIMITS, crowd: 1_000, connections: 21_000, 
  * @throws UsageError if the kubeconfig, the certificate, or flags or files for etcd, cannot be used; Error if the address
  * cannot be bound
  */
-export async function runConnectivityServer(
+async function runConnectivityServer(
   flags: ConnectivityServerFlags,
   { logger, signal }: CommandContext,
 ): Promise<void> {

@@ -30,7 +30,7 @@ import { prepareLongRun } from '../longRunning.ts';
 import { createServers, metricsServerOf } from '../servers.ts';
 
 /** The flags of `trafficweights`. */
-export const TRAFFIC_WEIGHTS_FLAGS = {
+const TRAFFIC_WEIGHTS_FLAGS = {
   ...PROCESS_FLAGS,
   ...PROMETHEUS_FLAGS,
   weights: withDefault(
@@ -51,7 +51,7 @@ export const TRAFFIC_WEIGHTS_FLAGS = {
   }),
 } as const satisfies FlagTable;
 
-export type TrafficWeightsFlags = FlagValues<typeof TRAFFIC_WEIGHTS_FLAGS>;
+type TrafficWeightsFlags = FlagValues<typeof TRAFFIC_WEIGHTS_FLAGS>;
 
 /** `trafficweights`: gives the DNS records of a cluster their weights, as its TrafficWeights ask for. */
 export const trafficWeights: Command = defineCommand<typeof TRAFFIC_WEIGHTS_FLAGS>({
@@ -70,10 +70,7 @@ function stackParts(stacks: StackSource | undefined): Part[] {
  *
  * @throws UsageError if the kubeconfig or a certificate cannot be read; Error if a part ended before the signal
  */
-export async function runTrafficWeights(
-  flags: TrafficWeightsFlags,
-  { env, logger, signal }: CommandContext,
-): Promise<void> {
+async function runTrafficWeights(flags: TrafficWeightsFlags, { env, logger, signal }: CommandContext): Promise<void> {
   prepareLongRun(logger);
   const { namespace, leaderElect, dynamodbEndpointUrl, route53EndpointUrl } = flags;
   const metrics = createMetrics(createRegistry(), flags.weights ? 'weights' : undefined);

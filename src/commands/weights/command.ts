@@ -38,7 +38,7 @@ const DEV_TARGET = 'devmode';
  *
  * @throws UsageError if the kubeconfig cannot be read; Error if a part ended before the signal
  */
-export async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal }: CommandContext): Promise<void> {
+async function runWeightsAlone(flags: WeightsFlags, { env, logger, signal }: CommandContext): Promise<void> {
   const spec = specOf(flags);
   const kubeConfig = loadKubeConfig(flags.kubeconfig);
   const metrics = createMetrics(createRegistry(), 'weights');

@@ -1,5 +1,8 @@
-import { CONNECTIVITY_CHECKS, type ConnectivityCheck } from '../../api/connectivitycheck/connectivityCheck.ts';
-import { connectivityCheckResource } from '../../api/connectivitycheck/connectivityCheck.ts';
+import {
+  CONNECTIVITY_CHECKS,
+  type ConnectivityCheck,
+  connectivityCheckResource,
+} from '../../api/connectivitycheck/connectivityCheck.ts';
 import { APPLY_CRD } from '../../api/crd.ts';
 import { serverAddress } from '../../connectivity/objects/names.ts';
 import { firstProblem, flag, type FlagCheck, type FlagTable, type FlagValues } from '../../options/flagTable.ts';

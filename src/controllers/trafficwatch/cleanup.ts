@@ -1,5 +1,5 @@
 import { labelFailureOf } from './failures.ts';
-import { IncompleteError } from '../../runtime/client/errors.ts';
+import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { decideOrphans, releaseLabels } from './decide/labels/nodeLabels.ts';
@@ -15,7 +15,6 @@ import { listServed } from '../../runtime/client/client.ts';
 import { hasFinalizer, removeFinalizer } from '../../runtime/apply/finalizer.ts';
 import { NODES } from '../../runtime/client/resources.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
-import { RetryError } from '../../runtime/client/errors.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Writers } from './act/act.ts';
 import type { Sources } from './observe/observe.ts';

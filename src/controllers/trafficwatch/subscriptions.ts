@@ -1,11 +1,10 @@
-import { sameSpec } from '../../runtime/client/resource.ts';
+import { sameSpec, keyOf } from '../../runtime/client/resource.ts';
 import type { V1Deployment } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../api/trafficwatch/schema.ts';
 import { labelOf, nodeChanged, type CachedNode } from '../../nodes/cachedNode.ts';
 import type { UnmeasuredNodes } from '../../nodes/unmeasuredNodes.ts';
 import { bodyChanged, isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
-import { keyOf } from '../../runtime/client/resource.ts';
 import type { Controller } from '../../runtime/controller/controller.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';

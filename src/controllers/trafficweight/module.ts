@@ -1,6 +1,5 @@
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../api/trafficstack/trafficStack.ts';
-import { trafficWeightResource } from '../../api/trafficweight/trafficWeight.ts';
-import { TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
+import { trafficWeightResource, TRAFFIC_WEIGHTS } from '../../api/trafficweight/trafficWeight.ts';
 import { apiVersionOf, type KubeObject } from '../../runtime/client/resource.ts';
 import { DNS_ENDPOINTS } from '../../weights/records/endpoint.ts';
 import type { BuiltIn } from '../contract/builtIn.ts';

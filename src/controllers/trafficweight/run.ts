@@ -4,9 +4,8 @@ import type { TrafficWeight, TrafficWeightSpec } from '../../api/trafficweight/t
 import { Applier } from '../../runtime/apply/apply.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { InformerEvent } from '../../runtime/cache/store.ts';
-import { keyOf, type KubeObject } from '../../runtime/client/resource.ts';
+import { keyOf, type KubeObject, sameSpec } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
-import { sameSpec } from '../../runtime/client/resource.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
 import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { Part } from '../../runtime/process/part.ts';

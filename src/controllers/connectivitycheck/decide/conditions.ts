@@ -2,8 +2,7 @@ import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/con
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason as Reason, ConnectivityCondition as Type } from '../../../api/connectivitycheck/reasons.ts';
 import type { RefusedUrls } from '../../../connectivity/protocol/evaluation.ts';
-import { findCondition, setCondition, type Condition } from '../../../runtime/controller/conditions.ts';
-import { cut, firstOf } from '../../../runtime/controller/conditions.ts';
+import { findCondition, setCondition, type Condition, cut, firstOf } from '../../../runtime/controller/conditions.ts';
 import type { Known } from './known.ts';
 import { shortName } from './fit.ts';
 

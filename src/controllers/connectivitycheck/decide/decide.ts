@@ -6,8 +6,7 @@ import type {
 import type { Severity } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { ConnectivityVerdict } from '../../../api/connectivitycheck/terms.ts';
-import { metaTime } from '../../../runtime/controller/conditions.ts';
-import type { PlannedEvent } from '../../../runtime/controller/conditions.ts';
+import { metaTime, type PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { isSameFault } from '../model/findingHistory.ts';
 import type { Observation } from '../observe/observation.ts';
 import { conditionsOf, findingReason, tooLargeConditions } from './conditions.ts';

@@ -1,6 +1,6 @@
 import { StackEvent } from '../../../api/trafficstack/reasons.ts';
 import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { type ExternalSpec } from '../../../api/trafficstack/builtInSchema.ts';
+import type { ExternalSpec } from '../../../api/trafficstack/builtInSchema.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { isConflict, WaitingError } from '../../../runtime/client/errors.ts';

@@ -1,6 +1,6 @@
-import { firstOf } from '../../../runtime/controller/conditions.ts';
+import { firstOf, findCondition } from '../../../runtime/controller/conditions.ts';
 import { APPLY_CRD } from '../../../api/crd.ts';
-import { missingFields } from '../../../api/missingFields.ts';
+import { missingFields, lostFields } from '../../../api/missingFields.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
@@ -8,9 +8,7 @@ import type { Logger } from '../../../runtime/process/logger.ts';
 import { readPublishedSchema, type PublishedSchema } from '../../../runtime/client/openApi.ts';
 import { resourceName, keyOf } from '../../../runtime/client/resource.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
-import { lostFields } from '../../../api/missingFields.ts';
 import { ConditionType, Reason } from '../../../api/trafficwatch/reasons.ts';
-import { findCondition } from '../../../runtime/controller/conditions.ts';
 
 /** How often to check whether the CRD has changed: ms. The response is an index of some KiB. */
 export const LOOK_EVERY_MS = 60_000;

@@ -6,8 +6,7 @@ import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import type { NotMeasurable } from '../../../nodes/notMeasurable.ts';
 import type { CapacitySource, NodeUsage } from '../../../usage/evaluate/percent.ts';
 import type { Snapshot } from '../../../usage/evaluate/snapshot.ts';
-import type { Problem } from '../../../runtime/process/problem.ts';
-import type { Failure } from '../../../runtime/process/problem.ts';
+import type { Problem, Failure } from '../../../runtime/process/problem.ts';
 import type { LabelKeys, Claim } from '../model/labelKeys.ts';
 
 /** Why a TrafficWatch is beyond the limits, and what to do, for users. */

@@ -1,8 +1,11 @@
 import { createLabelMatcher } from '../../../api/labelMatcher.ts';
 import type { LabelSelector } from '../../../api/labelSelector.ts';
-import { parseTrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
+import {
+  parseTrafficWeightSpec,
+  type TrafficWeight,
+  type TrafficWeightSpec,
+} from '../../../api/trafficweight/trafficWeight.ts';
 import { DEFAULT_ANNOTATION_PREFIX } from '../../../api/trafficweight/terms.ts';
-import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import type { Rival } from '../../../weights/plan/plan.ts';
 import { isWithin } from '../../../weights/records/domain.ts';
 import type { WeightSettings } from '../../../weights/records/records.ts';

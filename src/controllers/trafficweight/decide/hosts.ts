@@ -1,9 +1,7 @@
 import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
-import { MOST_EXPLAINED } from '../../../api/trafficweight/trafficWeight.ts';
+import { MOST_EXPLAINED, type HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
 import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/terms.ts';
-import type { HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
-import type { Condition } from '../../../runtime/controller/conditions.ts';
-import { cut } from '../../../runtime/controller/conditions.ts';
+import { type Condition, cut } from '../../../runtime/controller/conditions.ts';
 import { isObserved, type PlannedSource } from '../../../weights/plan/plan.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import { MOST_HOSTS } from '../../../weights/records/dnsEndpoint.ts';

@@ -1,4 +1,8 @@
-import { parseTrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
+import {
+  parseTrafficWeightSpec,
+  type TrafficWeight,
+  type TrafficWeightSpec,
+} from '../../../api/trafficweight/trafficWeight.ts';
 import {
   DEFAULT_FULL_VALUE,
   DEFAULT_MIN_CHANGE,
@@ -6,9 +10,7 @@ import {
   DEFAULT_TABLE,
   DEFAULT_WEIGHT_KEY,
 } from '../../../api/trafficweight/terms.ts';
-import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
-import type { Client } from '../../../runtime/client/client.ts';
-import { getIfExists } from '../../../runtime/client/client.ts';
+import { type Client, getIfExists } from '../../../runtime/client/client.ts';
 import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
 import type { WeightBackend } from '../../../weights/backend/backend.ts';
 import { ConfigMapBackend, type ConfigMapOptions, type ReadConfigMap } from '../../../weights/backend/configMap.ts';

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseTrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
-import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
+import { parseTrafficWeightSpec, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { LinkedAbort } from '../../../runtime/async/deadline.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';

@@ -2,8 +2,7 @@ import type { ComponentMode, ComponentType } from '../../../../api/trafficstack/
 import type { UsedObject } from '../../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../../../runtime/apply/difference.ts';
 import { apiVersionOf, keyOf, type KubeObject } from '../../../../runtime/client/resource.ts';
-import { idOf } from '../../../../runtime/objectSet/objectSet.ts';
-import { isMarked } from '../../../../runtime/objectSet/objectSet.ts';
+import { idOf, isMarked } from '../../../../runtime/objectSet/objectSet.ts';
 import type { StandIn } from '../../../contract/builtIn.ts';
 import { OWNER } from '../../../contract/labels.ts';
 import type { Placement } from '../../../../nodes/nodeAffinity.ts';

@@ -109,7 +109,7 @@ export function releaseLabels(
 }
 
 /** The same, except labels that another field manager owns. */
-export function releaseOutside(nodes: readonly NodeView[], keys: readonly string[]): LabelChanges {
+function releaseOutside(nodes: readonly NodeView[], keys: readonly string[]): LabelChanges {
   return released(nodes, ({ labels, otherOwners }) =>
     keys.filter((key) => labels[key] !== undefined && otherOwners?.[key] === undefined),
   );

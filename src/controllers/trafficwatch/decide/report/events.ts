@@ -8,6 +8,7 @@ import {
   STANDARD_TYPES,
   type ConditionRules,
   type PlannedEvent,
+  firstOf,
 } from '../../../../runtime/controller/conditions.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Failure } from '../../../../runtime/process/problem.ts';
@@ -19,7 +20,6 @@ import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import type { NodeUsage } from '../../../../usage/evaluate/percent.ts';
-import { firstOf } from '../../../../runtime/controller/conditions.ts';
 
 /** If more nodes than this change their verdict in one pass, one event counts them instead of one event for each. */
 const NODE_EVENTS_AT_MOST = 10;

@@ -1,7 +1,5 @@
 import { Reason, ConditionType } from '../../../../api/trafficwatch/reasons.ts';
-import { cut } from '../../../../runtime/controller/conditions.ts';
-import { firstOf } from '../../../../runtime/controller/conditions.ts';
-import type { Condition } from '../../../../runtime/controller/conditions.ts';
+import { cut, firstOf, type Condition } from '../../../../runtime/controller/conditions.ts';
 import {
   clockOffsetMinutes,
   LEAST_SAMPLES_PER_WINDOW,

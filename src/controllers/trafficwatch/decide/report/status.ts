@@ -1,14 +1,13 @@
 import { modeOf } from '../../../../api/trafficwatch/spec/mode.ts';
 import { isLabelKey } from '../../../../api/trafficwatch/labelKey.ts';
 import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
-import type { BlockedPods } from '../../../../api/trafficwatch/statusSchema.ts';
-import type { NodeStatus } from '../../../../api/trafficwatch/statusSchema.ts';
+import type { BlockedPods, NodeStatus } from '../../../../api/trafficwatch/statusSchema.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { thresholdOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
 import { formatPercent, type NodeUsage } from '../../../../usage/evaluate/percent.ts';
 import type { NodeView, Observation } from '../../observe/observation.ts';
-import { metaTime, setCondition } from '../../../../runtime/controller/conditions.ts';
+import { metaTime, setCondition, cut, terminatingConditions } from '../../../../runtime/controller/conditions.ts';
 import { decideConditions, withSteadyBreaker } from './conditions.ts';
 import type { Failure } from '../../../../runtime/process/problem.ts';
 import { sideOfLabel } from '../../model/label.ts';
@@ -17,8 +16,6 @@ import { wasDecided, type Plan } from '../plan.ts';
 import { alwaysListed, MAX_NODES_IN_FULL, mostUrgent, selectNodes, type Listing } from './statusNodes.ts';
 import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 import { LONGEST_PROBLEM } from './measurementConditions.ts';
-import { cut } from '../../../../runtime/controller/conditions.ts';
-import { terminatingConditions } from '../../../../runtime/controller/conditions.ts';
 import { mayHaveLabels } from '../../model/labelKeys.ts';
 
 /** Beyond MAX_NODES_IN_FULL nodes, the interval between writes if only figures changed: seconds. */

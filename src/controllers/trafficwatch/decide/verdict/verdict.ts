@@ -1,13 +1,11 @@
 import type { NodeVerdict } from './nodeVerdict.ts';
 import { PLAIN_POLICIES, POLICIES, type VerdictInput } from './policies.ts';
-import { missingDataOf } from '../../../../api/trafficwatch/spec/verdict.ts';
+import { missingDataOf, passesOf, recoveryOf, thresholdOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import type { Observation } from '../../observe/observation.ts';
 import type { Side } from '../../model/label.ts';
 import type { Snapshot } from '../../../../usage/evaluate/snapshot.ts';
 import { cooldownOf } from '../../../../api/trafficwatch/spec/nodeCount.ts';
-import { passesOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import { ConditionType } from '../../../../api/trafficwatch/reasons.ts';
-import { recoveryOf, thresholdOf } from '../../../../api/trafficwatch/spec/verdict.ts';
 import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import { createLabelHold, isWrittenOver, createLastSide } from '../labels/lastVerdict.ts';
 import type { Plan } from '../plan.ts';
