@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { countTests, MAY_SKIP } from './counts.ts';
+import { errorsOutsideOf } from './errorsOutside.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ERRORS_OUTSIDE = fileURLToPath(new URL('errorsOutside.ts', import.meta.url));
 const NODE_MODULES = join(ROOT, 'node_modules');
 let directory: string;
 beforeEach(() => {
@@ -23,6 +25,8 @@ const SKIPS = `import { describe, it } from 'vitest';
   describe.skip('c', () => { it('d', () => {}) });
   it.todo('e');
   it('f', ({ skip }) => skip());`;
+const NOBODY_AWAITS = `import { it } from 'vitest';
+  it('c', async () => { void Promise.reject(new Error('lost')); await new Promise((done) => setTimeout(done)); });`;
 const RETRIES = `import { it } from 'vitest'; let n = 0;
   it('a', { retry: 2 }, () => {});
   it('b', { retry: 2 }, () => { if (n++ === 0) throw new Error('the first'); });`;
@@ -33,10 +37,13 @@ describe('the report of vitest', () => {
     symlinkSync(NODE_MODULES, join(directory, 'node_modules'));
     files.forEach((text, index) => writeFileSync(join(directory, `${index}.test.ts`), text));
     const report = join(directory, 'report.json');
-    const args = ['run', '--no-cache', '--reporter=json', `--outputFile.json=${report}`];
+    const reporters = ['--reporter=json', `--reporter=${ERRORS_OUTSIDE}`, `--outputFile.json=${report}`];
     return new Promise((resolve) => {
-      const env = { PATH: `${NODE_MODULES}/.bin:${process.env.PATH ?? ''}` };
-      execFile(join(NODE_MODULES, '.bin/vitest'), args, { cwd: directory, env }, () => resolve(report));
+      const PATH = `${NODE_MODULES}/.bin:${process.env.PATH ?? ''}`;
+      const env = { PATH, ERRORS_OUTSIDE: errorsOutsideOf(report) };
+      execFile(join(NODE_MODULES, '.bin/vitest'), ['run', '--no-cache', ...reporters], { cwd: directory, env }, () =>
+        resolve(report),
+      );
     });
   }
 
@@ -47,6 +54,12 @@ describe('the report of vitest', () => {
       [PASSES, DOES_NOT_LOAD, HOOK_FAILS],
       1,
       [/1\.test\.ts: .*absent\.ts/, /2\.test\.ts: .*no database/],
+    ],
+    [
+      'errors outside of tests',
+      [PASSES, NOBODY_AWAITS],
+      2,
+      [/^outside of a test, during .*1\.test\.ts > c: Error: lost$/],
     ],
     ['no test at all', [], 0, [/^no test ran$/]],
     [

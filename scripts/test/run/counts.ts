@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { errorsOutsideOf, type ErrorOutside } from './errorsOutside.ts';
 
 const MAX_LINES = 12;
 const MAX_LINE_LENGTH = 300;
@@ -58,12 +59,14 @@ export const MAY_SKIP: readonly { readonly file: string; readonly test: string; 
 
 /**
  * Counts the tests in vitest's report. Besides a test that failed, these count as failed: one that did not run, unless MAY_SKIP has it; one
- * that passed only when it was tried again; a failed file without a failed test, such as one that did not load; a report without tests, and
- * one that cannot be read.
+ * that passed only when it was tried again; a failed file without a failed test, such as one that did not load; an error outside of tests; a
+ * report without tests, and one that cannot be read.
  */
 export function countTests(report: string): TestCounts {
   try {
-    return existsSync(report) ? countsIn(readFileSync(report, 'utf8')) : failedFor('vitest wrote no report');
+    return existsSync(report)
+      ? countsIn(readFileSync(report, 'utf8'), outside(report))
+      : failedFor('vitest wrote no report');
   } catch (error) {
     return failedFor(`vitest's report cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -71,9 +74,19 @@ export function countTests(report: string): TestCounts {
 
 const failedFor = (reason: string): TestCounts => ({ passed: 0, failed: 1, failures: [reason] });
 
-function countsIn(report: string): TestCounts {
+function outside(report: string): string[] {
+  const path = errorsOutsideOf(report);
+  if (!existsSync(path)) return [];
+  const errors = JSON.parse(readFileSync(path, 'utf8')) as ErrorOutside[];
+  return errors.map(({ file = '', test, error }) => {
+    const during = test === undefined ? relative('', file) : `${relative('', file)} > ${test}`;
+    return `outside of a test${during && `, during ${during}`}: ${startOf(error)}`;
+  });
+}
+
+function countsIn(report: string, outsideOfTests: readonly string[]): TestCounts {
   const { testResults } = JSON.parse(report) as VitestReport;
-  const failures = testResults.flatMap(failuresOf);
+  const failures = [...testResults.flatMap(failuresOf), ...outsideOfTests];
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
   const passed = tests.filter((test) => test.status === 'passed' && !isTriedAgain(test)).length;
   return passed + failures.length === 0 ? failedFor('no test ran') : { passed, failed: failures.length, failures };

@@ -1,7 +1,9 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { countTests, type TestCounts } from './counts.ts';
 import { runTimed, type Ended, type Where } from './command.ts';
+import { errorsOutsideOf } from './errorsOutside.ts';
 import type { Level } from '../levels.ts';
 
 /** Result of a level. */
@@ -19,7 +21,8 @@ type Run = (command: readonly string[]) => Promise<Ended>;
 
 function vitestCommand(level: Level, report: string): string[] {
   const { projects, paths } = level.vitest!;
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const outside = fileURLToPath(new URL('errorsOutside.ts', import.meta.url));
+  const reporters = ['--reporter=default', '--reporter=json', `--reporter=${outside}`, `--outputFile.json=${report}`];
   return ['vitest', 'run', ...projects.map((project) => `--project=${project}`), ...reporters, ...paths];
 }
 
@@ -100,7 +103,12 @@ const OF_MAKE = {
 async function runWith(level: Level, where: Where): Promise<LevelResult> {
   const start = performance.now();
   let cpuSeconds = 0;
-  const env = { ...process.env, ...OF_MAKE, ...level.env, TEST_FILE_TIMES: resolve(fileTimesOf(level.name)) };
+  const report = `reports/${level.name}.json`;
+  const written = {
+    TEST_FILE_TIMES: resolve(fileTimesOf(level.name)),
+    ERRORS_OUTSIDE: resolve(errorsOutsideOf(report)),
+  };
+  const env = { ...process.env, ...OF_MAKE, ...level.env, ...written };
   const runIt: Run = async (command) => {
     const ended = await runTimed([...priorityOf(level), ...command], { ...where, env });
     cpuSeconds += ended.cpuSeconds;
@@ -116,11 +124,11 @@ async function runWith(level: Level, where: Where): Promise<LevelResult> {
   const problem = await runCommands(level, runIt);
   if (problem !== undefined) return result(failed, problem);
   if (!level.vitest) return result({ passed: 1, failed: 0, failures: [] });
-  const report = `reports/${level.name}.json`;
+  rmSync(errorsOutsideOf(report), { force: true });
   const ended = await runIt(vitestCommand(level, report));
   const counts = countTests(report);
   if (ended.overdueAfterMs === undefined && (ended.status === 0 || counts.failed > 0)) return result(counts);
-  // Vitest also fails for errors outside of a test, such as an unhandled rejection, and may hang when all tests have passed.
-  const why = ended.overdueAfterMs === undefined ? 'FAILED outside of a test' : problemOf('vitest', ended);
+  // Vitest may also fail, or hang, when all tests have passed.
+  const why = ended.overdueAfterMs === undefined ? 'FAILED with no failed test' : problemOf('vitest', ended);
   return result({ ...counts, failed: Math.max(1, counts.failed) }, why);
 }
