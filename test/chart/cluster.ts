@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { binary } from '../lab/binaries.ts';
+import { outcomeOf, type Outcome } from '../harness/execute.ts';
 import { type ControlPlane, startControlPlane } from '../harness/controlPlane.ts';
 import { type Send, sender } from './sender.ts';
 
@@ -11,12 +11,6 @@ export const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 /** The helm releases that people have: 4 and 3, by the names of their programs. */
 export const HELMS = ['helm', 'helm3'] as const;
 export type Helm = (typeof HELMS)[number];
-
-/** How a program ended, with both of its outputs. */
-export interface Outcome {
-  ok: boolean;
-  text: string;
-}
 
 /** A real API server, and the programs that people talk to it with. */
 export interface Cluster {
@@ -34,15 +28,7 @@ export interface Cluster {
 
 /** Runs a program to its end; `input` is what it reads. */
 export function run(program: string, args: readonly string[], input: string | object = '', env = {}): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const options = { maxBuffer: 1 << 26, env: { ...process.env, ...env } };
-    const child = execFile(program, args, options, (error, stdout, stderr) =>
-      resolve({ ok: error === null, text: stdout + stderr }),
-    );
-    // Without an input the program may have ended already: do not write to it then, not even an empty string.
-    if (input === '') child.stdin?.end();
-    else child.stdin?.end(typeof input === 'string' ? input : stringify(input));
-  });
+  return outcomeOf(program, args, { input: typeof input === 'string' ? input : stringify(input), env });
 }
 
 export async function startCluster(): Promise<Cluster> {

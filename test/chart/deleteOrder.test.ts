@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { kubectl as runKubectl } from '../harness/kubectl.ts';
 import { operatorMain } from '../harness/operatorMain.ts';
 import { start, type RunningProcess } from '../harness/process.ts';
 import { binary } from '../lab/binaries.ts';
@@ -30,11 +31,7 @@ let f: Fixture;
 let controllers: RunningProcess;
 
 async function kubectl(args: readonly string[], input?: object): Promise<string> {
-  const running = run(await binary('kubectl'), [`--kubeconfig=${f.controlPlane.kubeconfig}`, ...args]);
-  // Without an input the program may have ended already: do not write to it then, not even an empty string.
-  if (input === undefined) running.child.stdin?.end();
-  else running.child.stdin?.end(JSON.stringify(input));
-  return (await running).stdout;
+  return runKubectl(f.controlPlane, args, input && JSON.stringify(input));
 }
 
 const apply = (directory: string): Promise<string> =>

@@ -5,7 +5,8 @@ import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../scripts/chart/helm.ts';
 import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
 import { operatorMain } from '../harness/operatorMain.ts';
-import { CHART, type Cluster, DEPLOY, type Helm, HELMS, type Outcome, run, startCluster } from './cluster.ts';
+import type { Outcome } from '../harness/execute.ts';
+import { CHART, type Cluster, DEPLOY, type Helm, HELMS, run, startCluster } from './cluster.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /** The chart's releases on a real API server: no controller and no pod runs there, so the tests play their parts. */

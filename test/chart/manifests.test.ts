@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { helmTemplate, manifestsIn, type Manifest } from '../../scripts/chart/helm.ts';
+import type { Outcome } from '../harness/execute.ts';
 import { securityContextConstraintsCrd } from '../harness/openshift.ts';
 import { binary } from '../lab/binaries.ts';
-import { CHART, type Cluster, type Helm, HELMS, type Outcome, run, startCluster } from './cluster.ts';
+import { CHART, type Cluster, type Helm, HELMS, run, startCluster } from './cluster.ts';
 import { olderReleases, typesOfServer, writeSchemas } from './schemas.ts';
 import { VALUE_SETS } from './valueSets.ts';
 

@@ -1,18 +1,12 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { ControlPlane } from './controlPlane.ts';
+import { execute } from './execute.ts';
 import { binary } from '../lab/binaries.ts';
 
 /** Runs kubectl as the administrator and returns its standard output. Throws with its messages if it fails. */
 export async function kubectl({ kubeconfig }: ControlPlane, args: readonly string[], input?: string): Promise<string> {
-  const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, maxBuffer: 1 << 26 };
-  const running = promisify(execFile)(await binary('kubectl'), args, options);
-  // Without an input the program may have ended already: do not write to it then, not even an empty string.
-  if (input === undefined) running.child.stdin?.end();
-  else running.child.stdin?.end(input);
-  return (await running).stdout;
+  return (await execute(await binary('kubectl'), args, { input, env: { KUBECONFIG: kubeconfig } })).stdout;
 }
 
 /** The token that a pod of a ServiceAccount would have. */

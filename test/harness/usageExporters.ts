@@ -72,8 +72,11 @@ export async function createKernelTree(devices: Record<string, KernelDevice>): P
     await writeDevice(join(directory, 'sys/class/net', name), device);
   const count = (): Promise<void> =>
     writeFile(join(directory, 'proc/net/dev'), procNetDev(devices, (performance.now() - start) / 1000));
-  await count();
-  const counting = setInterval(() => void count(), COUNT_EVERY_MS);
+  let counted = count();
+  await counted;
+  const counting = setInterval(() => {
+    counted = counted.then(count);
+  }, COUNT_EVERY_MS);
   const netdev = ['--collector.netdev', '--no-collector.netdev.netlink', `--path.procfs=${directory}/proc`];
   return {
     flags: ['--collector.disable-defaults', ...netdev, '--collector.netclass', `--path.sysfs=${directory}/sys`],
@@ -81,9 +84,11 @@ export async function createKernelTree(devices: Record<string, KernelDevice>): P
       for (const [device, speed] of Object.entries(speeds))
         await writeFile(join(directory, 'sys/class/net', device, 'speed'), `${speed}\n`);
     },
-    stop: () => {
+    stop: async () => {
       clearInterval(counting);
-      return rm(directory, { recursive: true, force: true, maxRetries: 3 });
+      // A write that is under way would not find the directory.
+      await counted;
+      await rm(directory, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { TRAFFIC_WATCHES } from '../../src/api/trafficwatch/schema.ts';
@@ -6,6 +5,7 @@ import { ApiError } from '../../src/runtime/client/errors.ts';
 import { resourcePath, type KubeObject } from '../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { outcomeOf } from '../harness/execute.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
 import { binary } from '../lab/binaries.ts';
 
@@ -34,17 +34,7 @@ export function useCrdPlane(): CrdPlane {
 
   const scene: CrdPlane = {
     kubectl: (args, input) =>
-      new Promise((resolve) => {
-        const child = execFile(
-          program,
-          [`--kubeconfig=${plane!.kubeconfig}`, ...args],
-          { maxBuffer: 1 << 24 },
-          (error, stdout, stderr) => resolve({ ok: error === null, text: stdout + stderr }),
-        );
-        // Without an input kubectl may have ended already: do not write to it then, not even an empty string.
-        if (input === undefined) child.stdin?.end();
-        else child.stdin?.end(JSON.stringify(input));
-      }),
+      outcomeOf(program, [`--kubeconfig=${plane!.kubeconfig}`, ...args], { input: input && JSON.stringify(input) }),
     dryRun: async (object) => {
       const resource = object.kind === DEPLOYMENTS.kind ? DEPLOYMENTS : TRAFFIC_WATCHES;
       const path = resourcePath(resource, { namespace: 'default' });

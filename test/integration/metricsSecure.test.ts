@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
 import { createAuthority, type KeyPair } from '../../src/runtime/testing/certificates.ts';
-import { binary } from '../lab/binaries.ts';
+import { kubectl as runKubectl } from '../harness/kubectl.ts';
 import { useConnectedPlane } from './connectedPlane.ts';
 import { startOperator, type Operator } from '../harness/operator.ts';
 import { startPrometheus } from '../harness/prometheus.ts';
@@ -21,7 +19,6 @@ const NAMESPACE = 'traffic-operator-system';
 const REVIEWS = ['tokenreviews', 'subjectaccessreviews'];
 /** A denial is cached for 10 s, and files are checked every 10 s. */
 const WAIT = { timeout: 90_000, interval: 200 };
-const run = promisify(execFile);
 const authority = createAuthority('metrics');
 
 interface Answer {
@@ -34,9 +31,7 @@ let certificates: string;
 let operator: Operator;
 
 async function kubectl(args: readonly string[], input?: object): Promise<string> {
-  const running = run(await binary('kubectl'), [`--kubeconfig=${scene.plane.kubeconfig}`, ...args]);
-  running.child.stdin?.end(input === undefined ? '' : JSON.stringify(input));
-  return (await running).stdout;
+  return runKubectl(scene.plane, args, input && JSON.stringify(input));
 }
 
 const tokenOf = async (account: string): Promise<string> =>

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { execute } from '../harness/execute.ts';
 import { binary } from '../lab/binaries.ts';
 import { kubeconfigPath } from '../lab/lab.ts';
 import { kindOf, readObject, readObjects } from './api.ts';
 
-const run = promisify(execFile);
 /** The flags of `kubectl get` that getObject has. */
 const OPTIONS = {
   namespace: { type: 'string', short: 'n' },
@@ -14,10 +13,7 @@ const OPTIONS = {
 
 /** Runs a program of the lab against the lab's cluster. Resolves to its output; rejects with its error output. */
 export async function inCluster(program: string, args: readonly string[], input?: string): Promise<string> {
-  const options = { env: { ...process.env, KUBECONFIG: kubeconfigPath() }, maxBuffer: 64 * 1024 * 1024 };
-  const running = run(await binary(program), [...args], options);
-  running.child.stdin?.end(input);
-  return (await running).stdout;
+  return (await execute(await binary(program), args, { input, env: { KUBECONFIG: kubeconfigPath() } })).stdout;
 }
 
 /** kubectl with these arguments. */

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { V1Affinity, V1Pod, V1PodSpec, V1StatefulSet } from '@kubernetes/client-node';
 import { expect, vi } from 'vitest';
 import type { TrafficWatch } from '../../../src/api/trafficwatch/schema.ts';
@@ -7,6 +5,7 @@ import { resourcePath, type Resource } from '../../../src/runtime/client/resourc
 import { NODES, PODS } from '../../../src/runtime/client/resources.ts';
 import { findCondition, type Condition } from '../../../src/runtime/controller/conditions.ts';
 import type { Fixture } from '../../harness/fixture.ts';
+import { kubectl as runKubectl } from '../../harness/kubectl.ts';
 import { freePorts, start, type RunningProcess } from '../../harness/process.ts';
 import type { Connected } from '../../harness/runtimeScene.ts';
 import { binary } from '../../lab/binaries.ts';
@@ -81,11 +80,8 @@ export async function untilInjected(f: Fixture, c: Connected, name: string, app:
 }
 
 /** Runs kubectl with this object as its file. Throws with its output unless it ends with status 0. */
-export async function kubectl({ controlPlane }: Fixture, args: readonly string[], object: object): Promise<string> {
-  const env = { ...process.env, KUBECONFIG: controlPlane.kubeconfig };
-  const running = promisify(execFile)(await binary('kubectl'), [...args, '-f', '-'], { env });
-  running.child.stdin?.end(JSON.stringify(object));
-  return (await running).stdout;
+export function kubectl({ controlPlane }: Fixture, args: readonly string[], object: object): Promise<string> {
+  return runKubectl(controlPlane, [...args, '-f', '-'], JSON.stringify(object));
 }
 
 /** Says that the nodes can take pods, as kubelets do. */

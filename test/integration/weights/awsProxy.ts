@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 
 /** A request to a server of AWS. */
 export interface AwsRequest {
@@ -26,12 +27,15 @@ export async function startAwsProxy(target: string): Promise<AwsProxy> {
   const asked: AwsRequest[] = [];
   let error: Parameters<AwsProxy['fail']>[0];
   const server = createServer((incoming, answer) => {
-    void (async () => {
-      const one = await requestOf(incoming);
-      asked.push(one);
-      if (error === undefined) forward(target, one, answer);
-      else refuse(error.name, error.message(one), one, answer);
-    })();
+    answer.on('error', () => undefined);
+    // A client may leave in the middle, and the server behind it may stop: the client then sees that the connection ends.
+    requestOf(incoming)
+      .then(async (one) => {
+        asked.push(one);
+        if (error === undefined) await forward(target, one, answer);
+        else refuse(error.name, error.message(one), one, answer);
+      })
+      .catch(() => answer.destroy());
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -53,11 +57,16 @@ async function requestOf(incoming: IncomingMessage): Promise<AwsRequest> {
   return { method, path: url, headers, body: await text(incoming) };
 }
 
-function forward(target: string, { method, path, headers, body }: AwsRequest, answer: ServerResponse): void {
-  request(new URL(path, target), { method, headers }, (got) => {
-    answer.writeHead(got.statusCode ?? 500, got.headers);
-    got.pipe(answer);
-  }).end(body);
+async function forward(
+  target: string,
+  { method, path, headers, body }: AwsRequest,
+  answer: ServerResponse,
+): Promise<void> {
+  const call = request(new URL(path, target), { method, headers }).end(body);
+  const [got] = (await once(call, 'response')) as [IncomingMessage];
+  call.on('error', () => answer.destroy());
+  answer.writeHead(got.statusCode ?? 500, got.headers);
+  await pipeline(got, answer);
 }
 
 /** DynamoDB answers in JSON, Route 53 in XML. */
