@@ -88,6 +88,10 @@ const component = z
     lastReadyRevision: z.string().optional().meta({
       description: 'The revision with which the component was ready last, while it is not ready with the present one.',
     }),
+    earlierReadyRevision: z.string().optional().meta({
+      description:
+        'The revision with which the component was ready before readyRevision or lastReadyRevision. A return to it waits for nothing.',
+    }),
     unreadyRevision: z.string().optional().meta({
       description: 'The revision that was applied last, if the component was never ready with it.',
     }),

@@ -91,6 +91,8 @@ export interface ComponentStatus {
   readyRevision?: string;
   /** The revision with which the component was ready last, while it is not ready with the present one. */
   lastReadyRevision?: string;
+  /** The revision with which the component was ready before `readyRevision` or `lastReadyRevision`. A return to it waits for nothing. */
+  earlierReadyRevision?: string;
   /** The revision that was applied last, if the component was never ready with it. */
   unreadyRevision?: string;
   /** Set while the component runs with its last ready revision instead of the revision in the spec. */

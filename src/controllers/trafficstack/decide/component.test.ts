@@ -233,7 +233,7 @@ describe('the deadline', () => {
   });
 });
 
-it('waits for the root of a chain of which all has run once', () => {
+it('a new component waits for the root of a chain of which all has run once', () => {
   const [one, two, three] = [
     component('db'),
     component('api', { dependsOn: ['db'] }),
@@ -241,11 +241,11 @@ it('waits for the root of a chain of which all has run once', () => {
   ];
   const crash = pod('api-1', { waiting: { reason: 'CrashLoopBackOff', message: '' }, lastExit: 1 });
   const { statuses } = planStack({
-    stack: stackOf([one, two, three], { components: [one, two, three].map(({ name }) => statusOf(name, 'Ready')) }),
+    stack: stackOf([one, two, three], { components: [one, two].map(({ name }) => statusOf(name, 'Ready')) }),
     components: [
       observed(one, { available: 0 }, [PULL]),
       observed(two, { available: 0 }, [crash]),
-      observed(three, 'old'),
+      observed(three, 'none'),
     ],
     ...{ left: [], withPods: new Map(), now: NOW },
   });

@@ -13,11 +13,12 @@ import { worstOf } from './present/readiness.ts';
 import { figuresOf, versionOf } from './present/workloadFigures.ts';
 import { brokenPodsOf } from './upgrade/brokenPods.ts';
 import { readyAnswer } from './upgrade/freshness.ts';
-import { holdChange, unreadyOf } from './upgrade/hold.ts';
+import { waitingOf } from './order.ts';
+import { unreadyOf } from './upgrade/hold.ts';
 import { beginRollback, lostState, restoredState } from './upgrade/rollback.ts';
 import { planStore, type StorePlan } from './upgrade/store.ts';
 import { lastReadyOf, type Waves } from './upgrade/waves.ts';
-import { waitFor, type Blocker, type Waiting } from './waiting.ts';
+import type { Blocker } from './waiting.ts';
 
 /** What is decided about one component. */
 export interface PlannedComponent extends Blocker, Omit<StorePlan, 'note'> {
@@ -48,7 +49,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
 /**
  * Decides about one component.
  *
- * | its objects                          | all that it depends on is ready | state                          | applied |
+ * | its objects                          | it has what it waits for (see order.ts) | state                  | applied |
  * |--------------------------------------|------|-------------------------------------------|-----|
  * | are not written (see external.ts)    | any  | as below, or Progressing or Degraded (ExternalMissing) | no |
  * | one is somebody else's               | any  | Failed (ForeignObject)                    | no  |
@@ -68,8 +69,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  *
  * Progressing and Unknown become Failed at the deadline, but not what was ready with this spec: that is Degraded if its additional pods are
  * not available by then, and stays Unknown otherwise. A component that failed is Failed until it is ready, or the spec changes it: a
- * revision that failed is in the way of the next wave, also while the last ready one is restored and runs. What is restored waits for
- * nothing: its pods ran beside the same dependencies. An object that is current is applied although a dependency is not ready: that
+ * revision that failed is in the way of the next wave, also while the last ready one is restored and runs. An object that is current is applied although a dependency is not ready: that
  * corrects what others have changed.
  */
 export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
@@ -133,9 +133,9 @@ function decide(
   around: Surroundings,
   prior: ComponentStatus | undefined,
 ): { decided: Decided; apply: readonly ObservedObject[] } {
-  const { stack, before, now } = around;
+  const { stack, now } = around;
   const past = { prior, now };
-  const { objects, spec } = component;
+  const { objects } = component;
   const held = objects.find(({ live, heldBy }) => heldBy !== undefined && live !== undefined && isOfStack(live, stack));
   if (isExternal(component, stack)) {
     const present = held === undefined ? externalState(component, stack, past) : heldState(held, around, prior);
@@ -156,18 +156,11 @@ function decide(
     const present = presentState(component, open, past);
     return { decided: { ...present, ...restoredState(component, rolledBackFrom, present) }, apply: objects };
   }
-  const waiting =
-    open.length === 0
-      ? undefined
-      : (waitFor(spec.dependsOn ?? [], before) ?? lacking(component) ?? holdChange(component, { ...around, prior }));
+  const waiting = open.length === 0 ? undefined : waitingOf(component, open, { ...around, prior });
   if (waiting !== undefined) {
     return { decided: { ...waiting, ...figuresOf(component) }, apply: objects.filter(({ isCurrent }) => isCurrent) };
   }
   return { decided: presentState(component, open, past), apply: objects };
-}
-
-function lacking({ awaits }: ObservedComponent): Waiting | undefined {
-  return awaits === undefined ? undefined : { state: 'Waiting', reason: Reason.WaitingForSecret, message: awaits };
 }
 
 function foreignText(foreign: ObservedObject): string {

@@ -12,6 +12,8 @@ interface Simulated {
   spec: ComponentSpec;
   version: number;
   isAvailable: boolean;
+  /** Whether a reconcile saw it available with this version, and its status says so. */
+  wasSeen: boolean;
   /** Components on which its older pods depend; these pods run until the new ones are available. */
   olderNeeds: readonly string[];
 }
@@ -108,6 +110,7 @@ class Simulation {
     if (!may()) return;
     // As reconcile.ts: the status is written first, with what is about to be created.
     this.#status = { observedGeneration: 2, components: [...plan.statuses], inventory: [...plan.inventory] };
+    for (const found of this.#cluster.values()) found.wasSeen ||= found.isAvailable;
     for (const { component: name, isCurrent } of plan.apply) if (!isCurrent && may()) this.#apply(name);
     for (const { live: removed } of plan.remove) if (may()) this.#remove(removed.metadata?.name ?? '');
   }
@@ -152,16 +155,18 @@ class Simulation {
   #apply(name: string): void {
     const spec = this.#components.find((each) => each.name === name);
     if (spec === undefined) return;
+    const before = this.#cluster.get(workloadOf(spec));
     for (const dependency of spec.dependsOn ?? []) {
-      const { isAvailable, version } = this.#of(dependency) ?? {};
+      const { isAvailable, version, wasSeen } = this.#of(dependency) ?? {};
+      // A correction of a version that never was available waits for nothing, and a later change for no dependency that was available.
+      if (before !== undefined && (!before.wasSeen || wasSeen === true)) continue;
       if (isAvailable === true && version === this.#versionOf(dependency)) continue;
       this.violations.push(`${name} was applied before ${dependency} was ready`);
     }
-    const before = this.#cluster.get(workloadOf(spec));
     if (before !== undefined && before.spec.name !== name)
       this.violations.push(`${name} took ${workloadOf(spec)} over`);
     const olderNeeds = [...(before?.spec.dependsOn ?? []), ...(before?.olderNeeds ?? [])];
-    const applied = { spec, version: this.#versionOf(name), isAvailable: false, olderNeeds };
+    const applied = { spec, version: this.#versionOf(name), isAvailable: false, wasSeen: false, olderNeeds };
     this.#cluster.set(workloadOf(spec), applied);
   }
 

@@ -213,7 +213,7 @@ it.each<[string, There, string | undefined]>([
     stack: stackOf(specs, { components: before }),
     components: [
       observed(specs[0]!, 'old'),
-      { ...web, objects: objects.map((each) => ({ ...each, isCurrent: false })) },
+      { ...web, objects: objects.map((each) => ({ ...each, isCurrent: false })), awaits: 'no CA' },
     ],
     ...{ left: [], withPods: new Map(), now: NOW, seen: seenSince(0) },
   });

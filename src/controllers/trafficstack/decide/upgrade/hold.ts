@@ -12,6 +12,14 @@ import { holdForWave, isBeingChanged, type Waves } from './waves.ts';
 /** States of a component that is being changed, or whose change has failed. */
 const BEGUN: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown', 'Failed']);
 
+/** What surrounds a component that is to be changed. */
+export interface ChangeSurroundings extends Pick<Observation, 'gate' | 'left' | 'seen' | 'now'> {
+  readonly waves: Waves;
+  /** The components that it depends on and those of earlier waves, as decided already, by name. */
+  readonly before: ReadonlyMap<string, Blocker>;
+  readonly prior: ComponentStatus | undefined;
+}
+
 /**
  * What holds the change of a component whose dependencies are ready: its wave has not come, then the gate is closed. Undefined if nothing
  * does.
@@ -19,26 +27,18 @@ const BEGUN: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown', 'F
  * | its objects                                    | held |
  * |------------------------------------------------|------|
  * | one exists and differs from the spec           | yes  |
- * | the same, and they were never ready: see wasNeverReady | no |
  * | the same, of an unchanged spec, as after another number of nodes | only at the gate |
  * | some are missing, an older workload of it exists, as after a new name | yes |
  * | some are missing: it is new, or somebody deleted one | no |
- *
- * What was never ready may be what makes the query false or keeps an earlier wave from being ready, or what should answer the query: its
- * correction would wait for itself.
  */
 export function holdChange(
   component: Pick<ObservedComponent, 'spec' | 'objects' | 'revision'>,
-  around: Pick<Observation, 'gate' | 'left' | 'seen' | 'now'> & {
-    readonly waves: Waves;
-    readonly before: ReadonlyMap<string, Blocker>;
-    readonly prior: ComponentStatus | undefined;
-  },
+  around: ChangeSurroundings,
 ): (Waiting & { readonly again?: AskAgain }) | undefined {
   const { spec, objects } = component;
   const isChange = objects.some(({ live, isCurrent }) => live !== undefined && !isCurrent);
   const isReplaced = workloadsOf(around.left).some(({ component: of }) => of === spec.name);
-  if ((!isChange && !isReplaced) || wasNeverReady(component, around.prior)) return undefined;
+  if (!isChange && !isReplaced) return undefined;
   const { prior } = around;
   // Of the same spec: another number of nodes, for example, is no part of an upgrade.
   const isSame = prior?.revision === component.revision && !isBeingChanged(prior);
@@ -59,7 +59,7 @@ export function holdChange(
  * | the same, and `ready` was not true                   | available     | yes |
  * | the same otherwise: its change may not be written    | available     | no  |
  */
-function wasNeverReady(
+export function wasNeverReady(
   { spec, objects }: Pick<ObservedComponent, 'spec' | 'objects'>,
   prior: ComponentStatus | undefined,
 ): boolean {

@@ -14,14 +14,11 @@ import { planComponent } from '../component.ts';
 import { targetOf } from '../../model/target.ts';
 
 const PULL = pod('web-1', { waiting: { reason: 'ImagePullBackOff', message: '' } });
-const version = (n: number, over: Partial<ComponentSpec> = {}): ComponentSpec => {
+type Over = Partial<ComponentSpec> & { readonly replicas?: number };
+const version = (n: number, { replicas, ...over }: Over = {}): ComponentSpec => {
   const podTemplate = { spec: { containers: [{ name: 'web', image: `web:${n}` }] } };
-  return component('web', {
-    deadline: '60s',
-    dependsOn: ['db'],
-    ...over,
-    workload: { ...component('web').workload, podTemplate },
-  });
+  const workload = { ...component('web').workload, podTemplate, ...(replicas !== undefined && { replicas }) };
+  return component('web', { deadline: '60s', dependsOn: ['db'], ...over, workload });
 };
 const OLD = rendered(version(1));
 const NEW = rendered(version(2));
@@ -113,7 +110,8 @@ describe('a changed component that misses its deadline', () => {
     ],
     ['whose stack has no rollback', { upgrade: {} }],
     ['that has none itself', { spec: version(2, { rollback: false }) }],
-    ['that waits', { isCurrent: false, dependency: 'Progressing' }],
+    ['with another number of pods', { stored: stored(rendered(version(2, { replicas: 5 }))) }],
+    ['that waits', { prior: statusOf('Waiting'), isCurrent: false, dependency: 'Progressing' }],
   ])('is not: %s', (_, scene) => {
     expect(plan(scene).rolledBackFrom).toBeUndefined();
   });

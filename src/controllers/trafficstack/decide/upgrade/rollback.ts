@@ -1,6 +1,8 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, RolledBackFrom } from '../../../../api/trafficstack/trafficStack.ts';
 import { appliedHash } from '../../../../runtime/apply/difference.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import type { ObservedComponent } from '../../observe/observation.ts';
 import type { DesiredObject } from '../../render/objects.ts';
 import type { StoredRevision } from '../../render/storedRevision.ts';
@@ -14,7 +16,7 @@ type Told = Pick<ComponentStatus, 'state' | 'reason' | 'message'>;
  * | the component                                        | restored |
  * |------------------------------------------------------|----------|
  * | was never ready, or cannot be rolled back            | no       |
- * | was ready with this very revision, or these very objects | no   |
+ * | was ready with this very revision, or these very objects but for the number of pods | no |
  * | has a query that is not asked yet, as after a restart, or since its pods are available | not yet |
  * | has available pods, and a query that a setting keeps from being sent: nothing says that it failed | no |
  * | was ready with another revision                      | yes      |
@@ -33,9 +35,16 @@ export function beginRollback(
   return { ...status, reason: Reason.RollingBack, rolledBackFrom };
 }
 
+/** Whether only the numbers of pods differ: to take more pods back would help none of them, and to bring back fewer would undo what a person asked for. */
 function isSame(component: ObservedComponent, stored: StoredRevision): boolean {
-  const hashes = (list: readonly DesiredObject[]) => list.map(({ object }) => appliedHash(object)).join();
+  const hashes = (list: readonly DesiredObject[]) =>
+    list.map(({ object }) => appliedHash(withoutReplicas(object))).join();
   return hashes(component.objects) === hashes(stored.objects);
+}
+
+function withoutReplicas(object: KubeObject): KubeObject {
+  const { replicas: _, ...spec } = (object as V1Deployment).spec ?? {};
+  return { ...object, spec } as KubeObject;
 }
 
 /** The state of a component whose last ready revision is restored. @param present what is seen of its objects */

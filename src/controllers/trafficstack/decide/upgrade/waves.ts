@@ -65,7 +65,7 @@ export function waitForWave(names: readonly string[], before: ReadonlyMap<string
 }
 
 /**
- * The revision with which a component was ready last.
+ * The revision with which a component was ready last, and the one with which it was ready before that.
  *
  * | it is                             | it was before                         | last ready revision |
  * |-----------------------------------|---------------------------------------|---------------------|
@@ -77,8 +77,10 @@ export function waitForWave(names: readonly string[], before: ReadonlyMap<string
 export function lastReadyOf(
   { mode, readyRevision }: Pick<ComponentStatus, 'mode' | 'readyRevision'>,
   prior: ComponentStatus | undefined,
-): Pick<ComponentStatus, 'lastReadyRevision'> {
-  if (readyRevision !== undefined || mode !== undefined) return {};
+): Pick<ComponentStatus, 'lastReadyRevision' | 'earlierReadyRevision'> {
+  if (mode !== undefined) return {};
   const last = prior?.readyRevision ?? prior?.lastReadyRevision;
-  return last === undefined ? {} : { lastReadyRevision: last };
+  const before = readyRevision !== undefined && last !== readyRevision ? last : prior?.earlierReadyRevision;
+  const earlier = before === undefined ? {} : { earlierReadyRevision: before };
+  return readyRevision !== undefined || last === undefined ? earlier : { lastReadyRevision: last, ...earlier };
 }

@@ -1,0 +1,67 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
+import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
+import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/difference.ts';
+import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import { holdChange, wasNeverReady, type ChangeSurroundings } from './upgrade/hold.ts';
+import { waitFor, type Waiting } from './waiting.ts';
+
+/**
+ * Says what a component waits for whose objects are missing or differ from the spec; undefined for nothing. The order of a stack is for starts
+ * and changes. A repair waits for nothing: the component may itself be the cause of the state of a dependency or of the query of the gate.
+ *
+ * | the component                                       | waits for dependencies | for its wave and the gate |
+ * |-----------------------------------------------------|------------------------|-----|
+ * | was ready with this spec, and objects are missing   | no                     | no  |
+ * | was never ready since it was changed last           | no                     | no  |
+ * | has the spec with which it was ready before the present one | no             | no  |
+ * | gets fewer pods, and nothing else differs           | no                     | no  |
+ * | runs, and anything else differs                     | that are being started or changed | see hold.ts |
+ * | does not exist yet                                  | that are not ready     | see hold.ts |
+ *
+ * A dependency that runs with its last ready revision, restored after a failed upgrade, is ready for others.
+ *
+ * @param open the objects that are missing or differ
+ */
+export function waitingOf(
+  component: ObservedComponent,
+  open: readonly ObservedObject[],
+  around: ChangeSurroundings,
+): (Waiting & ReturnType<typeof holdChange>) | undefined {
+  const { spec, awaits, objects } = component;
+  const isRepaired = isRepair(component, open, around.prior);
+  const exists = objects.some(({ live }) => live !== undefined);
+  const needed = (spec.dependsOn ?? []).filter((name) => !isEnough(around.before.get(name)?.status, exists));
+  const order = isRepaired ? undefined : waitFor(needed, around.before);
+  return order ?? lacking(awaits) ?? (isRepaired ? undefined : holdChange(component, around));
+}
+
+function lacking(awaits: string | undefined): Waiting | undefined {
+  return awaits === undefined ? undefined : { state: 'Waiting', reason: Reason.WaitingForSecret, message: awaits };
+}
+
+/** Whether a dependency lets a component be started, or be changed if it exists: a dependency that is Degraded is not being changed. */
+function isEnough(status: ComponentStatus | undefined, exists: boolean): boolean {
+  if (status?.state === 'Ready' || status?.reason === Reason.RolledBack) return true;
+  return exists && status?.readyRevision !== undefined;
+}
+
+function isRepair(
+  component: ObservedComponent,
+  open: readonly ObservedObject[],
+  prior: ComponentStatus | undefined,
+): boolean {
+  const { revision } = component;
+  const areMissing = open.every(({ live }) => live === undefined);
+  const ran = prior?.revision === revision && [prior.readyRevision, prior.lastReadyRevision].includes(revision);
+  if ((ran && areMissing) || prior?.earlierReadyRevision === revision) return true;
+  return wasNeverReady(component, prior) || open.every(hasOnlyMorePods);
+}
+
+/** Whether an object has more pods than it should have, and was applied from the desired one but for their number. */
+function hasOnlyMorePods({ live, object }: ObservedObject): boolean {
+  const [has, desired] = [live, object].map((each) => (each as V1Deployment | undefined)?.spec);
+  if (has?.replicas === undefined || desired?.replicas === undefined || has.replicas <= desired.replicas) return false;
+  const withMore = { ...object, spec: { ...desired, replicas: has.replicas } };
+  return live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === appliedHash(withMore);
+}
