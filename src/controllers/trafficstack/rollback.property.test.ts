@@ -136,17 +136,24 @@ class Life {
     return this.#versions.map(({ number, kind }, n) => component(n, this.#edges[n] ?? [], imageFor(n, number, kind)));
   }
 
-  /** Another version begins only after all that it depends on is as asked for. */
+  /**
+   * Another version begins only after all that the component depends on was ready as asked for, or runs as restored. A version that was never
+   * ready is corrected at once.
+   */
   #check(object: KubeObject): void {
     if (object.kind !== 'Deployment') return;
     const name = object.metadata?.labels?.[COMPONENT_LABEL] ?? '';
     const n = Number(name.slice(1));
     const image = imageIn(object);
+    const present = this.cluster.imageOf(name);
     // Not a restored one, and not one that is corrected.
-    if (image === this.cluster.imageOf(name) || image !== imageOf(this.#components()[n])) return;
+    if (image === present || image !== imageOf(this.#components()[n])) return;
+    if (present !== undefined && this.#ready.get(name)?.number !== numberIn(present)) return;
     for (const dependency of this.#edges[n] ?? []) {
-      const wanted = imageOf(this.#components()[Number(dependency.slice(1))]);
-      if (this.cluster.imageOf(dependency) === wanted && this.cluster.isAvailable(dependency)) continue;
+      const has = this.cluster.imageOf(dependency);
+      const isAsWanted = has === imageOf(this.#components()[Number(dependency.slice(1))]);
+      const wasReady = this.#ready.get(dependency)?.number === numberIn(has);
+      if (isAsWanted ? this.cluster.isAvailable(dependency) || wasReady : wasReady && present === undefined) continue;
       this.violations.push(`${name} was changed before ${dependency} was ready`);
     }
   }

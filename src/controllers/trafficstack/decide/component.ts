@@ -118,7 +118,7 @@ function finish(
     isAvailable,
   }: Pick<Surroundings, 'stack' | 'now'> & { readonly deadlineAt: number; readonly isAvailable: boolean },
 ): Pick<PlannedComponent, 'status' | 'drop' | 'store' | 'deadlineAt'> {
-  const broken = brokenPodsOf(component);
+  const broken = brokenPodsOf(component, now);
   if (component.rolledBackFrom !== undefined) return { status, drop: broken };
   const decided = beginRollback(component, status, isAvailable);
   const { note, drop = [], ...stored } = planStore(stack, component, decided);

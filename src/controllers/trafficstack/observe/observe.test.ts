@@ -10,6 +10,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { StandIn } from '../../contract/builtIn.ts';
 import type { Target } from '../model/target.ts';
+import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { at, EVERYWHERE, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import type { StackPod } from './observation.ts';
 import { observe, type Observed } from './observe.ts';
@@ -180,4 +181,30 @@ it('reads an object by its name whose body the cache has dropped, and no other o
   const seen = await observe(stackOf([]), { components, upgrade: {} }, where, NOW);
   expect(read).toEqual(['Service']);
   expect(seen.components[0]?.objects.map(({ live }) => live)).toMatchObject([{ spec: 'whole' }, object('prometheus')]);
+});
+
+it.each([
+  ['of a component whose inventory has it', 'site', 'site'],
+  ['changed by somebody', 'web', undefined],
+])('the label of another component on an object is %s', async (_, inInventory, heldBy) => {
+  const labels = { [STACK_LABEL]: 'main', [COMPONENT_LABEL]: 'site' };
+  const desired = { kind: 'Deployment', metadata: { namespace: 'shop', name: 'web' } };
+  const overlay = { get: () => ({ ...desired, metadata: { ...desired.metadata, labels } }) };
+  const where = {
+    caches: { kinds: [{ resource: DEPLOYMENTS, overlay }], pods: { lister: { byIndex: () => [] } } },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
+    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
+  } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
+  const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
+  const stack = stackOf([], { inventory: [{ component: inInventory, dependsOn: [], objects }] });
+  const spec = { name: 'web', type: 'Workload', mode: 'Managed' } as const;
+  const web: Target = {
+    spec,
+    objects: [{ resource: DEPLOYMENTS, object: desired }],
+    variables: {},
+    revision: REVISION,
+  };
+  const deleted = { ...stack, metadata: { ...stack.metadata, deletionTimestamp: new Date(0) } };
+  const seen = await observe(deleted, { components: [web], upgrade: {} }, where, NOW);
+  expect(seen.components[0]?.objects[0]?.heldBy).toBe(heldBy);
 });

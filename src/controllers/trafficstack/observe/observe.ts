@@ -3,6 +3,7 @@ import { DEFAULT_DEADLINE, type ComponentType } from '../../../api/trafficstack/
 import type {
   ComponentSpec,
   InventoryEntry,
+  InventoryObject,
   TrafficStack,
   UpgradeSpec,
 } from '../../../api/trafficstack/trafficStack.ts';
@@ -170,7 +171,7 @@ async function observeComponent(
     // An object of somebody else has no label of a stack, so it is in no cache.
     const isElsewhere = maybeExternal || cached !== undefined;
     const live = wholeOf(cached) ?? (isElsewhere ? await strangers.read(desired) : undefined);
-    objects.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, name));
+    objects.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, { name, stack }));
   }
   const awaits = await waitsFor?.();
   return {
@@ -194,8 +195,11 @@ function patienceOf(
   return { patience, isOver: since !== undefined && clock.monotonic() - since >= durationMs(patience) };
 }
 
-function isInInventory({ status }: TrafficStack, name: string): boolean {
-  return status?.inventory?.some(({ component, objects }) => component === name && objects.length > 0) === true;
+/** Whether the inventory of a component has an object, or any object by default. */
+function isInInventory({ status }: TrafficStack, name: string | undefined, object?: Partial<InventoryObject>): boolean {
+  const isIt = ({ kind, namespace, name: of }: InventoryObject): boolean =>
+    object === undefined || (kind === object.kind && namespace === object.namespace && of === object.name);
+  return status?.inventory?.some(({ component, objects }) => component === name && objects.some(isIt)) === true;
 }
 
 function podsOf(
@@ -228,7 +232,9 @@ export async function withStrangers(
   if (found.size === 0) return undefined;
   const components = observation.components.map((component) => ({
     ...component,
-    objects: component.objects.map((each) => withLive(each, each.live ?? found.get(idOf(each)), component.spec.name)),
+    objects: component.objects.map((each) =>
+      withLive(each, each.live ?? found.get(idOf(each)), { name: component.spec.name, stack: observation.stack }),
+    ),
   }));
   return { ...observation, components };
 }
@@ -242,15 +248,19 @@ function wholeOf(cached: KubeObject | undefined): KubeObject | undefined {
   return isWithoutBody(cached) ? undefined : cached;
 }
 
-/** @param name of the component: an object of somebody else's is desired without labels */
+/**
+ * The label of a component counts only if the inventory says the same: a label that somebody has changed is drift.
+ *
+ * @param name of the component: an object of somebody else's is desired without labels
+ */
 function withLive(
   { resource, object, hash, fieldManager }: DesiredObject & Pick<ObservedObject, 'hash'>,
   live: KubeObject | undefined,
-  name: string,
+  { name, stack }: { readonly name: string; readonly stack: TrafficStack },
 ): ObservedObject {
   const isCurrent = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash;
   const component = live?.metadata?.labels?.[COMPONENT_LABEL];
-  const isOther = component !== undefined && component !== name;
+  const isOther = component !== name && isInInventory(stack, component, { kind: resource.kind, ...object.metadata });
   const heldBy = isOther ? component : undefined;
   return { resource, object, hash, fieldManager, live: live && withKind(live, object), isCurrent, heldBy };
 }

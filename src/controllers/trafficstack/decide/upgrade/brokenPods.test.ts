@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { StackPod } from '../../observe/observation.ts';
-import { component, live, observed, pod as podOf } from '../../testing/stacks.ts';
+import { component, live, NOW, observed, pod as podOf } from '../../testing/stacks.ts';
 import { brokenPodsOf } from './brokenPods.ts';
 
 const pod = (name: string, over: Parameters<typeof podOf>[1] = {}): StackPod => ({
@@ -19,12 +19,15 @@ const READY = pod('db-1', { isReady: true, isRunning: true }).containers;
 
 function broken(
   found: StackPod,
-  { status = STATUS, isCurrent = true, spec = DB, asked = {} } = {},
+  { status = STATUS, isCurrent = true, spec = DB, asked = {}, isRolledBack = false } = {},
   beside: readonly StackPod[] = [],
 ) {
   const { objects, ...others } = observed(spec, { available: 1 }, [found, ...beside]);
   const seen = objects.map((each) => ({ ...each, isCurrent, live: { ...live(each.object, 1, status), spec: asked } }));
-  return brokenPodsOf({ ...others, objects: seen }).map(({ live: { metadata } }) => metadata?.name);
+  const rolledBackFrom = isRolledBack ? { revision: 'r2', message: '' } : undefined;
+  return brokenPodsOf({ ...others, objects: seen, rolledBackFrom }, NOW).map(
+    ({ live: { metadata } }) => metadata?.name,
+  );
 }
 
 it.each<[string, StackPod, boolean]>([
@@ -61,6 +64,16 @@ it.each<[string, Record<string, Partial<StackPod>>, string[]]>([
     metadata: { name },
   }));
   expect(broken(found!, {}, beside)).toEqual(deleted);
+});
+
+it.each([
+  ['stays until the deadline, as it may get ready', 599, false, []],
+  ['goes after the deadline', 600, false, ['db-0']],
+  ['goes when its component is rolled back', 1, true, ['db-0']],
+])('a pod of the failed revision that runs %s', (_, age, isRolledBack, deleted) => {
+  const runs = pod('db-0', { isRunning: true });
+  const found = { ...runs, revisionHash: 'db-2', createdAt: NOW - age * 1_000, metadata: { name: 'db-0' } };
+  expect(broken(found, { isRolledBack })).toEqual(deleted);
 });
 
 it('none that would be made again unchanged, since somebody has set a partition', () => {

@@ -1,4 +1,6 @@
 import type { V1StatefulSet, V1StatefulSetStatus } from '@kubernetes/client-node';
+import { durationMs } from '../../../../api/fieldSchemas.ts';
+import { DEFAULT_DEADLINE } from '../../../../api/trafficstack/terms.ts';
 import { PODS } from '../../../../runtime/client/resources.ts';
 import { isStuck } from '../cause/podProblem.ts';
 import { isMadeBy } from '../removal/madeBy.ts';
@@ -15,14 +17,20 @@ import type { LeftObject, ObservedComponent, StackPod } from '../../observe/obse
  * | of the last one that all pods had, also the very first one, and may get ready | no |
  * | of the same, and stuck                                           | one at a time, the first one, while all that were replaced are ready |
  * | of the same, stuck, and less than a partition that somebody has set | no: it would be made anew as it is |
- * | of any other revision                                            | yes     |
+ * | of any other revision, and all its containers run                | after the deadline of the component, or when it is rolled back |
+ * | of any other revision otherwise                                  | yes     |
  * | any of these, and the cache has no room for its containers       | no: it may be ready |
  *
  * Only its own pods: after another name or kind of the workload, those of the older one are there for a while, too.
  *
+ * A pod that runs may get ready: a database that reads its log may take minutes, and a change of an annotation is no reason to begin again.
+ *
  * One at a time: an old pod may be stuck because a new one is broken, and would be replaced by another broken one.
  */
-export function brokenPodsOf({ spec, objects, pods: found }: ObservedComponent): readonly LeftObject[] {
+export function brokenPodsOf(
+  { spec, objects, pods: found, rolledBackFrom }: ObservedComponent,
+  now: number,
+): readonly LeftObject[] {
   const workload = objects.at(-1);
   if (workload?.live?.kind !== 'StatefulSet' || !workload.isCurrent) return [];
   const { metadata, status, spec: asked } = workload.live as V1StatefulSet;
@@ -32,7 +40,10 @@ export function brokenPodsOf({ spec, objects, pods: found }: ObservedComponent):
   const { namespace = '', name = '' } = metadata ?? {};
   const pods = found.filter((pod) => isMadeBy(pod, { kind: 'StatefulSet', namespace, name }));
   const isFailed = (pod: StackPod): boolean => !pod.isEnding && pod.isUnread !== true && !isReady(pod);
-  const failed = pods.filter((pod) => isFailed(pod) && !kept.has(pod.revisionHash));
+  const patienceMs = rolledBackFrom === undefined ? durationMs(spec.deadline ?? DEFAULT_DEADLINE) : 0;
+  const mayGetReady = ({ containers, createdAt }: StackPod): boolean =>
+    containers.length > 0 && containers.every(({ isRunning }) => isRunning) && now - createdAt < patienceMs;
+  const failed = pods.filter((pod) => isFailed(pod) && !kept.has(pod.revisionHash) && !mayGetReady(pod));
   const stuck = stuckPod(pods, status, asked?.updateStrategy?.rollingUpdate?.partition ?? 0);
   return [...failed, ...(stuck === undefined ? [] : [stuck])].map((live) => {
     return { component: spec.name, resource: PODS, live };
