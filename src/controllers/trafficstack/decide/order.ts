@@ -60,8 +60,10 @@ function isRepair(
 
 /** Whether an object has more pods than it should have, and was applied from the desired one but for their number. */
 function hasOnlyMorePods({ live, object }: ObservedObject): boolean {
-  const [has, desired] = [live, object].map((each) => (each as V1Deployment | undefined)?.spec);
-  if (has?.replicas === undefined || desired?.replicas === undefined || has.replicas <= desired.replicas) return false;
-  const withMore = { ...object, spec: { ...desired, replicas: has.replicas } };
-  return live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === appliedHash(withMore);
+  if (live === undefined) return false;
+  const { replicas } = (live as V1Deployment).spec ?? {};
+  const { spec } = object as V1Deployment;
+  if (replicas === undefined || spec?.replicas === undefined || replicas <= spec.replicas) return false;
+  const withMore = { ...object, spec: { ...spec, replicas } };
+  return live.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === appliedHash(withMore);
 }
