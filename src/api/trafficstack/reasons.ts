@@ -85,6 +85,8 @@ export const ComponentReason = {
   ExternalMissing: 'ExternalMissing',
   /** The object of another owner exists, but cannot serve as this component. */
   ExternalUnusable: 'ExternalUnusable',
+  /** Somebody has set the number of pods to 0, where the spec does not say a number. */
+  ScaledToZero: 'ScaledToZero',
   Applying: 'Applying',
   RollingOut: 'RollingOut',
   AllAvailable: 'AllAvailable',

@@ -53,6 +53,11 @@ it('is what a Deployment says about its pods that cannot be created', () => {
   });
 });
 
+it('is that a Deployment is paused, whatever its pods are', () => {
+  const message = 'it is paused: continue with kubectl rollout resume';
+  expect(causeOf({ pods: [RUNNING] }, { isPaused: true })).toEqual({ reason: 'DeploymentPaused', message });
+});
+
 const uid = (name: string, value: StackPod): StackPod => ({ ...value, metadata: { namespace: 'shop', uid: name } });
 
 it.each<[string, WorkloadKind, StackPod[], string | undefined]>([

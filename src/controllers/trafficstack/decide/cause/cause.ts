@@ -9,8 +9,10 @@ type Observed = Pick<ObservedComponent, 'objects' | 'pods' | 'arePodsRead'>;
 /** Why the pods of a component are not available, as far as its workload, its pods and their Events tell. */
 export function causeOf(
   { pods, told = [] }: Pick<ObservedComponent, 'pods' | 'told'>,
-  { problem }: Pick<Readiness, 'problem'>,
+  { problem, isPaused }: Pick<Readiness, 'problem' | 'isPaused'>,
 ): PodProblem | undefined {
+  // Reason of the condition that Kubernetes has for it.
+  if (isPaused) return { reason: 'DeploymentPaused', message: 'it is paused: continue with kubectl rollout resume' };
   if (problem !== undefined) return { reason: 'ReplicaFailure', message: problem };
   const ofPods = podProblemOf(pods);
   if (ofPods !== undefined && ofPods.reason !== NOT_READY) return ofPods;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
 import type { ObservedComponent } from '../../observe/observation.ts';
 import { at, component, live, NOW, observed, pod, REVISION, stackOf } from '../../testing/stacks.ts';
 import { planComponent } from '../component.ts';
@@ -62,6 +62,43 @@ describe('a component that was ready and', () => {
   it('has more pods to start is Ready when they are available', () => {
     expect(decide(pods(3, 3), { ...GROWING, replicas: 3 })).toMatchObject({ state: 'Ready', deadlineAt: undefined });
   });
+});
+
+it.each<[string, Partial<ComponentStatus>, string]>([
+  ['Ready', {}, 'Progressing'],
+  ['Unknown for a moment', UNKNOWN, 'Progressing'],
+  ['Degraded', { state: 'Degraded' }, 'Degraded'],
+])('a component whose available pods are replaced, and was %s', (_, prior, state) => {
+  const web = observed(WEB, { available: 2 });
+  const objects = web.objects.map((each) => ({
+    ...each,
+    live: live(each.object, 2, { replicas: 3, updatedReplicas: 1 }),
+  }));
+  expect(decide({ ...web, objects }, prior)).toMatchObject({ state, reason: 'RollingOut', ...WAS_READY });
+});
+
+describe('a Deployment without pods', () => {
+  const stopped = (over: Partial<ComponentSpec> = {}): ObservedComponent => {
+    const web = observed({ ...WEB, ...over }, { available: 0 });
+    const objects = web.objects.map((each) => {
+      const none = live(each.object, 0, { replicas: 0, updatedReplicas: 0 });
+      return { ...each, live: { ...none, spec: { ...(none as { spec?: object }).spec, replicas: 0 } } };
+    });
+    return { ...web, objects };
+  };
+  const NONE = { workload: { kind: 'Deployment' as const, namespace: 'shop', replicas: 0 } };
+  it.each<[string, ObservedComponent, Partial<ComponentStatus>, string, string]>([
+    ['that was ready is Degraded', stopped(), {}, 'Degraded', 'ScaledToZero'],
+    ['that was not is on its way', stopped(), { state: 'Progressing' }, 'Progressing', 'ScaledToZero'],
+    ['for which the spec asks is Ready', stopped(NONE), {}, 'Ready', 'AllAvailable'],
+    [
+      'is Ready if the conditions of the user say so',
+      stopped({ ready: { expression: 'true' } }),
+      {},
+      'Ready',
+      'AllAvailable',
+    ],
+  ])('%s', (_, web, prior, state, reason) => expect(decide(web, prior)).toMatchObject({ state, reason }));
 });
 
 describe('a component that has more pods to start, and', () => {

@@ -80,6 +80,11 @@ function running(component: ObservedComponent, past: Past, ofOthers = false): De
     return unready(Reason.PodsUnavailable, figuresText(worst), wasReady(component, prior));
   }
   if (readiness.phase === 'Ready') {
+    const stopped = workloads.find((workload) => isScaledToZero(component, workload));
+    if (stopped !== undefined) {
+      const message = `${idOf(stopped)} is scaled to 0, which the spec does not ask for: scale it up, or set workload.replicas to 0`;
+      return unready(Reason.ScaledToZero, message, wasReady(component, prior));
+    }
     const { reason = Reason.AllAvailable } = readiness.condition ?? {};
     return expected(component, prior, { reason, message: workloads.map(figuresText).join('; ') });
   }
@@ -90,14 +95,23 @@ function running(component: ObservedComponent, past: Past, ofOthers = false): De
   const message = ofPods === undefined ? figures : `${figures}; ${ofPods.message}`;
   if (!wasReady(component, prior))
     return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message };
-  const isGrowing = growsIn(component, workloads, past);
+  const { desired = 0, available = 0 } = readiness;
+  const isReplaced = readiness.phase === 'RollingOut' && available >= desired;
+  const isGrowing = growsIn(component, workloads, past, isReplaced);
   if (isGrowing) return { state: 'Progressing', reason: ofPods?.reason ?? Reason.RollingOut, message, isGrowing };
-  return { state: 'Degraded', reason: ofPods?.reason ?? Reason.PodsUnavailable, message };
+  const reason = isReplaced ? Reason.RollingOut : Reason.PodsUnavailable;
+  return { state: 'Degraded', reason: ofPods?.reason ?? reason, message };
 }
 
 /** When the deadline of a component passes, ms since 1970. @param since when it began to start; RFC 3339 */
 export function deadlineOf({ deadline = DEFAULT_DEADLINE }: ObservedComponent['spec'], since: string): number {
   return Date.parse(since) + durationMs(deadline);
+}
+
+/** Whether a Deployment or StatefulSet is to have no pods, and the spec asks for some. Conditions of the user decide instead, if there are any. */
+function isScaledToZero({ spec }: ObservedComponent, { live }: ObservedObject): boolean {
+  if (live === undefined || live.kind === 'DaemonSet' || spec.ready !== undefined) return false;
+  return spec.workload?.replicas !== 0 && readinessOf(live).desired === 0;
 }
 
 /**
@@ -111,13 +125,19 @@ export function deadlineOf({ deadline = DEFAULT_DEADLINE }: ObservedComponent['s
  * | Unknown, also how many pods it had | any                                               | yes |
  * | Progressing                      | as many are available as before                     | yes |
  * | Ready or Unknown                 | more than before, and as many are available as before | yes |
+ * | Ready                            | all are available while they are replaced, as after `kubectl rollout restart` | yes |
  * | anything else                    |                                                     | no  |
  */
-function growsIn({ spec }: ObservedComponent, workloads: readonly ObservedObject[], { prior, now }: Past): boolean {
+function growsIn(
+  { spec }: ObservedComponent,
+  workloads: readonly ObservedObject[],
+  { prior, now }: Past,
+  isReplaced: boolean,
+): boolean {
   if (prior === undefined || prior.state === 'Degraded') return false;
   const { state, since, replicas, readyReplicas = 0 } = prior;
   if (state !== 'Ready' && now >= deadlineOf(spec, since)) return false;
-  if (replicas === undefined) return true;
+  if (replicas === undefined || isReplaced) return true;
   const { desired = 0, available = 0 } = podsOfAll(workloads) ?? {};
   return available >= readyReplicas && (state === 'Progressing' || desired > replicas);
 }

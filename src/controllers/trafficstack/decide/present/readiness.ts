@@ -28,6 +28,8 @@ export interface Readiness {
   readonly updated?: { readonly pods: number; readonly of: number };
   /** Why no pods can be created, if the controller of Kubernetes says so. */
   readonly problem?: string;
+  /** Whether a Deployment replaces no pods, after `kubectl rollout pause`. */
+  readonly isPaused?: true;
 }
 
 interface Counts {
@@ -72,7 +74,8 @@ export function readinessOf(live: KubeObject, isOfOthers = false): Readiness {
   const figures = { desired, available, ...(problem !== undefined && { problem }) };
   const kept = isOfOthers ? keptOf(live, desired) : 0;
   if (updated < desired - kept || total > updated + kept) {
-    return { phase: 'RollingOut', ...figures, updated: { pods: updated, of: Math.max(desired, total) } };
+    const paused = (live as V1Deployment).spec?.paused === true ? ({ isPaused: true } as const) : {};
+    return { phase: 'RollingOut', ...figures, ...paused, updated: { pods: updated, of: Math.max(desired, total) } };
   }
   return { phase: available < desired ? 'Unavailable' : 'Ready', ...figures };
 }
