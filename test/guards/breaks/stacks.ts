@@ -3,6 +3,28 @@ import type { Break } from '../break.ts';
 /** TrafficStacks. */
 export const STACKS: readonly Break[] = [
   {
+    promise: 'A component that was never ready since its last change is corrected whatever its dependencies are.',
+    file: 'src/controllers/trafficstack/decide/order.ts',
+    find: 'return wasNeverReady(component, prior) ||',
+    replace: 'return',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/order.test.ts',
+      name: 'a correction waits for nothing',
+    },
+  },
+  {
+    promise: 'A component that does not exist yet, or is changed, waits for dependencies that are started or changed.',
+    file: 'src/controllers/trafficstack/decide/order.ts',
+    find: 'return exists && status?.readyRevision !== undefined;',
+    replace: 'return exists;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/lifecycle.property.test.ts',
+      name: 'no stage is skipped or out of order',
+    },
+  },
+  {
     promise: 'The operator may write objects of stacks only in the namespaces that the chart lists, and in its own.',
     file: 'charts/traffic-operator/templates/rbac.yaml',
     find: '{{- if $stacksEverywhere }}',
