@@ -36,6 +36,7 @@ export interface CustomResource {
  * | mark                      | replaced by                                                                   |
  * |---------------------------|-------------------------------------------------------------------------------|
  * | `x-deployment-spec: true` | `deploymentSpec`                                                              |
+ * | `x-deployment-spec: PATH` | the field PATH of it, such as `strategy`                                      |
  * | `x-pod-template: true`    | its pod template                                                              |
  * | `x-pod-template: PATH`    | the field PATH of its pod template, such as `spec.tolerations.items`          |
  */
@@ -82,7 +83,7 @@ export function openApiSchema(schema: z.ZodType, deploymentSpec: object): object
     // z.custom has no JSON schema. Only its meta is used.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      replaceMarked(jsonSchema, 'x-deployment-spec', () => deploymentSpec);
+      replaceMarked(jsonSchema, 'x-deployment-spec', (path) => fieldOf(deploymentSpec, path));
       replaceMarked(jsonSchema, 'x-pod-template', (path) => fieldOf(deploymentSpec, ['template', ...path]));
     },
   });

@@ -1,4 +1,4 @@
-import type { EventsV1Event, V1Deployment } from '@kubernetes/client-node';
+import type { EventsV1Event, V1Deployment, V1DeploymentStrategy } from '@kubernetes/client-node';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Applier } from '../../src/runtime/apply/apply.ts';
 import { createLogger } from '../../src/runtime/process/logger.ts';
@@ -81,6 +81,16 @@ describe('server-side apply on a real API server', () => {
     expect(now.spec!.replicas).toBe(1);
     expect(now.spec!.template.spec!.containers[0]!.env).toEqual([{ name: 'A', value: '1' }]);
     expect(await apply(applier(), less)).toBe(false);
+  });
+
+  it('gives a Deployment the strategy Recreate, which the server refuses beside numbers of rolling updates', async () => {
+    const using = applier();
+    await create(using);
+    const recreate = structuredClone(desired);
+    // The types of the client know no null.
+    recreate.spec!.strategy = { type: 'Recreate', rollingUpdate: null } as unknown as V1DeploymentStrategy;
+    expect([await apply(using, recreate), await apply(using, recreate)]).toEqual([true, false]);
+    expect((await live()).spec!.strategy).toEqual({ type: 'Recreate' });
   });
 
   it('leaves other managers’ fields alone, also when it writes', async () => {

@@ -1,4 +1,5 @@
 import type {
+  V1DeploymentStrategy,
   V1PersistentVolumeClaimTemplate,
   V1PodTemplateSpec,
   V1NodeAffinity,
@@ -6,7 +7,14 @@ import type {
 } from '@kubernetes/client-node';
 import * as z from 'zod';
 import { patternSchema } from '../fieldSchemas.ts';
-import { CLAIM_POLICIES, WORKLOAD_KINDS, DEFAULT_TOPOLOGY_KEY, LOG_LEVELS } from './terms.ts';
+import {
+  CLAIM_POLICIES,
+  DEFAULT_TOPOLOGY_KEY,
+  LOG_LEVELS,
+  POD_MANAGEMENT_POLICIES,
+  PROTOCOLS,
+  WORKLOAD_KINDS,
+} from './terms.ts';
 
 /** A label of DNS, RFC 1123: the names of components are values of labels, and of Services. */
 export const LABEL = {
@@ -43,8 +51,13 @@ const MOST_FILES = 50;
 const MOST_CLAIMS = 10;
 export const LARGEST_PORT = 65_535;
 const MOST_REPLICAS = 10_000;
+const LONGEST_READY_SECONDS = 86_400;
 const DAEMON_MESSAGE = 'replicas: must be absent for a DaemonSet, which has one pod on each node';
 const CLAIMS_MESSAGE = 'volumeClaimTemplates: only a StatefulSet has them';
+const STRATEGY_MESSAGE = 'strategy: only a Deployment has it; a StatefulSet or DaemonSet has updateStrategy';
+const UPDATE_MESSAGE = 'updateStrategy: only a StatefulSet or DaemonSet has it; a Deployment has strategy';
+const UPDATE_TYPE_MESSAGE = 'updateStrategy.type: must be RollingUpdate, since a change would never end with OnDelete';
+const POLICY_MESSAGE = 'podManagementPolicy: only a StatefulSet has it';
 
 const port = (description: string) => z.int().min(1).max(LARGEST_PORT).meta({ format: 'int32', description });
 
@@ -62,6 +75,10 @@ const service = z
             name: patternSchema('Name of the port. Needed if there are several.', PORT_NAME).optional(),
             port: port('Port of the Service.'),
             targetPort: port('Port of the pods. Default: the port of the Service.').optional(),
+            protocol: z
+              .enum(PROTOCOLS)
+              .optional()
+              .meta({ description: `Protocol: ${PROTOCOLS.join(', ')}. Default: ${PROTOCOLS[0]}.` }),
           })
           .meta({ description: 'A port.' }),
       )
@@ -109,6 +126,28 @@ export const workloadSchema = z
       'x-pod-template': true,
       description: 'The pods, as in a Deployment. The labels that select them are added. Not used if mode is External.',
     }),
+    strategy: z
+      .custom<V1DeploymentStrategy>(isObject, 'must be an object')
+      .optional()
+      .meta({
+        'x-deployment-spec': 'strategy',
+        description:
+          'How a Deployment replaces its pods, as in a Deployment. Recreate ends the old pods first, which a hostPort or a ReadWriteOnce claim needs. ' +
+          'Default: RollingUpdate.',
+      }),
+    updateStrategy: z.custom<V1DeploymentStrategy>(isObject, 'must be an object').optional().meta({
+      'x-deployment-spec': 'strategy',
+      description:
+        'How a StatefulSet or DaemonSet replaces its pods: rollingUpdate with maxUnavailable, and maxSurge of a DaemonSet. The type is RollingUpdate.',
+    }),
+    minReadySeconds: z.int().min(0).max(LONGEST_READY_SECONDS).optional().meta({
+      format: 'int32',
+      description: 'Seconds for which a pod must be ready until it counts as available. Default: 0.',
+    }),
+    podManagementPolicy: z.enum(POD_MANAGEMENT_POLICIES).optional().meta({
+      description:
+        'Whether a StatefulSet starts and ends its pods one after the other or at once: OrderedReady (default) or Parallel. Kubernetes does not change it later.',
+    }),
     services: z
       .array(service)
       .max(MOST_SERVICES)
@@ -138,16 +177,30 @@ export const workloadSchema = z
         'Whether the claims are kept or deleted when their StatefulSet is removed, also because its name or kind has changed: Retain (default) or Delete.',
     }),
   })
-  .superRefine(({ kind, replicas, volumeClaimTemplates = [] }, context) => {
-    if (kind === 'DaemonSet' && replicas !== undefined) context.addIssue({ code: 'custom', message: DAEMON_MESSAGE });
-    if (kind === 'StatefulSet' || volumeClaimTemplates.length === 0) return;
-    context.addIssue({ code: 'custom', message: CLAIMS_MESSAGE });
+  .superRefine((workload, context) => {
+    const { kind, replicas, volumeClaimTemplates = [], strategy, updateStrategy, podManagementPolicy } = workload;
+    const broken: readonly (readonly [boolean, string])[] = [
+      [kind === 'DaemonSet' && replicas !== undefined, DAEMON_MESSAGE],
+      [kind !== 'StatefulSet' && volumeClaimTemplates.length > 0, CLAIMS_MESSAGE],
+      [kind !== 'Deployment' && strategy !== undefined, STRATEGY_MESSAGE],
+      [kind === 'Deployment' && updateStrategy !== undefined, UPDATE_MESSAGE],
+      [(updateStrategy?.type ?? 'RollingUpdate') !== 'RollingUpdate', UPDATE_TYPE_MESSAGE],
+      [kind !== 'StatefulSet' && podManagementPolicy !== undefined, POLICY_MESSAGE],
+    ];
+    for (const [is, message] of broken) if (is) context.addIssue({ code: 'custom', message });
   })
   .meta({
     description: 'Pods that a controller of Kubernetes runs.',
     'x-kubernetes-validations': [
       { rule: "self.kind != 'DaemonSet' || !has(self.replicas)", message: DAEMON_MESSAGE },
       { rule: "self.kind == 'StatefulSet' || !has(self.volumeClaimTemplates)", message: CLAIMS_MESSAGE },
+      { rule: "self.kind == 'Deployment' || !has(self.strategy)", message: STRATEGY_MESSAGE },
+      { rule: "self.kind != 'Deployment' || !has(self.updateStrategy)", message: UPDATE_MESSAGE },
+      {
+        rule: "!has(self.updateStrategy) || !has(self.updateStrategy.type) || self.updateStrategy.type == 'RollingUpdate'",
+        message: UPDATE_TYPE_MESSAGE,
+      },
+      { rule: "self.kind == 'StatefulSet' || !has(self.podManagementPolicy)", message: POLICY_MESSAGE },
     ],
   });
 

@@ -11,7 +11,14 @@ const problemsOf = (...components: object[]): readonly string[] => {
   return 'problems' in parsed ? parsed.problems : [];
 };
 
-it.each<[string, object[], RegExp | undefined]>([
+type Row = [why: string, components: object[], problem: RegExp | undefined];
+const workloadRow = (kind: string, over: object, problem: RegExp | undefined): Row => [
+  `a ${kind} with ${JSON.stringify(over)}`,
+  [{ type: 'Workload', workload: { ...WORKLOAD, kind, ...over } }],
+  problem,
+];
+
+it.each<Row>([
   [
     'built-in types need no settings',
     ['NodeExporter', 'Prometheus', 'ConnectivityServer', 'ConnectivityAgents'].map((type) => ({ type })),
@@ -115,6 +122,14 @@ it.each<[string, object[], RegExp | undefined]>([
     [{ type: 'Workload', workload: { kind: 'Deployment', namespace: 'shop' } }],
     /podTemplate is required unless mode is External/,
   ],
+  workloadRow('Deployment', { strategy: { type: 'Recreate' }, minReadySeconds: 5 }, undefined),
+  workloadRow('StatefulSet', { strategy: {} }, /strategy: only a Deployment has it/),
+  workloadRow('Deployment', { updateStrategy: {} }, /updateStrategy: only a StatefulSet or DaemonSet has it/),
+  workloadRow('DaemonSet', { updateStrategy: { type: 'OnDelete' } }, /updateStrategy\.type: must be RollingUpdate/),
+  workloadRow('DaemonSet', { updateStrategy: { rollingUpdate: { maxSurge: 1 } } }, undefined),
+  workloadRow('DaemonSet', { podManagementPolicy: 'Parallel' }, /podManagementPolicy: only a StatefulSet has it/),
+  workloadRow('StatefulSet', { podManagementPolicy: 'Parallel' }, undefined),
+  workloadRow('Deployment', { services: [{ ports: [{ port: 53, protocol: 'UDP' }] }] }, undefined),
   ['Weights have the spec of a TrafficWeight', [{ type: 'Weights', weights: WEIGHTS }], undefined],
   [
     'Weights with another mode than External need a spec',

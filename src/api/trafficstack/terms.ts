@@ -61,6 +61,11 @@ export type ComponentState = (typeof COMPONENT_STATES)[number];
 
 export const DEFAULT_DEADLINE = '10m';
 
+/** Protocols of the port of a Service, the default first. */
+export const PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
+/** How a StatefulSet starts and ends its pods. */
+export const POD_MANAGEMENT_POLICIES = ['OrderedReady', 'Parallel'] as const;
+
 /** Policies for the claims of a StatefulSet whose component is removed. */
 export const CLAIM_POLICIES = ['Retain', 'Delete'] as const;
 

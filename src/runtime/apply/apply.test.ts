@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { APPLIED_HASH_ANNOTATION, appliedHash, Applier, REFUSAL_MS } from './apply.ts';
 import type { Client } from '../client/client.ts';
 import { FakeClock } from '../process/clock.ts';
-import { differences, isSubset } from './difference.ts';
+import { differences, isSubset, removalPatch } from './difference.ts';
 import { ApiError } from '../client/errors.ts';
 import { DEPLOYMENTS } from '../client/resources.ts';
 
@@ -288,3 +288,17 @@ function edited<T>(object: T, edit: (copy: T) => void): T {
   edit(copy);
   return copy;
 }
+
+it.each<[string, object, object, object | undefined]>([
+  ['nothing, if nothing is null', { a: 1, b: { c: 2 } }, { a: 3, d: 4 }, undefined],
+  ['nothing, if all that is null is absent', { a: null, b: { c: null } }, { d: 4 }, undefined],
+  [
+    'what is null and has a value, with the plain values beside it',
+    { a: { b: null, c: 1, d: {} }, e: 2 },
+    { a: { b: 3 } },
+    { a: { b: null, c: 1 } },
+  ],
+  ['nothing in lists', { a: [{ b: null }] }, { a: [{ b: 1 }] }, undefined],
+])('the patch before an apply removes %s', (_, desired, live, patch) => {
+  expect(removalPatch(desired, live)).toEqual(patch);
+});

@@ -1,6 +1,13 @@
 import type { Client } from '../client/client.ts';
 import { type Clock, systemClock } from '../process/clock.ts';
-import { APPLIED_HASH_ANNOTATION, appliedHash, NOT_APPLIED_YET, withAnnotations, differences } from './difference.ts';
+import {
+  APPLIED_HASH_ANNOTATION,
+  appliedHash,
+  differences,
+  NOT_APPLIED_YET,
+  removalPatch,
+  withAnnotations,
+} from './difference.ts';
 import { ApiError, WaitingError, isInvalid } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../client/resource.ts';
@@ -142,6 +149,14 @@ export class Applier {
     { prepare, signal }: ApplyCall<T>,
   ): Promise<T> {
     if (found !== undefined) await prepare?.(found);
+    const removal = removalPatch(stamped, found);
+    if (removal !== undefined) {
+      // Of no other object that has the name by now.
+      const patch = { ...removal, metadata: { ...(removal.metadata as object), uid: found?.metadata?.uid } };
+      const { namespace, name = '' } = stamped.metadata ?? {};
+      const options = { fieldManager: this.#fieldManager, signal };
+      await this.#client.mergePatch(resource, { namespace, name }, patch, options);
+    }
     return this.#client.apply(resource, stamped, { fieldManager: this.#fieldManager, force: true, signal });
   }
 

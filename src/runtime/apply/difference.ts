@@ -110,6 +110,24 @@ export function differences(desired: unknown, live: unknown): string[] {
   return compare(untyped, live, { path: '' });
 }
 
+/**
+ * The merge patch (RFC 7396) that removes what is null in `desired` and has a value in `live`. Server-side apply leaves such a value if no field
+ * manager has set it, such as a default of the API server. The plain values beside it come along, since an API server may refuse one without the
+ * other. Undefined if nothing is to be removed. Ignores lists.
+ */
+export function removalPatch(desired: unknown, live: unknown): Record<string, unknown> | undefined {
+  if (!isObject(desired) || !isObject(live)) return undefined;
+  const entries = Object.entries(desired);
+  const isRemoved = ([key, value]: [string, unknown]): boolean =>
+    value === null && (ownValue(live, key) ?? null) !== null;
+  const plain = entries.some(isRemoved) ? entries.filter(([, value]) => !isObject(value) && !isList(value)) : [];
+  const below = entries.flatMap(([key, value]) => {
+    const patch = removalPatch(value, ownValue(live, key));
+    return patch === undefined ? [] : [[key, patch] as const];
+  });
+  return plain.length + below.length === 0 ? undefined : Object.fromEntries([...plain, ...below]);
+}
+
 function compare(desired: unknown, live: unknown, place: Place): string[] {
   if (desired === undefined || desired === null) {
     return [];

@@ -99,6 +99,22 @@ const WRONG: readonly WrongSpec[] = [
     spec: withComponents({ ...web, mode: 'Auto', workload: { kind: 'Deployment', namespace: 'default' } }),
     message: /podTemplate is required unless mode is External/,
   },
+  {
+    why: 'only a Deployment has a strategy',
+    spec: workload({ kind: 'DaemonSet', strategy: {} }),
+    message: /strategy: only/,
+  },
+  { why: 'the others have another one', spec: workload({ updateStrategy: {} }), message: /updateStrategy: only/ },
+  {
+    why: 'a change must end',
+    spec: workload({ kind: 'DaemonSet', updateStrategy: { type: 'Recreate' } }),
+    message: /updateStrategy\.type: must be RollingUpdate/,
+  },
+  {
+    why: 'pods have an order',
+    spec: workload({ podManagementPolicy: 'Parallel' }),
+    message: /only a StatefulSet has it/,
+  },
   { why: 'settings are of one type', spec: withComponents(exporter({ prometheus: {} })), message: only('Prometheus') },
   {
     why: 'external needs the mode External',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { ObservedComponent } from '../observe/observation.ts';
 import { at, component, live, NOW, observed, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
@@ -175,6 +176,21 @@ describe('the state of a component', () => {
       message: 'Deployment shop/web: 1 of 2 pods are available',
     });
   });
+});
+
+it.each([
+  ['with an address becomes headless', '10.0.0.1', true],
+  ['without an address gets one', 'None', false],
+])('a Service %s: it is deleted first, then created', (_, clusterIP, headless) => {
+  const services = [{ ...(headless && { headless }), ports: [{ port: 80 }] }];
+  const web = observed(component('web', { workload: { ...WEB.workload, services } }), 'old');
+  const [service, workload] = web.objects;
+  const live = { ...service!.object, spec: { clusterIP } } as KubeObject;
+  const seen = { ...web, objects: [{ ...service!, live }, workload!] };
+  const around = { stack: after('Ready'), before: db('Ready'), now: NOW, left: [], waves: new Map() };
+  const { apply, drop } = planComponent(seen, around);
+  expect(apply.map(({ resource }) => resource.kind)).toEqual(['Deployment']);
+  expect(drop).toEqual([{ component: 'web', resource: service!.resource, live }]);
 });
 
 describe('the time of a state', () => {

@@ -3,9 +3,9 @@ import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack
 import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime, cut } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
-import type { AskAgain, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import type { AskAgain, LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { workloadsOf } from '../render/kinds.ts';
-import { isOfStack, mayApply } from '../render/objects.ts';
+import { isOfStack, mayApply, mustBeReplaced } from '../render/objects.ts';
 import { foreignOwnerOf } from './cause/foreignOwner.ts';
 import { isExternal, priorOf, usesOf, usesOfUser } from './present/external.ts';
 import { deadlineOf, externalState, presentState, wasReady, type Decided } from './present/presentState.ts';
@@ -80,6 +80,7 @@ export function planComponent(component: ObservedComponent, around: Surroundings
   const asked = answer === undefined ? component : { ...component, answer };
   const { decided: present, apply } = decide(asked, around, prior);
   const { isAvailable = false, again, isGrowing = false, ...decided } = present;
+  const [replaced, kept] = [apply.filter(mustBeReplaced), apply.filter((each) => !mustBeReplaced(each))];
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
   const ready = readyRevisionOf(held, component, prior);
@@ -102,9 +103,11 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     ...(held.mode === undefined && component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
   const what = whatOf(component);
-  const common = { what, apply, isAvailable, isAwaiting, again, dependsOn: component.spec.dependsOn };
+  const common = { what, apply: kept, isAvailable, isAwaiting, again, dependsOn: component.spec.dependsOn };
   if (status.mode === 'External') return { ...common, status, ...(hasDeadline && { deadlineAt }) };
-  return { ...common, ...finish(isAvailable ? asked : component, status, { stack, now, deadlineAt, isAvailable }) };
+  const planned = finish(isAvailable ? asked : component, status, { stack, now, deadlineAt, isAvailable });
+  const drop = [...(planned.drop ?? []), ...replaced.flatMap((each) => leftOf(component.spec.name, each))];
+  return { ...common, ...planned, drop };
 }
 
 /** What is stored and deleted of it, and when it is looked at again: at its deadline, and at once if a rollback begins. */
@@ -126,6 +129,11 @@ function finish(
   const again = decided.rolledBackFrom === undefined ? deadlineAt : now;
   const isTimed = deadlineAt < Infinity || decided.rolledBackFrom !== undefined;
   return { status: told, ...stored, drop: [...broken, ...drop], ...(isTimed && { deadlineAt: again }) };
+}
+
+/** A live object that is deleted, so that the next reconcile creates it. */
+function leftOf(component: string, { resource, live }: ObservedObject): LeftObject[] {
+  return live === undefined ? [] : [{ component, resource, live }];
 }
 
 function decide(

@@ -25,7 +25,7 @@ import { namedExternal } from '../model/choice.ts';
 import type { Target } from '../model/target.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { isWorkload, resourceOfKind } from '../render/kinds.ts';
-import { isOfStack, refersTo, type DesiredObject } from '../render/objects.ts';
+import { isOfStack, mustBeReplaced, refersTo, type DesiredObject } from '../render/objects.ts';
 import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
 import type { AnswerFeed } from './answers/answerFeed.ts';
 import type { Sightings } from './answers/sightings.ts';
@@ -258,7 +258,8 @@ function withLive(
   live: KubeObject | undefined,
   { name, stack }: { readonly name: string; readonly stack: TrafficStack },
 ): ObservedObject {
-  const isCurrent = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash;
+  const isApplied = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash;
+  const isCurrent = isApplied && !mustBeReplaced({ resource, object, live });
   const component = live?.metadata?.labels?.[COMPONENT_LABEL];
   const isOther = component !== name && isInInventory(stack, component, { kind: resource.kind, ...object.metadata });
   const heldBy = isOther ? component : undefined;

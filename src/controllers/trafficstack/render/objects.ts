@@ -1,4 +1,4 @@
-import type { V1OwnerReference } from '@kubernetes/client-node';
+import type { V1DeploymentStrategy, V1OwnerReference, V1Service } from '@kubernetes/client-node';
 import {
   TRAFFIC_STACKS,
   type CommonSpec,
@@ -92,20 +92,29 @@ function desired(kind: string, metadata: Metadata, content: object): DesiredObje
 
 function workloadSpec(component: ResolvedComponent, matchLabels: Record<string, string>) {
   const { spec, replicas, common, nodeSelector, availability, folders } = component;
-  const { kind, podTemplate = {} } = spec.workload;
+  const { kind, podTemplate = {}, strategy, updateStrategy, minReadySeconds } = spec.workload;
   return {
     ...(replicas !== undefined && { replicas }),
     ...(kind === 'StatefulSet' && statefulSpec(spec)),
+    ...(strategy && { strategy: strategyOf(strategy) }),
+    ...(updateStrategy && { updateStrategy }),
+    ...(minReadySeconds !== undefined && { minReadySeconds }),
     selector: { matchLabels },
     template: podTemplateOf(podTemplate, { kind, labels: matchLabels, common, nodeSelector, availability, folders }),
   };
 }
 
+/** The API server has given a Deployment numbers for rolling updates, and refuses Recreate beside them. */
+function strategyOf(strategy: V1DeploymentStrategy): object {
+  return strategy.type === 'Recreate' ? { ...strategy, rollingUpdate: null } : strategy;
+}
+
 function statefulSpec(spec: WorkloadComponent) {
-  const { services = [], volumeClaimTemplates = [], volumeClaimPolicy = 'Retain' } = spec.workload;
+  const { services = [], volumeClaimTemplates = [], volumeClaimPolicy = 'Retain', podManagementPolicy } = spec.workload;
   const headless = services.find((service) => service.headless === true);
   return {
     serviceName: headless ? serviceNameOf(spec, headless) : (spec.workload.name ?? spec.name),
+    ...(podManagementPolicy && { podManagementPolicy }),
     ...(volumeClaimTemplates.length > 0 && {
       volumeClaimTemplates,
       persistentVolumeClaimRetentionPolicy: { whenDeleted: volumeClaimPolicy, whenScaled: 'Retain' },
@@ -123,8 +132,8 @@ function serviceSpec({ headless, ports }: StackService, selector: Record<string,
     // Pods that start need each other's names.
     ...(headless === true && { clusterIP: 'None', publishNotReadyAddresses: true }),
     selector,
-    ports: ports.map(({ name, port, targetPort = port }) => {
-      return { ...(name !== undefined && { name }), port, targetPort, protocol: 'TCP' };
+    ports: ports.map(({ name, port, targetPort = port, protocol = 'TCP' }) => {
+      return { ...(name !== undefined && { name }), port, targetPort, protocol };
     }),
   };
 }
@@ -159,6 +168,20 @@ export function isOfStack(object: KubeObject, owner: TrafficStack): boolean {
  */
 export function refersTo({ metadata }: KubeObject, { metadata: stack }: TrafficStack): boolean {
   return (metadata?.ownerReferences ?? []).some(({ uid }) => uid === stack?.uid);
+}
+
+/**
+ * Whether an object exists that no write can make the desired one: the API server keeps the address of a Service, also that a headless one has
+ * none (https://kubernetes.io/docs/concepts/services-networking/service/#headless-services).
+ */
+export function mustBeReplaced({
+  resource,
+  object,
+  live,
+}: Pick<DesiredObject, 'resource' | 'object'> & { readonly live: KubeObject | undefined }): boolean {
+  if (resource.kind !== 'Service' || live === undefined) return false;
+  const [desired, has] = [object, live].map((service) => (service as V1Service).spec?.clusterIP === 'None');
+  return desired !== has && (object as V1Service).spec !== undefined;
 }
 
 /**
