@@ -1,4 +1,5 @@
 import { FINDING_CLASSES, type Finding } from '../../api/connectivitycheck/finding.ts';
+import type { Plane } from '../../api/connectivitycheck/terms.ts';
 import { compare, joined } from './evidence.ts';
 import { faultsOf } from './faults/faults.ts';
 import type { Witness } from './faults/score.ts';
@@ -20,6 +21,14 @@ export interface Localisation {
   readonly observedPairs: number;
   /** Observed pairs that failed, lost packets, or lose large packets. */
   readonly affectedPairs: number;
+  /** The places of agents that no pair says anything about: nothing is known of their network. */
+  readonly unobserved: readonly Place[];
+}
+
+/** The network of a node. */
+export interface Place {
+  readonly node: string;
+  readonly plane: Plane;
 }
 
 const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubelets, agents, brokenAgents];
@@ -38,7 +47,18 @@ export function* localiseInSteps(view: ClusterView): Steps<Localisation> {
     yield;
   }
   const affected = situation.pairs.filter(({ quality }) => quality !== 'Ok');
-  return { findings: findingsOf(parts.flat()), observedPairs: situation.pairs.length, affectedPairs: affected.length };
+  return {
+    findings: findingsOf(parts.flat()),
+    observedPairs: situation.pairs.length,
+    affectedPairs: affected.length,
+    unobserved: unobservedOf(situation),
+  };
+}
+
+function unobservedOf({ agents: places, pairs }: Pick<Situation, 'agents' | 'pairs'>): Place[] {
+  const observed: Readonly<Record<Plane, Set<string>>> = { Pod: new Set(), Host: new Set() };
+  for (const { plane, from, to } of pairs) observed[plane].add(from).add(to);
+  return places.all().flatMap(({ node, plane }) => (observed[plane].has(node) ? [] : [{ node, plane }]));
 }
 
 function* situationOf(view: ClusterView): Steps<Situation> {

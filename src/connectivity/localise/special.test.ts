@@ -247,7 +247,7 @@ describe('localise, what the simulated faults do not cover', () => {
 
   it('has a finding of an empty or unknown cluster neither', () => {
     const view = { nodes: [], agents: [], thresholds: { lossPercent: 5 } };
-    expect(localise(view)).toEqual({ findings: [], observedPairs: 0, affectedPairs: 0 });
+    expect(localise(view)).toEqual({ findings: [], observedPairs: 0, affectedPairs: 0, unobserved: [] });
     expect(found({ ...healthy(3), nodes: [] })).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ export const MOST_FINDINGS = 12;
 export const MOST_EXCLUDED = 10;
 /** The most findings in `lasting` of one evaluation. A status has few findings; the limit bounds the size of the answer. */
 export const MOST_LASTING = 50;
+export const MOST_UNOBSERVED = 50;
 
 const count = z.int().min(0);
 
@@ -75,10 +76,17 @@ const evaluation = z.object({
   /** Number of findings beyond MOST_FINDINGS. */
   omittedFindings: count,
   /**
-   * The findings if nodes counted whose kubelet is silent, at most MOST_LASTING. A finding that is not in `findings` stays
-   * while it is here, and none begins by that. Absent without such nodes.
+   * The findings if nodes that are left out counted, at most MOST_LASTING. A finding that is not in `findings` stays
+   * while it is here, and none begins by that. Absent if they would be the same.
    */
   lasting: z.array(finding).exactOptional(),
+  /** Pairs in the last reports if nodes that are left out counted. Absent if `lasting` is. */
+  lastingPairs: count.exactOptional(),
+  /**
+   * Networks of nodes, those that are left out included, that no pair says anything about, at most MOST_UNOBSERVED. Absent
+   * if there are none.
+   */
+  unobserved: z.array(z.object({ node: z.string(), plane: word<Plane>() })).exactOptional(),
   counts,
   /** URLs of the check that agents refuse. Absent if there are none. */
   refused: z.array(refusedUrl).exactOptional(),

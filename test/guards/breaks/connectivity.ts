@@ -3,6 +3,28 @@ import type { Break } from '../break.ts';
 /** Findings, the connectivity server, its alerts, and the controller of ConnectivityChecks. */
 export const CONNECTIVITY: readonly Break[] = [
   {
+    promise: 'A connectivity check that measures no pair of nodes is not Healthy.',
+    file: 'src/controllers/connectivitycheck/decide/decide.ts',
+    find: 'return isObserved && reportingAgents >= agents',
+    replace: 'return reportingAgents >= agents',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/connectivitycheck/decide/decide.test.ts',
+      name: 'is Unknown and not Ready, and says why',
+    },
+  },
+  {
+    promise: 'A finding stays, with its outage, while nothing measures its node.',
+    file: 'src/controllers/connectivitycheck/decide/findings/findings.ts',
+    find: 'if (isUnobserved(finding, evaluation)) return [finding];',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/connectivitycheck/decide/findings/findings.test.ts',
+      name: 'stays while no pair is observed, and is cleared by the first measurement',
+    },
+  },
+  {
     promise: 'No alert says that reports are missing while the connectivity check is not enabled.',
     file: 'prometheus/rules/alerts.yml',
     find: 'absent(ncagent_report_count_total) and on () up{job="netchecker-server"}',

@@ -6,8 +6,8 @@ import { clusterOf } from '../../localise/testing/simCluster.ts';
 import { simulate } from '../../localise/testing/simulate.ts';
 import type { AgentView, ClusterView, NodeView } from '../../localise/view.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
-import { countsOf, lastingFindings } from './evaluate.ts';
-import { INTERVAL_SECONDS, podOf, Scene } from './testing/scene.ts';
+import { countsOf, wholeLocalisation } from './evaluate.ts';
+import { found, INTERVAL_SECONDS, podOf, Scene } from './testing/scene.ts';
 
 const PAIRS = { observedPairs: 12, affectedPairs: 1 };
 
@@ -48,26 +48,50 @@ describe('the findings that last', () => {
     return { ...simulate(CLUSTER, [{ at: 'node', node: 'node3', does: 'cut' }], seeded(7)), nodes };
   }
 
-  it('has the finding of a node that is cut off, after its kubelet became silent by that', () => {
-    const view = viewWith('Unreachable');
-    expect(localise(view).findings).toEqual([]);
-    const findings = finished(lastingFindings(view))?.map(({ class: one, subjects }) => `${one} ${subjects.join()}`);
-    expect(findings).toEqual(['Node node3']);
-  });
+  const lasting = (view: ClusterView): string[] | undefined =>
+    finished(wholeLocalisation(view))?.findings.map(({ class: one, subjects }) => `${one} ${subjects.join()}`);
 
-  it.each(['NotReady', 'Cordoned', 'Joining', 'Leaving', undefined] as const)(
-    'is the same as the findings with a node that is left out as %s',
+  it.each(['Unreachable', 'NotReady', 'Cordoned', 'Joining', 'Leaving'] as const)(
+    'has the finding of a node that is cut off, after it is left out as %s',
     (excluded) => {
-      expect(finished(lastingFindings(viewWith(excluded)))).toBeUndefined();
+      const view = viewWith(excluded);
+      expect(localise(view).findings).toEqual([]);
+      expect(lasting(view)).toEqual(['Node node3']);
     },
   );
 
-  it('leaves out nodes for another reason also if another node has a silent kubelet', () => {
-    const view = viewWith('NotReady');
-    const nodes = view.nodes.map((node) =>
-      node.name === 'node5' ? { ...node, excluded: 'Unreachable' as const } : node,
+  it('is the same as the findings without a node that is left out', () => {
+    expect(lasting(viewWith(undefined))).toBeUndefined();
+  });
+
+  it('is the same as the findings if nodes that are left out work, without the work of a second localisation', () => {
+    const nodes = CLUSTER.nodes.map((node) => ({ ...node, excluded: 'Cordoned' as const }));
+    const perfect = simulate(CLUSTER, [], () => 0.5);
+    expect(lasting({ ...perfect, nodes: nodes.slice(0, 2).concat(CLUSTER.nodes.slice(2) as typeof nodes) })).toBe(
+      undefined,
     );
-    expect(finished(lastingFindings({ ...view, nodes }))).toEqual([]);
+  });
+});
+
+describe('nodes that are all left out', () => {
+  it('have no pair and no finding, but what their agents report shows whether a finding stays', async () => {
+    const scene = new Scene();
+    await scene.clock.advance(65_000);
+    scene.nodes.objects = scene.nodes.objects.map(({ readySince: _, ...node }) => node);
+    for (const node of scene.names) scene.report(node, [...scene.names]);
+    const evaluation = await scene.evaluation();
+    expect(found(evaluation)).toEqual([]);
+    expect(evaluation).toMatchObject({
+      counts: { excludedNodes: 3, reportingAgents: 3, observedPairs: 0 },
+      lasting: [{ class: 'PodNetwork', subjects: ['cluster'] }],
+      lastingPairs: 6,
+    });
+  });
+
+  it('are unobserved if their agents report no results', async () => {
+    const scene = new Scene();
+    await scene.clock.advance(65_000);
+    expect(await scene.evaluation()).toMatchObject({ counts: { observedPairs: 0 }, unobserved: scene.names.map((node) => ({ node, plane: 'Pod' })) });
   });
 });
 

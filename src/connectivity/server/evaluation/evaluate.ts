@@ -1,4 +1,3 @@
-import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import type { CheckSettings } from '../../assign/checkSettings.ts';
 import { localiseInSteps, type Localisation } from '../../localise/localise.ts';
 import type { Steps } from '../../localise/steps.ts';
@@ -7,11 +6,13 @@ import {
   MOST_EXCLUDED,
   MOST_FINDINGS,
   MOST_LASTING,
+  MOST_UNOBSERVED,
   type Evaluation,
   type EvaluationCounts,
   type RefusedUrls,
 } from '../../protocol/evaluation.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
+import { isPerfect } from '../reports/measurements.ts';
 import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
 
@@ -23,13 +24,18 @@ export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Ev
   const excluded = view.nodes.flatMap(({ name, excluded: reason }) => (reason ? [{ node: name, reason }] : []));
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
   const { findings } = localisation;
-  const lasting = yield* lastingFindings(view);
+  const whole = yield* wholeLocalisation(view);
+  const { unobserved } = whole ?? localisation;
   const refused = refusedUrls(check.urls, refusedBy(input, view));
   return {
     generation: check.generation,
     findings: findings.slice(0, MOST_FINDINGS),
     omittedFindings: Math.max(0, findings.length - MOST_FINDINGS),
-    ...(lasting !== undefined && { lasting }),
+    ...(whole !== undefined && {
+      lasting: whole.findings.slice(0, MOST_LASTING),
+      lastingPairs: whole.observedPairs,
+    }),
+    ...(unobserved.length > 0 && { unobserved: unobserved.slice(0, MOST_UNOBSERVED) }),
     counts: countsOf(view, localisation, ({ pod }) => input.reportOf(pod)?.authenticated === true),
     ...(refused.length > 0 && { refused }),
     excluded: excluded.slice(0, MOST_EXCLUDED),
@@ -88,18 +94,27 @@ export function countsOf(
 }
 
 /**
- * Returns the findings of the same measurements if nodes with a silent kubelet also count. Kubernetes sets a node that is
- * cut off to Unreachable, but its fault continues.
+ * Localises the faults of the same measurements with the nodes that are left out. A node may be left out because of its
+ * fault, or although it has one: what it and others report of it still shows whether the fault continues.
  *
- * @returns undefined without such nodes: the findings would be the same
+ * @returns undefined if all of these nodes work: the findings would be the same
  */
-export function* lastingFindings(view: ClusterView): Steps<readonly Finding[] | undefined> {
-  if (!view.nodes.some(({ excluded }) => excluded === 'Unreachable')) return undefined;
-  const nodes = view.nodes.map(({ excluded, ...node }) =>
-    excluded === undefined || excluded === 'Unreachable' ? node : { ...node, excluded },
-  );
-  const { findings } = yield* localiseInSteps({ ...view, nodes });
-  return findings.slice(0, MOST_LASTING);
+export function* wholeLocalisation(view: ClusterView): Steps<Localisation | undefined> {
+  const leftOut = new Set(view.nodes.flatMap(({ name, excluded }) => (excluded === undefined ? [] : [name])));
+  if (leftOut.size === 0 || (yield* allWork(leftOut, view))) return undefined;
+  const nodes = view.nodes.map(({ excluded: _, ...node }) => node);
+  return yield* localiseInSteps({ ...view, nodes });
+}
+
+/** Whether all agents of these nodes report, and no result from or towards these nodes has a flaw. */
+function* allWork(nodes: ReadonlySet<string>, { agents }: ClusterView): Steps<boolean> {
+  for (const { node, state, peers, targets } of agents) {
+    yield;
+    const isOne = nodes.has(node);
+    if (isOne && (state !== 'Reporting' || peers.length === 0 || targets.some(({ ok }) => !ok))) return false;
+    if (peers.some((peer) => (isOne || nodes.has(peer.node)) && !isPerfect(peer))) return false;
+  }
+  return true;
 }
 
 /**

@@ -71,8 +71,8 @@ export class Connectivity {
     this.#assigner = new Assigner({
       ...{ clock, logger, roster: () => this.#roster.get() },
       portOf: ({ name, peerPort }) => options.measurements.get(name)?.measurement.port ?? peerPort,
-      // A finding of a node whose kubelet is silent stays while others measure the fault: see lastingFindings().
-      isJudged: (node) => [undefined, 'Unreachable'].includes(this.#exclusion(node)),
+      // A finding of a node that is left out stays while others measure the fault: see wholeLocalisation().
+      isJudged: (node) => this.#exclusion(node) !== 'Gone',
     });
     this.#evaluated = new RecentInTurns(clock, KEPT_MS, () => this.#evaluate());
   }

@@ -74,15 +74,16 @@ describe('a link that the rotation probes for two minutes only', () => {
     }
   });
 
-  it('is no longer probed once a node of it is left out, or once no check selects both', async () => {
+  it('is no longer probed once a node of it is deleted, or once no check selects both', async () => {
     await untilFound();
     for (let round = 0; round < STEP; round += 1) await scene.round(isCut);
     expect([scene.peersOf(A), scene.peersOf(B)]).toEqual([expect.arrayContaining([B]), expect.arrayContaining([A])]);
-    scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: node.name === B }));
+    const nodes = scene.nodes.objects;
+    scene.nodes.objects = nodes.filter(({ name }) => name !== B);
     await scene.round(isCut);
     await scene.round(isCut);
     expect(scene.peersOf(A)).toHaveLength(PEERS);
-    scene.nodes.objects = scene.nodes.objects.map((node) => ({ ...node, isCordoned: false }));
+    scene.nodes.objects = nodes;
     await untilFound();
     const spec = { interval: `${INTERVAL_SECONDS}s`, planes: ['Host' as const] };
     scene.checks.objects = [{ metadata: { name: 'all', generation: 2 }, spec }];
@@ -90,12 +91,14 @@ describe('a link that the rotation probes for two minutes only', () => {
     expect([scene.peersOf(A), scene.peersOf(B)]).toEqual([[], []]);
   });
 
-  it('stays while the kubelet of a node is silent: that may be the fault of the link', async () => {
+  it.each([
+    ['has a silent kubelet: that may be the fault of the link', { isSilent: true as const }],
+    ['is cordoned: its fault continues', { isCordoned: true }],
+  ])('stays while a node of it %s', async (_, change) => {
     await untilFound();
-    const silent = scene.nodes.objects.map(({ readySince, ...node }) =>
-      node.name === B ? { ...node, isSilent: true } : { ...node, readySince: readySince! },
+    scene.nodes.objects = scene.nodes.objects.map(({ readySince, ...node }) =>
+      node.name === B ? { ...node, ...change } : { ...node, readySince: readySince! },
     );
-    scene.nodes.objects = silent;
     for (let round = 0; round < 2 * STEP; round += 1) await scene.round(isCut);
     expect(scene.peersOf(A)).toContain(B);
     expect((await scene.evaluation())?.lasting?.map(({ subjects }) => subjects)).toEqual([

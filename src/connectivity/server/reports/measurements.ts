@@ -96,7 +96,8 @@ function unprobedBy(one: CompactMeasurement, next: CompactMeasurement): Unprobed
   };
 }
 
-function isPerfect({ tcp, udp, mtu }: PeerResult): boolean {
+/** Whether nothing was lost, neither datagrams nor sizes of packets. */
+export function isPerfect({ tcp, udp, mtu }: PeerResult): boolean {
   return tcp.ok && udp.received === udp.sent && (mtu === undefined || mtu.largest === mtu.interface);
 }
 

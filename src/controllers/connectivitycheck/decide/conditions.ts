@@ -17,6 +17,8 @@ export interface Decided extends Omit<ConnectivityCheckStatus, 'conditions'> {
   readonly findings: NonNullable<ConnectivityCheckStatus['findings']>;
   /** There was an evaluation of this generation of the spec, and it is not old. */
   readonly isEvaluated: boolean;
+  /** The network between nodes is measured. */
+  readonly isObserved: boolean;
 }
 
 /** The reason of a finding in events and in Healthy, such as PodNetworkFailed. */
@@ -34,7 +36,8 @@ export function findingReason({ class: one, severity }: Pick<Finding, 'class' | 
  * | AgentsReporting | all report                | AgentsMissing, NoAgentReports              | no, or an old evaluation  |
  * | Healthy         | verdict Healthy           | the reason of the first finding            | verdict Unknown           |
  * | URLsAllowed     | no URL is refused         | AddressRefused                             | NotDeployed               |
- * | Ready           | verdict known, not old    | ServerDown, NotDeployed, no agent reports… | not evaluated yet         |
+ * | Ready           | verdict known, not old    | ServerDown, NotDeployed, no agent reports, | not evaluated yet         |
+ * |                 |                           | no pair of nodes is measured…              |                           |
  *
  * @param generation of the spec that they were decided for
  * @param now RFC 3339
@@ -136,15 +139,17 @@ function missingNames(findings: readonly Finding[]): string {
   return `; missing: ${firstOf(short, NAMED)}`;
 }
 
-function healthyState(known: Known, { verdict, findings }: Decided, agents: State): State {
+function healthyState(known: Known, decided: Decided, agents: State): State {
+  const { verdict, findings } = decided;
   if (verdict === 'Healthy') return { status: 'True', reason: Reason.Healthy, message: 'No fault was found.' };
-  if (verdict === 'Unknown' || findings[0] === undefined) return notKnown(known, agents);
+  if (verdict === 'Unknown' || findings[0] === undefined) return notKnown(known, decided, agents);
   const others = findings.length - 1;
   const more = others > 0 ? `; and ${others} more finding${others === 1 ? '' : 's'}` : '';
   return { status: 'False', reason: findingReason(findings[0]), message: `${findings[0].message}${more}` };
 }
 
-function readyState(known: Known, { verdict }: Decided, agents: State): State {
+function readyState(known: Known, decided: Decided, agents: State): State {
+  const { verdict } = decided;
   if (known.kind === 'ServerDown') {
     const message = 'The connectivity server does not answer; findings and counts are from its last evaluation.';
     return { status: 'False', reason: known.unreachable.reason, message };
@@ -153,14 +158,20 @@ function readyState(known: Known, { verdict }: Decided, agents: State): State {
     return { ...agents, status: 'False' };
   }
   if (verdict !== 'Unknown') return { status: 'True', reason: Reason.Checked, message: `The verdict is ${verdict}.` };
-  return agents.status === 'False' ? agents : notKnown(known, agents);
+  if (agents.status === 'False') return agents;
+  const why = notKnown(known, decided, agents);
+  return why.reason === Reason.NoPairsObserved ? { ...why, status: 'False' } : why;
 }
 
 /** Returns the state that says why there is no verdict. */
-function notKnown(known: Known, agents: State): State {
-  if (known.kind === 'ServerDown') return { ...agents, status: 'Unknown' };
-  if (agents.status === 'True') return NOT_EVALUATED;
-  return { ...agents, status: 'Unknown' };
+function notKnown(known: Known, decided: Decided, agents: State): State {
+  if (known.kind === 'ServerDown' || agents.status !== 'True') return { ...agents, status: 'Unknown' };
+  return decided.isObserved ? NOT_EVALUATED : unknown(Reason.NoPairsObserved, unobservedMessage(decided));
+}
+
+function unobservedMessage({ nodes = 0, excludedNodes = 0 }: Decided): string {
+  const leftOut = excludedNodes > 0 ? `: ${excludedNodes} of ${nodes} nodes are left out, see status.excluded` : '';
+  return `No pair of two nodes is measured${leftOut}. Findings stay until their nodes are measured again.`;
 }
 
 /** URLs in a message, and characters of each. With them, the message has less than 500 characters. */

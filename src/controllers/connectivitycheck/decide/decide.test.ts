@@ -83,6 +83,35 @@ describe('agents', () => {
   });
 });
 
+describe('a check without a pair of two nodes', () => {
+  const NO_PAIRS = { observedPairs: 0, excludedNodes: 2 };
+
+  it('is Unknown and not Ready, and says why', () => {
+    const decision = last([answered(evaluation([], NO_PAIRS))]);
+    expect(decision.status.verdict).toBe('Unknown');
+    const message =
+      'No pair of two nodes is measured: 2 of 3 nodes are left out, see status.excluded. Findings stay until their nodes are measured again.';
+    expect(condition(decision, 'Healthy')).toMatchObject({ status: 'Unknown', reason: 'NoPairsObserved', message });
+    expect(condition(decision, 'Ready')).toMatchObject({ status: 'False', reason: 'NoPairsObserved' });
+    expect(condition(decision, 'AgentsReporting')).toMatchObject({ status: 'True' });
+  });
+
+  it('is Failed if something else fails for certain, also without an answer', () => {
+    const dns = answered(evaluation([finding({ class: 'DNS', subjects: ['node1'] })], NO_PAIRS));
+    expect(last([dns]).status.verdict).toBe('Failed');
+    expect(last([answered(evaluation([], NO_PAIRS)), silent(2)]).status.verdict).toBe('Failed');
+  });
+
+  it('of one node is Healthy: it has no pairs', () => {
+    expect(last([answered(evaluation([], { nodes: 1, observedPairs: 0 }))]).status.verdict).toBe('Healthy');
+  });
+
+  it('stays Unknown while the server starts', () => {
+    const views = [FAULT, answered(evaluation([], NO_PAIRS)), answered()];
+    expect(last(views).status).toMatchObject({ verdict: 'Unknown', findings: [{ subjects: ['node2'] }] });
+  });
+});
+
 it('the status has each count of the evaluation, also the number of agents that report without a token', () => {
   const counts = { nodes: 8, excludedNodes: 2, agents: 7, reportingAgents: 6 };
   const all = { ...counts, anonymousAgents: 5, observedPairs: 4, affectedPairs: 3 };

@@ -3,14 +3,14 @@ import type {
   ConnectivityCheckStatus,
   StatusFinding,
 } from '../../../api/connectivitycheck/connectivityCheck.ts';
-import type { Severity } from '../../../api/connectivitycheck/finding.ts';
+import type { Finding, Severity } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { ConnectivityVerdict } from '../../../api/connectivitycheck/terms.ts';
 import { metaTime, type PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { isSameFault } from '../model/findingHistory.ts';
 import type { Observation } from '../observe/observation.ts';
 import { conditionsOf, findingReason, tooLargeConditions } from './conditions.ts';
-import { findingsOf } from './findings/findings.ts';
+import { findingsOf, isServerFinding } from './findings/findings.ts';
 import { outagesOf, type Findings } from './findings/outages.ts';
 import { fit, namesIn, sharedDomain, shortSubjects } from './fit.ts';
 import { evaluatedGeneration, isEvaluated, knownOf, nextChangeMs, type Known } from './known.ts';
@@ -63,10 +63,12 @@ function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus)
   const figures = figuresOf(known, before);
   const evaluated = isEvaluated(known, o);
   const kept = known.kind === 'Unanswered' && evaluated ? before.verdict : undefined;
-  const verdict = kept ?? verdictOf({ ...figures, isEvaluated: evaluated, findings: findings.list });
+  const isObserved = observesPairs(figures);
+  const shown = isObserved ? findings.list : withoutPairs(known, findings);
+  const verdict = kept ?? verdictOf({ ...figures, isEvaluated: evaluated, isObserved, findings: shown });
   const observedGeneration = evaluatedGeneration(known, before);
   const generation = known.kind === 'Evaluated' ? known.evaluation.generation : o.check.metadata?.generation;
-  const decided = { ...figures, verdict, findings: [...findings.list], isEvaluated: evaluated };
+  const decided = { ...figures, verdict, findings: [...findings.list], isEvaluated: evaluated, isObserved };
   return {
     verdict,
     ...summaryOf(findings),
@@ -104,6 +106,16 @@ function figuresOf(known: Known, before: ConnectivityCheckStatus): Figures {
   if (nodes === undefined) return {};
   const counts = { nodes, excludedNodes, agents, reportingAgents, anonymousAgents, observedPairs, affectedPairs };
   return { ...counts, excluded: before.excluded ?? [] };
+}
+
+/** Whether the network between nodes is measured. A check of one node has no pairs; the services that it reaches count. */
+function observesPairs({ nodes = 0, observedPairs = 0 }: Figures): boolean {
+  return observedPairs > 0 || nodes <= 1;
+}
+
+/** Returns the findings that are certain although no pair is observed. The others only stay until they are measured again. */
+function withoutPairs(known: Known, { list }: Findings): readonly Finding[] {
+  return known.kind === 'Evaluated' ? known.evaluation.findings : list.filter(isServerFinding);
 }
 
 /** Returns the first finding and the number of the others, for a column of `kubectl get`. */
@@ -150,6 +162,8 @@ function isOther<T>(before: readonly T[] = [], after: readonly T[] = [], isSame:
 interface VerdictInput {
   /** There was an evaluation of this generation of the spec, and it is not old. */
   readonly isEvaluated: boolean;
+  /** The network between nodes is measured. */
+  readonly isObserved: boolean;
   readonly findings: readonly { readonly severity: Severity }[];
   /** Number of agents of the checked nodes; undefined if not known. */
   readonly agents?: number | undefined;
@@ -166,17 +180,19 @@ interface VerdictInput {
  * |                                     | none             |              | Unknown  |
  * |                                     |                  | a Failed one | Failed   |
  * |                                     |                  | others       | Degraded |
+ * | without a pair of two nodes         |                  | none         | Unknown  |
  * |                                     | not all          | none         | Unknown  |
  * |                                     | all              | none         | Healthy  |
  *
+ * Without a pair, as when all nodes but one are left out, findings that only stay until they are measured again do not count.
  * The server leaves nodes that are down, come or go out of the agents that must report. It makes a finding of an agent
  * that is silent for long, so the last Unknown is short. A server that no longer answers is a Failed finding.
  */
-function verdictOf({ isEvaluated, findings, agents, reportingAgents }: VerdictInput): ConnectivityVerdict {
+function verdictOf({ isEvaluated, isObserved, findings, agents, reportingAgents }: VerdictInput): ConnectivityVerdict {
   if (!isEvaluated || agents === undefined || reportingAgents === undefined || reportingAgents === 0) return 'Unknown';
   if (findings.some(({ severity }) => severity === 'Failed')) return 'Failed';
   if (findings.length > 0) return 'Degraded';
-  return reportingAgents < agents ? 'Unknown' : 'Healthy';
+  return isObserved && reportingAgents >= agents ? 'Healthy' : 'Unknown';
 }
 
 /** The most events of one reconcile, before an event that counts the rest. */

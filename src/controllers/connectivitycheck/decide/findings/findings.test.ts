@@ -112,6 +112,44 @@ describe('a node that is left out', () => {
   });
 });
 
+describe('a finding that nothing measures any longer', () => {
+  const without = (change: object, counts = {}) => answered({ ...evaluation([], counts), ...change });
+  const NO_PAIRS = { observedPairs: 0, excludedNodes: 3 };
+  const KEPT = { findings: [{ subjects: ['node2'], since: '2026-01-01T00:00:00Z' }] };
+  const kept = ({ status, events }: Decision): void => {
+    expect(status).toMatchObject(KEPT);
+    expect(status.outages?.[0]).not.toHaveProperty('end');
+    expect(events).toEqual([]);
+  };
+
+  it('stays while no pair is observed, and is cleared by the first measurement', () => {
+    const [, unknown, cleared] = story([FAULT, without({}, NO_PAIRS), HEALTHY]);
+    kept(unknown!);
+    expect(unknown?.status.verdict).toBe('Unknown');
+    expect(cleared?.events.map(({ note }) => note)).toEqual(['Finding cleared: PodNetwork node2']);
+  });
+
+  it('is cleared if nodes that are left out show that it is over, and stays while they show it', () => {
+    const lasts = without({ lasting: [finding()], lastingPairs: 12 }, NO_PAIRS);
+    const [, still, over] = story([FAULT, lasts, without({ lasting: [], lastingPairs: 12 }, NO_PAIRS)]);
+    kept(still!);
+    expect(over?.status).toMatchObject({ verdict: 'Unknown', findings: [] });
+  });
+
+  it('stays while its node has no pair on its network, although others have', () => {
+    kept(last([FAULT, without({ unobserved: [{ node: 'node2', plane: 'Pod' }] })]));
+    const other = without({ unobserved: [{ node: 'node2', plane: 'Host' }, { node: 'node3', plane: 'Pod' }] });
+    expect(last([FAULT, other]).status.findings).toEqual([]);
+  });
+
+  it('does not stay if no pair has shown it', () => {
+    const evidence = { affectedPairs: 0, observedPairs: 0, pairs: [] };
+    const kubelet = answered(evaluation([finding({ class: 'Node', evidence })]));
+    const unobserved = [{ node: 'node2', plane: 'Host' as const }];
+    expect(last([kubelet, without({ unobserved })]).status.findings).toEqual([]);
+  });
+});
+
 describe('a Degraded finding that comes and goes', () => {
   const LOSS = answered(evaluation([finding({ severity: 'Degraded' })]));
   const TWICE_BACK = [LOSS, HEALTHY, LOSS, HEALTHY, LOSS];

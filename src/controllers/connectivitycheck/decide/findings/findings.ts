@@ -5,6 +5,7 @@ import {
   type Finding,
   type FindingClass,
 } from '../../../../api/connectivitycheck/finding.ts';
+import { PLANES, type Plane } from '../../../../api/connectivitycheck/terms.ts';
 import { MOST_FINDINGS, type Evaluation } from '../../../../connectivity/protocol/evaluation.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { faultId, isIntermittent, isSameFault, type Fault, type FindingHistory } from '../../model/findingHistory.ts';
@@ -62,7 +63,8 @@ export function findingsOf(
   }
 }
 
-function isServerFinding({ class: one, subjects }: Finding): boolean {
+/** Whether the finding says that the server does not answer. */
+export function isServerFinding({ class: one, subjects }: Finding): boolean {
   return one === 'Server' && subjects.join() === SERVER_SUBJECTS.answers;
 }
 
@@ -80,7 +82,8 @@ function sinceOf(finding: Finding, { findings = [], outages = [] }: Connectivity
  * | has it        | has it                                         | present                                   |
  * | has it        | lacks it; it is a Degraded part of a finding that lasts | none: that finding explains it   |
  * | has it        | lacks it otherwise                             | present                                   |
- * | in `lasting`  | has it                                         | lasts: the kubelet of the node is silent  |
+ * | in `lasting`  | has it                                         | lasts: a node that is left out has it     |
+ * | lacks it      | has it, and no pair shows that it is over      | lasts: see isUnobserved()                 |
  * | lacks it      | has it, intermittent, and no node is left out  | lasts                                     |
  * | lacks it      | has it otherwise                               | none                                      |
  *
@@ -90,15 +93,17 @@ function sinceOf(finding: Finding, { findings = [], outages = [] }: Connectivity
  * @returns at most MOST_FINDINGS, and the number of the others
  */
 function findingsThatLast(
-  { findings, omittedFindings, lasting = [], excluded }: Evaluation,
+  evaluation: Evaluation,
   was: readonly StatusFinding[],
   history: FindingHistory,
 ): { list: readonly Finding[]; omitted: number } {
+  const { findings, omittedFindings, lasting = [], excluded } = evaluation;
   const leftOut = new Set(excluded.map(({ node }) => node));
   const held = was.flatMap((finding): Finding[] => {
     if (isIn(finding, findings)) return [];
     const measured = lasting.find((other) => isSameFault(finding, other));
     if (measured !== undefined) return [measured];
+    if (isUnobserved(finding, evaluation)) return [finding];
     const isChecked = !namesOf(finding).some((name) => leftOut.has(name));
     return isChecked && isIntermittent(finding, history) ? [finding] : [];
   });
@@ -106,6 +111,33 @@ function findingsThatLast(
   const found = findings.filter((finding) => isIn(finding, was) || !held.some((other) => isPartOf(finding, other)));
   const list = [...found, ...held].sort(inOrder);
   return { list: list.slice(0, MOST_FINDINGS), omitted: omittedFindings + Math.max(0, list.length - MOST_FINDINGS) };
+}
+
+/**
+ * Whether nothing is known any longer of what a finding is about. The absence of measurements does not show that a fault
+ * has ended.
+ *
+ * | finding                              | pairs, with nodes that are left out                  | unobserved |
+ * | ------------------------------------ | ---------------------------------------------------- | ---------- |
+ * | any                                  | none, although the check has several nodes           | yes        |
+ * | shown by pairs, of a node or a link  | none of one of its nodes, on a network that it names | yes        |
+ * | else                                 |                                                      | no         |
+ */
+function isUnobserved(
+  finding: Finding,
+  { counts, lastingPairs = counts.observedPairs, unobserved = [] }: Evaluation,
+): boolean {
+  if (lastingPairs === 0 && counts.nodes > 1) return true;
+  if (finding.evidence.observedPairs === 0) return false;
+  const [names, planes] = [namesOf(finding), planesOf(finding)];
+  return unobserved.some(({ node, plane }) => names.includes(node) && planes.includes(plane));
+}
+
+/** Returns the networks that a finding is about: of its examples, or both if the status has no room for examples. */
+function planesOf({ class: one, evidence: { pairs } }: Finding): readonly Plane[] {
+  if (one === 'PodNetwork') return ['Pod'];
+  if (one === 'HostNetwork') return ['Host'];
+  return pairs.length > 0 ? pairs.map(({ plane }) => plane) : PLANES;
 }
 
 const PARTS: Partial<Record<FindingClass, readonly FindingClass[]>> = {
