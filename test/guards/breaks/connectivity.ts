@@ -3,6 +3,17 @@ import type { Break } from '../break.ts';
 /** Findings, the connectivity server, its alerts, and the controller of ConnectivityChecks. */
 export const CONNECTIVITY: readonly Break[] = [
   {
+    promise: 'A node whose clock is ahead is left out of findings no longer than another node.',
+    file: 'src/connectivity/server/view/ages.ts',
+    find: 'return Math.max(0, this.#clock.now() - this.#dated.at(object));',
+    replace: 'return this.#clock.now() - this.#dated.at(object);',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/view/ages.test.ts',
+      name: 'a node whose clock was ahead before the server started',
+    },
+  },
+  {
     promise: 'A connectivity check that measures no pair of nodes is not Healthy.',
     file: 'src/controllers/connectivitycheck/decide/decide.ts',
     find: 'return isObserved && reportingAgents >= agents',

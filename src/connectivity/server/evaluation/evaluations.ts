@@ -12,7 +12,8 @@ import type { Assignment, Measurement } from '../../protocol/measurement.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 import type { Measurements } from '../reports/measurements.ts';
 import type { Reports } from '../reports/reports.ts';
-import { countSilent, type LastReport } from '../view/agentState.ts';
+import { Ages, NODE_JOINED, POD_CREATED, POD_STARTED } from '../view/ages.ts';
+import { countSilent, type LastReport, type PodAge } from '../view/agentState.ts';
 import { exclusionOf, shownExclusion, type ClusterNode } from '../view/clusterNode.ts';
 import { clusterView, type PodReport, type ViewInput } from '../view/clusterView.ts';
 import { Recent, RecentInTurns } from '../view/recent.ts';
@@ -49,6 +50,9 @@ export interface Evaluated {
 export class Connectivity {
   readonly #o: ConnectivityOptions;
   readonly #history: ExclusionHistory;
+  readonly #joined: Ages<ClusterNode>;
+  readonly #created: Ages<AgentPod>;
+  readonly #started: Ages<AgentPod>;
   /** Monotonic, ms. */
   readonly #startedAt: number;
   readonly #roster: Recent<Roster>;
@@ -63,6 +67,9 @@ export class Connectivity {
     this.#startedAt = clock.monotonic();
     this.#history = new ExclusionHistory(clock);
     caches.nodes.subscribe((event) => this.#history.seen(event));
+    this.#joined = new Ages(clock, NODE_JOINED, caches.nodes);
+    this.#created = new Ages(clock, POD_CREATED, caches.pods);
+    this.#started = new Ages(clock, POD_STARTED, caches.pods);
     const seen = (event: Parameters<typeof isChange>[0]): void => void (this.#hasChanged ||= isChange(event));
     caches.nodes.subscribe(seen);
     caches.pods.subscribe(seen);
@@ -133,17 +140,18 @@ export class Connectivity {
     return countSilent(agents, {
       reportOf: (pod) => this.#lastReport(pod),
       isLeftOut: (node) => this.#exclusion(node) !== undefined,
-      ...{ intervalMs: reportIntervalMs, now: clock.now(), upMs: clock.monotonic() - this.#startedAt },
+      ageOf: (pod) => this.#ageOf(pod),
+      ...{ intervalMs: reportIntervalMs, upMs: clock.monotonic() - this.#startedAt },
     });
   }
 
   /** Returns why a node is left out. If Nodes cannot be read, as with the rights of the original server, no node is. */
   #exclusion(name: string): Exclusion | 'Gone' | undefined {
-    const { caches, clock, reportIntervalMs } = this.#o;
+    const { caches, reportIntervalMs } = this.#o;
     if (!isCurrent(caches.nodes)) return undefined;
     const node = caches.nodes.lister.get(name);
     const moment = {
-      now: clock.now(),
+      joinedMs: (each: ClusterNode) => this.#joined.of(each),
       settlingMs: 2 * reportIntervalMs,
       endedMs: (each: string) => this.#history.endedMs(each),
     };
@@ -181,12 +189,18 @@ export class Connectivity {
   #input(): ViewInput {
     const { clock, serverNode } = this.#o;
     return {
-      ...{ roster: this.#roster.get(), now: clock.now(), upMs: clock.monotonic() - this.#startedAt, serverNode },
+      ...{ roster: this.#roster.get(), upMs: clock.monotonic() - this.#startedAt, serverNode },
       reportOf: (pod) => this.#reportOf(pod),
+      joinedMs: (node) => this.#joined.of(node),
       endedMs: (node) => this.#history.endedMs(node),
+      ageOf: (pod) => this.#ageOf(pod),
       awaited: (node, plane) => this.#assigner.awaited(node, plane),
       watches: (node, plane) => this.#assigner.watches(node, plane),
     };
+  }
+
+  #ageOf(pod: AgentPod): PodAge {
+    return { ageMs: this.#created.of(pod), runsMs: this.#started.of(pod) };
   }
 
   #reportOf(pod: string): PodReport | undefined {

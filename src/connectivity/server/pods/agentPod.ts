@@ -17,9 +17,9 @@ export interface AgentPod extends KubeObject {
   readonly peerPort?: number;
   /** Stopped: it should run, and a container ended, or it was evicted. Gone: it ended, or is being deleted. */
   readonly phase: 'Waiting' | 'Running' | 'Stopped' | 'Gone';
-  /** Wall clock, ms. */
+  /** By the clock of an API server: see `Ages`. Ms. */
   readonly createdAt: number;
-  /** Start of its container, or of the pod as long as it has none. Wall clock, ms. */
+  /** Start of its container, by the clock of its node, or of the pod as long as it has none. Ms. */
   readonly startedAt: number;
   /** Duration of the run before the last restart, ms; absent without one. */
   readonly lastRunMs?: number;
@@ -91,17 +91,18 @@ function phaseOf({ metadata, status }: PodState): AgentPod['phase'] {
   return status.containerStatuses?.every(({ state }) => state?.running !== undefined) === false ? 'Stopped' : 'Running';
 }
 
-/** The latest start of a container. */
+/** The latest start of a container. The clock of a node may be behind, so that it is before the creation of the pod. */
 function startOf({ metadata, status }: PodState): number {
-  const starts = (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt);
-  return Math.max(...[metadata?.creationTimestamp, ...starts].map(timeOf));
+  const starts = (status?.containerStatuses ?? []).flatMap(({ state }) => state?.running?.startedAt ?? []);
+  return Math.max(...(starts.length > 0 ? starts : [metadata?.creationTimestamp]).map(timeOf));
 }
 
-/** Returns how long the container that ended last had run, ms. */
+/** Returns how long the container that ended last had run, ms. Undefined without one, or if the clock of its node went back. */
 function lastRunOf(status: V1PodStatus | undefined): number | undefined {
   const ends = (status?.containerStatuses ?? []).flatMap(({ lastState }) => lastState?.terminated ?? []);
   const [last] = ends.sort((a, b) => timeOf(b.finishedAt) - timeOf(a.finishedAt));
-  return last && timeOf(last.finishedAt) - timeOf(last.startedAt);
+  const ranMs = last && timeOf(last.finishedAt) - timeOf(last.startedAt);
+  return ranMs !== undefined && ranMs >= 0 ? ranMs : undefined;
 }
 
 /** Returns the node of a pod of a DaemonSet, which names the node before the scheduler does; '' for other pods. */

@@ -69,7 +69,7 @@ describe('silent agents', () => {
     reportOf: () => undefined,
     isLeftOut: () => false,
     intervalMs: 15_000,
-    now: NOW,
+    ageOf: ({ createdAt, startedAt }) => ({ ageMs: NOW - createdAt, runsMs: NOW - startedAt }),
     upMs: 24 * HOUR_MS,
     ...change,
   });

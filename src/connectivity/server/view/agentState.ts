@@ -63,12 +63,16 @@ export function agentState(
   }
 }
 
-/** Durations, ms. */
-export interface AgentTime {
+/** Durations, ms, by a clock that does not jump. */
+export interface PodAge {
   /** Since the pod was created. */
   readonly ageMs: number;
   /** Since its container started. */
   readonly runsMs: number;
+}
+
+/** Durations, ms, by a clock that does not jump. */
+export interface AgentTime extends PodAge {
   /** Since the server started. */
   readonly upMs: number;
   readonly graceMs: number;
@@ -92,8 +96,7 @@ export interface SilenceInput {
   readonly isLeftOut: (node: string) => boolean;
   /** The interval of agents without a report, as the user states it, ms. */
   readonly intervalMs: number;
-  /** Wall clock, ms. */
-  readonly now: number;
+  readonly ageOf: (pod: AgentPod) => PodAge;
   /** Time since this process started to take reports, by a clock that does not jump, ms. */
   readonly upMs: number;
 }
@@ -109,11 +112,10 @@ export function countSilent(pods: readonly AgentPod[], o: SilenceInput): Record<
   return count;
 }
 
-function isSilent(pod: AgentPod, { reportOf, intervalMs, now, upMs }: SilenceInput): boolean {
+function isSilent(pod: AgentPod, { reportOf, intervalMs, ageOf, upMs }: SilenceInput): boolean {
   const report = reportOf(pod.name);
   const time = {
-    ageMs: now - pod.createdAt,
-    runsMs: now - pod.startedAt,
+    ...ageOf(pod),
     upMs,
     graceMs: graceMs(report?.intervalMs ?? intervalMs),
   };

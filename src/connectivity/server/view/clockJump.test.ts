@@ -39,7 +39,8 @@ describe.each([
   const roster = rosterOf([toClusterNode(node)], [toAgentPod(pod)], [], () => false);
   const startedAt = clock.monotonic();
   const view = (report?: PodReport) => {
-    const times = { now: clock.now(), upMs: clock.monotonic() - startedAt };
+    const age = { ageMs: 9 * HOUR_MS, runsMs: 9 * HOUR_MS };
+    const times = { joinedMs: () => 10 * HOUR_MS, ageOf: () => age, upMs: clock.monotonic() - startedAt };
     const endedMs = (name: string): number | undefined => history.endedMs(name);
     return finished(
       clusterView(

@@ -1,6 +1,6 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { exclusionOf, hasAgents, shownExclusion, toClusterNode } from './clusterNode.ts';
+import { exclusionOf, hasAgents, shownExclusion, toClusterNode, type ClusterNode } from './clusterNode.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 const INTERVAL_MS = 15_000;
@@ -20,7 +20,8 @@ function node({ metadata, spec, status }: V1Node): V1Node {
 /** @param endedSeconds since a cause of an exclusion ended */
 function exclusion(of: V1Node, endedSeconds?: number): string | undefined {
   const endedMs = (): number | undefined => (endedSeconds === undefined ? undefined : endedSeconds * 1_000);
-  return exclusionOf(toClusterNode(node(of)), { now: NOW, settlingMs: SETTLING_MS, endedMs });
+  const joinedMs = ({ createdAt, readySince = 0 }: ClusterNode): number => NOW - Math.max(createdAt, readySince);
+  return exclusionOf(toClusterNode(node(of)), { joinedMs, settlingMs: SETTLING_MS, endedMs });
 }
 
 it.each([

@@ -3,7 +3,7 @@ import type { Exclusion } from '../../../api/connectivitycheck/terms.ts';
 import { virtualMark } from '../../../nodes/virtualNodes.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 
-/** The data that the server keeps of a Node. Times are ms since 1970 by the clock of the API server. */
+/** The data that the server keeps of a Node. Times are ms since 1970, by the clocks of API servers and of kubelets: see `Ages`. */
 export interface ClusterNode extends KubeObject {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -63,8 +63,8 @@ const JOINING_MS = 60_000;
 
 /** The moment for which nodes are judged. */
 interface Moment {
-  /** Wall clock, ms. It is compared only with times of the API server. */
-  readonly now: number;
+  /** Time since the node was created or became Ready, ms, by a clock that does not jump. */
+  readonly joinedMs: (node: ClusterNode) => number;
   /** Two intervals, ms: the last reports are that old at most. */
   readonly settlingMs: number;
   /** Time since a cause that a Node shows ended, ms, by a clock that does not jump; undefined if none did. */
@@ -86,11 +86,10 @@ interface Moment {
  *
  * Why two intervals: the last reports of other agents may still have results of the time before.
  */
-export function exclusionOf(node: ClusterNode, { now, settlingMs, endedMs }: Moment): Exclusion | undefined {
+export function exclusionOf(node: ClusterNode, { joinedMs, settlingMs, endedMs }: Moment): Exclusion | undefined {
   const shown = shownExclusion(node);
   if (shown !== undefined) return shown;
-  const since = Math.max(node.createdAt, node.readySince ?? 0);
-  if (now - since < JOINING_MS + settlingMs) return 'Joining';
+  if (joinedMs(node) < JOINING_MS + settlingMs) return 'Joining';
   return (endedMs(node.name) ?? Infinity) < settlingMs ? 'Joining' : undefined;
 }
 

@@ -4,9 +4,9 @@ import type { CheckSettings } from '../../assign/checkSettings.ts';
 import type { Steps } from '../../localise/steps.ts';
 import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
 import type { PeerResult, Target, TargetResult } from '../../protocol/measurement.ts';
-import { isAgentAt } from '../pods/agentPod.ts';
+import { isAgentAt, type AgentPod } from '../pods/agentPod.ts';
 import type { CompactMeasurement } from '../reports/measurements.ts';
-import { agentState, graceMs, type LastReport } from './agentState.ts';
+import { agentState, graceMs, type LastReport, type PodAge } from './agentState.ts';
 import { exclusionOf, type ClusterNode } from './clusterNode.ts';
 import type { Roster } from './roster.ts';
 
@@ -26,13 +26,15 @@ export interface ViewInput {
   readonly roster: Roster;
   readonly reportOf: (pod: string) => PodReport | undefined;
   /** See `Moment`. */
+  readonly joinedMs: (node: ClusterNode) => number;
+  /** See `Moment`. */
   readonly endedMs: (node: string) => number | undefined;
   /** See `AgentView`. */
   readonly awaited: (node: string, plane: Plane) => readonly string[];
   /** See `AgentView`. */
   readonly watches: (node: string, plane: Plane) => AgentView['watches'];
-  /** Wall clock, ms. It is compared only with times of the API server. */
-  readonly now: number;
+  /** See `AgentTime`. */
+  readonly ageOf: (pod: AgentPod) => PodAge;
   /** Time since this process started to take reports, by a clock that does not jump, ms. */
   readonly upMs: number;
   readonly serverNode?: string | undefined;
@@ -40,9 +42,9 @@ export interface ViewInput {
 
 /** The view of the nodes that a check selects, at one moment. */
 export function* clusterView(input: ViewInput, check: CheckSettings): Steps<ClusterView> {
-  const { roster, now, endedMs, serverNode } = input;
+  const { roster, joinedMs, endedMs, serverNode } = input;
   const nodes = roster.nodes.filter((node) => selects(check, node));
-  const moment = { now, endedMs, settlingMs: 2 * check.intervalMs };
+  const moment = { joinedMs, endedMs, settlingMs: 2 * check.intervalMs };
   const agents: AgentView[] = [];
   for (const { name } of nodes) {
     yield;
@@ -67,9 +69,8 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const pod = input.roster.agentOf(at.name, at.plane);
   if (pod === undefined) return [];
   const report = input.reportOf(pod.name);
-  const { now, upMs } = input;
-  const runsMs = now - pod.startedAt;
-  const time = { ageMs: now - pod.createdAt, runsMs, upMs, graceMs: graceMs(check.intervalMs) };
+  const { ageMs, runsMs } = input.ageOf(pod);
+  const time = { ageMs, runsMs, upMs: input.upMs, graceMs: graceMs(check.intervalMs) };
   const state = agentState(pod, report, time);
   // A measurement of another node does not count for this node.
   const measurement = state === 'Reporting' && report?.node === at.name ? report.measurement : undefined;

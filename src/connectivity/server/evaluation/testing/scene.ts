@@ -38,14 +38,20 @@ export class FakeCache<T extends KubeObject> {
 
   /** Replaces the objects. Listeners get an event for every object, also for an unchanged one. */
   set objects(objects: readonly T[]) {
-    const before = this.#objects;
+    const named = (list: readonly T[]) => new Map(list.map((object) => [object.metadata?.name, object]));
+    const [before, after] = [named(this.#objects), named(objects)];
     this.#objects = objects;
-    for (const object of before) this.tell({ type: 'delete', object });
-    for (const object of objects) this.tell({ type: 'add', object });
+    for (const [name, object] of before) if (!after.has(name)) this.tell({ type: 'delete', object });
+    for (const [name, object] of after) {
+      const old = before.get(name);
+      this.tell(old === undefined || old === object ? { type: 'add', object } : { type: 'update', object, old });
+    }
   }
 
+  /** Starts with an add for each object, like an informer. */
   subscribe(listener: (event: InformerEvent<T>) => void): () => void {
     this.#listeners.push(listener);
+    for (const object of this.#objects) listener({ type: 'add', object });
     return () => undefined;
   }
 
@@ -79,6 +85,7 @@ export class Scene {
   /** Lines of the log of the server. */
   readonly log: string[] = [];
   connectivity: Connectivity;
+  readonly #anHourBefore = new Date(this.clock.now() - HOUR_MS);
   readonly #peers = new Map<string, readonly string[]>();
   /** By receiver: datagrams of each sender since its last report. */
   readonly #heard = new Map<string, Record<string, number>>();
@@ -117,7 +124,7 @@ export class Scene {
   }
 
   node(name: string): ClusterNode {
-    const lastTransitionTime = this.#anHourAgo();
+    const lastTransitionTime = this.#anHourBefore;
     const ready = { type: 'Ready', status: 'True', lastTransitionTime };
     return toClusterNode({
       metadata: { name, creationTimestamp: lastTransitionTime },
@@ -127,7 +134,7 @@ export class Scene {
 
   /** The pod of the agent of a node. */
   pod(node: string): V1Pod {
-    const startedAt = this.#anHourAgo();
+    const startedAt = this.#anHourBefore;
     const container = { name: 'agent', image: '', imageID: '', ready: true, restartCount: 0 };
     return {
       metadata: {
@@ -206,9 +213,6 @@ export class Scene {
     return all;
   }
 
-  #anHourAgo(): Date {
-    return new Date(this.clock.now() - HOUR_MS);
-  }
 }
 
 /** The pod of the agent of a node. */

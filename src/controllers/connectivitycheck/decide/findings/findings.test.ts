@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerView } from '../../observe/observation.ts';
-import { answered, evaluation, finding, story } from '../../testing/scenes.ts';
-import type { Decision } from '../decide.ts';
+import { answered, checkWith, evaluation, finding, story, T0 } from '../../testing/scenes.ts';
+import { decide, type Decision } from '../decide.ts';
 
 const last = (views: readonly ServerView[], stepMs?: number): Decision => story(views, stepMs).at(-1)!;
 const HEALTHY = answered(evaluation());
@@ -80,6 +80,22 @@ describe('a finding', () => {
     expect(events).toHaveLength(11);
     expect(events.at(-1)).toMatchObject({ type: 'Warning', reason: 'MoreFindings', note: /^2 more/ });
   });
+});
+
+it('a finding and an outage that an operator with a clock ahead has dated are not longer than they are here', () => {
+  const ahead = '2026-01-01T02:00:00Z';
+  const [{ status }] = story([FAULT]) as [Decision];
+  const open = { ...status, findings: [{ ...status.findings![0]!, since: ahead }], outages: [{ ...status.outages![0]!, start: ahead }] };
+  const was = { ...status, findings: [], outages: [{ ...status.outages![0]!, start: ahead, end: ahead }] };
+  const at = (before: typeof status, server: ServerView, atMs: number) =>
+    decide({ check: checkWith(before), server, history: new Map(), now: T0 + atMs }).write;
+  expect(at(open, FAULT, 5_000)).toMatchObject({
+    findings: [{ since: '2026-01-01T00:00:05Z' }],
+    outages: [{ start: '2026-01-01T00:00:05Z' }],
+  });
+  const seen = at(was, HEALTHY, 5_000);
+  expect(seen.outages).toMatchObject([{ start: '2026-01-01T00:00:05Z', end: '2026-01-01T00:00:05Z' }]);
+  expect(at(seen, FAULT, 66_000).outages).toHaveLength(2);
 });
 
 describe('a node that is left out', () => {

@@ -12,7 +12,7 @@ import { faultId, isIntermittent, isSameFault, type Fault, type FindingHistory }
 import type { Observation, ServerFailure } from '../../observe/observation.ts';
 import type { Known } from '../known.ts';
 import { namesIn } from '../fit.ts';
-import { continuedOutage, type Findings } from './outages.ts';
+import { continuedOutage, pastTime, type Findings } from './outages.ts';
 
 /** Returns the finding that the server does not answer, the only finding that the operator makes and not the server. */
 function serverFinding({ message }: ServerFailure): Finding {
@@ -41,7 +41,8 @@ export function findingsOf(
   const ofServer = was.filter((finding) => !isServerFinding(finding));
   const present = (finding: Finding): StatusFinding => {
     const identified = { ...finding, id: (finding as Fault).id ?? faultId(finding) };
-    return { ...identified, since: sinceOf(identified, before, now) ?? metaTime(now) };
+    const since = sinceOf(identified, before, now);
+    return { ...identified, since: since === undefined ? metaTime(now) : pastTime(since, now) };
   };
   switch (known.kind) {
     case 'Evaluated': {

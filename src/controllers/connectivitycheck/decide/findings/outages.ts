@@ -34,7 +34,7 @@ const CONTINUES_WITHIN_MS = 60_000;
  */
 export function outagesOf(findings: Findings, before: ConnectivityCheckStatus, now: number): Outage[] {
   const time = metaTime(now);
-  const was = before.outages ?? [];
+  const was = (before.outages ?? []).map((outage) => notAfter(outage, now));
   const taken = new Set<Outage>();
   const begun: Outage[] = [];
   for (const finding of findings.list) {
@@ -48,6 +48,25 @@ export function outagesOf(findings: Findings, before: ConnectivityCheckStatus, n
     return end === undefined && findings.omitted === 0 ? { ...outage, end: time } : outage;
   });
   return [...begun, ...kept].slice(0, MOST_OUTAGES);
+}
+
+/**
+ * Returns an outage with no time in the future: the operator that led before may have a clock that is ahead. A future end would
+ * continue the outage until the clock of this operator has reached it.
+ */
+function notAfter(outage: Outage, now: number): Outage {
+  const { start, end } = outage;
+  if (!isFuture(start, now) && (end === undefined || !isFuture(end, now))) return outage;
+  return { ...outage, start: pastTime(start, now), ...(end !== undefined && { end: pastTime(end, now) }) };
+}
+
+function isFuture(time: string, now: number): boolean {
+  return Date.parse(time) > now;
+}
+
+/** Returns a time of the status, or the present time if it is in the future. */
+export function pastTime(time: string, now: number): string {
+  return isFuture(time, now) ? metaTime(now) : time;
 }
 
 /** The outage that a present finding continues; undefined if it begins one. */
