@@ -66,6 +66,60 @@ describe('localise, what the simulated faults do not cover', () => {
     );
   });
 
+  describe('a probe that is refused', () => {
+    const REFUSED = { tcp: { ok: false, error: 'Refused' }, udp: { sent: 20, received: 0 } } as const;
+    const all = measured(healthy(4), () => REFUSED);
+    const ofNode2 = (from: AgentView, to: PeerResult): boolean => [from.node, to.node].includes('node2');
+
+    it('by agents that all report is rejected by the network', () => {
+      expect(found(all)).toEqual(['PodNetwork cluster Failed', 'HostNetwork cluster Failed']);
+      expect(localise(all).findings[0]?.message).toContain('12 of 12 pairs fail (TCP refused, UDP 0 of 20 echoed)');
+    });
+
+    it('from and towards one agent that reports is rejected by the network of its node', () => {
+      const view = measured(healthy(4), (from, to) => (from.plane === 'Host' && ofNode2(from, to) ? REFUSED : {}));
+      expect(found(view)).toEqual(['HostNetwork node2 Failed']);
+    });
+
+    it('towards an agent that reports, and reaches others, is rejected by its node', () => {
+      const view = measured(healthy(4), ({ plane }, { node }) => (plane === 'Pod' && node === 'node2' ? REFUSED : {}));
+      expect(found(view)).toEqual(['PodNetwork node2 Failed']);
+    });
+
+    it.each<[string, ClusterView]>([
+      ['agents that started a moment ago', agents(all, () => ({ recent: true }))],
+      [
+        'agents that report, and measure nothing: originals do not listen',
+        agents(measured(healthy(4), (_, { node }) => (node === 'node2' ? REFUSED : {})), ({ node }) =>
+          node === 'node2' ? { peers: [] } : {},
+        ),
+      ],
+      [
+        'hosts that echo datagrams: their programs are busy',
+        measured(healthy(4), () => ({ ...REFUSED, udp: { sent: 20, received: 20 } })),
+      ],
+    ])('is no fault of the network with %s', (_, view) => expect(found(view)).toEqual([]));
+
+    /** All agents measured at 10 s and 25 s, and reported a second later, node2 last at the given time. */
+    const twice = (view: ClusterView, before: readonly PeerResult['tcp'][], node2: number): ClusterView =>
+      agents(view, ({ node, peers }) => {
+        const flawed = before.flatMap((tcp) => peers.map((peer) => ({ ...peer, ...REFUSED, tcp })));
+        const nothing = { targets: [], unprobed: [], unasked: [] };
+        const last = { measuredAt: 10_000, reportedAt: 11_000, peers: flawed, ...nothing };
+        return { times: { measuredAt: 25_000, reportedAt: node === 'node2' ? node2 : 26_000, before: last } };
+      });
+    const towards2 = measured(healthy(4), (_, { node }) => (node === 'node2' ? REFUSED : {}));
+
+    it('once may be a restart: the network is seen to reject in the next measurement', () => {
+      expect(found(twice(all, [], 26_000))).toEqual([]);
+      expect(found(twice(all, [REFUSED.tcp], 26_000))).toEqual(['PodNetwork cluster Failed', 'HostNetwork cluster Failed']);
+    });
+
+    it('twice by an agent that has not reported since the first time is of an agent that ended', () => {
+      expect(found(twice(towards2, [REFUSED.tcp], 10_999))).toEqual([]);
+    });
+  });
+
   it('says which link it is in a cluster of two, where either node may be at fault', () => {
     const view = simulate(clusterOf(2), [{ at: 'node', node: 'node2', does: 'cut' }], seeded(1));
     expect(found(view)).toEqual(['Link node1 <-> node2 Failed']);

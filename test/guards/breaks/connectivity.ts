@@ -3,6 +3,17 @@ import type { Break } from '../break.ts';
 /** Findings, the connectivity server, its alerts, and the controller of ConnectivityChecks. */
 export const CONNECTIVITY: readonly Break[] = [
   {
+    promise: 'A network that rejects all probes is a finding.',
+    file: 'src/connectivity/localise/pairs/refusal.ts',
+    find: "if (times === undefined) return 'Rejection';",
+    replace: "if (times === undefined) return 'Answer';",
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/special.test.ts',
+      name: 'by agents that all report is rejected by the network',
+    },
+  },
+  {
     promise: 'A node whose clock is ahead is left out of findings no longer than another node.',
     file: 'src/connectivity/server/view/ages.ts',
     find: 'return Math.max(0, this.#clock.now() - this.#dated.at(object));',

@@ -1,8 +1,8 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { PeerResult } from '../../protocol/measurement.ts';
 import type { Steps } from '../steps.ts';
 import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
-import { familiesOf, familyOf, lostOf, qualityOf, refused, withAddress, type Rating } from './quality.ts';
+import { familiesOf, familyOf, lostOf, qualityOf, refused, withAddress, type Rating, type ReadResult } from './quality.ts';
+import { readBefore, refusalOf, rejection } from './refusal.ts';
 
 /** The measurement of the agent of one node towards the agent of another, on one plane. */
 export interface Pair extends Rating, PairTimes {
@@ -58,17 +58,19 @@ export class AgentsByPlace {
  * | Reporting | Starting, Broken or Absent | says nothing: no agent answers |
  * | any | node excluded, unknown, or the same node | says nothing |
  * | one of both is `recent` | | counts if it is Ok, and says nothing otherwise |
+ * | refused, and it is not sure by whom | | counts as in the measurement before if it was Ok, and says nothing otherwise |
  */
 export function* pairsOf(view: ClusterView, agents: AgentsByPlace): Steps<readonly Pair[]> {
   const pairs: Pair[] = [];
   for (const agent of agents.all()) {
     yield;
     if (agent.state !== 'Reporting') continue;
-    for (const pair of pairsFrom(agent, view.thresholds.lossPercent).values()) {
+    for (const { isUnsure, ...pair } of pairsFrom(agent, agents, view.thresholds.lossPercent).values()) {
       const peer = agents.at(pair.to, agent.plane);
       if (pair.to === agent.node || peer === undefined || !mayAnswer(peer)) continue;
       if (pair.quality !== 'Ok' && (agent.recent === true || peer.recent === true)) continue;
-      pairs.push({ ...pair, ...timesOf(agent, pair, view.thresholds.lossPercent) });
+      const times = isUnsure ? timesBefore(agent, pair) : timesOf(agent, peer, pair, view.thresholds.lossPercent);
+      if (times !== undefined) pairs.push({ ...pair, ...times });
     }
   }
   return pairs;
@@ -81,19 +83,27 @@ function mayAnswer({ state }: AgentView): boolean {
 /** A pair as the last measurement shows it. */
 type RatedPair = Omit<Pair, keyof PairTimes>;
 
+interface ReadPair extends RatedPair {
+  /** A result is a refusal of which it is not sure where it comes from. */
+  readonly isUnsure: boolean;
+}
+
 /** Returns the pairs of an agent by the node of the peer, which may have several addresses. */
-function pairsFrom(agent: AgentView, lossPercent: number): Map<string, RatedPair> {
-  const pairs = new Map<string, RatedPair>();
-  for (const peer of agent.peers) {
-    const known = pairs.get(peer.node);
+function pairsFrom(agent: AgentView, agents: AgentsByPlace, lossPercent: number): Map<string, ReadPair> {
+  const pairs = new Map<string, ReadPair>();
+  for (const result of agent.peers) {
+    const known = pairs.get(result.node);
+    const refusal = refused(result) ? refusalOf(agent, agents.at(result.node, agent.plane), result) : 'Answer';
+    const peer = refusal === 'Rejection' ? rejection(result) : result;
     const pair = known === undefined ? pairOf(agent, peer, lossPercent) : withAddress(known, peer, lossPercent);
-    pairs.set(peer.node, pair);
+    pairs.set(result.node, refusal === 'Unsure' ? { ...pair, isUnsure: true } : pair);
   }
   return pairs;
 }
 
-function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: number): RatedPair {
+function pairOf({ node, plane }: AgentView, peer: ReadResult, lossPercent: number): ReadPair {
   return {
+    isUnsure: false,
     from: node,
     to: peer.node,
     plane,
@@ -105,12 +115,25 @@ function pairOf({ node, plane }: AgentView, peer: PeerResult, lossPercent: numbe
   };
 }
 
-function timesOf({ times }: AgentView, pair: RatedPair, lossPercent: number): PairTimes {
+/** Returns the times of a pair as the measurement before showed it. Undefined if it was not Ok then, or not probed. */
+function timesBefore({ times }: AgentView, { to, quality }: RatedPair): PairTimes | undefined {
+  const { before } = times ?? {};
+  if (before === undefined || quality !== 'Ok' || before.unprobed.includes(to)) return undefined;
+  if (before.peers.some(({ node }) => node === to)) return undefined;
+  const { measuredAt } = before;
+  return { since: measuredAt, last: measuredAt, failedSince: measuredAt, isFirst: false };
+}
+
+function timesOf(agent: AgentView, target: AgentView, pair: RatedPair, lossPercent: number): PairTimes {
+  const { times } = agent;
   if (times === undefined) return { since: -Infinity, last: Infinity, failedSince: -Infinity, isFirst: false };
   const { measuredAt: last, before } = times;
   const isFirst = before?.unprobed.includes(pair.to) === true;
   if (before === undefined || isFirst) return { since: last, last, failedSince: last, isFirst };
-  const flawed = before.peers.length === 0 ? before.peers : before.peers.filter(({ node }) => node === pair.to);
+  const flawed: readonly ReadResult[] =
+    before.peers.length === 0
+      ? []
+      : before.peers.flatMap((peer) => (peer.node === pair.to ? readBefore(agent, target, peer) : []));
   const wasOk = flawed.every((peer) => qualityOf(peer, lossPercent) === 'Ok');
   const wasFailed = flawed.length > 0 && failedOverAll(flawed, pair, lossPercent);
   return {
@@ -122,7 +145,7 @@ function timesOf({ times }: AgentView, pair: RatedPair, lossPercent: number): Pa
 }
 
 /** Whether a pair failed over all of its families. Addresses that are not among the flawed ones worked. */
-function failedOverAll(flawed: readonly PeerResult[], pair: RatedPair, lossPercent: number): boolean {
+function failedOverAll(flawed: readonly ReadResult[], pair: RatedPair, lossPercent: number): boolean {
   const failed = flawed.filter((peer) => qualityOf(peer, lossPercent) === 'Failed');
   return familiesOf(pair).every((family) => failed.some(({ address }) => familyOf(address) === family));
 }

@@ -16,19 +16,27 @@ export type Quality = 'Failed' | 'Lossy' | 'Mtu' | 'Ok';
  * | ok | fewer lost | below the interface's | Mtu |
  * | ok | fewer lost | the interface's, or unknown | Ok |
  *
- * Refused and Reset are answers of the peer: its network works, although the agent may not.
+ * Refused and Reset are answers of the peer: its network works, although the agent may not. If the network rejects the
+ * probes, they count as not answered: see refusalOf().
  * With loss, large packets that vanish say nothing about the MTU.
  * One lost datagram does not count as loss: it happens in every network.
  */
-export function qualityOf(peer: PeerResult, lossPercent: number): Quality {
+export function qualityOf(peer: ReadResult, lossPercent: number): Quality {
   if (udpFailed(peer)) return 'Failed';
   if (lostShare(peer) * 100 >= lossPercent && lostOf(peer) >= 2) return 'Lossy';
   if (tcpFailed(peer)) return 'Failed';
   return hasBlackHole(peer) ? 'Mtu' : 'Ok';
 }
 
+/** A result, with its meaning. */
+export interface ReadResult extends PeerResult {
+  /** The network refused it, and not the host of the peer. */
+  readonly isRejected?: true;
+}
+
 /** The peer's host answered that no agent listens, or that the agent went away. */
-export function refused({ tcp, udp }: PeerResult): boolean {
+export function refused({ tcp, udp, isRejected }: ReadResult): boolean {
+  if (isRejected === true) return false;
   return tcp.error === 'Refused' || tcp.error === 'Reset' || udp.error === 'Refused';
 }
 
@@ -36,22 +44,22 @@ export function refused({ tcp, udp }: PeerResult): boolean {
  * Datagrams that were sent and not echoed. None if the peer's host refused TCP or UDP: nobody was there to echo them, and
  * not every system reports the refusal of datagrams.
  */
-export function lostOf(peer: PeerResult): number {
+export function lostOf(peer: ReadResult): number {
   return refused(peer) ? 0 : Math.max(0, peer.udp.sent - peer.udp.received);
 }
 
-function lostShare(peer: PeerResult): number {
+function lostShare(peer: ReadResult): number {
   return peer.udp.sent > 0 ? lostOf(peer) / peer.udp.sent : 0;
 }
 
 /** Whether UDP shows a failed network. A refusal over TCP or UDP is an answer, so the agent is silent then, and not the network. */
-function udpFailed(peer: PeerResult): boolean {
+function udpFailed(peer: ReadResult): boolean {
   const { udp } = peer;
   if (refused(peer)) return false;
   return udp.received === 0 && (udp.sent > 0 || udp.error !== undefined);
 }
 
-function tcpFailed(peer: PeerResult): boolean {
+function tcpFailed(peer: ReadResult): boolean {
   return !peer.tcp.ok && !refused(peer);
 }
 
@@ -81,7 +89,7 @@ interface Datagrams {
 export interface FamilyResult extends Datagrams {
   readonly family: Family;
   readonly quality: Quality;
-  readonly worst: PeerResult;
+  readonly worst: ReadResult;
   readonly refused: boolean;
 }
 
@@ -89,7 +97,7 @@ export interface FamilyResult extends Datagrams {
 export interface Rating extends Datagrams {
   readonly quality: PairQuality;
   /** The result of the worst family. */
-  readonly worst: PeerResult;
+  readonly worst: ReadResult;
   /** The peer's host answered, on any address, that no agent listens. */
   readonly refused: boolean;
   /** One result for each family, the worst first. Absent if the peer has one address. */
@@ -106,12 +114,12 @@ export interface Rating extends Datagrams {
  * | one fails, and another does not | FamilyFailed | of the families that work: the failed one says nothing about loss |
  * | none fails | of the worst family | of all families |
  */
-export function withAddress<T extends Rating>(known: T, peer: PeerResult, lossPercent: number): T {
+export function withAddress<T extends Rating>(known: T, peer: ReadResult, lossPercent: number): T {
   const results = known.families ?? [resultOf(known.worst, lossPercent)];
   return { ...known, ...ratingOf(withResult(results, resultOf(peer, lossPercent))) };
 }
 
-function resultOf(peer: PeerResult, lossPercent: number): FamilyResult {
+function resultOf(peer: ReadResult, lossPercent: number): FamilyResult {
   return {
     family: familyOf(peer.address),
     quality: qualityOf(peer, lossPercent),
