@@ -17,6 +17,8 @@ import type { ClusterView } from './view.ts';
 export interface Localisation {
   /** Failed ones first, then by class and subjects. Each class and subjects occur once. */
   readonly findings: readonly Finding[];
+  /** Further findings, which stay if they exist, and do not begin: another measurement has to confirm them. */
+  readonly unconfirmed: readonly Finding[];
   /** Ordered pairs of nodes and planes in the last reports. */
   readonly observedPairs: number;
   /** Observed pairs that failed, lost packets, or lose large packets. */
@@ -47,8 +49,10 @@ export function* localiseInSteps(view: ClusterView): Steps<Localisation> {
     yield;
   }
   const affected = situation.pairs.filter(({ quality }) => quality !== 'Ok');
+  const all = parts.flat();
   return {
-    findings: findingsOf(parts.flat()),
+    findings: findingsOf(all.filter(({ isUnconfirmed }) => isUnconfirmed !== true)),
+    unconfirmed: findingsOf(all.filter(({ isUnconfirmed }) => isUnconfirmed === true)),
     observedPairs: situation.pairs.length,
     affectedPairs: affected.length,
     unobserved: unobservedOf(situation),

@@ -24,6 +24,8 @@ export interface Part {
   /** A sentence without its full stop. */
   readonly message: string;
   readonly evidence: Evidence;
+  /** One measurement shows it, and the next may not. No finding begins by it, but a finding that exists stays. */
+  readonly isUnconfirmed?: boolean;
 }
 
 /** A rule decides about some classes of findings. */

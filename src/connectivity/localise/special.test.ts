@@ -27,6 +27,7 @@ function found(view: ClusterView): string[] {
   return localise(view).findings.map(({ class: one, subjects, severity }) => `${one} ${subjects.join()} ${severity}`);
 }
 
+const NOTHING = { findings: [], unconfirmed: [] };
 const SILENT = { state: 'Silent', peers: [], targets: [], heard: [] as string[] } as const;
 const DEAD = { tcp: TIMEOUT, udp: { sent: 20, received: 0 } };
 
@@ -64,6 +65,54 @@ describe('localise, what the simulated faults do not cover', () => {
     expect(localise(broken).findings[0]?.message).toBe(
       'agent host-node4 on node4 does not run: CrashLoopBackOff, exit code 1',
     );
+  });
+
+  describe('a kubelet', () => {
+    const silent = { target: 'Kubelet', address: '127.0.0.1:10248', ok: false, error: 'Timeout' } as const;
+    /** The kubelet of node2 does not answer in the last measurement. @param before what failed in the measurement before */
+    const view = (before: AgentView['targets'] | undefined): ClusterView =>
+      agents(healthy(3), ({ node, plane, targets }) => {
+        if (node !== 'node2' || plane !== 'Host') return {};
+        const nothing = { peers: [], unprobed: [], unasked: [] };
+        const known = before && { before: { measuredAt: 10_000, reportedAt: 11_000, targets: before, ...nothing } };
+        const times = { measuredAt: 25_000, reportedAt: 26_000, ...known };
+        return { times, targets: targets.map((one) => (one.target === 'Kubelet' ? silent : one)) };
+      });
+
+    it('that does not answer twice in a row is a finding of its node', () => {
+      expect(found(view([silent]))).toEqual(['Node node2 Failed']);
+    });
+
+    it.each([
+      ['once', []],
+      ['in the first measurement that is known', undefined],
+    ])('that does not answer %s is no finding, but keeps the finding of its node', (_, before) => {
+      const { findings, unconfirmed } = localise(view(before));
+      expect(findings).toEqual([]);
+      expect(unconfirmed).toMatchObject([{ class: 'Node', subjects: ['node2'] }]);
+    });
+  });
+
+  describe('the API server by a name', () => {
+    const failing = (address: string, error: 'NotFound' | 'Refused', hasDns = true): ClusterView =>
+      agents(healthy(3), ({ targets }) => ({
+        targets: targets
+          .filter(({ target }) => hasDns || !target.startsWith('DNS'))
+          .map(({ target, ...one }) =>
+            target === 'APIServer'
+              ? { target, address, ok: false, error }
+              : { target, ...one, ok: !target.startsWith('DNS') },
+          ),
+      }));
+    const [DNS, API] = ['DNS cluster Failed', 'APIServer cluster Failed'];
+
+    it.each<[string, ClusterView, string[]]>([
+      ['is explained by the DNS that does not answer', failing('api.example.org:443', 'NotFound'), [DNS!]],
+      ['has a finding if it was looked up', failing('api.example.org:443', 'Refused'), [DNS!, API!]],
+      ['has a finding if no check asks the DNS', failing('api.example.org:443', 'NotFound', false), [API!]],
+      ['has a finding if its address is a number', failing('198.18.1.1:443', 'NotFound'), [DNS!, API!]],
+      ['has a finding if its address is a number of IPv6', failing('[fd00::1]:443', 'NotFound'), [DNS!, API!]],
+    ])('%s', (_, view, findings) => expect(found(view)).toEqual(findings));
   });
 
   describe('a probe that is refused', () => {
@@ -301,7 +350,7 @@ describe('localise, what the simulated faults do not cover', () => {
 
   it('has a finding of an empty or unknown cluster neither', () => {
     const view = { nodes: [], agents: [], thresholds: { lossPercent: 5 } };
-    expect(localise(view)).toEqual({ findings: [], observedPairs: 0, affectedPairs: 0, unobserved: [] });
+    expect(localise(view)).toEqual({ ...NOTHING, observedPairs: 0, affectedPairs: 0, unobserved: [] });
     expect(found({ ...healthy(3), nodes: [] })).toEqual([]);
   });
 });

@@ -76,11 +76,11 @@ const evaluation = z.object({
   /** Number of findings beyond MOST_FINDINGS. */
   omittedFindings: count,
   /**
-   * The findings if nodes that are left out counted, at most MOST_LASTING. A finding that is not in `findings` stays
-   * while it is here, and none begins by that. Absent if they would be the same.
+   * The findings if nodes that are left out counted, and findings that one measurement shows and another has to confirm, at
+   * most MOST_LASTING. A finding that is not in `findings` stays while it is here, and none begins by that. Absent if there are none.
    */
   lasting: z.array(finding).exactOptional(),
-  /** Pairs in the last reports if nodes that are left out counted. Absent if `lasting` is. */
+  /** Pairs in the last reports if nodes that are left out counted. Absent if all of these nodes work. */
   lastingPairs: count.exactOptional(),
   /**
    * Networks of nodes, those that are left out included, that no pair says anything about, at most MOST_UNOBSERVED. Absent

@@ -19,6 +19,7 @@ const MANY = 0.2;
  * | nodes without the service | finding |
  * |---|---|
  * | nodes whose network is at fault | none: the fault of the network explains it |
+ * | nodes that have to look its name up, and whose DNS is silent | none: the fault of the DNS explains it |
  * | 80 % of the others, and at least two | `cluster`, Failed |
  * | more than three and 20 % of the others | `cluster`, Degraded |
  * | fewer | one for each node, Failed, if another node reached the service in the same period |
@@ -93,7 +94,7 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
   const nodes = new Map<string, Asked[]>();
   for (const agent of agents.all()) {
     const own = agent.targets.filter(({ target }) => targets.includes(target));
-    if (agent.state !== 'Reporting' || own.length === 0) continue;
+    if (agent.state !== 'Reporting' || own.length === 0 || isOfDns(agent, own)) continue;
     const failed = agent.recent === true ? [] : own.filter(({ ok }) => !ok);
     const known = nodes.get(agent.node);
     const one = { agent, failed, ...periodOf(agent, targets, failed.length === 0) };
@@ -106,6 +107,19 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
   const onThem = faults.filter(({ family }) => family === undefined || asked.has(family));
   const explained = explainsServices(onThem, zones, works);
   return new Map([...nodes].filter(([node]) => !explained(node)));
+}
+
+/** Whether a service has a name, and the DNS that has to look it up does not answer: the DNS is at fault. */
+function isOfDns({ targets }: AgentView, own: readonly TargetResult[]): boolean {
+  const isUnknown = own.some(
+    ({ address, error }) => isName(address) && (error === 'NotFound' || error === 'Timeout'),
+  );
+  return isUnknown && targets.some(({ target, ok }) => target === 'DNSUDP' && !ok);
+}
+
+/** Whether an address with a port has a name, and not a number of IPv4 or, in brackets, of IPv6. */
+function isName(address: string): boolean {
+  return !/^([\d.]+|\[.*\])(:\d+)?$/.test(address);
 }
 
 function familiesOf({ targets: all }: AgentView, targets: readonly Target[]): Family[] {
@@ -138,13 +152,17 @@ function symptom(asked: readonly Asked[]): string {
  * | host agent | kubelet | finding |
  * |---|---|---|
  * | Reporting | answers, or was not asked | none |
- * | Reporting | does not answer | Node |
+ * | Reporting | did not answer once | none; one that exists stays |
+ * | Reporting | did not answer twice in a row | Node |
  * | otherwise | | none |
  */
 export const kubelets: Rule = ({ agents }) =>
   agents.all().flatMap((agent) => {
     const kubelet = agent.targets.find(({ target, ok }) => target === 'Kubelet' && !ok);
     if (agent.state !== 'Reporting' || agent.recent === true || kubelet === undefined) return [];
+    const { times } = agent;
+    const isUnconfirmed =
+      times !== undefined && times.before?.targets.some(({ target }) => target === 'Kubelet') !== true;
     const message = `kubelet of ${agent.node} does not answer on ${kubelet.address} (${wordOf(kubelet.error ?? 'Other')})`;
-    return [{ class: 'Node', subject: agent.node, severity: 'Failed', message, evidence: NO_EVIDENCE }];
+    return [{ class: 'Node', subject: agent.node, severity: 'Failed', message, evidence: NO_EVIDENCE, isUnconfirmed }];
   });

@@ -25,16 +25,15 @@ export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Ev
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
   const { findings } = localisation;
   const whole = yield* wholeLocalisation(view);
-  const { unobserved } = whole ?? localisation;
+  const { unobserved, unconfirmed } = whole ?? localisation;
+  const lasting = [...(whole?.findings ?? []), ...unconfirmed];
   const refused = refusedUrls(check.urls, refusedBy(input, view));
   return {
     generation: check.generation,
     findings: findings.slice(0, MOST_FINDINGS),
     omittedFindings: Math.max(0, findings.length - MOST_FINDINGS),
-    ...(whole !== undefined && {
-      lasting: whole.findings.slice(0, MOST_LASTING),
-      lastingPairs: whole.observedPairs,
-    }),
+    ...(lasting.length > 0 && { lasting: lasting.slice(0, MOST_LASTING) }),
+    ...(whole !== undefined && { lastingPairs: whole.observedPairs }),
     ...(unobserved.length > 0 && { unobserved: unobserved.slice(0, MOST_UNOBSERVED) }),
     counts: countsOf(view, localisation, ({ pod }) => input.reportOf(pod)?.authenticated === true),
     ...(refused.length > 0 && { refused }),
