@@ -1,133 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import type { TrafficWeight, TrafficWeightSpec } from '../../api/trafficweight/trafficWeight.ts';
-import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
-import { planRecords } from '../../weights/plan/plan.ts';
-import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
-import type { Gateway, HttpRoute } from '../../weights/gateway/gatewayApi.ts';
-import { NO_ZONES } from '../../weights/zone/published.ts';
-import { divide, settingsOf } from './decide/divide.ts';
-import { toCachedGateway, toCachedIngress, toCachedRoute } from './observe/cachedObjects.ts';
-import { observe, type Observed } from './observe/observe.ts';
+import type { HttpRoute } from '../../weights/gateway/gatewayApi.ts';
+import {
+  decide,
+  HOST,
+  ingress,
+  OPEN,
+  route,
+  says,
+  TAKEN,
+  weights,
+  type RouteSettings,
+  type Rules,
+  type World,
+} from './testing/world.ts';
 
 /*
  * Team A has the host a.example.org in the namespace team-a. Every tenant of the namespace team-b may create routes and Ingresses
  * there. None of them may change the weight of a.example.org.
  */
-const HOST = 'a.example.org';
-const PUBLIC = { namespace: 'infra', name: 'public' };
-const OPEN = { name: 'http', port: 80, protocol: 'HTTP', allowedRoutes: { namespaces: { from: 'All' } } };
-
 const GRPC = { ...OPEN, name: 'grpc', allowedRoutes: { ...OPEN.allowedRoutes, kinds: [{ kind: 'GRPCRoute' }] } };
 const OF_B = { ...OPEN, name: 'b', hostname: 'b.example.org' };
-
-type Spec = NonNullable<HttpRoute['spec']>;
-type Rules = NonNullable<Spec['rules']>;
-type Listener = NonNullable<NonNullable<Gateway['spec']>['listeners']>[number];
-
-const says = (type: string, status: Condition['status']): Condition => ({
-  ...{ type, status, reason: 'Test', message: '', lastTransitionTime: '' },
-});
-const TAKEN = [says('Accepted', 'True'), says('ResolvedRefs', 'True')];
-
-interface RouteSettings {
-  readonly name?: string;
-  readonly age?: number;
-  readonly rules?: Rules;
-  readonly hostnames?: string[];
-  readonly parent?: object;
-  readonly conditions?: Condition[];
-  readonly annotations?: Record<string, string>;
-}
-
-/** A route that has the Service `web` of its namespace as its backend. @param age years after 2020 that it was created */
-function route(namespace: string, over: RouteSettings = {}): HttpRoute {
-  const { name = 'web', age = 1, hostnames = [HOST], rules = [{ backendRefs: [{ name: 'web' }] }] } = over;
-  const { parent = {}, conditions = TAKEN, annotations = {} } = over;
-  const parentRef = { ...PUBLIC, ...parent };
-  return {
-    metadata: { ...meta(namespace, name, age), annotations },
-    spec: { parentRefs: [parentRef], hostnames, rules },
-    status: { parents: conditions.length === 0 ? [] : [{ parentRef, conditions }] },
-  };
-}
-
-function meta(namespace: string, name: string, age: number) {
-  const creationTimestamp = `${2020 + age}-01-01T00:00:00Z` as unknown as Date;
-  return { namespace, name, uid: `${namespace}-${name}`, creationTimestamp };
-}
-
-function ingress(namespace: string, over: { host?: string; age?: number; service?: string; className?: string } = {}) {
-  const { host = HOST, age = 1, service = 'web', className = 'nginx' } = over;
-  const paths = [{ path: '/', pathType: 'Prefix', backend: { service: { name: service, port: { number: 80 } } } }];
-  return {
-    metadata: meta(namespace, 'web', age),
-    spec: { ingressClassName: className, rules: [{ host, http: { paths } }] },
-    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
-  };
-}
-
-interface World {
-  readonly routes?: readonly HttpRoute[];
-  readonly ingresses?: readonly KubeObject[];
-  /** Listeners of the Gateway `public`. The Gateway `own` has the same address and takes all routes. */
-  readonly listeners?: readonly Listener[];
-  readonly spec?: Partial<TrafficWeightSpec>;
-  /** Services with a ready endpoint. */
-  readonly ready?: readonly string[];
-  readonly endpoints?: readonly DnsEndpoint[];
-  /** The namespaces that had hosts before. */
-  readonly held?: ReadonlyMap<string, string>;
-}
-
-function gateway(name: string, listeners: readonly Listener[]): Gateway {
-  return {
-    metadata: { ...PUBLIC, name },
-    spec: { gatewayClassName: 'public', listeners: [...listeners] },
-    status: { addresses: [{ value: '192.0.2.1' }] },
-  };
-}
-
-const keyOf = ({ metadata }: KubeObject): string => `${metadata?.namespace}/${metadata?.name}`;
-
-/** Decides the records of a cluster with the weight 75, by the object that has them and the host. */
-function decide(world: World) {
-  const { routes = [], ingresses = [], listeners = [OPEN], ready = ['team-a/web'], endpoints = [] } = world;
-  const lister = (objects: readonly KubeObject[]) => ({
-    list: () => objects,
-    get: (key: string) => objects.find((one) => keyOf(one) === key),
-  });
-  const namespaces = ['team-a', 'team-b'].map((name) => ({ metadata: { name, labels: { team: name } } }));
-  const weight = {
-    metadata: { name: 'main' },
-    spec: { clusterName: 'c', backend: { static: { weight: 75 } }, ...world.spec },
-  } as TrafficWeight;
-  const observed = observe(weight, {
-    caches: {
-      ingresses: { lister: lister(ingresses.map((one) => toCachedIngress(one))) },
-      slices: { lister: { byIndex: (_: string, key: string) => (ready.includes(key) ? [{ isReady: true }] : []) } },
-      namespaces: { lister: { get: (name: string) => namespaces.find(({ metadata }) => metadata.name === name) } },
-      gatewayApi: {
-        routes: { lister: lister(routes.map(toCachedRoute)) },
-        gateways: { lister: lister([gateway('public', listeners), gateway('own', [OPEN])].map(toCachedGateway)) },
-      },
-    },
-    weights: lister([]),
-    endpoints: { get: (key: string) => endpoints.find((one) => keyOf(one) === key), byIndex: () => [...endpoints] },
-  } as unknown as Observed);
-  const { candidates, weights, ...scene } = observed;
-  const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
-  const settings = settingsOf(weight.spec, 75);
-  const known = { settings, sources, zones: NO_ZONES, heldBefore: world.held ?? new Map<string, string>() };
-  return planRecords({ ...scene, ...division, ...known, owner: 'main' });
-}
-
-/** `namespace host: weight reason`. */
-function weights(world: World): string[] {
-  return decide(world).sources.flatMap(({ source, hosts }) =>
-    hosts.map(({ host, weight, reason }) => `${source.namespace} ${host}: ${weight} ${reason}`),
-  );
-}
 
 /** The weights of team A's host. */
 const ofTeamA = (world: World): string[] => weights(world).filter((line) => line.startsWith(`team-a ${HOST}`));

@@ -34,7 +34,7 @@ import {
 } from '../../weights/write/writeRecords.ts';
 import { decideWeight } from './decide/desired.ts';
 import { divide, settingsOf } from './decide/divide.ts';
-import { explain, withCurrent } from './decide/hosts.ts';
+import { explain, waitingOf, withCurrent } from './decide/hosts.ts';
 import { rampEvents, rampSceneOf } from './decide/ramp.ts';
 import {
   isInForce,
@@ -187,6 +187,7 @@ async function applyWeight(
     ...{ spec, desiredWeight, step, backend, zones, hosts },
     ingresses: plan.sources.length,
     beyond: beyond.map(({ namespace }) => namespace),
+    waiting: waitingOf(candidates, spec),
     stale: [...plan.stale, ...staleOf(beyond, name, scene.endpointOf)].sort(),
     endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),

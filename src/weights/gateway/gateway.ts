@@ -1,5 +1,5 @@
 import { normal } from '../records/domain.ts';
-import type { LoadBalancerAddress } from '../records/source.ts';
+import { createdAt, type LoadBalancerAddress } from '../records/source.ts';
 import { isHttpRoute, type Gateway, type Listener, type NamespaceSelector } from './gatewayApi.ts';
 
 /** The namespaces whose routes a listener takes. */
@@ -16,6 +16,8 @@ export interface RouteListener extends Pick<Listener, 'name' | 'hostname' | 'por
 /** The parts of a Gateway that the records of its routes need. */
 export interface RouteGateway {
   readonly className: string | undefined;
+  /** RFC 3339. */
+  readonly createdAt: string;
   /** The listeners that serve HTTP and take HTTPRoutes. */
   readonly listeners: readonly RouteListener[];
   readonly addresses: readonly LoadBalancerAddress[];
@@ -30,7 +32,7 @@ export interface ListenerReference {
 /** The namespace of a route. */
 export interface RouteNamespace {
   readonly name: string;
-  /** Whether its labels match; false while they are not known. */
+  /** Whether its labels match. */
   readonly matches: (selector: NamespaceSelector) => boolean;
 }
 
@@ -38,6 +40,7 @@ export interface RouteNamespace {
 export function gatewayOf({ metadata, spec, status }: Gateway): RouteGateway {
   return {
     className: spec?.gatewayClassName,
+    createdAt: createdAt(metadata?.creationTimestamp),
     listeners: (spec?.listeners ?? [])
       .filter(({ protocol }) => protocol === 'HTTP' || protocol === 'HTTPS')
       .filter(({ allowedRoutes: { kinds = [] } = {} }) => kinds.length === 0 || kinds.some(isHttpRoute))

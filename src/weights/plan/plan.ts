@@ -173,7 +173,10 @@ export function ownerOf({ metadata }: DnsEndpoint): string | undefined {
 }
 
 /** Returns the DNSEndpoint with the name of a source, if the source controls it. */
-export function ownEndpointOf(source: Source, endpointOf: Scene['endpointOf']): DnsEndpoint | undefined {
+export function ownEndpointOf(
+  source: Omit<Source, 'hosts' | 'targets'>,
+  endpointOf: Scene['endpointOf'],
+): DnsEndpoint | undefined {
   const live = endpointOf(endpointKeyOf(source));
   return live !== undefined && isOf(live, source) ? live : undefined;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import { gatewayOf } from '../gateway/gateway.ts';
 import type { Gateway, HttpRoute } from '../gateway/gatewayApi.ts';
-import { isKnown, routeOf, sourceOfRoute } from './httpRoute.ts';
+import { routeOf, sourceOfRoute } from './httpRoute.ts';
 
 type Rules = NonNullable<HttpRoute['spec']>['rules'];
 type Parents = NonNullable<HttpRoute['status']>['parents'];
@@ -25,7 +25,8 @@ function sourceOf(
   const parentRefs = parents.map(({ parentRef }) => parentRef);
   const route = routeOf({ metadata, spec: { hostnames, rules, parentRefs }, status: { parents } });
   const gatewayAt = (key: string) => gateways[key] && gatewayOf(gateways[key]);
-  return sourceOfRoute(route, gatewayAt, () => false).source;
+  const around = { matches: () => false, endpoint: () => undefined, now: 0 };
+  return sourceOfRoute(route, { gatewayAt, ...around }).source;
 }
 
 function gateway(
@@ -131,7 +132,7 @@ it('a parent that the route no longer has does not count', () => {
     spec: { hostnames: ['web.example.org'], parentRefs: [{ name: 'public', sectionName: 'https' }] },
     status: { parents: [parent(), parent({ sectionName: 'https' })] },
   });
-  expect(route.parents).toEqual([{ gateway: 'shop/public', sectionName: 'https', port: undefined }]);
+  expect(route.parents).toMatchObject([{ gateway: 'shop/public', sectionName: 'https', isAccepted: true }]);
 });
 
 it('a parent does not count if one of several controllers has refused the route', () => {
@@ -141,27 +142,8 @@ it('a parent does not count if one of several controllers has refused the route'
     spec: { parentRefs: parents.map(({ parentRef }) => parentRef) },
     status: { parents },
   });
-  expect(route.parents).toEqual([{ gateway: 'shop/public', sectionName: 'http', port: undefined }]);
-});
-
-describe('the hosts of a route are known', () => {
-  const refs = [{ name: 'a' }, { name: 'b' }];
-  it.each<[string, string[], string[], boolean]>([
-    ['no status', [], ['a', 'b'], false],
-    ['its Gateways', ['a', 'b'], ['a', 'b'], true],
-    ['one Gateway that has accepted it, and one that has not and is missing', ['a'], ['a'], true],
-    ['a Gateway that has accepted it and is missing', ['a', 'b'], ['a'], false],
-  ])('with %s: %j, %j: %s', (_, accepting, there, known) => {
-    const parents = accepting.map((name) => parent({ name }));
-    const route = routeOf({ metadata: { namespace: 'shop' }, spec: { parentRefs: refs }, status: { parents } });
-    expect(isKnown(route, (gateway) => there.includes(gateway.replace('shop/', '')))).toBe(known);
-  });
-
-  it('with none that has accepted it, if all are there', () => {
-    const parents = [parent({ name: 'a' }, [said('Accepted', 'False')])];
-    const route = routeOf({ metadata: { namespace: 'shop' }, spec: { parentRefs: refs }, status: { parents } });
-    expect([isKnown(route, () => true), isKnown(route, (gateway) => gateway === 'shop/a')]).toEqual([true, false]);
-  });
+  const accepted = route.parents.filter(({ isAccepted }) => isAccepted);
+  expect(accepted).toMatchObject([{ gateway: 'shop/public', sectionName: 'http' }]);
 });
 
 describe('what answers for a host', () => {

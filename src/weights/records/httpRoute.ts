@@ -1,5 +1,6 @@
 import { findCondition } from '../../runtime/controller/conditions.ts';
 import { normal } from './domain.ts';
+import { hostsIn, targetsIn, type DnsEndpoint } from './endpoint.ts';
 import {
   commonHosts,
   listenersFor,
@@ -8,12 +9,16 @@ import {
   type RouteNamespace,
 } from '../gateway/gateway.ts';
 import { isToGateway, type BackendReference, type HttpRoute, type ParentReference } from '../gateway/gatewayApi.ts';
-import { targetsOf, createdAt, HTTP_ROUTE, type Source } from './source.ts';
+import { targetsOf, createdAt, HTTP_ROUTE, type LoadBalancerAddress, type Source } from './source.ts';
 
-/** A parent that has accepted a route. */
-export interface AcceptedParent extends ListenerReference {
+/** A parent that a route asks for, and what the status of the route says about it. */
+export interface RouteParent extends ListenerReference {
   /** `namespace/name` of the Gateway. */
   readonly gateway: string;
+  /** Whether all controllers that report on the parent have accepted this generation of the route, and one has. */
+  readonly isAccepted: boolean;
+  /** When a controller refused this generation of the route: ms since 1970, NaN if the status does not say it; undefined if none has. */
+  readonly refusedAt: number | undefined;
 }
 
 /** The parts of an HTTPRoute that its records need, without its Gateways. */
@@ -23,11 +28,8 @@ export interface Route {
   readonly hostnames: readonly string[];
   readonly services: readonly string[];
   readonly leadsNowhere: boolean;
-  readonly parents: readonly AcceptedParent[];
-  /** Whether the status names a Gateway. */
-  readonly hasStatus: boolean;
-  /** `namespace/name` of all Gateways in spec.parentRefs. */
-  readonly gateways: readonly string[];
+  /** The Gateways that the spec asks for. */
+  readonly parents: readonly RouteParent[];
 }
 
 /**
@@ -50,10 +52,13 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     backends: backendRefs.filter(({ weight = 1 }) => weight > 0),
     answers: filters.some(({ type }) => type === 'RequestRedirect' || type === 'ExtensionRef'),
   }));
-  const asked = (spec?.parentRefs ?? []).filter(isToGateway).map((reference) => parentOf(reference, namespace));
-  const parents = (status?.parents ?? []).filter(({ parentRef }) => isToGateway(parentRef));
-  const accepted = acceptedBy(parents, asked, namespace);
+  const generation = metadata?.generation ?? 0;
+  const said = (status?.parents ?? []).filter(({ parentRef }) => isToGateway(parentRef));
+  const asked = (spec?.parentRefs ?? [])
+    .filter(isToGateway)
+    .map((reference) => parentOf(reference, { said, namespace, generation }));
   const backends = rules.flatMap((rule) => rule.backends);
+  const crosses = backends.some((each) => (each.namespace ?? namespace) !== namespace);
   return {
     source: {
       kind: HTTP_ROUTE,
@@ -67,18 +72,30 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     leadsNowhere:
       rules.some((rule) => rule.backends.length === 0 && !rule.answers) ||
       backends.some(({ name }) => name.includes('/')) ||
-      !accepted.every(resolves(backends.some((each) => (each.namespace ?? namespace) !== namespace))),
-    parents: accepted.map(({ parentRef }) => parentOf(parentRef, namespace)),
-    hasStatus: parents.length > 0,
-    gateways: distinct(asked.map(({ gateway }) => gateway)),
+      !asked.every(({ parent, statuses }) => !parent.isAccepted || statuses.every(resolves(crosses))),
+    parents: asked.map(({ parent }) => parent),
   };
 }
 
 /** An HTTPRoute as a source. */
 export interface RouteSource {
   readonly source: Source;
-  /** The classes of the Gateways that take it. */
+  /** The classes of the Gateways that take it, or may take it. */
   readonly classNames: readonly string[];
+  /** The parents that have neither accepted nor refused it, for users: its hosts are not known. */
+  readonly openParents: readonly string[];
+}
+
+/** The inputs of `sourceOfRoute` besides the route. */
+export interface RouteSurroundings {
+  /** Returns a Gateway by `namespace/name`; undefined for one that is not known, or does not count. */
+  readonly gatewayAt: (key: string) => RouteGateway | undefined;
+  /** Whether the labels of the route's namespace match; undefined while they are not known. */
+  readonly matches: RouteNamespace['matches'] | undefined;
+  /** Returns the present DNSEndpoint of the route; undefined without one. */
+  readonly endpoint: () => DnsEndpoint | undefined;
+  /** Ms since 1970. */
+  readonly now: number;
 }
 
 /**
@@ -86,69 +103,102 @@ export interface RouteSource {
  * common; its targets are the addresses of all these Gateways. The listeners must also take the route: the status alone proves
  * nothing, because whoever may write it can claim that a Gateway has accepted the route.
  *
- * @param gateways by `namespace/name`; undefined for one that is not known, or does not count
- * @param matches whether the labels of the route's namespace match; false while they are not known
+ * While a parent is open, the route also keeps its published hosts, unless it no longer asks for them, and the published addresses
+ * that the Gateway of the open parent still has: resolvers remember for minutes that a name does not exist.
+ *
+ * | a parent in the spec                                                     |          |
+ * |--------------------------------------------------------------------------|----------|
+ * | its Gateway is missing                                                   | open     |
+ * | one controller has accepted this generation of the route, none has refused it | accepted |
+ * | refused, before its Gateway was created, at most MOST_OPEN_MS ago        | open     |
+ * | refused, else                                                            | refused  |
+ * | no status, an unknown one, or the status of an earlier generation        | open     |
  */
-export function sourceOfRoute(
-  route: Route,
-  gateways: (key: string) => RouteGateway | undefined,
-  matches: RouteNamespace['matches'],
-): RouteSource {
-  const { source, hostnames, services, leadsNowhere, parents } = route;
-  const namespace = { name: source.namespace, matches };
-  const attached = parents.flatMap((parent) => {
-    const gateway = gateways(parent.gateway);
-    const listeners = gateway === undefined ? [] : listenersFor(gateway, parent, namespace);
-    return gateway === undefined || listeners.length === 0 ? [] : [{ gateway, listeners }];
+export function sourceOfRoute(route: Route, { gatewayAt, matches, endpoint, now }: RouteSurroundings): RouteSource {
+  const { source, hostnames, services, leadsNowhere } = route;
+  const parents = route.parents.map((parent) => ({ parent, gateway: gatewayAt(parent.gateway) }));
+  const open = parents.filter(({ parent, gateway }) => matches === undefined || isOpen(parent, gateway, now));
+  const attached = parents.flatMap(({ parent, gateway }) => {
+    if (gateway === undefined || matches === undefined || !parent.isAccepted) return [];
+    const listeners = listenersFor(gateway, parent, { name: source.namespace, matches });
+    return listeners.length === 0 ? [] : [{ gateway, listeners }];
   });
-  const hosts = distinct(
-    attached.flatMap(({ listeners }) => listeners.flatMap(({ hostname }) => commonHosts(hostnames, hostname))),
+  const taken = attached.flatMap(({ listeners }) =>
+    listeners.flatMap(({ hostname }) => commonHosts(hostnames, hostname)),
   );
+  const kept = open.length === 0 ? NOTHING_KEPT : keptOf(route, open, endpoint());
   return {
     source: {
       ...source,
-      hosts: hosts.map((host) => ({ host, services, leadsNowhere })),
-      targets: targetsOf(attached.flatMap(({ gateway }) => gateway.addresses)),
+      hosts: distinct([...taken, ...kept.hosts]).map((host) => ({ host, services, leadsNowhere })),
+      targets: targetsOf([...attached.flatMap(({ gateway }) => gateway.addresses), ...kept.addresses]),
     },
-    classNames: attached.flatMap(({ gateway }) => gateway.className ?? []),
+    classNames: [...attached, ...open].flatMap(({ gateway }) => gateway?.className ?? []),
+    openParents: distinct(open.map(({ parent, gateway }) => openness(parent, gateway))),
+  };
+}
+
+interface Kept {
+  readonly hosts: readonly string[];
+  readonly addresses: readonly LoadBalancerAddress[];
+}
+
+const NOTHING_KEPT: Kept = { hosts: [], addresses: [] };
+
+/** Returns the hosts and addresses that a route keeps while parents are open. @param endpoint its present DNSEndpoint */
+function keptOf(
+  { hostnames }: Route,
+  open: readonly { readonly gateway: RouteGateway | undefined }[],
+  endpoint: DnsEndpoint | undefined,
+): Kept {
+  if (endpoint === undefined) return NOTHING_KEPT;
+  const targets = new Set(targetsIn(endpoint).flatMap((one) => one.targets));
+  return {
+    // Whether a listener could give the host to the route.
+    hosts: hostsIn(endpoint.spec?.endpoints).filter((host) => commonHosts(hostnames, host).includes(host)),
+    addresses: open
+      .flatMap(({ gateway }) => gateway?.addresses ?? [])
+      .filter(({ ip, hostname }) => targets.has(ip ?? hostname ?? '')),
   };
 }
 
 /**
- * Returns whether the hosts and addresses of a route are known. Until then its records are unchanged: a Gateway that is deleted
- * and created again must not take its hosts off the DNS.
- *
- * | the route                                                | known |
- * |----------------------------------------------------------|-------|
- * | has no status yet                                        | no    |
- * | was accepted by a Gateway that is missing                | no    |
- * | was accepted by none, and one of its Gateways is missing | no    |
- * | else                                                     | yes   |
+ * How long after the creation of a Gateway an earlier refusal does not count: ms. A controller that refuses a route again does not
+ * renew the time of the condition, so a refusal must count at some time.
  */
-export function isKnown({ hasStatus, parents, gateways }: Route, has: (gateway: string) => boolean): boolean {
-  const needed = parents.length > 0 ? parents.map(({ gateway }) => gateway) : gateways;
-  return hasStatus && needed.every(has);
+const MOST_OPEN_MS = 10 * 60_000;
+
+function isOpen({ isAccepted, refusedAt }: RouteParent, gateway: RouteGateway | undefined, now: number): boolean {
+  if (gateway === undefined) return true;
+  if (isAccepted || refusedAt === undefined) return !isAccepted;
+  const created = Date.parse(gateway.createdAt);
+  return refusedAt <= created && now - created < MOST_OPEN_MS;
+}
+
+function openness({ gateway: key }: RouteParent, gateway: RouteGateway | undefined): string {
+  return `Gateway ${key} ${gateway === undefined ? 'does not exist' : 'has neither accepted nor refused it'}`;
 }
 
 type ParentStatus = NonNullable<NonNullable<HttpRoute['status']>['parents']>[number];
 
-/**
- * Returns the parents that have accepted the route. Skips parents in the status that the route no longer asks for. If several
- * controllers write about one parent, each must have accepted the route.
- */
-function acceptedBy(
-  parents: readonly ParentStatus[],
-  asked: readonly AcceptedParent[],
-  namespace: string,
-): ParentStatus[] {
-  const accepts = ({ conditions }: ParentStatus, status: string): boolean =>
-    findCondition(conditions, 'Accepted')?.status === status;
-  const named = parents.map((each) => ({ each, parent: parentOf(each.parentRef, namespace) }));
-  const refused = named.filter(({ each }) => accepts(each, 'False'));
-  return named
-    .filter(({ each, parent }) => accepts(each, 'True') && asked.some((one) => isSame(one, parent)))
-    .filter(({ parent }) => !refused.some((one) => isSame(one.parent, parent)))
-    .map(({ each }) => each);
+interface Judged {
+  readonly parent: RouteParent;
+  readonly statuses: readonly ParentStatus[];
+}
+
+/** Reads the status of a parent. A refusal of an earlier generation is not one of this generation, but prevents an acceptance. */
+function parentOf(
+  reference: ParentReference,
+  { said, namespace, generation }: { said: readonly ParentStatus[]; namespace: string; generation: number },
+): Judged {
+  const asked = referenceOf(reference, namespace);
+  const statuses = said.filter(({ parentRef }) => isSame(referenceOf(parentRef, namespace), asked));
+  const verdicts = statuses.flatMap(({ conditions }) => findCondition(conditions, 'Accepted') ?? []);
+  const current = verdicts.filter(({ observedGeneration = generation }) => observedGeneration >= generation);
+  const refusal = current.find(({ status }) => status === 'False');
+  const isAccepted =
+    current.some(({ status }) => status === 'True') && verdicts.every(({ status }) => status !== 'False');
+  return { parent: { ...asked, isAccepted, refusedAt: refusal && Date.parse(refusal.lastTransitionTime) }, statuses };
 }
 
 /** Returns a check whether a parent resolves the backends of a route. @param crosses whether a backend is in another namespace */
@@ -159,11 +209,13 @@ function resolves(crosses: boolean): (parent: ParentStatus) => boolean {
   };
 }
 
-function isSame(a: AcceptedParent, b: AcceptedParent): boolean {
+type Reference = Pick<RouteParent, 'gateway' | 'sectionName' | 'port'>;
+
+function isSame(a: Reference, b: Reference): boolean {
   return a.gateway === b.gateway && a.sectionName === b.sectionName && a.port === b.port;
 }
 
-function parentOf({ namespace, name, sectionName, port }: ParentReference, own: string): AcceptedParent {
+function referenceOf({ namespace, name, sectionName, port }: ParentReference, own: string): Reference {
   return { gateway: `${namespace ?? own}/${name}`, sectionName, port };
 }
 

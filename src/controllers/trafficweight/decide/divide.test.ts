@@ -151,11 +151,14 @@ describe('a selector', () => {
     expect(createSelector({ clusterName: 'a', backend: BACKEND, ...spec })(route)).toBe(wanted);
   });
 
-  it('an HTTPRoute whose hosts are not known is undecided, unless its annotation says that it is not selected', () => {
-    const unknown = { ...candidate('web'), isKnown: false };
+  it('an HTTPRoute whose hosts are not all known may also have others, of other classes', () => {
+    const open = { ...candidate('web'), isKnown: false, classNames: ['public'] };
     const selects = (over: Partial<TrafficWeightSpec>) =>
-      createSelector({ clusterName: 'a', backend: BACKEND, ...over })(unknown);
-    expect([selects({}), selects({ annotationFilter: 'dns=public' })]).toEqual([undefined, false]);
+      createSelector({ clusterName: 'a', backend: BACKEND, ...over })(open);
+    expect(selects({ bindingDomain: 'example.org' })).toBe(true);
+    expect(selects({ bindingDomain: 'example.net' })).toBeUndefined();
+    expect(selects({ ingressClassNames: ['other'] })).toBeUndefined();
+    expect(selects({ annotationFilter: 'dns=public' })).toBe(false);
   });
 
   it('one for which there is no room is undecided, whatever is asked of what is not known of it', () => {

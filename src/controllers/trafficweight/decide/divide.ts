@@ -103,7 +103,8 @@ function partyOf(weight: TrafficWeight): Party {
 type Selector = (candidate: Candidate) => boolean | undefined;
 
 /**
- * Makes the selector of a spec. All fields must match; an absent or empty one matches all.
+ * Makes the selector of a spec. All fields must match; an absent or empty one matches all. While not all hosts of a candidate are known,
+ * it may also have others, of other classes: then it is undecided instead of not selected.
  *
  * | field             | a candidate is selected if                                                    |
  * |-------------------|-------------------------------------------------------------------------------|
@@ -125,9 +126,9 @@ export function createSelector(spec: TrafficWeightSpec): Selector {
     if (isBeyond) return undefined;
     const classes = classesOf[source.kind];
     if (key !== undefined && valueOf(source.annotations, key) !== value) return false;
-    if (!isKnown) return undefined;
-    if (!source.hosts.some(({ host }) => isWithin(host, bindingDomain))) return false;
-    if (classes.length > 0 && !classNames.some((name) => classes.includes(name))) return false;
+    const ifOther = isKnown ? false : undefined;
+    if (!source.hosts.some(({ host }) => isWithin(host, bindingDomain))) return ifOther;
+    if (classes.length > 0 && !classNames.some((name) => classes.includes(name))) return ifOther;
     if (takesAll) return true;
     return namespaceLabels && matches((label) => valueOf(namespaceLabels, label));
   };

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { sourceOfIngress } from '../../../weights/records/source.ts';
-import { acceptedState, explain, explained, withCurrent } from './hosts.ts';
+import type { Candidate } from '../observe/observation.ts';
+import { acceptedState, explain, explained, waitingOf, withCurrent } from './hosts.ts';
 
 it('explains a host in at most 512 characters', () => {
   const source = sourceOfIngress({ metadata: { name: 'web', namespace: 'shop' } });
@@ -102,5 +103,29 @@ describe('the condition IngressesAccepted', () => {
     expect(list).toHaveLength(20);
     expect(list.slice(0, 3).map(({ reason }) => reason)).toEqual(['NoReadyEndpoints', 'Conflict', 'OtherNamespace']);
     expect(explained([fine, crowd[0]!]).map(({ host }) => host)).toEqual(['o0', 'a']);
+  });
+
+  it('routes that wait for a Gateway are counted, and the first is named', () => {
+    const route = (name: string, over: Partial<Candidate> = {}): Candidate => ({
+      source: { ...sourceOfIngress({ metadata: { name, namespace: 'shop' } }), kind: 'HTTPRoute' },
+      open: { why: 'Gateway infra/public does not exist', hostnames: [`${name}.example.org`] },
+      ...{ classNames: [], isKnown: false, isBeyond: false, namespaceLabels: {}, ...over },
+    });
+    const { open, ...known } = route('known', { isKnown: true });
+    expect(open).toBeDefined();
+    const candidates = [
+      ...[route('b'), route('a'), route('any', { open: { why: 'no', hostnames: [] } }), known],
+      route('elsewhere', { open: { why: 'no', hostnames: ['a.example.com'] } }),
+    ];
+    const spec = { clusterName: 'c', bindingDomain: 'example.org', backend: {} };
+    const waiting = waitingOf(candidates, spec);
+    expect(waiting).toHaveLength(3);
+    expect(acceptedState({ hosts: [fine], ingresses: 1, beyond: NONE, waiting })).toMatchObject({
+      status: 'True',
+      message:
+        'All Ingresses and HTTPRoutes are accepted: 1. HTTPRoutes that wait for a Gateway: 3, the first HTTPRoute shop/a: Gateway infra/public does not exist. ' +
+        'Their hosts with records keep them. Check the controller of the Gateway, or correct parentRefs.',
+    });
+    expect(waitingOf(candidates, { ...spec, sources: ['Ingress'] })).toEqual([]);
   });
 });

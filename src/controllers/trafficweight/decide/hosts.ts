@@ -1,13 +1,20 @@
 import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
-import { MOST_EXPLAINED, type HostExplanation } from '../../../api/trafficweight/trafficWeight.ts';
+import {
+  MOST_EXPLAINED,
+  type HostExplanation,
+  type TrafficWeightSpec,
+} from '../../../api/trafficweight/trafficWeight.ts';
 import { REFUSED_REASONS, type HostReason } from '../../../api/trafficweight/terms.ts';
 import { type Condition, cut } from '../../../runtime/controller/conditions.ts';
 import { isObserved, type PlannedSource } from '../../../weights/plan/plan.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
+import { isWithin } from '../../../weights/records/domain.ts';
 import { MOST_HOSTS } from '../../../weights/records/dnsEndpoint.ts';
 import { weightIn, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { endpointKeyOf, INGRESS } from '../../../weights/records/source.ts';
+import { endpointKeyOf, INGRESS, nameOfSource } from '../../../weights/records/source.ts';
 import { calculationOf } from '../../../weights/records/weight.ts';
+import type { Candidate } from '../observe/observation.ts';
+import { createSelector } from './divide.ts';
 
 /** Reasons of a host whose Ingress is not accepted. */
 export const REFUSED: ReadonlySet<HostReason> = new Set(REFUSED_REASONS);
@@ -91,16 +98,34 @@ interface Decided {
   readonly ingresses: number;
   /** The namespace of each source that is left out, once for each source: see Candidate.isBeyond. */
   readonly beyond: readonly string[];
+  /** See waitingOf(). */
+  readonly waiting?: readonly string[];
+}
+
+/** Returns the routes that a TrafficWeight selects, or may select, and that a Gateway has neither accepted nor refused, for users. */
+export function waitingOf(candidates: readonly Candidate[], spec: TrafficWeightSpec): string[] {
+  const selects = createSelector(spec);
+  const mayServe = ({ hostnames }: NonNullable<Candidate['open']>): boolean =>
+    hostnames.length === 0 || hostnames.some((host) => isWithin(host, spec.bindingDomain ?? ''));
+  return candidates
+    .filter((each) => each.open !== undefined && mayServe(each.open) && !each.isBeyond && selects(each) !== false)
+    .map(({ source, open }) => `${nameOfSource(source)}: ${open?.why}`)
+    .sort();
 }
 
 /**
- * Returns the condition IngressesAccepted. The length of its message is bounded: it counts the objects that are not accepted, and
- * the routes that do not count, and names the first of each.
+ * Returns the condition IngressesAccepted. The length of its message is bounded: it counts the objects that are not accepted, the
+ * routes that do not count, and those that wait for a Gateway, and names the first of each.
  */
-export function acceptedState({ hosts, ingresses, beyond }: Decided): Pick<Condition, 'status' | 'reason' | 'message'> {
+export function acceptedState({
+  hosts,
+  ingresses,
+  beyond,
+  waiting,
+}: Decided): Pick<Condition, 'status' | 'reason' | 'message'> {
   const refused = hosts.filter(({ reason }) => REFUSED.has(reason));
   const [first] = refused;
-  const elsewhere = `${leftOut(beyond)}${ofOtherNamespaces(hosts)}`;
+  const elsewhere = `${leftOut(beyond)}${withoutVerdict(waiting)}${ofOtherNamespaces(hosts)}`;
   if (first === undefined && beyond.length > 0) {
     const message = `${ingresses} Ingresses and HTTPRoutes are accepted.${elsewhere}`;
     return { status: 'False', reason: Reason.NamespaceTooLarge, message };
@@ -139,4 +164,11 @@ function ofOtherNamespaces(hosts: readonly HostExplanation[]): string {
   if (first === undefined) return '';
   const count = new Set(left.map(sourceName)).size;
   return ` HTTPRoutes that do not count for the weight of a host: ${count}, the first ${sourceName(first)}: ${first.message ?? ''}`;
+}
+
+/** Returns a sentence with the number of routes that wait for a Gateway, and the first; empty without any. */
+function withoutVerdict(waiting: readonly string[] = []): string {
+  const [first] = waiting;
+  if (first === undefined) return '';
+  return ` HTTPRoutes that wait for a Gateway: ${waiting.length}, the first ${first}. Their hosts with records keep them. Check the controller of the Gateway, or correct parentRefs.`;
 }

@@ -39,6 +39,8 @@ export interface Outcome {
   readonly ingresses: number;
   /** The namespace of each Ingress and HTTPRoute that is left out: see Candidate.isBeyond. */
   readonly beyond: readonly string[];
+  /** See waitingOf(). */
+  readonly waiting?: readonly string[];
   /** DNSEndpoints, as `namespace/name`, of the TrafficWeight that are unchanged: their source is left out or refused. */
   readonly stale?: readonly string[];
   /** The desired DNSEndpoints in their present state, by `namespace/name`; undefined if one could not be created. */

@@ -98,7 +98,7 @@ export function toCachedRoute(object: KubeObject): CachedRoute {
 /** Reduces an HTTPRoute whose body the cache drops to its identity. */
 export function identityOfRoute({ route, ...object }: CachedRoute): CachedRoute {
   const source = { ...route.source, annotations: {} };
-  return { ...object, route: { ...route, source, hostnames: [], services: [], parents: [], gateways: [] } };
+  return { ...object, route: { ...route, source, hostnames: [], services: [], parents: [] } };
 }
 
 /** Keeps the fields of a Gateway that the records of its routes need. */
@@ -113,7 +113,7 @@ export function costOfRoute({ route: { hostnames, services } }: CachedRoute): nu
 
 /** Reduces a Gateway whose body the cache drops to its identity. */
 export function identityOfGateway(gateway: CachedGateway): CachedGateway {
-  return { ...gateway, gateway: { className: undefined, listeners: [], addresses: [] } };
+  return { ...gateway, gateway: { className: undefined, createdAt: '', listeners: [], addresses: [] } };
 }
 
 /** Returns the Services of a route, as `namespace/name`. */

@@ -31,8 +31,10 @@ export interface Candidate {
   readonly source: Source;
   /** The class of an Ingress, or the classes of the Gateways of an HTTPRoute. */
   readonly classNames: readonly string[];
-  /** Whether its hosts are known: not while an HTTPRoute has no status, or its Gateway is missing. */
+  /** Whether all its hosts are known: not while a parent of an HTTPRoute has neither accepted nor refused it. */
   readonly isKnown: boolean;
+  /** Why not, for users, and the host names of the route; empty: the host names of its listeners. Absent if they are known. */
+  readonly open?: { readonly why: string; readonly hostnames: readonly string[] };
   /**
    * Whether it is too large: the cache has no room for it or for its DNSEndpoint, since the objects of its namespace take too much memory,
    * or it has more hosts than fit into a DNSEndpoint. Then nothing is decided about it.

@@ -31,7 +31,12 @@ it('does not know the labels of a namespace that has more than 64 KiB of them, a
 
   const weight = { metadata: { name: 'main' } } as TrafficWeight;
   const endpoints = createOverlay(caches.endpoints);
-  const { candidates } = observe(weight, { caches, weights: new Store<TrafficWeight>(), endpoints });
+  const { candidates } = observe(weight, {
+    caches,
+    weights: new Store<TrafficWeight>(),
+    endpoints,
+    clock: { now: () => 0 },
+  });
   const labels = candidates.map(({ source, namespaceLabels }) => [source.namespace, namespaceLabels]);
   expect(labels).toEqual([
     ['small', { team: 'a' }],

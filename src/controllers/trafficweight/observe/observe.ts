@@ -3,12 +3,13 @@ import { createSelectorMatcher } from '../../../api/labelMatcher.ts';
 import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { ownEndpointOf, ownerOf } from '../../../weights/plan/plan.ts';
 import { MOST_HOSTS } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { WeightObjects } from '../weightObjects.ts';
 import type { NamespaceSelector } from '../../../weights/gateway/gatewayApi.ts';
-import { isKnown, sourceOfRoute } from '../../../weights/records/httpRoute.ts';
+import { sourceOfRoute } from '../../../weights/records/httpRoute.ts';
 import { endpointKeyOf, type SourceRef } from '../../../weights/records/source.ts';
 import type { CachedIngress } from './cachedObjects.ts';
 import { BY_OWNER, BY_SERVICE, type Caches, type GatewayCaches } from './caches.ts';
@@ -19,14 +20,15 @@ export interface Observed {
   readonly caches: Caches;
   readonly weights: WeightObjects['lister'];
   readonly endpoints: Overlay<DnsEndpoint>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Collects the inputs of a decision about the records of a TrafficWeight. */
-export function observe(weight: TrafficWeight, { caches, weights, endpoints }: Observed): Observation {
+export function observe(weight: TrafficWeight, { caches, weights, endpoints, clock }: Observed): Observation {
   const endpointOf = (key: string): DnsEndpoint | undefined => endpoints.get(key);
   return {
     weights: [weight, ...weights.list().filter((other) => isOther(other, weight))],
-    candidates: candidatesIn(caches, endpointOf),
+    candidates: candidatesIn(caches, endpointOf, clock.now()),
     endpointOf,
     owned: endpoints.byIndex(BY_OWNER, weight.metadata?.name ?? ''),
     labelOf: (source) => {
@@ -45,7 +47,7 @@ function isOther({ metadata }: TrafficWeight, weight: TrafficWeight): boolean {
 
 type EndpointOf = Observation['endpointOf'];
 
-function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches, endpointOf: EndpointOf): Candidate[] {
+function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches, endpointOf: EndpointOf, now: number): Candidate[] {
   const labelsOf = (name: string): Labels | undefined => {
     const namespace = namespaces?.lister.get(name);
     return isWithoutBody(namespace) ? undefined : namespace && (namespace.metadata?.labels ?? {});
@@ -56,7 +58,7 @@ function candidatesIn({ ingresses, gatewayApi, namespaces }: Caches, endpointOf:
     ...ingresses.lister
       .list()
       .map((each) => ofIngress(each, labelsOf, isBeyond(each, each.source, each.source.hosts.length))),
-    ...(gatewayApi === undefined ? [] : ofRoutes(gatewayApi, labelsOf, isBeyond)),
+    ...(gatewayApi === undefined ? [] : ofRoutes(gatewayApi, { labelsOf, isBeyond, endpointOf, now })),
   ];
 }
 
@@ -68,11 +70,16 @@ function ofIngress({ source, className }: CachedIngress, labelsOf: LabelsOf, isB
   return { source, classNames, isKnown: true, isBeyond, namespaceLabels: labelsOf(source.namespace) };
 }
 
-function ofRoutes(
-  { routes, gateways }: GatewayCaches,
-  labelsOf: LabelsOf,
-  isBeyond: (cached: KubeObject, source: SourceRef, hosts: number) => boolean,
-): Candidate[] {
+interface RouteFacts {
+  readonly labelsOf: LabelsOf;
+  readonly isBeyond: (cached: KubeObject, source: SourceRef, hosts: number) => boolean;
+  readonly endpointOf: EndpointOf;
+  /** Ms since 1970. */
+  readonly now: number;
+}
+
+function ofRoutes({ routes, gateways }: GatewayCaches, facts: RouteFacts): Candidate[] {
+  const { labelsOf, isBeyond, endpointOf, now } = facts;
   const gatewayAt = (key: string) => {
     const cached = gateways.lister.get(key);
     return isWithoutBody(cached) ? undefined : cached?.gateway;
@@ -87,12 +94,13 @@ function ofRoutes(
   return routes.lister.list().map((cached) => {
     const { route } = cached;
     const namespaceLabels = labelsOf(route.source.namespace);
-    const matches = (selector: NamespaceSelector): boolean =>
-      namespaceLabels !== undefined && matcherOf(selector)(namespaceLabels);
     // A listener may select by the labels of the namespace.
-    const isComplete = namespaceLabels !== undefined && isKnown(route, (gateway) => gatewayAt(gateway) !== undefined);
-    const found = sourceOfRoute(route, gatewayAt, matches);
+    const matches = namespaceLabels && ((selector: NamespaceSelector) => matcherOf(selector)(namespaceLabels));
+    const endpoint = (): DnsEndpoint | undefined => ownEndpointOf(route.source, endpointOf);
+    const { openParents, ...found } = sourceOfRoute(route, { gatewayAt, matches, endpoint, now });
     const { hosts } = found.source;
-    return { ...found, isKnown: isComplete, isBeyond: isBeyond(cached, route.source, hosts.length), namespaceLabels };
+    const isKnown = openParents.length === 0;
+    const open = isKnown ? {} : { open: { why: openParents.join(', '), hostnames: route.hostnames } };
+    return { ...found, ...open, isKnown, isBeyond: isBeyond(cached, route.source, hosts.length), namespaceLabels };
   });
 }
