@@ -178,7 +178,12 @@ describe('the DNSEndpoints of a cluster', () => {
     const host = 'b.example.org';
     const rivals = [{ source: sourceOfIngress(ingress('b', host)), settings: SETTINGS }];
     const decided = plan([ingress('a', host)], [endpointOf('b', undefined, 'other')], { rivals });
-    expect(decided.sources[0]?.hosts).toMatchObject([{ problem: 'shop/b has the records of b.example.org' }]);
+    expect(decided.sources[0]?.hosts).toMatchObject([
+      {
+        problem:
+          'shop/b has the records of b.example.org, which this TrafficWeight does not decide. Select both with one TrafficWeight, or remove the host from one of the two',
+      },
+    ]);
     expect([applied(decided), removed(decided)]).toEqual([[], []]);
   });
 
@@ -192,7 +197,7 @@ describe('the DNSEndpoints of a cluster', () => {
     const host = 'b.example.org';
     const decided = plan([ingress('b', host), ingress('a', host)], [endpointOf('b', undefined, 'main')]);
     expect(applied(decided)).toEqual(['b']);
-    expect(decided.sources[0]?.hosts).toMatchObject([{ problem: 'shop/b has the records of b.example.org' }]);
+    expect(decided.sources[0]?.hosts).toMatchObject([{ reason: 'SharedHost' }]);
   });
 
   it('are not made for a name that is too long, which keeps no host from another Ingress', () => {
@@ -218,9 +223,7 @@ describe('the DNSEndpoints of a cluster', () => {
   it('are of the older of two Ingresses with one host', () => {
     const decided = plan([ingress('b', 'app.example.org'), ingress('a', 'app.example.org')]);
     expect(applied(decided)).toEqual(['a']);
-    expect(decided.sources[1]?.hosts).toMatchObject([
-      { reason: 'Conflict', problem: 'shop/a has the records of app.example.org' },
-    ]);
+    expect(decided.sources[1]?.hosts).toMatchObject([{ reason: 'SharedHost' }]);
   });
 
   it('keep the last address if the load balancer no longer has one', () => {

@@ -93,7 +93,7 @@ export interface RecordsPlan {
  * A source whose load balancer has lost its address keeps the last address: the restart of an Ingress controller must not
  * take hosts off the DNS.
  *
- * Routes of one namespace share the record of a host. An object of another namespace never changes its weight: see holders().
+ * Sources of one namespace with the same addresses share the record of a host. An object of another namespace never changes its weight: see holders().
  *
  * A DNSEndpoint is removed only if its source is known: a late cache may lack an existing source. If the source is deleted,
  * the garbage collector of Kubernetes removes the DNSEndpoint.
@@ -108,7 +108,10 @@ export function planRecords(scene: Scene): RecordsPlan {
   const rivals = scene.rivals.map((rival) => claimOf(rival, endpointOf));
   const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined).flatMap(publishing);
   const held = holders([...published, ...leftovers(scene)], scene.heldBefore);
-  const planned = claims.map((claim) => planSource(claim, held, scene)).filter(({ hosts }) => hosts.length > 0);
+  const merged = new Set(claims.map(({ source }) => source));
+  const planned = claims
+    .map((claim) => planSource(claim, { held, merged }, scene))
+    .filter(({ hosts }) => hosts.length > 0);
   const left = planned.filter(isLeft);
   return {
     sources: planned,
@@ -202,7 +205,7 @@ function claimOf({ source, settings }: Rival, endpointOf: Scene['endpointOf'], o
 
 function planSource(
   { source, live, foreign, endpoint, hasLostAddress, refusal }: PlanClaim,
-  held: ReadonlyMap<string, Source>,
+  { held, merged }: { readonly held: ReadonlyMap<string, Source>; readonly merged: ReadonlySet<Source> },
   scene: Scene,
 ): PlannedSource {
   if (refusal !== undefined && foreign === undefined) {
@@ -218,7 +221,8 @@ function planSource(
       const holder = held.get(host);
       if (holder === undefined || holder === source) return undefined;
       const isSameNamespace = holder.namespace === source.namespace;
-      return { name: nameOfSource(holder), isShared: shareRecord(holder, source), isSameNamespace };
+      const isShared = shareRecord(holder, source, merged.has(holder));
+      return { name: nameOfSource(holder), targets: holder.targets, isShared, isSameNamespace };
     },
   });
   const planned = { source, hosts, live, hasLostAddress };

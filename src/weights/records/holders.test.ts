@@ -86,7 +86,7 @@ const route = (namespace: string, hosts: SourceHost[], targets = A, kind: Source
   ...{ hosts, targets },
 });
 
-describe('routes with one host and the same addresses', () => {
+describe('sources with one host and the same addresses', () => {
   it('have what all of their namespace lead to', () => {
     const sources = [
       route('shop', [host('a', []), host('b', ['b'])]),
@@ -120,14 +120,15 @@ describe('routes with one host and the same addresses', () => {
     expect(withSharedHosts(routes)).toEqual(routes);
   });
 
-  it('have no part of an Ingress', () => {
-    const sources = [route('shop', [host('a', ['web'])]), route('shop', [host('a', ['api'])], A, 'Ingress')];
-    expect(withSharedHosts(sources)).toEqual(sources);
+  it('share a record; also before they have an address', () => {
+    expect(shareRecord(route('shop', []), route('infra', []), true)).toBe(true);
+    expect(shareRecord(route('shop', []), route('infra', [], []), true)).toBe(true);
+    expect(shareRecord(route('shop', []), route('infra', [], B), true)).toBe(false);
+    expect(shareRecord(route('shop', [], A, 'Ingress'), route('infra', []), true)).toBe(true);
   });
 
-  it('share a record, and none with an Ingress', () => {
-    expect(shareRecord(route('shop', []), route('infra', []))).toBe(true);
-    expect(shareRecord(route('shop', []), route('infra', [], B))).toBe(false);
-    expect(shareRecord(route('shop', [], A, 'Ingress'), route('infra', []))).toBe(false);
+  it('share none, if one is an Ingress that is not selected', () => {
+    expect(shareRecord(route('shop', []), route('infra', []), false)).toBe(true);
+    expect(shareRecord(route('shop', [], A, 'Ingress'), route('infra', []), false)).toBe(false);
   });
 });

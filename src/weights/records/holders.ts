@@ -1,7 +1,7 @@
 import { isWithin } from './domain.ts';
 import { hostsIn, type DnsEndpoint } from './endpoint.ts';
 import { askedBy, type WeightSettings } from './records.ts';
-import { byAge, endpointKeyOf, HTTP_ROUTE, type Aged, type Source, type SourceHost } from './source.ts';
+import { byAge, endpointKeyOf, INGRESS, type Aged, type Source, type SourceHost } from './source.ts';
 
 /** A source that claims the records of its hosts. */
 export interface Claim {
@@ -49,18 +49,17 @@ function aged({ source }: Claim): Aged {
 }
 
 /**
- * Merges the hosts that several routes of one namespace share: one redirects to HTTPS, or each has a path. If the routes have the
- * same addresses, the host gets one record, for the Services of all these routes. Routes of another namespace are not merged: their
- * owner could take the host off the DNS with a rule without backends. Ingresses are unchanged.
+ * Merges the hosts that several sources of one namespace share: one redirects to HTTPS, each has a path, or one is a canary. If the
+ * sources have the same addresses, the host gets one record, for the Services of all of them. Sources of another namespace are not
+ * merged: their owner could take the host off the DNS with a rule without backends.
  *
  * @param sources the selected sources
  */
 export function withSharedHosts(sources: readonly Source[]): Source[] {
-  const routes = sources.filter(({ kind }) => kind === HTTP_ROUTE);
   const sharing = Map.groupBy(
-    routes.flatMap((route) => {
-      const targets = JSON.stringify(route.targets);
-      return route.hosts.map((host) => ({ host, key: `${route.namespace} ${host.host} ${targets}` }));
+    sources.flatMap(({ namespace, targets, hosts }) => {
+      const addresses = JSON.stringify(targets);
+      return hosts.map((host) => ({ host, key: `${namespace} ${host.host} ${addresses}` }));
     }),
     ({ key }) => key,
   );
@@ -70,14 +69,20 @@ export function withSharedHosts(sources: readonly Source[]): Source[] {
     const shared = joined(all.map(({ host }) => host));
     for (const { host } of all) together.set(host, shared);
   }
+  const isSharing = ({ hosts }: Source): boolean => hosts.some((host) => together.has(host));
   return sources.map((source) =>
-    source.kind === HTTP_ROUTE ? { ...source, hosts: source.hosts.map((host) => together.get(host) ?? host) } : source,
+    isSharing(source) ? { ...source, hosts: source.hosts.map((host) => together.get(host) ?? host) } : source,
   );
 }
 
-/** Returns whether two sources can share the record of a host: both are routes with the same addresses. */
-export function shareRecord(a: Source, b: Source): boolean {
-  return a.kind === HTTP_ROUTE && b.kind === HTTP_ROUTE && JSON.stringify(a.targets) === JSON.stringify(b.targets);
+/**
+ * Returns whether the record of a host of `holder` also serves `source`: both have the same addresses, or `source` has none yet.
+ *
+ * @param isMerged whether both are selected: otherwise the Services of an Ingress do not count, and it must be named
+ */
+export function shareRecord(holder: Source, source: Source, isMerged: boolean): boolean {
+  if (!isMerged && [holder, source].some(({ kind }) => kind === INGRESS)) return false;
+  return source.targets.length === 0 || JSON.stringify(holder.targets) === JSON.stringify(source.targets);
 }
 
 /** @param all hosts of one name, of one namespace; at least one */

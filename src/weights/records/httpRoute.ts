@@ -42,7 +42,7 @@ export interface Route {
  * | another kind                           | ready: its readiness is not known                           |
  * | a rule without backends, which neither redirects nor has an extension | leads nowhere: the Gateway answers 500 |
  * | a parent that has not accepted the route | none: it sends it no traffic                              |
- * | one with ResolvedRefs False            | leads nowhere: a backend is missing, or not permitted       |
+ * | one with ResolvedRefs False            | leads nowhere: a backend is missing, or not permitted; unless it may be one with the weight 0 or of a mirror |
  * | a backend of another namespace, and a parent without ResolvedRefs True | leads nowhere: whether a ReferenceGrant permits it is not read |
  * | a name that no Service can have        | leads nowhere                                               |
  */
@@ -50,6 +50,7 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
   const namespace = metadata?.namespace ?? '';
   const rules = (spec?.rules ?? []).map(({ backendRefs = [], filters = [] }) => ({
     backends: backendRefs.filter(({ weight = 1 }) => weight > 0),
+    hasIdle: backendRefs.some(({ weight }) => weight === 0) || filters.some(({ type }) => type === 'RequestMirror'),
     answers: filters.some(({ type }) => type === 'RequestRedirect' || type === 'ExtensionRef'),
   }));
   const generation = metadata?.generation ?? 0;
@@ -58,6 +59,7 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     .filter(isToGateway)
     .map((reference) => parentOf(reference, { said, namespace, generation }));
   const backends = rules.flatMap((rule) => rule.backends);
+  const isKnownAlone = rules.some(({ hasIdle }) => hasIdle) && backends.every((each) => isOwnService(each, namespace));
   const crosses = backends.some((each) => (each.namespace ?? namespace) !== namespace);
   return {
     source: {
@@ -72,7 +74,7 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     leadsNowhere:
       rules.some((rule) => rule.backends.length === 0 && !rule.answers) ||
       backends.some(({ name }) => name.includes('/')) ||
-      !asked.every(({ parent, statuses }) => !parent.isAccepted || statuses.every(resolves(crosses))),
+      !asked.every(({ parent, statuses }) => !parent.isAccepted || statuses.every(resolves({ crosses, isKnownAlone }))),
     parents: asked.map(({ parent }) => parent),
   };
 }
@@ -201,12 +203,27 @@ function parentOf(
   return { parent: { ...asked, isAccepted, refusedAt: refusal && Date.parse(refusal.lastTransitionTime) }, statuses };
 }
 
-/** Returns a check whether a parent resolves the backends of a route. @param crosses whether a backend is in another namespace */
-function resolves(crosses: boolean): (parent: ParentStatus) => boolean {
+/** Reasons of ResolvedRefs that may be about a backend without traffic. */
+const OF_ANY_BACKEND: readonly string[] = ['BackendNotFound', 'RefNotPermitted', 'InvalidKind'];
+
+interface Backends {
+  /** Whether one is in another namespace. */
+  readonly crosses: boolean;
+  /** Whether EndpointSlices show which backends with traffic are ready, so that a refusal may be about one without traffic. */
+  readonly isKnownAlone: boolean;
+}
+
+/** Returns a check whether a parent resolves the backends of a route that get traffic. */
+function resolves({ crosses, isKnownAlone }: Backends): (parent: ParentStatus) => boolean {
   return ({ conditions }) => {
-    const status = findCondition(conditions, 'ResolvedRefs')?.status;
-    return status === 'True' || (status !== 'False' && !crosses);
+    const { status, reason = '' } = findCondition(conditions, 'ResolvedRefs') ?? {};
+    if (status === 'False') return isKnownAlone && OF_ANY_BACKEND.includes(reason);
+    return status === 'True' || !crosses;
   };
+}
+
+function isOwnService(backend: BackendReference, own: string): boolean {
+  return (backend.namespace ?? own) === own && serviceOf(backend, own).length > 0;
 }
 
 type Reference = Pick<RouteParent, 'gateway' | 'sectionName' | 'port'>;

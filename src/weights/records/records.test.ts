@@ -189,11 +189,15 @@ describe('the weight of each host', () => {
   it('is none where another Ingress has the host', () => {
     const { endpoints, hosts } = decided(
       {},
-      { holderOf: () => ({ name: 'shop/older', isShared: false, isSameNamespace: true }) },
+      { holderOf: () => ({ name: 'shop/older', targets: [], isShared: false, isSameNamespace: true }) },
     );
     expect(endpoints).toEqual([]);
     expect(hosts).toMatchObject([
-      { weight: undefined, reason: 'Conflict', problem: 'shop/older has the records of app.example.org' },
+      {
+        weight: undefined,
+        reason: 'Conflict',
+        problem: expect.stringContaining('shop/older has the records of app.example.org, ') as string,
+      },
     ]);
   });
 
@@ -204,13 +208,13 @@ describe('the weight of each host', () => {
       {
         reason: 'OtherNamespace',
         problem:
-          'HTTPRoute a/web has the records of app.example.org; a route of another namespace does not count for their weight',
+          'HTTPRoute a/web has the records of app.example.org; an object of another namespace does not count for their weight',
       },
     ],
   ])(
     'is none where a route with the same addresses has the host; of the same namespace: %s',
     (isSameNamespace, why) => {
-      const holder = { name: 'HTTPRoute a/web', isShared: true, isSameNamespace };
+      const holder = { name: 'HTTPRoute a/web', targets: [], isShared: true, isSameNamespace };
       expect(decided({}, { holderOf: () => holder })).toMatchObject({
         endpoints: [],
         hosts: [{ host: 'app.example.org', weight: undefined, ...why }],

@@ -9,7 +9,7 @@ import {
   type RecordSettings,
 } from './endpoint.ts';
 import { publishedOf, type KnownZones, type Published, type PublishProblem } from '../zone/published.ts';
-import type { Source, SourceHost } from './source.ts';
+import type { Source, SourceHost, Targets } from './source.ts';
 import { readShare, weightOf, type WeightFactors } from './weight.ts';
 
 /** Settings of the hosts that get records, and of their weights. */
@@ -26,6 +26,7 @@ export interface WeightSettings extends RecordSettings {
 export interface Holder {
   /** For users. */
   readonly name: string;
+  readonly targets: readonly Targets[];
   /** Whether its records also serve this source: see holders.ts. */
   readonly isShared: boolean;
   readonly isSameNamespace: boolean;
@@ -82,7 +83,7 @@ export interface SourceRecords {
  * | host | record |
  * |---|---|
  * | annotation invalid, no valid value known, and no record | none |
- * | another source has it | none. A route with the same addresses has no conflict; in another namespace, it does not count for the weight |
+ * | another source has it | none. A source with the same addresses has no conflict; in another namespace, it does not count for the weight |
  * | no zone would take it, or a zone is not read yet | none; a record that was written before stays, and follows the weight |
  * | one of its Services has no ready endpoint, or one of its rules leads nowhere | weight 0 |
  * | annotation invalid | as with the last valid value; if none is known, the weight of the present records, at most the cluster's |
@@ -97,7 +98,10 @@ export function recordsOf(source: Source, settings: WeightSettings, around: Surr
     .map((each) => {
       const desired = { host: each.host, targets: source.targets, settings };
       const published = publishedOf(desired, around.endpoint, around.zones);
-      return { host: decideHost(each, { ...asked, published }, settings, around), targets: published.targets };
+      return {
+        host: decideHost(each, { ...asked, published, targets: source.targets }, settings, around),
+        targets: published.targets,
+      };
     });
   const endpoints = decided.flatMap(({ host, targets }) =>
     host.weight === undefined ? [] : endpointsOf(host, host.weight, targets, settings),
@@ -108,7 +112,7 @@ export function recordsOf(source: Source, settings: WeightSettings, around: Surr
 
 /** Why a host leads nowhere. */
 const NOWHERE = 'a rule has no backend, or a backend does not resolve';
-/** Services that a message names: an Ingress may have hundreds. */
+/** Services and addresses that a message names: an Ingress may have hundreds. */
 const MOST_NAMED = 3;
 
 /** The share of the weight that an annotation asks for. */
@@ -139,15 +143,16 @@ function holding(share: KeptShare | undefined): string {
 
 function decideHost(
   { host, services, leadsNowhere }: SourceHost,
-  { share, problem: invalid, published: { targets, problem: unpublished } }: Asked & { readonly published: Published },
+  { share, problem: invalid, published, targets }: Asked & Pick<Source, 'targets'> & { readonly published: Published },
   { clusterWeight }: WeightSettings,
   { isReady, holderOf }: Surroundings,
 ): HostWeight {
   const none = { host, weight: undefined };
   if (share === undefined) return { ...none, reason: 'InvalidAnnotation', problem: invalid ?? '' };
   const holder = holderOf(host);
-  if (holder !== undefined) return { ...none, ...heldBy(holder, host) };
-  if (unpublished !== undefined && targets.length === 0) return { ...none, ...unpublished };
+  if (holder !== undefined) return { ...none, ...heldBy(holder, host, targets) };
+  const { problem: unpublished } = published;
+  if (unpublished !== undefined && published.targets.length === 0) return { ...none, ...unpublished };
   const unready = services.filter((service) => !isReady(service));
   const isServed = !leadsNowhere && unready.length === 0;
   const factors = factorsOf(share, { clusterWeight, isReady: isServed });
@@ -160,12 +165,29 @@ function decideHost(
   return { ...weighted, reason: unpublished?.reason ?? decisive, ...problem };
 }
 
-/** Returns the reason why a host of another source gets no record here. */
-function heldBy({ name, isShared, isSameNamespace }: Holder, host: string): Pick<HostWeight, 'reason' | 'problem'> {
-  if (!isShared) return { reason: 'Conflict', problem: `${name} has the records of ${host}` };
-  if (isSameNamespace) return { reason: 'SharedHost' };
-  const problem = `${name} has the records of ${host}; a route of another namespace does not count for their weight`;
-  return { reason: 'OtherNamespace', problem };
+/** Returns the reason why a host of another source gets no record here. @param own the addresses of this source */
+function heldBy(holder: Holder, host: string, own: readonly Targets[]): Pick<HostWeight, 'reason' | 'problem'> {
+  const held = `${holder.name} has the records of ${host}`;
+  if (!holder.isShared) return { reason: 'Conflict', problem: `${held}, ${conflict(holder.targets, own)}` };
+  if (holder.isSameNamespace) return { reason: 'SharedHost' };
+  return {
+    reason: 'OtherNamespace',
+    problem: `${held}; an object of another namespace does not count for their weight`,
+  };
+}
+
+/** Returns the cause of a conflict, and what to do, for users. */
+function conflict(theirs: readonly Targets[], own: readonly Targets[]): string {
+  const [first, second] = [theirs, own].map((each) =>
+    firstOf(
+      each.flatMap(({ targets }) => targets),
+      MOST_NAMED,
+    ),
+  );
+  const remove = 'or remove the host from one of the two';
+  if (first === second)
+    return `which this TrafficWeight does not decide. Select both with one TrafficWeight, ${remove}`;
+  return `which lead to ${first} instead of ${second}. Give both the same load balancer, ${remove}`;
 }
 
 function factorsOf(share: KeptShare, factors: Omit<WeightFactors, 'share'>): WeightFactors {

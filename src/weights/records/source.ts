@@ -1,5 +1,6 @@
 import type { V1Ingress, V1IngressBackend } from '@kubernetes/client-node';
 import { normal } from './domain.ts';
+import { servicesOfBackend } from './ingressBackends.ts';
 
 /** A host of a source, with the Services that answer for it. */
 export interface SourceHost {
@@ -64,7 +65,8 @@ export function sourceOfIngress({ metadata, spec, status }: V1Ingress): Source {
     if (host === undefined || host === '') continue;
     const backends = http?.paths.map(({ backend }) => backend) ?? defaultBackends(spec?.defaultBackend);
     const known = hosts.get(normal(host)) ?? { services: new Set(), leadsNowhere: false };
-    for (const { service } of backends) if (service !== undefined) known.services.add(service.name);
+    for (const backend of backends)
+      for (const name of servicesOfBackend(backend, metadata ?? {})) known.services.add(name);
     hosts.set(normal(host), { ...known, leadsNowhere: known.leadsNowhere || backends.length === 0 });
   }
   return {

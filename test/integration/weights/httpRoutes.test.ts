@@ -90,7 +90,8 @@ it('that replaces an Ingress of its name and host gets the records when the Ingr
   await routes.create('web');
   await vi.waitFor(async () => {
     const message =
-      '1 of 3 Ingresses and HTTPRoutes are not accepted, the first HTTPRoute default/web: default/web has the records of web.example.org';
+      '1 of 3 Ingresses and HTTPRoutes are not accepted, the first HTTPRoute default/web: default/web has the records of web.example.org, ' +
+      'which lead to lb.example.net instead of 192.0.2.11. Give both the same load balancer, or remove the host from one of the two';
     expect(await conditionOf(f, 'IngressesAccepted')).toMatchObject({ status: 'False', reason: 'Conflict', message });
   }, WAIT);
   await vi.waitFor(async () => {
@@ -129,7 +130,7 @@ it('one of another namespace does not change the weight of its host, also while 
   await routes.createElsewhere('tenant', 'hostile', 'moved.example.org');
   await vi.waitFor(async () => {
     const message =
-      'HTTPRoutes that do not count for the weight of a host: 1, the first HTTPRoute tenant/hostile: HTTPRoute default/first has the records';
+      'Ingresses and HTTPRoutes that do not count for the weight of a host: 1, the first HTTPRoute tenant/hostile: HTTPRoute default/first has the records';
     const condition = await conditionOf(f, 'IngressesAccepted');
     expect(condition).toMatchObject({ status: 'True', message: expect.stringContaining(message) as string });
   }, WAIT);

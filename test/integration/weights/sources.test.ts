@@ -149,7 +149,9 @@ describe('two TrafficWeights of one cluster', () => {
     await filter('main', 'dns=main');
     await filter('second', 'dns=second');
     await ingresses.deploy('late', { host: 'web.example.org', annotations: { dns: 'second' } });
-    await refusedBy('second', 'default/late: default/web has the records of web.example.org');
+    const advice =
+      'which this TrafficWeight does not decide. Select both with one TrafficWeight, or remove the host from one of the two';
+    await refusedBy('second', `default/late: default/web has the records of web.example.org, ${advice}`);
     expect(await ingresses.endpoint('late')).toBeUndefined();
     await ingresses.delete('late');
   });

@@ -203,9 +203,11 @@ describe('a TrafficWeight', () => {
 
   it('names the Ingress that has a host already', async () => {
     await ingresses.deploy('late', { host: 'plain.example.org' });
+    await ingresses.setAddresses('late', [{ hostname: 'other.example.net' }]);
     await vi.waitFor(async () => {
       expect((await condition('IngressesAccepted'))?.message).toBe(
-        '1 of 4 Ingresses and HTTPRoutes are not accepted, the first default/late: default/plain has the records of plain.example.org',
+        '1 of 4 Ingresses and HTTPRoutes are not accepted, the first default/late: default/plain has the records of plain.example.org, ' +
+          'which lead to lb.example.net instead of other.example.net. Give both the same load balancer, or remove the host from one of the two',
       );
     }, WAIT);
     expect(await ingresses.endpoint('late')).toBeUndefined();

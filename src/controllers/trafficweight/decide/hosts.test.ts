@@ -64,7 +64,7 @@ describe('the condition IngressesAccepted', () => {
     return { host: `o${n}`, httpRoute: `team-b/r${Math.floor(n / 2)}`, reason: 'OtherNamespace', message };
   });
   const LEFT_OUT =
-    'HTTPRoutes that do not count for the weight of a host: 1500, the first HTTPRoute team-b/r0: HTTPRoute team-a/web has the records of o0';
+    'Ingresses and HTTPRoutes that do not count for the weight of a host: 1500, the first HTTPRoute team-b/r0: HTTPRoute team-a/web has the records of o0';
 
   const NONE: readonly string[] = [];
 

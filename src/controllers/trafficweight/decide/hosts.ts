@@ -163,7 +163,7 @@ function ofOtherNamespaces(hosts: readonly HostExplanation[]): string {
   const [first] = left;
   if (first === undefined) return '';
   const count = new Set(left.map(sourceName)).size;
-  return ` HTTPRoutes that do not count for the weight of a host: ${count}, the first ${sourceName(first)}: ${first.message ?? ''}`;
+  return ` Ingresses and HTTPRoutes that do not count for the weight of a host: ${count}, the first ${sourceName(first)}: ${first.message ?? ''}`;
 }
 
 /** Returns a sentence with the number of routes that wait for a Gateway, and the first; empty without any. */

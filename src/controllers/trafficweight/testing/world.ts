@@ -1,3 +1,4 @@
+import type { V1Ingress } from '@kubernetes/client-node';
 import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { Condition } from '../../../runtime/controller/conditions.ts';
@@ -57,16 +58,30 @@ function meta(namespace: string, name: string, age: number) {
   return { namespace, name, uid: `${namespace}-${name}`, creationTimestamp };
 }
 
-export function ingress(
-  namespace: string,
-  over: { host?: string; age?: number; service?: string; className?: string } = {},
-) {
-  const { host = HOST, age = 1, service = 'web', className = 'nginx' } = over;
-  const paths = [{ path: '/', pathType: 'Prefix', backend: { service: { name: service, port: { number: 80 } } } }];
+interface IngressSettings {
+  readonly name?: string;
+  readonly host?: string;
+  readonly age?: number;
+  readonly service?: string;
+  /** Instead of the number 80. */
+  readonly portName?: string;
+  readonly className?: string;
+  /** Undefined: none yet. */
+  readonly address?: string | undefined;
+  readonly annotations?: Record<string, string>;
+  readonly labels?: Record<string, string>;
+}
+
+/** An Ingress with one path. @param over.age years after 2020 that it was created */
+export function ingress(namespace: string, over: IngressSettings = {}): V1Ingress {
+  const { name = 'web', host = HOST, age = 1, service = 'web', portName, className = 'nginx' } = over;
+  const { annotations = {}, labels = {}, address: ip } = { address: '192.0.2.1', ...over };
+  const port = portName === undefined ? { number: 80 } : { name: portName };
+  const paths = [{ path: '/', pathType: 'Prefix', backend: { service: { name: service, port } } }];
   return {
-    metadata: meta(namespace, 'web', age),
+    metadata: { ...meta(namespace, name, age), annotations, labels },
     spec: { ingressClassName: className, rules: [{ host, http: { paths } }] },
-    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+    status: { loadBalancer: { ingress: ip === undefined ? [] : [{ ip }] } },
   };
 }
 
