@@ -1,10 +1,10 @@
+import type { AlertGroup, AlertingRule } from '../../../../api/alertingRule.ts';
+import { stackAlerts } from '../../../../api/trafficstack/alerts.ts';
+import { weightAlerts } from '../../../../api/trafficweight/alerts.ts';
+import { classAlerts, originalAlerts } from '../../../../connectivity/alerts.ts';
 import { OPERATOR_JOB, WEIGHTS_JOB } from '../../names.ts';
 import type { MeasurementOptions } from '../../options.ts';
-import { classAlerts, originalAlerts } from './connectivityAlerts.ts';
 import { renderRules } from './rule.ts';
-import { stackAlerts } from './stackAlerts.ts';
-import { weightAlerts } from './weightAlerts.ts';
-import type { AlertingRule, RuleGroup } from './rule.ts';
 
 const OPERATOR = `job="${OPERATOR_JOB}"`;
 /** Matches the pods for DNS weights, also where one scrape job has all pods of the operator. */
@@ -35,23 +35,21 @@ export function renderRestartingRules(options: Shown): string {
   );
 }
 
-function renderGroups(all: readonly RuleGroup[], { operatorMetrics }: Shown): string {
+function renderGroups(all: readonly AlertGroup[], { operatorMetrics }: Shown): string {
   const groups = operatorMetrics ? all : all.filter((group) => !OF_THE_OPERATOR.includes(group));
   return renderRules('Alerts. docs/runbooks.md describes what to do for each.', groups);
 }
 
 /** All alerts. */
 export function allAlerts(): AlertingRule[] {
-  return groupsWith({ weights: true }).flatMap(({ rules }) =>
-    rules.filter((rule): rule is AlertingRule => 'alert' in rule),
-  );
+  return groupsWith({ weights: true }).flatMap(({ rules }) => rules);
 }
 
 /**
  * @param absent whether no pod of the manager is scraped
  * @param leaders the series of the manager's pods that say whether they lead
  */
-const operatorAlerts = ({ absent, leaders }: Record<'absent' | 'leaders', string>): RuleGroup => ({
+const operatorAlerts = ({ absent, leaders }: Record<'absent' | 'leaders', string>): AlertGroup => ({
   name: 'traffic-operator',
   rules: [
     {
@@ -119,7 +117,7 @@ const OPERATOR_ALERTS_BY_JOB = operatorAlerts({
   leaders: `traffic_operator_leader{${OPERATOR}}`,
 });
 
-const NODE_ALERTS: RuleGroup = {
+const NODE_ALERTS: AlertGroup = {
   name: 'traffic-operator-nodes',
   rules: [
     {
@@ -152,7 +150,7 @@ const NODE_ALERTS: RuleGroup = {
   ],
 };
 
-const EXPORTER_ALERTS: RuleGroup = {
+const EXPORTER_ALERTS: AlertGroup = {
   name: 'node-exporter',
   rules: [
     {
@@ -168,7 +166,7 @@ ${NOT_MEASURABLE}`,
   ],
 };
 
-const CLASS_ALERTS = classAlerts((matchers) => ofLeader('traffic_operator_connectivity_findings', matchers));
+const CLASS_ALERTS = classAlerts(ofLeader);
 /** The alerts without the process for DNS weights, as in earlier versions: other texts would restart Prometheus, although the alerts are silent. */
 const SILENT_WEIGHT_ALERTS = weightAlerts(ofLeader);
 const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matchers, WEIGHTS), {
@@ -179,7 +177,7 @@ const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matche
 const STACK_ALERTS = stackAlerts(ofLeader);
 
 /** The groups whose metrics the operator serves. */
-const OF_THE_OPERATOR: readonly RuleGroup[] = [
+const OF_THE_OPERATOR: readonly AlertGroup[] = [
   OPERATOR_ALERTS,
   OPERATOR_ALERTS_BY_JOB,
   NODE_ALERTS,
@@ -189,7 +187,7 @@ const OF_THE_OPERATOR: readonly RuleGroup[] = [
   STACK_ALERTS,
 ];
 
-function groupsWith({ weights = false }: Pick<Shown, 'weights'>): readonly RuleGroup[] {
+function groupsWith({ weights = false }: Pick<Shown, 'weights'>): readonly AlertGroup[] {
   return [
     OPERATOR_ALERTS,
     NODE_ALERTS,

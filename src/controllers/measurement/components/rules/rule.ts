@@ -1,29 +1,11 @@
+import type { AlertingRule } from '../../../../api/alertingRule.ts';
+
 /** A recording rule, named level:metric:operations as Prometheus' documentation recommends. */
 export interface RecordingRule {
   readonly record: string;
   /** Explains the expression; becomes a comment. */
   readonly why: string;
   readonly expr: string;
-}
-
-/**
- * `critical`: decisions stop or use old data, or the network of many nodes is at fault. `warning`: something is missing,
- * the rest works.
- */
-export type Severity = 'critical' | 'warning';
-
-/** An alerting rule. Its section in docs/runbooks.md has the same name. */
-export interface AlertingRule {
-  readonly alert: string;
-  readonly expr: string;
-  /** How long the expression must hold, in Prometheus' notation. */
-  readonly for: string;
-  readonly severity: Severity;
-  /** Labels besides the severity. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** One line; may contain labels, such as {{ $labels.node }}. */
-  readonly summary: string;
-  readonly description: string;
 }
 
 export interface RuleGroup {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { IN_PROGRESS_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
-import { UNALERTED_HOSTS, weightAlerts } from './weightAlerts.ts';
+import { IN_PROGRESS_REASONS, WeightReason } from './reasons.ts';
+import { UNALERTED_HOSTS, weightAlerts } from './alerts.ts';
 
 /** Reasons that need no alert, and why. */
 const WITHOUT_ALERT: Readonly<Record<string, readonly string[]>> = {

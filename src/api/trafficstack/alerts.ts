@@ -1,6 +1,6 @@
-import { StackReason } from '../../../../api/trafficstack/reasons.ts';
-import type { ComponentState } from '../../../../api/trafficstack/terms.ts';
-import type { RuleGroup } from './rule.ts';
+import type { AlertGroup, OfLeader } from '../alertingRule.ts';
+import { StackReason } from './reasons.ts';
+import type { ComponentState } from './terms.ts';
 
 /** The two states with their own alerts. */
 const FAILED: ComponentState = 'Failed';
@@ -19,10 +19,8 @@ const LATE_SECONDS = 900;
  * would restart the time of a `for`. So the alert uses the time in the status, which also survives a restart. If the objects cannot
  * be read, there is no such component, and the alert has the reason. Without both, changes wait, for example for `upgrade.query`:
  * all components that are not ready are Waiting.
- *
- * @param ofLeader returns the leader's series of a metric
  */
-export function stackAlerts(ofLeader: (metric: string, matchers?: string) => string): RuleGroup {
+export function stackAlerts(ofLeader: OfLeader): AlertGroup {
   const inState = (...states: readonly ComponentState[]): string => {
     const matcher = states.length === 1 ? `state="${states.join('')}"` : `state=~"${states.join('|')}"`;
     return `max by (stack, component) ${ofLeader('traffic_operator_stack_component_state', matcher)} == 1`;

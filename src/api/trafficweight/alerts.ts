@@ -1,6 +1,6 @@
-import { UNDECIDED_REASONS, WeightReason } from '../../../../api/trafficweight/reasons.ts';
-import { REFUSED_REASONS, type HostReason, type RampPhase } from '../../../../api/trafficweight/terms.ts';
-import type { AlertingRule, RuleGroup } from './rule.ts';
+import type { AlertGroup, AlertingRule, OfLeader } from '../alertingRule.ts';
+import { UNDECIDED_REASONS, WeightReason } from './reasons.ts';
+import { REFUSED_REASONS, type HostReason, type RampPhase } from './terms.ts';
 
 const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies RampPhase[];
 
@@ -27,10 +27,9 @@ interface Jobs {
  * weight was ever active, so that there is no current weight to compare with, and if writes fail while the weight of the cluster is
  * unchanged, so that records do not follow the readiness of Services.
  *
- * @param ofLeader the series of a metric that the leader has
  * @param jobs undefined without pods for DNS weights
  */
-export function weightAlerts(ofLeader: (metric: string, matchers?: string) => string, jobs?: Jobs): RuleGroup {
+export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
   const step = `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_step_weight')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
   const notWritten = `reason="${WeightReason.WriteFailed}"`;

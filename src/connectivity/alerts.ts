@@ -1,7 +1,7 @@
-import type { FindingClass } from '../../../../api/connectivitycheck/finding.ts';
-import { SERVER_NAME } from '../../../../connectivity/objects/names.ts';
-import { pingPattern } from '../../../../connectivity/protocol/ping.ts';
-import type { AlertingRule, RuleGroup, Severity } from './rule.ts';
+import type { AlertGroup, AlertingRule, OfLeader, Severity } from '../api/alertingRule.ts';
+import type { FindingClass } from '../api/connectivitycheck/finding.ts';
+import { SERVER_NAME } from './objects/names.ts';
+import { pingPattern } from './protocol/ping.ts';
 
 /**
  * Returns the first group of alerts about the connectivity check. Both groups are silent without it: the first needs metrics of
@@ -19,7 +19,7 @@ import type { AlertingRule, RuleGroup, Severity } from './rule.ts';
  *
  * Without any series all four fired, even with nothing deployed. Here one fires, and only where Prometheus has the job.
  */
-export function originalAlerts(notMeasurable: string): RuleGroup {
+export function originalAlerts(notMeasurable: string): AlertGroup {
   return { name: 'netchecker', rules: [agentErrors(notMeasurable), REPORTS_MISSING, TCP_DELAY, DNS_SLOW] };
 }
 
@@ -150,22 +150,15 @@ const CLASSES: Readonly<Record<FindingClass, ClassAlert>> = {
   },
 };
 
-/** The name of the alert of a class. */
-export function alertOf(findingClass: FindingClass): string {
-  return `Connectivity${findingClass}Fault`;
-}
-
 /**
  * One alert for each class of findings.
  *
- * After 2 minutes: a restart, or a fault that agents see one after the other, is no alert.
- *
- * @param findings the metric of the leader, with the labels `check` and `class` and these matchers
+ * After 2 minutes: a restart, or a fault that agents see one after the other, is not an alert.
  */
-export function classAlerts(findings: (matchers: string) => string): RuleGroup {
-  const rules = Object.entries(CLASSES).map(([name, { severity, summary, description }]) => ({
-    alert: alertOf(name as FindingClass),
-    expr: `max by (check, class) ${findings(`class="${name}"`)} > 0`,
+export function classAlerts(ofLeader: OfLeader): AlertGroup {
+  const rules = Object.entries(CLASSES).map(([findingClass, { severity, summary, description }]) => ({
+    alert: `Connectivity${findingClass}Fault`,
+    expr: `max by (check, class) ${ofLeader('traffic_operator_connectivity_findings', `class="${findingClass}"`)} > 0`,
     for: '2m',
     severity,
     summary: `ConnectivityCheck {{ $labels.check }}: ${summary}`,
