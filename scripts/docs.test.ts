@@ -74,6 +74,31 @@ it('pages for users cite no tests', () => {
   expect(cited.filter((path) => path.endsWith('.test.ts'))).toEqual([]);
 });
 
+/** A path below src: of a folder, or of a file, which may have the name of one of its functions, such as `usage/pass/feed.ts#createUsageFeed`. */
+const SOURCE =
+  /^(?:(?:api|commands|connectivity|controllers|nodes|options|prometheus|runtime|usage|weights)(?:\/[\w/]+)?|[\w/]+\.ts)(?:\.ts)?(?:#\w+)?$/;
+
+/** The paths below src between backticks that do not exist, and the names that their file does not have. */
+function missingSources(text: string): string[] {
+  const cited = [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, inner = '']) => inner);
+  return cited.filter((each) => {
+    const [path = '', name] = each.split('#');
+    const file = join(ROOT, 'src', path);
+    if (!SOURCE.test(each) || !existsSync(file)) return SOURCE.test(each);
+    return (
+      name !== undefined &&
+      !new RegExp(`\\b(?:function|class|interface|const) ${name}\\b`).test(readFileSync(file, 'utf8'))
+    );
+  });
+}
+
+it('docs/architecture.md names files, folders and functions that exist', () => {
+  expect(missingSources(readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8'))).toEqual([]);
+  expect(
+    missingSources('`usage/pass`, `main.ts`, `usage/none.ts`, `usage/pass/feed.ts#lost`, `prometheus.url`'),
+  ).toEqual(['usage/none.ts', 'usage/pass/feed.ts#lost']);
+});
+
 it('finds what is cited, or it would prove nothing', () => {
   const all = DOCUMENTS.map((document) => readFileSync(join(ROOT, document), 'utf8'));
   expect(all.flatMap(citedPaths)).toEqual(
