@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubeConfig } from '@kubernetes/client-node';
-import type { V1PolicyRule } from '@kubernetes/client-node';
+import { KubeConfig, type V1PolicyRule } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { TRAFFIC_STACKS, type TrafficStack } from '../../src/api/trafficstack/trafficStack.ts';
 import type { BuiltInObject } from '../../src/controllers/contract/builtIn.ts';
 import { builtInsOf } from '../../src/controllers/measurement/components/builtIns.ts';
-import { allComponents } from '../../src/controllers/measurement/components/components.ts';
-import { createMeasurementController } from '../../src/controllers/measurement/controller.ts';
-import type { Measurement } from '../../src/controllers/measurement/controller.ts';
-import { targetsComponent } from '../../src/controllers/measurement/components/targets.ts';
-import { defaultMeasurementOptions } from '../../src/controllers/measurement/options.ts';
-import type { MeasurementOptions } from '../../src/controllers/measurement/options.ts';
+import { allComponents, targetsComponent } from '../../src/controllers/measurement/components/components.ts';
+import { createMeasurementController, type Measurement } from '../../src/controllers/measurement/controller.ts';
+import { defaultMeasurementOptions, type MeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { exporterNamespace, FIELD_MANAGER } from '../../src/controllers/measurement/names.ts';
 import { controllerRules, removalRules } from '../../src/controllers/measurement/rbac.ts';
 import type { Rights } from '../../src/controllers/contract/rights.ts';
 import { createInformer, type Informer } from '../../src/runtime/cache/informer.ts';
-import { createClient } from '../../src/runtime/client/client.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
+import { createClient, type Client } from '../../src/runtime/client/client.ts';
 import { isNotFound } from '../../src/runtime/client/errors.ts';
-import { keyOf, refOfKey, resourcePath } from '../../src/runtime/client/resource.ts';
-import type { KubeObject, ObjectRef, Resource } from '../../src/runtime/client/resource.ts';
+import {
+  keyOf,
+  refOfKey,
+  resourcePath,
+  type KubeObject,
+  type ObjectRef,
+  type Resource,
+} from '../../src/runtime/client/resource.ts';
 import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
-import { createTransport } from '../../src/runtime/client/transport.ts';
-import type { Transport, TransportRequest } from '../../src/runtime/client/transport.ts';
+import { createTransport, type Transport, type TransportRequest } from '../../src/runtime/client/transport.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
 import { SLACK } from '../harness/slack.ts';
 import { prometheusPod, sliceOf } from './measurementPods.ts';

@@ -1,7 +1,7 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { removeMeasurement } from '../../src/controllers/measurement/removeMeasurement.ts';
+import { removeMeasurement } from '../../src/controllers/measurement/module.ts';
 import { CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/runtime/client/resources.ts';
 import { type Bench, WAIT, useBench } from './measurementBench.ts';
 import type { PrometheusVolume } from '../../src/controllers/measurement/options.ts';

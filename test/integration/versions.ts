@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { LineSplitter } from '../../src/runtime/cache/reflector/lines.ts';
+import { LineSplitter } from '../../src/runtime/cache/reflector/watchEvents.ts';
 import type { Transport } from '../../src/runtime/client/transport.ts';
 
 /** An object as one write left it. */

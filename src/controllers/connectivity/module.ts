@@ -3,14 +3,10 @@ import { defaultConnectivityOptions } from '../../connectivity/objects/names.ts'
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { controllerPart, optionalCachePart, unneededCachePart } from '../../runtime/manager/manager.ts';
-import { carryOut } from '../../runtime/objectSet/act.ts';
-import { observeSet, readLive } from '../../runtime/objectSet/observe.ts';
-import { planSet } from '../../runtime/objectSet/plan.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
+import { removeSet } from '../contract/deployedSet.ts';
 import { defineController } from '../contract/module.ts';
-import { listStrangers } from '../contract/ownership.ts';
-import { withoutStackOwner } from '../contract/stackOwner.ts';
 import { builtInsOf } from './components/builtIns.ts';
 import { connectivitySet, FIELD_MANAGER } from './components/components.ts';
 import { createConnectivityController, createConnectivityMetrics } from './controller.ts';
@@ -72,15 +68,6 @@ export async function removeConnectivity(
   client: Client,
   { namespace, logger }: { namespace: string; logger: Logger },
 ): Promise<readonly Problem[]> {
-  const observation = await observeSet(connectivitySet(defaultConnectivityOptions(namespace)), 'all', {
-    // No operator runs the stacks that may have them.
-    live: async (member) => withoutStackOwner(await readLive(client, member)),
-    unknown: new Set(),
-    strangersIn: (where) => listStrangers(client, where),
-  });
-  const plan = planSet(observation);
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
-  const [failure] = await carryOut(plan, { applier, client });
-  if (failure !== undefined) throw failure.error;
-  return plan.problems;
+  return removeSet(connectivitySet(defaultConnectivityOptions(namespace)), { client, applier });
 }

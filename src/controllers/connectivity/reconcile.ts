@@ -1,32 +1,18 @@
-import type { V1OwnerReference } from '@kubernetes/client-node';
 import { CONNECTIVITY_CHECKS } from '../../api/connectivitycheck/connectivityCheck.ts';
 import { appLabel, SERVER_NAME } from '../../connectivity/objects/names.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { isConflict, WaitingError } from '../../runtime/client/errors.ts';
+import { isConflict } from '../../runtime/client/errors.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef } from '../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
-import { carryOut } from '../../runtime/objectSet/act.ts';
-import type { Member } from '../../runtime/objectSet/objectSet.ts';
-import { observeSet, type MemberCaches } from '../../runtime/objectSet/observe.ts';
-import {
-  isForeign,
-  isOff,
-  planSet,
-  type Observed,
-  type SwitchedOff,
-  writeProblem,
-} from '../../runtime/objectSet/plan.ts';
+import type { MemberCaches } from '../../runtime/objectSet/observe.ts';
+import { isForeign, isOff, type Observed, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
 import type { KeeperCache } from '../contract/keeperCache.ts';
-import { keptByStacks } from '../contract/keepers.ts';
+import { DeployedSet, isOfAnyStack } from '../contract/deployedSet.ts';
 import { OWNER } from '../contract/labels.ts';
-import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
-import { listStrangers } from '../contract/ownership.ts';
-import { isOfAnyStack } from '../contract/stackOwner.ts';
-import { unkeptProblems } from '../contract/unkept.ts';
 import {
   allComponents,
   connectivitySet,
@@ -52,14 +38,7 @@ export interface ReconcileOptions {
 }
 
 /** The sources of problems. Each is updated separately. */
-const SOURCE = { caches: 'caches', components: 'components', firstCheck: 'firstCheck', serverCa: 'serverCa' } as const;
-
-/** Interval of reconciles without an event, in case an event is lost: ms. */
-const RESYNC_MS = 60_000;
-/** Requeue delay while an object is being deleted: ms. The deletion also causes an event. */
-const LEAVING_MS = 2_000;
-/** Requeue delay until the caches are synced: ms. */
-const SYNC_MS = 200;
+const SOURCE = { caches: 'caches', firstCheck: 'firstCheck', serverCa: 'serverCa' } as const;
 
 /**
  * Creates the reconcile: it creates the first ConnectivityCheck, and applies or removes the objects. It does not change
@@ -68,35 +47,26 @@ const SYNC_MS = 200;
 export function createReconcile(o: ReconcileOptions): () => Promise<ReconcileResult> {
   const { client, options, logger, caches, stacks, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
-  const keepable = {
+  const deployed = new DeployedSet<ComponentGroup, StackGroup>({
+    ...{ client, applier, pod: o.pod, report, isSynced: () => areCachesSynced(o) },
     ...{ types: KEPT_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
-    ...{ members: allComponents(options), live: (member: Member) => caches.live(member) },
-  };
-  let owner: { value: V1OwnerReference | undefined } | undefined;
+    ...{ members: allComponents(options), live: (member) => caches.live(member) },
+  });
   return async () => {
-    if (!areCachesSynced(o)) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
-    owner ??= { value: await findOperatorDeployment(client, o.pod) };
-    report.about = owner.value;
+    const owner = await deployed.begin();
     const keepers = stacks.keepers();
     const off = switchedOff(options, keepers);
     // A missing right is not a problem for groups that are switched off: an older version may not have had it.
     report.update(SOURCE.caches, [...caches.refusals(off), ...stacks.refusals()]);
     const checkFailures = keepers === undefined ? [] : await firstCheck(o, off);
     const ca = await serverCa(o, off);
-    const unknown = caches.unknownGroups();
-    const observation = await observeSet(connectivitySet(options, { owner: owner.value, ca }), off, {
-      live: (member) => caches.live(member),
+    const result = await deployed.write(connectivitySet(options, { owner, ca }), off, {
+      keepers,
       // Without the CA, its ConfigMap, the server and the agents are unchanged.
-      unknown: new Set([...unknown, ...keptByStacks(KEPT_TYPES, keepers), ...(ca === undefined ? SERVER_CA : [])]),
-      strangersIn: (namespace) => listStrangers(client, namespace),
+      unknown: [...caches.unknownGroups(), ...(ca === undefined ? SERVER_CA : [])],
     });
-    const plan = planSet(observation);
-    const failures = await carryOut(plan, { applier, client });
-    const failed = failures.map(({ member, error }) => writeProblem(member, error));
-    report.update(SOURCE.components, [...plan.problems, ...failed, ...unkeptProblems(keepers, keepable)]);
-    const [failure] = [...failures, ...checkFailures];
-    if (failure !== undefined) throw failure.error;
-    return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
+    if (checkFailures[0] !== undefined) throw checkFailures[0].error;
+    return result;
   };
 }
 

@@ -1,7 +1,7 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import { findOperatorDeployment } from './operatorDeployment.ts';
+import { findOperatorDeployment } from './deployedSet.ts';
 import { FakeApi, refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
 const POD_REF = { namespace: 'op', name: 'operator-5d-x' };

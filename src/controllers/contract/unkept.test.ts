@@ -4,7 +4,7 @@ import type { TrafficStack } from '../../api/trafficstack/trafficStack.ts';
 import { DEPLOYMENTS } from '../../runtime/client/resources.ts';
 import type { Member } from '../../runtime/objectSet/objectSet.ts';
 import { keepersOf } from './keepers.ts';
-import { unkeptProblems } from './unkept.ts';
+import { unkeptProblems } from './deployedSet.ts';
 
 const TYPES = { exporter: 'NodeExporter', prometheus: 'Prometheus' } as const;
 type Group = keyof typeof TYPES;

@@ -1,11 +1,9 @@
 import type { NodeAddresses } from '../../nodes/nodeAddress.ts';
 import type { Placement } from '../../nodes/nodeAffinity.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { systemClock } from '../../runtime/process/clock.ts';
-import type { Clock } from '../../runtime/process/clock.ts';
-import { Controller } from '../../runtime/controller/controller.ts';
+import { systemClock, type Clock } from '../../runtime/process/clock.ts';
+import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
 import { PacedQueue } from '../../runtime/controller/workqueue.ts';
-import type { ControllerMetrics } from '../../runtime/controller/controller.ts';
 import { createInformer, type Informer, type ReflectorMetrics } from '../../runtime/cache/informer.ts';
 import { InformerPool } from '../../runtime/cache/informerPool.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
@@ -17,11 +15,11 @@ import { createCaches } from './observe/caches.ts';
 import { allComponents } from './components/components.ts';
 import { deployedPlacement } from './components/exporter.ts';
 import { deployedScrapeInterval } from './components/prometheus.ts';
-import { foreignServer } from './components/foreignServer.ts';
-import { stackProblems } from './decide/stackProblems.ts';
+import { foreignServer } from './observe/ownPrometheus.ts';
+import { stackProblems } from './model/keepers.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import type { MeasurementOptions } from './options.ts';
-import { createPasses } from './passes.ts';
+import { createReconciles, type Reconciles } from './reconcile.ts';
 import { ProblemReport } from '../../runtime/status/problemReport.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 
@@ -61,10 +59,6 @@ export interface Measurement {
   exporterPlacement(): Placement | undefined;
 }
 
-const COMPONENTS_KEY = 'components';
-const TARGETS_KEY = 'targets';
-const AGENT_TARGETS_KEY = 'agentTargets';
-
 /** Creates the controller that deploys node-exporter and Prometheus, and writes Prometheus' targets. */
 export function createMeasurementController(settings: MeasurementControllerOptions): Measurement {
   const { metrics, clock = systemClock, ...rest } = settings;
@@ -80,26 +74,28 @@ export function createMeasurementController(settings: MeasurementControllerOptio
   });
   const watches = new InformerPool({
     create: (selection) => createInformer({ ...selection, transport, logger, clock }),
-    onChange: () => paced.add(TARGETS_KEY),
+    onChange: () => paced.add('targets' satisfies keyof Reconciles),
   });
-  const passes = createPasses({ ...rest, watches, ...defined('metrics', metrics?.measurement), clock, caches, report });
-  const reconciles = new Map([
-    [TARGETS_KEY, () => passes.targets()],
-    [AGENT_TARGETS_KEY, () => passes.agentTargets()],
-  ]);
+  const reconciles = createReconciles({
+    ...rest,
+    watches,
+    ...defined('metrics', metrics?.measurement),
+    clock,
+    caches,
+    report,
+  });
   const controller = new Controller({
     name: 'measurement',
-    reconcile: (key) => reconciles.get(key)?.() ?? passes.components(),
+    reconcile: (key) => reconciles[key as keyof Reconciles](),
     logger,
     clock,
     ...defined('metrics', metrics?.controller),
   });
   const paced = new PacedQueue(controller.queue, clock);
-  const enqueueComponents = (): void => controller.queue.add(COMPONENTS_KEY);
-  const enqueueTargets = (): void => controller.queue.add(TARGETS_KEY);
-  const enqueueAgentTargets = (): void => controller.queue.add(AGENT_TARGETS_KEY);
-  const enqueueAll = (): void => [enqueueComponents, enqueueTargets, enqueueAgentTargets].forEach((add) => add());
-  caches.subscribe(enqueueComponents, enqueueTargets, enqueueAgentTargets);
+  const enqueue = (key: keyof Reconciles) => (): void => controller.queue.add(key);
+  const enqueues = [enqueue('components'), enqueue('targets'), enqueue('agentTargets')] as const;
+  const enqueueAll = (): void => enqueues.forEach((add) => add());
+  caches.subscribe(...enqueues);
   enqueueAll();
   const components = allComponents(options);
   return {

@@ -5,7 +5,7 @@ import { keyOf } from '../../runtime/client/resource.ts';
 import { carryOut, type Failure } from '../../runtime/objectSet/act.ts';
 import { idOf } from '../../runtime/objectSet/objectSet.ts';
 import { planSet, type Plan } from '../../runtime/objectSet/plan.ts';
-import { problemOf } from './failures.ts';
+import { problemOf } from './reconcile.ts';
 import { measurementSet } from './components/components.ts';
 import { switchedOff } from './model/keepers.ts';
 import { FIELD_MANAGER } from './names.ts';

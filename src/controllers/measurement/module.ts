@@ -7,7 +7,14 @@ import { createMeasurementController } from './controller.ts';
 import { MEASUREMENT_FLAGS, measurementFlagProblem, measurementOptions } from './flags.ts';
 import { createMeasurementMetrics } from './metrics.ts';
 import { controllerRules, removalRules } from './rbac.ts';
-import { removeMeasurement } from './removeMeasurement.ts';
+import { Applier } from '../../runtime/apply/apply.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { Logger } from '../../runtime/process/logger.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
+import { measurementSet } from './components/components.ts';
+import { FIELD_MANAGER } from './names.ts';
+import { removeSet } from '../contract/deployedSet.ts';
+import { defaultMeasurementOptions } from './options.ts';
 
 /** The controller that deploys node-exporter and, unless --prometheus-url is set, a small Prometheus. */
 export const measurement = defineController({
@@ -56,3 +63,23 @@ export const measurement = defineController({
     await removeMeasurement(client, { namespace, logger });
   },
 });
+
+/**
+ * Removes all objects of this controller, the namespace of node-exporter last, before the operator itself is removed.
+ * Stop the operator first: a running operator would create the objects again. Does not wait for the deletions to end.
+ *
+ * @param namespace the namespace of the operator
+ * @returns the objects that were kept, and why
+ * @throws ApiError, TransportError
+ */
+export async function removeMeasurement(
+  client: Client,
+  { namespace, logger }: { namespace: string; logger: Logger },
+): Promise<readonly Problem[]> {
+  const options = defaultMeasurementOptions(namespace);
+  options.prometheus.enabled = false;
+  // The claim is found by its name, so its size does not matter.
+  options.prometheus.volume = { kind: 'claim', size: '1Gi' };
+  const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
+  return removeSet(measurementSet(options), { client, applier });
+}

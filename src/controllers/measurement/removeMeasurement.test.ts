@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import { allComponents, allTargetComponents } from './components/components.ts';
 import { defaultMeasurementOptions } from './options.ts';
-import { removeMeasurement } from './removeMeasurement.ts';
+import { removeMeasurement } from './module.ts';
 import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');

@@ -7,8 +7,7 @@ import type { Problem } from '../../runtime/process/problem.ts';
 import type { Target } from './model/discovery.ts';
 import { AGENT_TARGETS, FIELD_MANAGER, NODE_TARGETS } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
-import { TargetsPass } from './targetsPass.ts';
-import { agentTargets, nodeTargets, type TargetSource } from './targetSources.ts';
+import { TargetsPass, agentTargets, nodeTargets, type TargetSource } from './targetsPass.ts';
 import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');

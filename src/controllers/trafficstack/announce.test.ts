@@ -5,7 +5,7 @@ import { ApiError } from '../../runtime/client/errors.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { BuiltIn, StandIn } from '../contract/builtIn.ts';
 import { foreignExporter } from '../measurement/components/foreignExporter.ts';
-import { FOREIGN_PROMETHEUS } from '../measurement/components/foreignPrometheus.ts';
+import { FOREIGN_PROMETHEUS } from '../measurement/components/builtIns.ts';
 import { NodeListeners } from './observe/listening/nodeListeners.ts';
 import { ServerProbes } from './observe/serverProbes.ts';
 import { SimulatedCluster } from './testing/simulatedCluster.ts';

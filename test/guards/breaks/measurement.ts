@@ -73,7 +73,7 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'The clean-up deletes the volume claim of the deployed Prometheus.',
-    file: 'src/controllers/measurement/removeMeasurement.ts',
+    file: 'src/controllers/measurement/module.ts',
     find: "options.prometheus.volume = { kind: 'claim', size: '1Gi' };",
     replace: '',
     test: {
@@ -84,7 +84,7 @@ export const MEASUREMENT: readonly Break[] = [
   },
   {
     promise: 'The targets of the connectivity agents have one group for each node, so that 10,000 nodes fit.',
-    file: 'src/controllers/measurement/model/agentTargets.ts',
+    file: 'src/controllers/measurement/model/discovery.ts',
     find: '[...byNode].map(([node, addresses]) => ({ node, addresses }))',
     replace: '[...byNode].flatMap(([node, all]) => all.map((address) => ({ node, addresses: [address] })))',
     test: {

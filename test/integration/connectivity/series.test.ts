@@ -9,8 +9,7 @@ import { PLANES, type Plane } from '../../../src/api/connectivitycheck/terms.ts'
 import { AGENT_NAME, HOST_AGENT_NAME, SERVICE_NAME } from '../../../src/connectivity/objects/names.ts';
 import { configFiles } from '../../../src/controllers/measurement/components/prometheus.ts';
 import { TARGETS_DIRECTORY } from '../../../src/controllers/measurement/components/prometheusConfig.ts';
-import { agentTargetsOf } from '../../../src/controllers/measurement/model/agentTargets.ts';
-import { renderGroups } from '../../../src/controllers/measurement/model/discovery.ts';
+import { agentTargetsOf, renderGroups } from '../../../src/controllers/measurement/model/discovery.ts';
 import { AGENT_TARGETS, targetsFile } from '../../../src/controllers/measurement/names.ts';
 import { defaultMeasurementOptions } from '../../../src/controllers/measurement/options.ts';
 import type { Client } from '../../../src/runtime/client/client.ts';

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommonSpec, ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { defaultMeasurementOptions, type MeasurementOptions } from '../options.ts';
-import { builtInsOf } from './builtIns.ts';
-import { FOREIGN_PROMETHEUS } from './foreignPrometheus.ts';
+import { builtInsOf, FOREIGN_PROMETHEUS } from './builtIns.ts';
 import { allComponents } from './components.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');

@@ -1,12 +1,12 @@
 import type { V1ConfigMap, V1OwnerReference } from '@kubernetes/client-node';
 import { createObjectSet, type ObjectSet } from '../../../runtime/objectSet/objectSet.ts';
 import { OWNER } from '../../contract/labels.ts';
-import { AGENT_TARGETS, NODE_TARGETS, TARGET_SHARDS, type TargetSet } from '../names.ts';
+import { AGENT_TARGETS, NODE_TARGETS, TARGET_SHARDS, type TargetSet, targetsName } from '../names.ts';
 import type { MeasurementOptions, PrometheusVolume } from '../options.ts';
 import type { Component, ComponentGroup } from './component.ts';
+import { prometheusComponents, prometheusMeta } from './prometheus.ts';
+import { CONFIG_MAPS } from '../../../runtime/client/resources.ts';
 import { exporterComponents } from './exporter.ts';
-import { prometheusComponents } from './prometheus.ts';
-import { targetsComponent } from './targets.ts';
 
 /** All objects of node-exporter and Prometheus except the targets, whether enabled or not. */
 export function allComponents(options: MeasurementOptions, owner?: V1OwnerReference): Component[] {
@@ -39,4 +39,28 @@ export function targetComponents(options: MeasurementOptions, set: TargetSet): C
 export function measurementSet(options: MeasurementOptions, owner?: V1OwnerReference): ObjectSet<ComponentGroup> {
   const targets = options.prometheus.enabled ? [] : allTargetComponents(options);
   return createObjectSet(OWNER, [...allComponents(options, owner), ...targets]);
+}
+
+/**
+ * The ConfigMap for part `index` of the targets, from 0.
+ *
+ * @param data file name -> content for file_sd; {} if only the name matters
+ */
+export function targetsComponent(
+  options: MeasurementOptions,
+  index: number,
+  data: Readonly<Record<string, string>>,
+  owner?: V1OwnerReference,
+  set: TargetSet = NODE_TARGETS,
+): Component<V1ConfigMap> {
+  return {
+    group: 'prometheus',
+    resource: CONFIG_MAPS,
+    object: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: prometheusMeta(targetsName(index, set), options, owner),
+      data: { ...data },
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { V1ServiceSpec } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { FOREIGN_PROMETHEUS } from './foreignPrometheus.ts';
+import { FOREIGN_PROMETHEUS } from './builtIns.ts';
 
 const NONE: ReadonlySet<never> = new Set();
 const service = (spec: V1ServiceSpec) => ({ metadata: { namespace: 'monitoring', name: 'prom' }, spec });

@@ -10,8 +10,15 @@ import type {
   V1Service,
   V1ServiceAccount,
   V1Volume,
+  V1PersistentVolumeClaim,
 } from '@kubernetes/client-node';
-import { CONFIG_MAPS, DEPLOYMENTS, SERVICE_ACCOUNTS, SERVICES } from '../../../runtime/client/resources.ts';
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+  PERSISTENT_VOLUME_CLAIMS,
+} from '../../../runtime/client/resources.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import {
@@ -26,11 +33,15 @@ import {
   TARGET_SHARDS,
   targetsName,
 } from '../names.ts';
-import { PROMETHEUS_PORT } from '../options.ts';
-import type { MeasurementOptions } from '../options.ts';
-import { claimComponents, renderStorage } from './claim.ts';
-import { IMAGE_PULL_POLICY, pullSecrets, RESTRICTED_CONTAINER, restrictedPod } from './component.ts';
-import type { Component, Meta } from './component.ts';
+import { PROMETHEUS_PORT, type MeasurementOptions, type PrometheusOptions, type PrometheusVolume } from '../options.ts';
+import {
+  IMAGE_PULL_POLICY,
+  pullSecrets,
+  RESTRICTED_CONTAINER,
+  restrictedPod,
+  type Component,
+  type Meta,
+} from './component.ts';
 import {
   RULE_FILES,
   renderPrometheusConfig,
@@ -240,4 +251,28 @@ function probe(path: string, periodSeconds: number, failureThreshold: number): V
 /** The first 16 digits of the SHA-256. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** Returns the claim for the samples of Prometheus; none for an emptyDir or an existing claim. */
+export function claimComponents(volume: PrometheusVolume | undefined, metadata: Meta): Component[] {
+  if (volume?.kind !== 'claim') return [];
+  const { size, storageClassName } = volume;
+  const object: V1PersistentVolumeClaim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata,
+    spec: {
+      // Only one pod uses the claim at a time: the strategy of the Deployment is Recreate.
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: size } },
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+    },
+  };
+  return [{ group: 'claim', resource: PERSISTENT_VOLUME_CLAIMS, object }];
+}
+
+/** Renders the volume for samples: a claim, or an emptyDir, which is deleted with the pod. */
+function renderStorage({ volume, storageSize }: PrometheusOptions): Omit<V1Volume, 'name'> {
+  if (volume === undefined) return { emptyDir: { sizeLimit: storageSize } };
+  return { persistentVolumeClaim: { claimName: volume.kind === 'claim' ? CLAIM_NAME : volume.claimName } };
 }

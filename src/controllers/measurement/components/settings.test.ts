@@ -5,8 +5,7 @@ import { parseTrafficStackSpec } from '../../../api/trafficstack/schema.ts';
 import { readFlags } from '../../../options/readFlags.ts';
 import { MEASUREMENT_FLAGS, measurementOptions } from '../flags.ts';
 import { builtInsOf } from './builtIns.ts';
-import { claimComponents } from './claim.ts';
-import { prometheusMeta } from './prometheus.ts';
+import { claimComponents, prometheusMeta } from './prometheus.ts';
 import { prometheusProblem, withPrometheus } from './settings.ts';
 
 const optionsOf = (...args: string[]) => {

@@ -1,10 +1,16 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { targetsComponent } from '../components/targets.ts';
+import { targetsComponent } from '../components/components.ts';
 import { targetsFile } from '../names.ts';
 import { defaultMeasurementOptions } from '../options.ts';
-import { CHANGE_INTERVAL_MS, planTargets, REPAIR_INTERVAL_MS } from './targets.ts';
-import type { TargetsData, TargetsObservation, TargetsPlan } from './targets.ts';
+import {
+  CHANGE_INTERVAL_MS,
+  planTargets,
+  REPAIR_INTERVAL_MS,
+  type TargetsData,
+  type TargetsObservation,
+  type TargetsPlan,
+} from './targets.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');
 const NOW = 1_000_000;

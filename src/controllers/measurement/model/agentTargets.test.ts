@@ -1,8 +1,7 @@
 import type { V1EndpointSlice } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { TARGET_SHARDS } from '../names.ts';
-import { agentTargetsOf } from './agentTargets.ts';
-import { MAX_FILE_BYTES, renderGroups } from './discovery.ts';
+import { agentTargetsOf, MAX_FILE_BYTES, renderGroups } from './discovery.ts';
 
 const slice = (service: string, addresses: Record<string, string>, addressType = 'IPv4'): V1EndpointSlice => ({
   metadata: { labels: { 'kubernetes.io/service-name': service } },

@@ -1,5 +1,7 @@
-import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
-import { addressOf } from '../../../nodes/nodeAddress.ts';
+import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
+import { addressOf, addressOn, type NodeAddresses } from '../../../nodes/nodeAddress.ts';
+import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { AGENT_NAME, HOST_AGENT_NAME, PEER_PORT_NAME } from '../../../connectivity/objects/names.ts';
 
 /** One exporter to scrape. */
 export interface Target {
@@ -138,4 +140,71 @@ function rankOf(endpoint: V1Endpoint): number {
 
 function comesBefore(a: Candidate, b: Candidate): boolean {
   return a.rank === b.rank ? a.address < b.address : a.rank < b.rank;
+}
+
+/** The Services of the agents, by the network that the agents measure. */
+export const AGENT_SERVICES: readonly (readonly [plane: Plane, service: string])[] = [
+  ['Pod', AGENT_NAME],
+  ['Host', HOST_AGENT_NAME],
+];
+
+/**
+ * Returns the agents to scrape: one group for each node, sorted by node, with the agents that run there.
+ *
+ * The plane of an agent is part of its address, as in 10.0.0.1:8082/Host, and Prometheus moves it to a label. With a group
+ * for each agent, the files would be twice as large: the name of the node is the larger part of a group.
+ *
+ * @param slices the EndpointSlices of the Services of the agents; others are ignored
+ */
+export function agentTargetsOf(slices: readonly V1EndpointSlice[]): TargetGroup[] {
+  const byNode = new Map<string, string[]>();
+  for (const [plane, service] of AGENT_SERVICES) {
+    const own = slices.filter(({ metadata }) => metadata?.labels?.['kubernetes.io/service-name'] === service);
+    for (const { node, address } of targetsOf(own, PEER_PORT_NAME)) {
+      byNode.set(node, [...(byNode.get(node) ?? []), `${address}/${plane}`]);
+    }
+  }
+  return [...byNode].map(([node, addresses]) => ({ node, addresses })).sort((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+/**
+ * Returns one target for each node that has a pod of an exporter, at the address of the node, sorted by node. As with EndpointSlices, a pod
+ * that is not ready is also a target.
+ *
+ * @param pods the pods of a DaemonSet with hostNetwork
+ * @param port the port of the exporter
+ */
+export function targetsOfPods(pods: readonly V1Pod[], port: number): Target[] {
+  return bestOfEachNode(
+    pods.flatMap((pod) => {
+      const { spec, status } = pod;
+      if (!spec?.nodeName || !status?.hostIP) return [];
+      return [{ node: spec.nodeName, address: addressOf(status.hostIP, port), rank: rankOfPod(pod) }];
+    }),
+  );
+}
+
+/**
+ * Returns one target for each node that can be measured and has an IP address, sorted by node: for a program without a Kubernetes object, such as a
+ * systemd unit. The scrape shows whether it runs on a node.
+ */
+export function targetsOfNodes(nodes: readonly NodeAddresses[], port: number): Target[] {
+  const targets = nodes.flatMap((node) => {
+    const address = addressOn(node, port);
+    return address === undefined ? [] : [{ node: node.name, address }];
+  });
+  return targets.sort((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+/** Ready, not ready, terminating. */
+function rankOfPod({ metadata, status }: V1Pod): number {
+  if (metadata?.deletionTimestamp !== undefined) return 2;
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true ? 0 : 1;
+}
+
+/** Merges targets, sorted by node. A node in both lists has the target of the first: two targets would count its traffic twice. */
+export function mergeTargets(first: readonly Target[], others: readonly Target[]): Target[] {
+  const nodes = new Set(first.map(({ node }) => node));
+  const all = [...first, ...others.filter(({ node }) => !nodes.has(node))];
+  return all.sort((a, b) => (a.node < b.node ? -1 : 1));
 }

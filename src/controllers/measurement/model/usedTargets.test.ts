@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
 import type { NodeAddresses } from '../../../nodes/nodeAddress.ts';
-import { mergeTargets, targetsOfNodes, targetsOfPods } from './usedTargets.ts';
+import { mergeTargets, targetsOfNodes, targetsOfPods } from './discovery.ts';
 
 const pod = (nodeName: string, hostIP: string | undefined, ready = true, over: V1Pod['metadata'] = {}): V1Pod => ({
   metadata: over,

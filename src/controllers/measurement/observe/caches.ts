@@ -1,7 +1,13 @@
 import type { V1ConfigMap, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import { isKnown, createInformer, withoutManagedFields } from '../../../runtime/cache/informer.ts';
-import type { Informer, InformerOptions, ReflectorMetrics } from '../../../runtime/cache/informer.ts';
+import {
+  isKnown,
+  createInformer,
+  withoutManagedFields,
+  type Informer,
+  type InformerOptions,
+  type ReflectorMetrics,
+} from '../../../runtime/cache/informer.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, PODS } from '../../../runtime/client/resources.ts';
@@ -17,7 +23,7 @@ import type { StackSource } from '../../contract/context.ts';
 import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
 import { PART_OF, selectorText } from '../../contract/labels.ts';
 import { deployedByFlags, KEPT_TYPES, type StackGroup } from '../model/keepers.ts';
-import { AGENT_SERVICES } from '../model/agentTargets.ts';
+import { AGENT_SERVICES } from '../model/discovery.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
 

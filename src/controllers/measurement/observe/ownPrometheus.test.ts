@@ -4,10 +4,9 @@ import type { Observed } from '../../../runtime/objectSet/plan.ts';
 import type { Component } from '../components/component.ts';
 import type { PrometheusClient, InstantQuery } from '../../../prometheus/prometheusClient.ts';
 import { allComponents } from '../components/components.ts';
-import { foreignServer } from '../components/foreignServer.ts';
+import { foreignServer, askingOnlyOurs, askingOnlyTrusted, readForeignServer } from './ownPrometheus.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
-import { askingOnlyOurs, askingOnlyTrusted, readForeignServer } from './ownPrometheus.ts';
 
 const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'theirs' } } };
 

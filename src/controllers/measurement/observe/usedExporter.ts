@@ -10,8 +10,7 @@ import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Used } from '../../contract/keepers.ts';
 import { podsSelectedBy } from '../../contract/labels.ts';
-import type { Target } from '../model/discovery.ts';
-import { targetsOfNodes, targetsOfPods } from '../model/usedTargets.ts';
+import { type Target, targetsOfNodes, targetsOfPods } from '../model/discovery.ts';
 
 /** Time until the pods are listed again although the DaemonSet is unchanged, ms. The address of a node may change. */
 const RELIST_MS = 300_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { LineSplitter } from './lines.ts';
+import { LineSplitter } from './watchEvents.ts';
 
 /** Splits bytes at the given offsets, which may be unsorted and repeated. */
 function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {

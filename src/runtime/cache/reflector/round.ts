@@ -1,13 +1,18 @@
 import type { Timer } from '../../process/clock.ts';
-import { keyOf, resourceName } from '../../client/resource.ts';
-import type { KubeObject } from '../../client/resource.ts';
+import { keyOf, resourceName, type KubeObject } from '../../client/resource.ts';
 import { LinkedAbort } from '../../async/deadline.ts';
-import type { TransportRequest } from '../../client/transport/types.ts';
-import { listPages } from './listPages.ts';
-import { normalize, watchListRequest, watchRequest } from './requests.ts';
+import type { TransportRequest, Transport } from '../../client/transport/types.ts';
+import {
+  normalize,
+  watchListRequest,
+  watchRequest,
+  pageRequest,
+  wholeListRequest,
+  type Selection,
+} from './requests.ts';
 import type { ListKind, ReflectorOptions } from './types.ts';
-import { readWatch } from './watchEvents.ts';
-import type { WatchEvent } from './watchEvents.ts';
+import { readWatch, type WatchEvent } from './watchEvents.ts';
+import { isGone } from '../../client/errors.ts';
 
 /** The server ends a watch at its timeout. A watch that is open much longer was forgotten. */
 const OVERTIME_MS = 30_000;
@@ -152,5 +157,54 @@ export class Round<T extends KubeObject> {
 
   get #name(): string {
     return resourceName(this.#options.selection.resource);
+  }
+}
+
+/** All objects at one resource version. */
+interface CompleteList<T> {
+  objects: T[];
+  version: string;
+}
+
+interface Page<T> {
+  items?: T[] | null;
+  metadata?: { resourceVersion?: string; continue?: string };
+}
+
+/**
+ * Reads all objects in pages, all of one version. If the pages expire (410), it reads all objects in one
+ * response, as client-go's pager does.
+ *
+ * @param keep applied to each page, so that dropped parts of objects are not held for the whole list
+ */
+async function listPages<T extends KubeObject>(
+  transport: Transport,
+  selection: Selection,
+  keep: (object: T) => T,
+  signal: AbortSignal,
+): Promise<CompleteList<T>> {
+  const read = (request: TransportRequest): Promise<Page<T>> => transport.request<Page<T>>({ ...request, signal });
+  const objects: T[] = [];
+  let next: string | undefined;
+  for (;;) {
+    const page = await readPage(read, selection, next);
+    if (page.expired) objects.length = 0;
+    for (const item of page.items ?? []) objects.push(keep(item));
+    next = page.metadata?.continue;
+    if (next === undefined || next === '') return { objects, version: page.metadata?.resourceVersion ?? '' };
+  }
+}
+
+/** @returns `expired`: discard the pages so far; this is the whole list */
+async function readPage<T>(
+  read: (request: TransportRequest) => Promise<Page<T>>,
+  selection: Selection,
+  next: string | undefined,
+): Promise<Page<T> & { expired: boolean }> {
+  try {
+    return { ...(await read(pageRequest(selection, next))), expired: false };
+  } catch (error) {
+    if (next === undefined || !isGone(error)) throw error;
+    return { ...(await read(wholeListRequest(selection))), expired: true };
   }
 }

@@ -5,33 +5,35 @@ import type { InformerPool } from '../../runtime/cache/informerPool.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
-import { isForbidden, WaitingError } from '../../runtime/client/errors.ts';
+import { isForbidden, isInvalid } from '../../runtime/client/errors.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import type { ObjectRef } from '../../runtime/client/resource.ts';
-import { carryOut } from '../../runtime/objectSet/act.ts';
-import type { Member } from '../../runtime/objectSet/objectSet.ts';
-import { observeSet } from '../../runtime/objectSet/observe.ts';
-import { planSet } from '../../runtime/objectSet/plan.ts';
-import { problemOf } from './failures.ts';
+import type { ObjectRef, KubeObject } from '../../runtime/client/resource.ts';
+import type { Failure } from '../../runtime/objectSet/act.ts';
+import { idOf } from '../../runtime/objectSet/objectSet.ts';
+import { writeProblem } from '../../runtime/objectSet/plan.ts';
 import { allComponents, measurementSet } from './components/components.ts';
 import { withPrometheus } from './components/settings.ts';
 import type { Caches } from './observe/caches.ts';
-import { deployedByFlags, KEPT_TYPES, untouchedGroups, switchedOff } from './model/keepers.ts';
-import { missingExporters, nodesWithoutPod, portOf } from './model/missingExporters.ts';
+import { deployedByFlags, KEPT_TYPES, switchedOff, untouchedGroups, type StackGroup } from './model/keepers.ts';
+import {
+  missingExporters,
+  nodesWithoutPod,
+  portOf,
+  lacksExporters,
+  type ExportersObservation,
+} from './model/missingExporters.ts';
 import type { MeasurementMetrics } from './metrics.ts';
-import { FIELD_MANAGER } from './names.ts';
-import { keptByStacks } from '../contract/keepers.ts';
-import { listStrangers } from '../contract/ownership.ts';
-import { unkeptProblems } from '../contract/unkept.ts';
-import { observeExporters } from './observe/observe.ts';
+import { FIELD_MANAGER, exporterNamespace } from './names.ts';
+import { DeployedSet, RESYNC_MS, isOurPod } from '../contract/deployedSet.ts';
 import { UsedExporter } from './observe/usedExporter.ts';
-import { findOperatorDeployment } from '../contract/operatorDeployment.ts';
 import type { MeasurementOptions } from './options.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
-import { agentTargets, nodeTargets } from './targetSources.ts';
-import { TargetsPass } from './targetsPass.ts';
+import { agentTargets, nodeTargets, TargetsPass } from './targetsPass.ts';
+import { PERSISTENT_VOLUME_CLAIMS, DAEMONSETS, PODS } from '../../runtime/client/resources.ts';
+import type { Problem } from '../../runtime/process/problem.ts';
+import type { Component, ComponentGroup } from './components/component.ts';
 
-export interface PassesOptions {
+export interface ReconcileOptions {
   client: Client;
   options: MeasurementOptions;
   /** The pod that this process runs in. */
@@ -50,7 +52,7 @@ export interface PassesOptions {
 }
 
 /** The reconciles of this controller. They throw ApiError, TransportError, NotLeaderError, WaitingError. */
-export interface Passes {
+export interface Reconciles {
   /** Applies or removes the objects of node-exporter and Prometheus. */
   components(): Promise<ReconcileResult>;
   /** Writes the nodes that Prometheus scrapes. */
@@ -63,8 +65,6 @@ export interface Passes {
 const SOURCE = {
   /** Objects that may not be listed or watched. */
   caches: 'caches',
-  /** Components that are blocked, or whose write failed. */
-  components: 'components',
   /** Pods of the DaemonSet that are missing or not ready, and that the pods may not be listed. */
   exporters: 'exporters',
   exporterPods: 'exporterPods',
@@ -75,20 +75,18 @@ const SOURCE = {
   agentTargetsWrite: 'agentTargetsWrite',
 } as const;
 
-/** Interval of reconciles without an event, in case an event is lost: ms. */
-const RESYNC_MS = 60_000;
-/** Requeue delay while an object is being deleted: ms. The deletion also causes an event. */
-const LEAVING_MS = 2_000;
 /** Requeue delay while a TrafficStack uses an exporter whose changes cause no event: ms. */
 const POLL_MS = 10_000;
-/** Requeue delay until the caches are synced: ms. */
-const SYNC_MS = 200;
 
 /** Creates the three reconciles. If a right to watch is missing, objects that depend on it are unchanged. */
-export function createPasses(o: PassesOptions): Passes {
+export function createReconciles(o: ReconcileOptions): Reconciles {
   const { client, options, logger, metrics, clock, caches, report } = o;
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
-  const findOwner = once(() => findOperatorDeployment(client, o.pod));
+  const deployed = new DeployedSet<ComponentGroup, StackGroup>({
+    ...{ client, applier, pod: o.pod, report, problemOf, isSynced: () => caches.initialized },
+    ...{ types: KEPT_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
+    ...{ members: allComponents(options), live: (member) => caches.live(member) },
+  });
   const checkExporters = createExporterCheck(o);
   const used = new UsedExporter({
     watches: o.watches,
@@ -117,15 +115,9 @@ export function createPasses(o: PassesOptions): Passes {
   };
   const knowsTargets = (): boolean => caches.knowsTargets && caches.stacks.keepers() !== undefined;
   const begin = async (): Promise<V1OwnerReference | undefined> => {
-    if (!caches.initialized) throw new WaitingError('CachesNotSynced', 'caches are not synced yet', SYNC_MS);
-    report.about = await findOwner();
+    const owner = await deployed.begin();
     report.update(SOURCE.caches, caches.refusals());
-    return report.about;
-  };
-
-  const keepable = {
-    ...{ types: KEPT_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
-    ...{ members: allComponents(options), live: (member: Member) => caches.live(member) },
+    return owner;
   };
 
   /** Writes targets once their sources are known. */
@@ -146,24 +138,14 @@ export function createPasses(o: PassesOptions): Passes {
       const owner = await begin();
       const keepers = caches.stacks.keepers();
       const unknown = caches.unknownGroups();
-      const kept = keptByStacks(KEPT_TYPES, keepers);
       // The stack manages Prometheus itself; this controller keeps its claim.
       const desired = withPrometheus(options, keepers?.prometheus.component?.prometheus);
-      const observation = await observeSet(measurementSet(desired, owner), switchedOff(options, keepers), {
-        live: (each) => caches.live(each),
-        unknown: new Set([...unknown, ...kept, ...untouchedGroups(keepers)]),
-        strangersIn: (namespace) => listStrangers(client, namespace),
+      const result = await deployed.write(measurementSet(desired, owner), switchedOff(options, keepers), {
+        keepers,
+        unknown: [...unknown, ...untouchedGroups(keepers)],
       });
-      const plan = planSet(observation);
-      const failures = await carryOut(plan, { applier, client });
-      report.update(SOURCE.components, [
-        ...plan.problems,
-        ...failures.map(problemOf),
-        ...unkeptProblems(keepers, keepable),
-      ]);
-      if (failures[0] !== undefined) throw failures[0].error;
       if (!unknown.has('exporter')) await checkExporters();
-      return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
+      return result;
     },
     async targets() {
       const result = await write(readingFirst, "Prometheus' targets", SOURCE.targetsWrite, knowsTargets);
@@ -186,7 +168,7 @@ function createExporterCheck({
   clock,
   report,
   notMeasurable,
-}: PassesOptions): () => Promise<void> {
+}: ReconcileOptions): () => Promise<void> {
   let withoutPodSince: number | undefined;
   return async () => {
     const observed = await reportingRefusal(report, SOURCE.exporterPods, 'pods of node-exporter', () =>
@@ -230,8 +212,34 @@ async function reportingRefusal<T>(
   }
 }
 
-/** Caches the first result of `read`. If `read` throws, the next call repeats it. */
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let result: { value: T } | undefined;
-  return async () => (result ??= { value: await read() }).value;
+/** Converts a failed write into a problem. */
+export function problemOf({ member, error }: Failure): Problem {
+  if (member.resource.kind === PERSISTENT_VOLUME_CLAIMS.kind && isInvalid(error)) {
+    return { reason: 'VolumeNotChanged', object: idOf(member), message: volumeAdvice(error.detail) };
+  }
+  return writeProblem(member, error);
+}
+
+/** Returns the message about a changed claim that the API server rejects. Only its size can change, and only grow. */
+function volumeAdvice(detail: string): string {
+  return `${detail}; a claim can only grow, if its StorageClass allows that, and cannot change its StorageClass: restore --prometheus-storage-size and --prometheus-storage-class (or prometheus.storage in the TrafficStack), or delete the claim with all its samples, and the operator creates it again`;
+}
+
+/**
+ * Reads the input for the decision about missing exporters. Lists the pods only while the DaemonSet lacks some: a watch of
+ * all pods would have no other use. The right to list pods exists for the clean-up anyway.
+ *
+ * @throws ApiError, TransportError
+ */
+async function observeExporters(
+  options: MeasurementOptions,
+  { client, live }: { client: Client; live: (component: Component) => KubeObject | undefined },
+): Promise<Pick<ExportersObservation, 'daemonSet' | 'pods'>> {
+  const component = allComponents(options).find(({ resource }) => resource.kind === DAEMONSETS.kind);
+  const daemonSet = component === undefined ? undefined : live(component);
+  if (!options.exporter.enabled || daemonSet === undefined || !lacksExporters(daemonSet)) {
+    return { daemonSet: undefined, pods: [] };
+  }
+  const pods = await client.list(PODS, { namespace: exporterNamespace(options.namespace) });
+  return { daemonSet, pods: pods.filter(isOurPod) };
 }
