@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentSpec, InventoryEntry } from '../../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent } from '../../observe/observation.ts';
 import { component, NOW, observed, stackOf, type There } from '../../testing/stacks.ts';
@@ -105,4 +106,44 @@ it('an object that a component no longer has is removed before it is ready if it
   expect(plan([b, waits], [entry('a')], objects).remove).toEqual(['one']);
   const waitsNot = observed(named('a', 'two'), { available: 1 });
   expect(plan([waitsNot, b], [entry('a')], objects).remove).toEqual([]);
+});
+
+describe('a component that needs what a removed component has', () => {
+  const template = (port: object, over: object = {}) => ({
+    spec: { containers: [{ name: 'main', image: 'a:1', ports: [port] }], ...over },
+  });
+  const WITH_PORT = template({ containerPort: 80, hostPort: 9100 });
+  const claim = (claimName: string) =>
+    template({ containerPort: 80 }, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }] });
+  const c = component('c', { dependsOn: ['fresh'] });
+  const removed = (podTemplate: object, there: There) => {
+    const fresh = component('fresh', { workload: { ...component('fresh').workload, podTemplate } });
+    const old = (of: object): LeftObject => ({
+      ...left('old'),
+      live: { kind: 'Deployment', metadata: { namespace: 'shop', name: 'old' }, spec: { template: of } } as KubeObject,
+    });
+    return (of: object) =>
+      plan([observed(fresh, there), observed(c, 'old')], [entry('old'), entry('c', 'old')], [old(of)]).remove;
+  };
+
+  it.each<[string, object, object, boolean]>([
+    ['a port of nodes', WITH_PORT, WITH_PORT, true],
+    ['a port of nodes, in their network', template({ containerPort: 9100 }, { hostNetwork: true }), WITH_PORT, true],
+    ['a claim', claim('data'), claim('data'), true],
+    ['another port', template({ containerPort: 80, hostPort: 9101 }), WITH_PORT, false],
+    [
+      'the same port of another protocol',
+      template({ containerPort: 80, hostPort: 9100, protocol: 'UDP' }),
+      WITH_PORT,
+      false,
+    ],
+    ['another claim', claim('data'), claim('logs'), false],
+    ['a port of its pods only', template({ containerPort: 9100 }), WITH_PORT, false],
+  ])('lets it go first: %s', (_, fresh, old, isRemoved) => {
+    expect(removed(fresh, { available: 0 })(old)).toEqual(isRemoved ? ['old'] : []);
+  });
+
+  it('has it already once it is ready', () => {
+    expect(removed(WITH_PORT, { available: 2 })(WITH_PORT)).toEqual([]);
+  });
 });

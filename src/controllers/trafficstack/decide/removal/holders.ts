@@ -1,5 +1,6 @@
 import type { InventoryEntry } from '../../../../api/trafficstack/trafficStack.ts';
 import type { Observation, ObservedComponent } from '../../observe/observation.ts';
+import { exclusiveOf } from './exclusive.ts';
 import { isOfStack } from '../../render/objects.ts';
 import { Cycles } from './cycles.ts';
 
@@ -25,8 +26,8 @@ interface Step {
  * | is not in the spec | is in the spec, depended on it, and is not ready since | yes, unless it waits for this very removal |
  * | is in the spec   | is itself, not ready with its present objects          | the same |
  *
- * A component waits for a removal if one that it depends on, directly or by way of others, has an object of the same name: without the
- * removal neither would ever be ready.
+ * A component waits for a removal if it, or one that it depends on, directly or by way of others, has an object of the same name, or needs what
+ * only one component can have (see exclusive.ts): without the removal neither would ever be ready.
  */
 export class Holders {
   readonly #components: ReadonlyMap<string, ObservedComponent>;
@@ -34,6 +35,8 @@ export class Holders {
   readonly #goneUsers: ReadonlyMap<string, readonly string[]>;
   /** Those of the spec, by what they depended on. */
   readonly #users: ReadonlyMap<string, readonly string[]>;
+  /** Those that are being removed, by what only one component can have. */
+  readonly #owners: ReadonlyMap<string, readonly { readonly component: string }[]>;
   readonly #stack: Observation['stack'];
   readonly #decided: Decided;
   readonly #known = new Map<Step, readonly Step[]>();
@@ -43,10 +46,16 @@ export class Holders {
   readonly #removalCycles = new Cycles<Step>((step) => this.#after(step).filter(({ kind }) => kind === 'removal'));
 
   constructor(
-    { stack, components }: Pick<Observation, 'stack' | 'components'>,
+    { stack, components, left }: Pick<Observation, 'stack' | 'components' | 'left'>,
     gone: readonly InventoryEntry[],
     decided: Decided,
   ) {
+    const removed = new Set(gone.map(({ component }) => component));
+    const owners = left.flatMap(({ component, live }) => exclusiveOf(live).map((what) => ({ component, what })));
+    this.#owners = Map.groupBy(
+      owners.filter(({ component }) => removed.has(component)),
+      ({ what }) => what,
+    );
     this.#components = new Map(components.map((component) => [component.spec.name, component]));
     const entries = (stack.status?.inventory ?? []).filter(({ component }) => this.#components.has(component));
     [this.#goneUsers, this.#users] = [usersOf(gone), usersOf(entries)];
@@ -99,9 +108,11 @@ export class Holders {
     const held = component.objects.flatMap(({ live, heldBy }) =>
       live !== undefined && heldBy !== undefined && isOfStack(live, this.#stack) ? [heldBy] : [],
     );
+    const needed = component.objects.flatMap(({ object }) => exclusiveOf(object));
+    const owners = needed.flatMap((what) => this.#owners.get(what) ?? []).map((owner) => owner.component);
     return [
       ...(component.spec.dependsOn ?? []).map((of) => this.#step('ready', of)),
-      ...[...new Set(held)].map((of) => this.#step('removal', of)),
+      ...[...new Set([...held, ...owners])].map((of) => this.#step('removal', of)),
     ];
   }
 }

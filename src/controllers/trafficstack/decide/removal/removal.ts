@@ -39,7 +39,7 @@ export function planRemoval(observation: Observation, decided: Decided): Removal
   const gone = entries.filter(({ component }) => !inSpec.has(component));
   const leftOf = Map.groupBy(left, ({ component }) => component);
   const there = gone.filter(({ component }) => withPods.has(component) || leftOf.has(component));
-  const holders = new Holders({ stack, components }, there, decided);
+  const holders = new Holders({ stack, components, left }, there, decided);
   // Only of those that something is to be removed of, or that have a status.
   const asked = new Set([...leftOf.keys(), ...there.map(({ component }) => component)]);
   const held = new Map([...asked].map((component) => [component, holders.of(component)]));
