@@ -213,10 +213,12 @@ export const chartValues = z.strictObject({
   resources,
   commonLabels: stringMap
     .default({})
-    .describe('Labels of every object of the release, but not of objects that the operator creates.'),
+    .describe('Labels of every object of the release, and of every object that the operator deploys.'),
   annotations: stringMap.default({}).describe('Annotations of the operator Deployment.'),
-  podLabels: stringMap.default({}).describe('Labels of the operator pods.'),
-  podAnnotations: stringMap.default({}).describe('Annotations of the operator pods.'),
+  podLabels: stringMap.default({}).describe('Labels of the operator pods, and of the pods that the operator deploys.'),
+  podAnnotations: stringMap
+    .default({})
+    .describe('Annotations of the operator pods, and of the pods that the operator deploys.'),
   priorityClassName: z.string().default('').describe('Priority class of the operator pods.'),
   nodeSelector: stringMap.default({ 'kubernetes.io/os': 'linux' }).describe('Node selector of the operator pods.'),
   tolerations: anyList

@@ -76,15 +76,27 @@ export const nodeAffinity: ValueType<NodeAffinity> = valueType(
   (text) => fromJson(text, affinitySchema),
 );
 
-/** A label that a node must have: name and value. */
-export const nodeLabel: ValueType<readonly [string, string]> = valueType(
-  'name=value',
-  'a node label such as pool=infra',
-  (text) => {
+/** A name and a value. */
+type Pair = readonly [string, string];
+
+/** A label that a node must have. */
+export const nodeLabel = labelType('a node label such as pool=infra');
+
+/** A label of an object. */
+export const label = labelType('a label such as team=network');
+
+/** An annotation of an object: the key is that of a label, and the value any text. */
+export const annotation: ValueType<Pair> = valueType('name=value', 'an annotation such as team=network', (text) => {
+  const [name = '', ...value] = text.split('=');
+  return value.length > 0 && LABEL.test(`${name}=`) ? [name, value.join('=')] : undefined;
+});
+
+function labelType(example: string): ValueType<Pair> {
+  return valueType('name=value', example, (text) => {
     const [, name, value] = LABEL.exec(text) ?? [];
     return name === undefined || value === undefined ? undefined : ([name, value] as const);
-  },
-);
+  });
+}
 
 /** The key of a label. */
 export const labelKey = valueType('key', 'a label key such as karpenter.k8s.aws/instance-network-bandwidth', (text) =>

@@ -201,10 +201,28 @@ const parts: Effect[] = [
 
 const pods: Effect[] = [
   { of: 'resources', to: { limits: { memory: '1Gi' } }, see: container('resources/limits/memory'), is: '1Gi' },
-  { of: 'commonLabels', to: { a: 'b' }, see: at('ClusterRole', 'metadata/labels/a'), is: 'b' },
+  {
+    of: 'commonLabels',
+    to: { a: 'b' },
+    see: (objects) => [at('ClusterRole', 'metadata/labels/a')(objects), argument('object-label')(objects)],
+    is: ['b', 'a=b'],
+  },
   { of: 'annotations', to: { a: 'b' }, see: at('Deployment', 'metadata/annotations/a'), is: 'b' },
-  { of: 'podLabels', to: { a: 'b' }, see: at('Deployment', 'spec/template/metadata/labels/a'), is: 'b' },
-  { of: 'podAnnotations', to: { a: 'b' }, see: at('Deployment', 'spec/template/metadata/annotations/a'), is: 'b' },
+  {
+    of: 'podLabels',
+    to: { a: 'b' },
+    see: (objects) => [at('Deployment', 'spec/template/metadata/labels/a')(objects), argument('pod-label')(objects)],
+    is: ['b', 'a=b'],
+  },
+  {
+    of: 'podAnnotations',
+    to: { a: 'b' },
+    see: (objects) => [
+      at('Deployment', 'spec/template/metadata/annotations/a')(objects),
+      argument('pod-annotation')(objects),
+    ],
+    is: ['b', 'a=b'],
+  },
   { of: 'priorityClassName', to: 'high', see: pod('priorityClassName'), is: 'high' },
   { of: 'nodeSelector', to: { a: 'b' }, see: pod('nodeSelector/a'), is: 'b' },
   { of: 'tolerations', to: [{ operator: 'Exists' }], see: pod('tolerations/0/operator'), is: 'Exists' },

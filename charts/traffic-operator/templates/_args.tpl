@@ -58,6 +58,15 @@
 {{- with .Values.capacityLabel }}
 - {{ printf "--capacity-label=%s" . | quote }}
 {{- end }}
+{{- range $name, $value := .Values.commonLabels }}
+- {{ printf "--object-label=%s=%s" $name $value | quote }}
+{{- end }}
+{{- range $name, $value := .Values.podLabels }}
+- {{ printf "--pod-label=%s=%s" $name $value | quote }}
+{{- end }}
+{{- range $name, $value := .Values.podAnnotations }}
+- {{ printf "--pod-annotation=%s=%s" $name $value | quote }}
+{{- end }}
 {{- with .Values.trafficWatch }}
 {{- if ne (int .mostPerNamespace) 200 }}
 - --most-watches-per-namespace={{ .mostPerNamespace }}

@@ -1,6 +1,7 @@
 import type { ControllerContext, StackSource } from '../../controllers/contract/context.ts';
 import { MeasuringState } from '../../controllers/contract/measuring.ts';
 import type { ControllerModule } from '../../controllers/contract/module.ts';
+import { withUserLabels } from '../../controllers/contract/userLabels.ts';
 import { FIELD_MANAGER } from '../../controllers/trafficwatch/names.ts';
 import { askingOnlyTrusted } from '../../controllers/measurement/observe/ownPrometheus.ts';
 import {
@@ -90,7 +91,9 @@ function createContext(
     nodes,
     trimNode: trim,
     stacks,
-    builtIns: controllers.flatMap(({ builtIns }) => builtIns?.(options.flags) ?? []),
+    builtIns: controllers
+      .flatMap(({ builtIns }) => builtIns?.(options.flags) ?? [])
+      .map((builtIn) => withUserLabels(builtIn, options.flags)),
     unmeasured: new UnmeasuredNodes({
       client: reading,
       clock: systemClock,

@@ -12,7 +12,7 @@ import {
   type FlagTable,
   type FlagValues,
 } from '../../options/flagTable.ts';
-import { labelKey } from '../../options/kubernetesValues.ts';
+import { annotation, label, labelKey } from '../../options/kubernetesValues.ts';
 import {
   boolean,
   dnsLabel,
@@ -86,6 +86,9 @@ export const SHARED_FLAGS = {
     dnsSubdomain,
     'Pull secret for the images of Prometheus, node-exporter and the connectivity check. It must exist in the namespace of each.',
   ),
+  objectLabel: list(label, 'Label of every object that the operator deploys.'),
+  podLabel: list(label, 'Label of the pods that the operator deploys. It is not part of their selectors.'),
+  podAnnotation: list(annotation, 'Annotation of the pods that the operator deploys.'),
   openshift: withDefault(
     boolean,
     'false',
