@@ -132,6 +132,11 @@ const CLASSES: Readonly<Record<FindingClass, ClassAlert>> = {
     summary: 'large packets are lost',
     description: 'Small packets pass, and large ones vanish without an answer. Connections hang once they send much.',
   },
+  Latency: {
+    severity: 'warning',
+    summary: 'packets between nodes are slow',
+    description: 'Packets arrive, and take much longer than elsewhere in the cluster. Requests are slow and time out.',
+  },
   APIServer: {
     severity: 'critical',
     summary: 'the API server is not reached',

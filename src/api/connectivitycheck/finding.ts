@@ -12,6 +12,7 @@ import type { Plane } from './terms.ts';
  * | Zone | zone, or `a <-> b` | everything between a zone and the others, or between two zones |
  * | DNS | node, or `cluster` | the DNS of the cluster, for one node or for all |
  * | MTU | node, link, zone or `cluster` | small packets pass and large ones vanish |
+ * | Latency | node, link, zone or `cluster` | packets arrive, and take much longer than elsewhere in the cluster |
  * | APIServer | node, or `cluster` | the Service of the API server, for one node or for all |
  * | Server | `server` | the connectivity server does not answer the operator |
  * | Server | `reports` | nearly no agent reports to the connectivity server, although the network works |
@@ -25,6 +26,7 @@ export const FINDING_CLASSES = [
   'Zone',
   'DNS',
   'MTU',
+  'Latency',
   'APIServer',
   'Server',
   'Agent',

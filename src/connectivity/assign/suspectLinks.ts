@@ -1,4 +1,5 @@
 import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
+import { MOST_SLOW_MS } from '../localise/pairs/latency.ts';
 import { qualityOf, type Quality } from '../localise/pairs/quality.ts';
 import type { PeerResult } from '../protocol/measurement.ts';
 
@@ -145,13 +146,17 @@ export class SuspectLinks {
 function reportedLinks(peers: readonly PeerResult[], lossPercent: number): Map<string, Reported> {
   const found = new Map<string, Reported>();
   for (const peer of peers) {
-    const quality = qualityOf(peer, lossPercent);
+    const quality = qualityOf(peer, { lossPercent, slowMs: MOST_SLOW_MS });
     const known = found.get(peer.node);
     const isPartial =
-      known?.isPartial === true || quality === 'Lossy' || (known !== undefined && isMixed(known, quality));
+      known?.isPartial === true || isPartly(quality) || (known !== undefined && isMixed(known, quality));
     found.set(peer.node, { quality: known === undefined ? quality : worse(known.quality, quality), isPartial });
   }
   return found;
+}
+
+function isPartly(quality: Quality): boolean {
+  return quality === 'Lossy' || quality === 'Slow';
 }
 
 /** Whether one address works, and another does not. */
@@ -160,5 +165,5 @@ function isMixed({ quality: known }: Reported, quality: Quality): boolean {
 }
 
 function worse(known: Quality, quality: Quality): Quality {
-  return known === 'Ok' || (known === 'Lossy' && quality !== 'Ok') ? quality : known;
+  return known === 'Ok' || (isPartly(known) && quality !== 'Ok') ? quality : known;
 }

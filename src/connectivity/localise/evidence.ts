@@ -22,6 +22,7 @@ export function evidenceOf(fault: Fault): Evidence {
     observedPairs: fault.pairs.length,
     pairs: examples.map((pair) => ({ from: pair.from, to: pair.to, plane: pair.plane, measured: measuredOf(pair) })),
   };
+  if (fault.kind === 'Slow') return evidence;
   if (fault.kind === 'Mtu') return { ...evidence, largestPacketBytes: largestOf(affected) };
   const losses = affected.flatMap((pair): Loss[] =>
     fault.family === undefined ? [pair] : overFamily(fault.family, pair),
@@ -75,6 +76,7 @@ export function symptomOf(fault: Fault): string {
   const count = `${affectedPairs} of ${observedPairs} pairs`;
   if (fault.kind === 'Lossy') return `${count} lose packets${overOf(fault)}, ${lossPercent ?? 0} % of all`;
   if (fault.kind === 'Mtu') return `${count} lose packets larger than ${largestPacketBytes ?? 0} bytes${overOf(fault)}`;
+  if (fault.kind === 'Slow') return `${count} are slow${overOf(fault)}, round trips of up to ${slowestOf(fault)} ms`;
   return `${count} fail (${pairs[0]?.measured ?? 'no answer'})`;
 }
 
@@ -103,6 +105,7 @@ function wordsOf({ worst, quality }: Pick<FamilyResult, 'worst'> & Pick<Pair, 'q
     tcp.ok ? 'TCP ok' : `TCP ${wordOf(tcp.error ?? 'Other')}`,
     `UDP ${udp.received} of ${udp.sent} echoed`,
   ];
+  if (quality === 'Slow') words.push(`round trip ${Math.round(udp.ms ?? 0)} ms`);
   if (quality === 'Mtu' && mtu) words.push(`largest packet ${mtu.largest} of ${mtu.interface} bytes`);
   return words.join(', ');
 }
@@ -118,6 +121,10 @@ export function networkOf(plane: Plane): string {
 
 export function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
+}
+
+function slowestOf({ pairs }: Fault): number {
+  return Math.round(Math.max(...pairs.map(({ worst }) => worst.udp.ms ?? 0)));
 }
 
 function largestOf(pairs: readonly Pair[]): number {

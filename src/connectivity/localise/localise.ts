@@ -7,7 +7,7 @@ import { groupsOf, type Zones } from './faults/scope.ts';
 import { confirmedFaults } from './faults/confirmed.ts';
 import { AgentsByPlace, pairsOf } from './pairs/pair.ts';
 import { agents, brokenAgents } from './rules/agents.ts';
-import { links, mtu, nodes, zones } from './rules/network.ts';
+import { latency, links, mtu, nodes, zones } from './rules/network.ts';
 import { apiServer, dns, kubelets } from './rules/services.ts';
 import type { Part, Rule, Situation } from './situation.ts';
 import { finished, type Steps } from './steps.ts';
@@ -33,7 +33,7 @@ export interface Place {
   readonly plane: Plane;
 }
 
-const RULES: readonly Rule[] = [nodes, zones, links, mtu, dns, apiServer, kubelets, agents, brokenAgents];
+const RULES: readonly Rule[] = [nodes, zones, links, mtu, latency, dns, apiServer, kubelets, agents, brokenAgents];
 
 /** Finds the faults that explain what the agents measured. Pure; never throws on data that passed validation. */
 export function localise(view: ClusterView): Localisation {

@@ -115,6 +115,38 @@ describe('localise, what the simulated faults do not cover', () => {
     ])('%s', (_, view, findings) => expect(found(view)).toEqual(findings));
   });
 
+  describe('round trips that take longer than elsewhere', () => {
+    const took = (ms: number): Partial<PeerResult> => ({ udp: { sent: 20, received: 20, ms } });
+    const slow = (ms: number, size: number, isSlow: (from: AgentView, to: PeerResult) => boolean, rest = 0.5) =>
+      measured(healthy(size), (from, to) => took(isSlow(from, to) ? ms : rest));
+    const ofNode2 = ({ node, plane }: AgentView, peer: PeerResult): boolean =>
+      plane === 'Pod' && [node, peer.node].includes('node2');
+
+    it.each([950, 1_200, 4_000])('by %i ms at a node are of the class Latency', (ms) => {
+      const { findings } = localise(slow(ms, 3, ofNode2));
+      expect(findings).toMatchObject([
+        {
+          ...{ class: 'Latency', subjects: ['node2'], severity: 'Degraded' },
+          message: `pod network of node2: 4 of 4 pairs are slow, round trips of up to ${ms} ms`,
+          evidence: { affectedPairs: 4, observedPairs: 4 },
+        },
+      ]);
+      expect(findings[0]?.evidence.pairs[0]?.measured).toBe(`TCP ok, UDP 20 of 20 echoed, round trip ${ms} ms`);
+    });
+
+    it.each<[string, ClusterView, string[]]>([
+      [
+        'between two nodes are of the link',
+        slow(400, 6, ({ node, plane }, to) => plane === 'Host' && [node, to.node].sort().join() === 'node2,node4'),
+        ['Latency node2 <-> node4 Degraded'],
+      ],
+      ['everywhere are of the cluster', slow(1_000, 4, () => true), ['Latency cluster Degraded']],
+      ['by 150 ms may be the distance of a site', slow(150, 6, ofNode2), []],
+      ['by 400 ms, in a cluster whose median is 200 ms, are the distance', slow(400, 6, ofNode2, 200), []],
+      ['everywhere by 650 ms are satellites', slow(650, 6, () => true), []],
+    ])('%s', (_, view, findings) => expect(found(view)).toEqual(findings));
+  });
+
   describe('a probe that is refused', () => {
     const REFUSED = { tcp: { ok: false, error: 'Refused' }, udp: { sent: 20, received: 0 } } as const;
     const all = measured(healthy(4), () => REFUSED);

@@ -17,7 +17,7 @@ export interface ConnectivityCheckMetrics {
   serverUp(up: boolean | undefined): void;
 }
 
-/** Registers the metrics: at most 14 series for each check, whatever the size of the cluster. */
+/** Registers the metrics: at most 15 series for each check, whatever the size of the cluster. */
 export function createConnectivityCheckMetrics(
   registry: Registry,
   createBudget: CreateBudget = silentBudgets,

@@ -3,6 +3,28 @@ import type { Break } from '../break.ts';
 /** Findings, the connectivity server, its alerts, and the controller of ConnectivityChecks. */
 export const CONNECTIVITY: readonly Break[] = [
   {
+    promise: 'Agents count an answer that comes late as an answer, not as a lost packet.',
+    file: 'src/connectivity/agent/udp/echoSocket.ts',
+    find: 'if (patience !== undefined && !isOver.signal.aborted) await Promise.race([patience, ended]);',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/agent/peers/peerProbe.test.ts',
+      name: 'counts echoes that come after the wait as echoed',
+    },
+  },
+  {
+    promise: 'Slow round trips of one node are a finding also where its pairs are most of the cluster.',
+    file: 'src/connectivity/localise/pairs/latency.ts',
+    find: 'return Math.min(MOST_SLOW_MS, Math.max(LEAST_SLOW_MS, TIMES_MEDIAN * median));',
+    replace: 'return Math.max(LEAST_SLOW_MS, TIMES_MEDIAN * median);',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/special.test.ts',
+      name: 'ms at a node are of the class Latency',
+    },
+  },
+  {
     promise: 'A network that rejects all probes is a finding.',
     file: 'src/connectivity/localise/pairs/refusal.ts',
     find: "if (times === undefined) return 'Rejection';",

@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -5,6 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../runtime/process/clock.ts';
 import { listen } from '../listener.ts';
+import { turnIntoReply } from '../udp/datagram.ts';
 import { Heard } from '../udp/heard.ts';
 import { headerBytes, probePeer, type PeerProbeOptions } from './peerProbe.ts';
 import { probeSchedule } from './schedule.ts';
@@ -75,6 +77,24 @@ describe.each(FAMILIES)('a peer at %s', (address) => {
     expect([tcp, udp.received]).toEqual([{ ok: false, error: 'Other' }, 0]);
     server.close();
   });
+});
+
+it('counts echoes that come after the wait as echoed, while the peer has not answered by TCP', async () => {
+  const waitMs = 100;
+  const [held, echo] = [[] as (() => void)[], createSocket('udp4')];
+  echo.on('message', (datagram, { port: to }) => {
+    turnIntoReply(datagram);
+    held.push(() => echo.send(datagram, to, '127.0.0.1'));
+    if (held.length === 20) setTimeout(() => held.forEach((answer) => answer()), 3 * waitMs);
+  });
+  await new Promise<void>((resolve) => echo.bind(port, '127.0.0.1', resolve));
+  const server = createServer((_, response) => setTimeout(() => response.end(), 6 * waitMs));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const { tcp, udp } = await probe('127.0.0.1', { schedule: { ...PATIENT, echoWaitMs: waitMs } });
+  expect([tcp.ok, udp.sent, udp.received]).toEqual([true, 20, 20]);
+  expect(udp.ms).toBeGreaterThan(waitMs);
+  echo.close();
+  server.close();
 });
 
 it.each([

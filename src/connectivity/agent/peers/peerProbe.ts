@@ -29,7 +29,8 @@ export interface PeerProbeOptions {
 
 /** Probes one address of a peer by TCP and UDP at the same time. Never rejects. */
 export async function probePeer(peer: PeerAddress, o: PeerProbeOptions): Promise<PeerResult> {
-  const [tcp, udp] = await Promise.all([probeTcp(peer, o), probeUdp(peer, o)]);
+  const connecting = probeTcp(peer, o);
+  const [tcp, udp] = await Promise.all([connecting, probeUdp(peer, o, connecting)]);
   return { node: peer.node, address: peer.address, tcp, ...udp };
 }
 
@@ -41,7 +42,15 @@ async function probeTcp({ address, port }: PeerAddress, o: PeerProbeOptions): Pr
   return { ok: false, error: error === undefined ? 'Other' : probeError(error) };
 }
 
-async function probeUdp(peer: PeerAddress, o: PeerProbeOptions): Promise<{ udp: UdpResult; mtu?: MtuResult }> {
+/**
+ * Probes by UDP. Waits for echoes as long as TCP waits for its answer: if that comes at once, echoes would also. If TCP fails,
+ * the largest packet does not matter, and there may be no time left to search it.
+ */
+async function probeUdp(
+  peer: PeerAddress,
+  o: PeerProbeOptions,
+  tcp: Promise<TcpResult>,
+): Promise<{ udp: UdpResult; mtu?: MtuResult }> {
   const { datagrams, gapMs, echoWaitMs } = o.schedule;
   let socket: EchoSocket;
   try {
@@ -50,10 +59,10 @@ async function probeUdp(peer: PeerAddress, o: PeerProbeOptions): Promise<{ udp: 
     return { udp: { sent: 0, received: 0, error: probeError(error) } };
   }
   try {
-    const small = { bytes: LEAST_BYTES, count: datagrams, gapMs, waitMs: echoWaitMs, enough: datagrams };
-    const udp = udpResult(await socket.run(small));
-    const mtu = o.mtu ? await searchMtu(socket, udp, o) : undefined;
-    return { udp, ...(mtu !== undefined && { mtu }) };
+    const small = { bytes: LEAST_BYTES, count: datagrams, gapMs, waitMs: echoWaitMs, patience: tcp, enough: datagrams };
+    const run = await socket.run(small);
+    const mtu = o.mtu && (await tcp).ok ? await searchMtu(socket, udpResult(run), o) : undefined;
+    return { udp: udpResult(run), ...(mtu !== undefined && { mtu }) };
   } finally {
     socket.close();
   }

@@ -9,7 +9,7 @@ export interface ProbeSchedule {
   /** Small datagrams in a run. */
   readonly datagrams: number;
   readonly gapMs: number;
-  /** From the last small datagram to the end of the run. */
+  /** From the last small datagram to the end of the run, at least: it waits for late echoes as long as TCP takes. */
   readonly echoWaitMs: number;
   /** For one size of the search for the MTU. */
   readonly mtuStepMs: number;
@@ -32,6 +32,9 @@ const SHARE_OF_INTERVAL = 0.45;
  * | 2 s | 270 | 33 | 0.9 s |
  * | 5 s | 675 | 105 | 2.2 s |
  * | 10 s and more | 1,000 | up to 300 | at most 5.1 s |
+ *
+ * If a datagram is lost, its run also waits for TCP, at most for `tcpMs`. The search for the MTU follows only if TCP has reached the
+ * peer: at 15 s, after two lost SYNs, that ends after 6.9 s.
  *
  * @param addresses to probe; more than CONCURRENCY are probed in groups, one after the other
  */

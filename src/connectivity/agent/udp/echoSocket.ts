@@ -14,8 +14,10 @@ export interface RunOptions {
   readonly count: number;
   /** Between two datagrams, ms. */
   readonly gapMs: number;
-  /** After the last datagram, ms. */
+  /** After the last datagram, at least, ms. */
   readonly waitMs: number;
+  /** The run waits longer until this is settled, unless `enough` datagrams are echoed before. */
+  readonly patience?: Promise<unknown>;
   /** The run ends once so many were echoed. */
   readonly enough: number;
 }
@@ -40,7 +42,8 @@ export class EchoSocket {
   readonly #signal: AbortSignal;
   readonly #token = randomBytes(8);
   #sequence = 0;
-  #replied: (sequence: number) => void = () => undefined;
+  /** Called with the echo of a datagram, by its sequence number. */
+  readonly #waiting = new Map<number, () => void>();
   #error: ProbeError | undefined;
 
   private constructor(
@@ -59,7 +62,10 @@ export class EchoSocket {
     this.#signal = signal;
     socket.on('message', (datagram) => {
       const sequence = replySequence(datagram, this.#token);
-      if (sequence !== undefined) this.#replied(sequence);
+      const replied = sequence === undefined ? undefined : this.#waiting.get(sequence);
+      // A datagram that comes twice counts once.
+      if (replied !== undefined && sequence !== undefined) this.#waiting.delete(sequence);
+      replied?.();
     });
     socket.on('error', (error) => (this.#error = probeError(error)));
   }
@@ -87,35 +93,30 @@ export class EchoSocket {
     this.#socket.close();
   }
 
-  /** Sends a run of datagrams and waits for their echoes. One run at a time. Never rejects. */
-  async run({ bytes, count, gapMs, waitMs, enough }: RunOptions): Promise<Run> {
+  /**
+   * Sends a run of datagrams and waits for their echoes. One run at a time. Never rejects. Echoes that come later are added
+   * to the result until the socket is closed: a late answer is not a lost one.
+   */
+  async run({ bytes, count, gapMs, waitMs, patience, enough }: RunOptions): Promise<Run> {
     const isOver = new AbortController();
     const end = (): void => isOver.abort();
     this.#signal.addEventListener('abort', end, { once: true });
-    const sentAt = new Map<number, number>();
-    const times = this.#timesOf(sentAt, enough, end);
+    const ended = new Promise((resolve) => isOver.signal.addEventListener('abort', resolve, { once: true }));
+    const times: number[] = [];
     this.#error = undefined;
     let sent = 0;
     for (; sent < count && !isOver.signal.aborted; sent += 1) {
-      sentAt.set(this.#send(bytes), this.#clock.monotonic());
+      const sentAt = this.#clock.monotonic();
+      this.#waiting.set(this.#send(bytes), () => {
+        times.push(this.#clock.monotonic() - sentAt);
+        if (times.length >= enough) end();
+      });
       if (sent < count - 1) await this.#clock.sleep(gapMs, isOver.signal);
     }
     await this.#clock.sleep(waitMs, isOver.signal);
+    if (patience !== undefined && !isOver.signal.aborted) await Promise.race([patience, ended]);
     this.#signal.removeEventListener('abort', end);
     return { sent, times, error: this.#error };
-  }
-
-  /** Returns the round-trip times of the datagrams in `sentAt` that are echoed, ms. A datagram that comes twice counts once. */
-  #timesOf(sentAt: Map<number, number>, enough: number, end: () => void): number[] {
-    const times: number[] = [];
-    this.#replied = (sequence) => {
-      const at = sentAt.get(sequence);
-      if (at === undefined) return;
-      sentAt.delete(sequence);
-      times.push(this.#clock.monotonic() - at);
-      if (times.length >= enough) end();
-    };
-    return times;
   }
 
   #send(bytes: number): number {

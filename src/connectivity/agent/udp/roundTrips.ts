@@ -3,7 +3,7 @@ import type { ProbeError, UdpResult } from '../../protocol/measurement.ts';
 /** The result of a run of datagrams. */
 export interface Run {
   readonly sent: number;
-  /** Round-trip times of the echoed datagrams, ms, in any order. */
+  /** Round-trip times of the echoed datagrams, ms, in any order. Late echoes are added. */
   readonly times: readonly number[];
   /** The last error of the system. */
   readonly error?: ProbeError | undefined;

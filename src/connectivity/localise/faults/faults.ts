@@ -30,11 +30,13 @@ export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pa
  * |---|---|---|
  * | 1 | Failed | |
  * | 2 | each family that fails alone | pairs of step 1, pairs without an address of the family |
- * | 3 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
- * | 4 | Lossy | pairs of step 1, pairs that fail, and the family that fails of other pairs |
- * | 5 | links: Failed, FamilyFailed or Lossy | pairs of steps 1 and 4; pairs of a fault of step 4 that fail by chance |
+ * | 3 | Slow | pairs of step 1, pairs that fail, lose packets or lack a family |
+ * | 4 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
+ * | 5 | Lossy | pairs of step 1, pairs that fail, and the family that fails of other pairs |
+ * | 6 | links: Failed, FamilyFailed or Lossy | pairs of steps 1 and 5; pairs of a fault of step 5 that fail by chance |
  * | | the same: Failed and FamilyFailed | pairs of which step 2 explains each family that fails |
- * | 6 | links: Mtu | pairs of steps 1, 3 and 4 |
+ * | 7 | links: Slow | pairs of steps 1, 3 and 5 |
+ * | 8 | links: Mtu | pairs of steps 1, 4 and 5 |
  */
 export function* faultsOf(
   pairs: readonly Pair[],
@@ -56,6 +58,9 @@ export function* faultsOf(
   );
   const families = yield* familyFaults(pairs, all, zones, failed);
   faults.push(...families.faults);
+  const slow = new Set(failed);
+  const bySpeed = (witness: Witness) => scoreByShare(isSlow, hidesSpeed, zones, witness);
+  faults.push(...(yield* covers('Slow', whole, bySpeed, slow, () => false)));
   const large = new Set(failed);
   faults.push(
     ...(yield* covers('Mtu', whole, (witness) => scoreByShare(isMtu, nothing, zones, witness), large, silent)),
@@ -69,12 +74,14 @@ export function* faultsOf(
     if (isOpen && !failed.has(pair)) lossy.delete(pair);
   }
   faults.push(...losses);
-  const left = { lossy, large, isExplained };
+  const left = { lossy, slow, large, isExplained };
   return [...faults, ...linkFaults(pairs, left, loss)];
 }
 
 const isFailed = ({ quality }: Pair): boolean => quality === 'Failed';
 const isMtu = ({ quality }: Pair): boolean => quality === 'Mtu';
+const isSlow = ({ quality }: Pair): boolean => quality === 'Slow';
+const hidesSpeed = ({ quality }: Pair): boolean => ['Failed', 'Lossy', 'FamilyFailed'].includes(quality);
 
 interface FamilyFaults {
   readonly faults: readonly Fault[];
@@ -146,13 +153,15 @@ function* covers(
 interface Left extends Pick<FamilyFaults, 'isExplained'> {
   /** Pairs whose failure or loss is explained. */
   readonly lossy: ReadonlySet<Pair>;
+  /** Pairs whose slowness is explained. */
+  readonly slow: ReadonlySet<Pair>;
   /** Pairs whose large packets are explained. */
   readonly large: ReadonlySet<Pair>;
 }
 
 function linkFaults(
   pairs: readonly Pair[],
-  { lossy, large, isExplained }: Left,
+  { lossy, slow, large, isExplained }: Left,
   { lossPercent, background, samples }: LossTest,
 ): Fault[] {
   const isOpen = (pair: Pair, family: Family): boolean => failsOver(family, pair) && !isExplained(pair, family);
@@ -166,6 +175,7 @@ function linkFaults(
     }
     if (failing.length > 0) return failing.map((family) => ({ scope, kind: 'FamilyFailed', family, pairs: own }));
     if (isLossy) return [{ scope, kind: 'Lossy', pairs: own }];
+    if (own.some((pair) => isSlow(pair) && !slow.has(pair))) return [{ scope, kind: 'Slow', pairs: own }];
     const hasMtu = own.some((pair) => isMtu(pair) && !large.has(pair));
     return hasMtu ? [{ scope, kind: 'Mtu', pairs: own }] : [];
   });

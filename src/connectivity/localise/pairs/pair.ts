@@ -1,7 +1,8 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Steps } from '../steps.ts';
 import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
-import { familiesOf, familyOf, lostOf, qualityOf, refused, withAddress, type Rating, type ReadResult } from './quality.ts';
+import { familiesOf, familyOf, lostOf, qualityOf, refused, withAddress, type Limits, type Rating, type ReadResult } from './quality.ts';
+import { slowFrom } from './latency.ts';
 import { readBefore, refusalOf, rejection } from './refusal.ts';
 
 /** The measurement of the agent of one node towards the agent of another, on one plane. */
@@ -62,14 +63,15 @@ export class AgentsByPlace {
  */
 export function* pairsOf(view: ClusterView, agents: AgentsByPlace): Steps<readonly Pair[]> {
   const pairs: Pair[] = [];
+  const limits = { ...view.thresholds, slowMs: slowFrom(agents.all()) };
   for (const agent of agents.all()) {
     yield;
     if (agent.state !== 'Reporting') continue;
-    for (const { isUnsure, ...pair } of pairsFrom(agent, agents, view.thresholds.lossPercent).values()) {
+    for (const { isUnsure, ...pair } of pairsFrom(agent, agents, limits).values()) {
       const peer = agents.at(pair.to, agent.plane);
       if (pair.to === agent.node || peer === undefined || !mayAnswer(peer)) continue;
       if (pair.quality !== 'Ok' && (agent.recent === true || peer.recent === true)) continue;
-      const times = isUnsure ? timesBefore(agent, pair) : timesOf(agent, peer, pair, view.thresholds.lossPercent);
+      const times = isUnsure ? timesBefore(agent, pair) : timesOf(agent, peer, pair, limits);
       if (times !== undefined) pairs.push({ ...pair, ...times });
     }
   }
@@ -89,25 +91,25 @@ interface ReadPair extends RatedPair {
 }
 
 /** Returns the pairs of an agent by the node of the peer, which may have several addresses. */
-function pairsFrom(agent: AgentView, agents: AgentsByPlace, lossPercent: number): Map<string, ReadPair> {
+function pairsFrom(agent: AgentView, agents: AgentsByPlace, limits: Limits): Map<string, ReadPair> {
   const pairs = new Map<string, ReadPair>();
   for (const result of agent.peers) {
     const known = pairs.get(result.node);
     const refusal = refused(result) ? refusalOf(agent, agents.at(result.node, agent.plane), result) : 'Answer';
     const peer = refusal === 'Rejection' ? rejection(result) : result;
-    const pair = known === undefined ? pairOf(agent, peer, lossPercent) : withAddress(known, peer, lossPercent);
+    const pair = known === undefined ? pairOf(agent, peer, limits) : withAddress(known, peer, limits);
     pairs.set(result.node, refusal === 'Unsure' ? { ...pair, isUnsure: true } : pair);
   }
   return pairs;
 }
 
-function pairOf({ node, plane }: AgentView, peer: ReadResult, lossPercent: number): ReadPair {
+function pairOf({ node, plane }: AgentView, peer: ReadResult, limits: Limits): ReadPair {
   return {
     isUnsure: false,
     from: node,
     to: peer.node,
     plane,
-    quality: qualityOf(peer, lossPercent),
+    quality: qualityOf(peer, limits),
     sent: peer.udp.sent,
     lost: lostOf(peer),
     refused: refused(peer),
@@ -124,7 +126,7 @@ function timesBefore({ times }: AgentView, { to, quality }: RatedPair): PairTime
   return { since: measuredAt, last: measuredAt, failedSince: measuredAt, isFirst: false };
 }
 
-function timesOf(agent: AgentView, target: AgentView, pair: RatedPair, lossPercent: number): PairTimes {
+function timesOf(agent: AgentView, target: AgentView, pair: RatedPair, limits: Limits): PairTimes {
   const { times } = agent;
   if (times === undefined) return { since: -Infinity, last: Infinity, failedSince: -Infinity, isFirst: false };
   const { measuredAt: last, before } = times;
@@ -134,8 +136,8 @@ function timesOf(agent: AgentView, target: AgentView, pair: RatedPair, lossPerce
     before.peers.length === 0
       ? []
       : before.peers.flatMap((peer) => (peer.node === pair.to ? readBefore(agent, target, peer) : []));
-  const wasOk = flawed.every((peer) => qualityOf(peer, lossPercent) === 'Ok');
-  const wasFailed = flawed.length > 0 && failedOverAll(flawed, pair, lossPercent);
+  const wasOk = flawed.every((peer) => qualityOf(peer, limits) === 'Ok');
+  const wasFailed = flawed.length > 0 && failedOverAll(flawed, pair, limits);
   return {
     since: wasOk === (pair.quality === 'Ok') ? before.measuredAt : last,
     last,
@@ -145,8 +147,8 @@ function timesOf(agent: AgentView, target: AgentView, pair: RatedPair, lossPerce
 }
 
 /** Whether a pair failed over all of its families. Addresses that are not among the flawed ones worked. */
-function failedOverAll(flawed: readonly ReadResult[], pair: RatedPair, lossPercent: number): boolean {
-  const failed = flawed.filter((peer) => qualityOf(peer, lossPercent) === 'Failed');
+function failedOverAll(flawed: readonly ReadResult[], pair: RatedPair, limits: Limits): boolean {
+  const failed = flawed.filter((peer) => qualityOf(peer, limits) === 'Failed');
   return familiesOf(pair).every((family) => failed.some(({ address }) => familyOf(address) === family));
 }
 

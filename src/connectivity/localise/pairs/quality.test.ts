@@ -28,14 +28,19 @@ describe('qualityOf', () => {
       { udp: { sent: 20, received: 12 }, mtu: { interface: 1500, largest: 1400 } },
       'Lossy',
     ],
+    ['round trips take long', { udp: { sent: 20, received: 20, ms: 950 } }, 'Slow'],
+    ['a request takes too long, since round trips do', { tcp: TIMEOUT, udp: { sent: 20, received: 20, ms: 2_600 } }, 'Slow'],
+    ['TCP alone is blocked, and datagrams are slow', { tcp: TIMEOUT, udp: { sent: 20, received: 20, ms: 400 } }, 'Failed'],
+    ['packets are slow, and lost', { udp: { sent: 20, received: 12, ms: 950 } }, 'Lossy'],
+    ['round trips take a while', { udp: { sent: 20, received: 20, ms: 299 } }, 'Ok'],
     ['all sizes pass', { mtu: { interface: 1500, largest: 1500 } }, 'Ok'],
   ] as const)('%s', (_, changes, quality) => {
-    expect(qualityOf(peer(changes), 5)).toBe(quality);
+    expect(qualityOf(peer(changes), { lossPercent: 5, slowMs: 300 })).toBe(quality);
   });
 });
 
 describe('address families', () => {
-  const LOSS_PERCENT = 5;
+  const LIMITS = { lossPercent: 5 };
 
   function peer(address: string, received: number, ok = received > 0): PeerResult {
     const tcp = ok ? { ok, ms: 1 } : ({ ok, error: 'Timeout' } as const);
@@ -60,11 +65,11 @@ describe('address families', () => {
         { quality: 'Failed', sent: 40, lost: 20 },
       ],
     ] as const)('%s', (_, known, added, rating) => {
-      expect(withAddress(known, added, LOSS_PERCENT)).toMatchObject(rating);
+      expect(withAddress(known, added, LIMITS)).toMatchObject(rating);
     });
 
     it('takes the worst of two addresses of a family if there is another family', () => {
-      const both = withAddress(withAddress(WORKS, peer(V6, 20), LOSS_PERCENT), peer('fd00::3', 0), LOSS_PERCENT);
+      const both = withAddress(withAddress(WORKS, peer(V6, 20), LIMITS), peer('fd00::3', 0), LIMITS);
       expect(both).toMatchObject({ quality: 'FamilyFailed', sent: 20, lost: 0, worst: { address: 'fd00::3' } });
       expect(both.families?.map(({ family }) => family)).toEqual(['IPv6', 'IPv4']);
       expect(over('IPv6', both)).toMatchObject({ quality: 'Failed', sent: 40, lost: 20 });
@@ -72,13 +77,13 @@ describe('address families', () => {
   });
 
   it('names a family with a flaw only if another family has none', () => {
-    const dual = withAddress(WORKS, peer(V6, 10), LOSS_PERCENT);
-    expect([flawedFamily(dual), flawedFamily(withAddress(WORKS, peer(V6, 20), LOSS_PERCENT))]).toEqual([
+    const dual = withAddress(WORKS, peer(V6, 10), LIMITS);
+    expect([flawedFamily(dual), flawedFamily(withAddress(WORKS, peer(V6, 20), LIMITS))]).toEqual([
       'IPv6',
       undefined,
     ]);
-    expect(flawedFamily(withAddress(WORKS, peer('198.18.0.3', 10), LOSS_PERCENT))).toBeUndefined();
-    expect(flawedFamily(withAddress({ ...FAILS }, peer(V6, 10), LOSS_PERCENT))).toBeUndefined();
+    expect(flawedFamily(withAddress(WORKS, peer('198.18.0.3', 10), LIMITS))).toBeUndefined();
+    expect(flawedFamily(withAddress({ ...FAILS }, peer(V6, 10), LIMITS))).toBeUndefined();
   });
 
   it.each([

@@ -1,18 +1,28 @@
 import type { PeerResult } from '../../protocol/measurement.ts';
 
 /** How a node can reach one address of a peer. */
-export type Quality = 'Failed' | 'Lossy' | 'Mtu' | 'Ok';
+export type Quality = 'Failed' | 'Lossy' | 'Slow' | 'Mtu' | 'Ok';
+
+/** The limits from which on an address of a peer has a flaw. */
+export interface Limits {
+  /** Lost datagrams, percent. */
+  readonly lossPercent: number;
+  /** Median round trip, ms. Absent: no pair is slow. */
+  readonly slowMs?: number | undefined;
+}
 
 /**
  * The quality of one address of a peer.
  *
  * | TCP | UDP | largest packet | quality |
  * |---|---|---|---|
- * | Refused or Reset | any | | Ok, or Mtu as below |
- * | any | Refused | | Ok, or Mtu as below |
+ * | Refused or Reset | any | | Ok, Slow or Mtu as below |
+ * | any | Refused | | Ok, Slow or Mtu as below |
  * | any other | none echoed | | Failed |
  * | any other | `lossPercent` lost, and 2 datagrams or more | | Lossy |
+ * | Timeout | fewer lost, round trips of a second or more | | Slow: a request over TCP takes several of them |
  * | Timeout, Unreachable or other | fewer lost | | Failed |
+ * | ok | fewer lost, and round trips of `slowMs` or more | | Slow |
  * | ok | fewer lost | below the interface's | Mtu |
  * | ok | fewer lost | the interface's, or unknown | Ok |
  *
@@ -21,12 +31,18 @@ export type Quality = 'Failed' | 'Lossy' | 'Mtu' | 'Ok';
  * With loss, large packets that vanish say nothing about the MTU.
  * One lost datagram does not count as loss: it happens in every network.
  */
-export function qualityOf(peer: ReadResult, lossPercent: number): Quality {
+export function qualityOf(peer: ReadResult, { lossPercent, slowMs = Infinity }: Limits): Quality {
   if (udpFailed(peer)) return 'Failed';
   if (lostShare(peer) * 100 >= lossPercent && lostOf(peer) >= 2) return 'Lossy';
-  if (tcpFailed(peer)) return 'Failed';
+  const { tcp, udp } = peer;
+  const isLate = tcp.error === 'Timeout' && (udp.ms ?? 0) >= LATE_MS;
+  if (tcpFailed(peer) && !isLate) return 'Failed';
+  if (isLate || (udp.ms ?? 0) >= slowMs) return 'Slow';
   return hasBlackHole(peer) ? 'Mtu' : 'Ok';
 }
+
+/** With round trips of this length, a request over TCP may take longer than agents wait for it, ms. */
+const LATE_MS = 1_000;
 
 /** A result, with its meaning. */
 export interface ReadResult extends PeerResult {
@@ -114,15 +130,15 @@ export interface Rating extends Datagrams {
  * | one fails, and another does not | FamilyFailed | of the families that work: the failed one says nothing about loss |
  * | none fails | of the worst family | of all families |
  */
-export function withAddress<T extends Rating>(known: T, peer: ReadResult, lossPercent: number): T {
-  const results = known.families ?? [resultOf(known.worst, lossPercent)];
-  return { ...known, ...ratingOf(withResult(results, resultOf(peer, lossPercent))) };
+export function withAddress<T extends Rating>(known: T, peer: ReadResult, limits: Limits): T {
+  const results = known.families ?? [resultOf(known.worst, limits)];
+  return { ...known, ...ratingOf(withResult(results, resultOf(peer, limits))) };
 }
 
-function resultOf(peer: ReadResult, lossPercent: number): FamilyResult {
+function resultOf(peer: ReadResult, limits: Limits): FamilyResult {
   return {
     family: familyOf(peer.address),
-    quality: qualityOf(peer, lossPercent),
+    quality: qualityOf(peer, limits),
     sent: peer.udp.sent,
     lost: lostOf(peer),
     refused: refused(peer),
@@ -152,7 +168,7 @@ function ratingOf(results: readonly FamilyResult[]): Rating {
 }
 
 /** Worst first. */
-const ORDER: readonly Quality[] = ['Failed', 'Lossy', 'Mtu', 'Ok'];
+const ORDER: readonly Quality[] = ['Failed', 'Lossy', 'Slow', 'Mtu', 'Ok'];
 
 function worseOf(one: FamilyResult, other: FamilyResult): FamilyResult {
   return ORDER.indexOf(other.quality) < ORDER.indexOf(one.quality) ? other : one;

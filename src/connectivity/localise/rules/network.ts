@@ -19,9 +19,14 @@ import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
  * The subject is the node, or `cluster` if all nodes are affected.
  */
 export const nodes: Rule = (situation) => {
-  const faults = situation.faults.filter(({ scope, kind }) => kind !== 'Mtu' && isOfNode(scope.kind));
+  const faults = situation.faults.filter(({ scope, kind }) => isOfPackets(kind) && isOfNode(scope.kind));
   return faults.filter((fault) => situation.confirmed.has(fault)).map((fault) => partOf(fault, faults, situation));
 };
+
+/** Whether packets of any size do not arrive. */
+function isOfPackets(kind: Fault['kind']): boolean {
+  return kind !== 'Mtu' && kind !== 'Slow';
+}
 
 function isOfNode(kind: Fault['scope']['kind']): boolean {
   return kind === 'Node' || kind === 'NodeIn' || kind === 'NodeOut' || kind === 'Cluster';
@@ -71,11 +76,11 @@ function otherPlane(node: string, plane: Plane, { pairs }: Situation): string {
  * | all pairs of a zone with several others | `zone` |
  * | all pairs of two zones, or there are only two | `a <-> b` |
  *
- * A fault of large packets only is of the class MTU.
+ * A fault of large packets only is of the class MTU, and a fault of slow ones of the class Latency.
  */
 export const zones: Rule = ({ confirmed }) =>
   [...confirmed]
-    .filter(({ scope, kind }) => kind !== 'Mtu' && (scope.kind === 'Zone' || scope.kind === 'Zones'))
+    .filter(({ scope, kind }) => isOfPackets(kind) && (scope.kind === 'Zone' || scope.kind === 'Zones'))
     .map((fault) => {
       const subject = fault.scope.names.join(' <-> ');
       const place =
@@ -94,7 +99,7 @@ export const zones: Rule = ({ confirmed }) =>
 /** Finds faults between two nodes that both reach others. See linkSubject() for the direction. */
 export const links: Rule = ({ confirmed, agents }) =>
   [...confirmed]
-    .filter(({ scope, kind }) => kind !== 'Mtu' && scope.kind === 'Link')
+    .filter(({ scope, kind }) => isOfPackets(kind) && scope.kind === 'Link')
     .map((fault) => {
       const subject = linkSubject(fault, agents);
       return {
@@ -123,6 +128,16 @@ export const mtu: Rule = (situation) =>
       const subject = subjectOf(fault, situation);
       const message = `${networkOf(fault.scope.plane)} of ${subject}: ${symptomOf(fault)}, while small packets pass`;
       return { class: 'MTU', subject, severity: 'Degraded', message, evidence: evidenceOf(fault) };
+    });
+
+/** Finds paths on which packets arrive, and take much longer than elsewhere in the cluster. The subjects are those of the class MTU. */
+export const latency: Rule = (situation) =>
+  [...situation.confirmed]
+    .filter(({ kind }) => kind === 'Slow')
+    .map((fault) => {
+      const subject = subjectOf(fault, situation);
+      const message = `${networkOf(fault.scope.plane)} of ${subject}: ${symptomOf(fault)}`;
+      return { class: 'Latency', subject, severity: 'Degraded', message, evidence: evidenceOf(fault) };
     });
 
 function subjectOf(fault: Fault, { agents }: Situation): string {

@@ -1,6 +1,7 @@
 import type { Report } from '../../../api/agent/report.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { Interner } from '../../../runtime/process/interner.ts';
+import { LEAST_SLOW_MS } from '../../localise/pairs/latency.ts';
 import type { MeasurementBefore, MeasurementTimes } from '../../localise/view.ts';
 import type {
   Measurement,
@@ -96,8 +97,9 @@ function unprobedBy(one: CompactMeasurement, next: CompactMeasurement): Unprobed
   };
 }
 
-/** Whether nothing was lost, neither datagrams nor sizes of packets. */
+/** Whether nothing was lost or slow, neither datagrams nor sizes of packets. */
 export function isPerfect({ tcp, udp, mtu }: PeerResult): boolean {
+  if ((udp.ms ?? 0) >= LEAST_SLOW_MS) return false;
   return tcp.ok && udp.received === udp.sent && (mtu === undefined || mtu.largest === mtu.interface);
 }
 
