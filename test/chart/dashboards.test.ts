@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dashboards } from '../../dashboards/all.ts';
 import { helmTemplate, type Manifest } from '../../scripts/chart/helm.ts';
-import { builtInsOf } from '../../src/controllers/trafficstack/content/builtIns.ts';
+import { builtInsOf } from '../../src/controllers/trafficstack/render/dashboards.ts';
 
 const NAMES = Object.keys(dashboards());
 

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { specSchema } from './specSchema.ts';
+import type { statusSchema } from './statusSchema.ts';
 import type { ComponentState, ComponentType } from './terms.ts';
 
 /** The spec of a TrafficStack: the fields that users write. */
@@ -54,50 +55,21 @@ export function componentsIn({ spec }: TrafficStack): readonly ComponentSpec[] {
   return (spec as Partial<TrafficStackSpec> | undefined)?.components ?? [];
 }
 
-export interface TrafficStackStatus {
-  observedGeneration?: number;
-  /** Number of ready components and of all components, such as `3/5`. */
-  summary?: string;
+type StoredStatus = NonNullable<z.infer<typeof statusSchema>>;
+type StoredComponent = NonNullable<StoredStatus['components']>[number];
+
+/** The status as the operator writes it: see statusSchema.ts. */
+export interface TrafficStackStatus extends StoredStatus {
   components?: ComponentStatus[];
-  /** The objects that exist or are about to be created. They are removed in the reverse order of `dependsOn`. */
-  inventory?: InventoryEntry[];
   conditions?: Condition[];
 }
 
 /** The state of one component. */
-export interface ComponentStatus {
-  name: string;
+export interface ComponentStatus extends StoredComponent {
   type: ComponentType;
-  /** Set if another owner manages its workload. */
   mode?: 'External';
-  /** The object of another owner that the component uses, or the first Node with a node-exporter that no workload runs. */
   uses?: UsedObject;
   state: ComponentState;
-  /** CamelCase. */
-  reason: string;
-  message: string;
-  /** When `state` last changed; RFC 3339. */
-  since: string;
-  /** The components that it waits for: its dependencies, components of an earlier wave of an upgrade, or components that are being removed. */
-  blockedBy?: string[];
-  waitingOn?: WaitingOn;
-  replicas?: number;
-  readyReplicas?: number;
-  /** Image of the first container: the requested image; with `mode` External, the image that runs. */
-  version?: string;
-  /** Hash of the settings of the component. With `rolledBackFrom`, the revision of the restored objects. */
-  revision?: string;
-  /** Equal to `revision` if the component was ready with it, and has been Ready, Degraded or Unknown since. */
-  readyRevision?: string;
-  /** The revision with which the component was ready last, while it is not ready with the present one. */
-  lastReadyRevision?: string;
-  /** The revision with which the component was ready before `readyRevision` or `lastReadyRevision`. A return to it waits for nothing. */
-  earlierReadyRevision?: string;
-  /** The revision that was applied last, if the component was never ready with it. */
-  unreadyRevision?: string;
-  /** Set while the component runs with its last ready revision instead of the revision in the spec. */
-  rolledBackFrom?: RolledBackFrom;
-  /** The last state. Set while the spec is invalid or something cannot be read; afterwards the component continues from this state. */
   lastDecided?: LastDecided;
 }
 
@@ -105,44 +77,18 @@ export interface ComponentStatus {
 export type LastDecided = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'since' | 'replicas'>;
 
 /** A revision that missed its deadline. */
-export interface RolledBackFrom {
-  /** It is not applied again. */
-  revision: string;
-  /** Image of its first container. */
-  version?: string;
-  /** State of the component at the deadline. */
-  message: string;
-}
+export type RolledBackFrom = NonNullable<StoredComponent['rolledBackFrom']>;
 
 /** The object or field at the root of a chain of waiting components. */
-export interface WaitingOn {
-  component: string;
-  /** The object, such as `StatefulSet shop/db`, or the field that holds a change back. */
-  what: string;
-  /** State of that object or field. */
-  observed: string;
-  /** Since when it has this state; RFC 3339. */
-  since: string;
-}
+export type WaitingOn = NonNullable<StoredComponent['waitingOn']>;
 
 /** The objects of one component. */
-export interface InventoryEntry {
-  component: string;
-  dependsOn: string[];
-  objects: InventoryObject[];
-}
+export type InventoryEntry = NonNullable<StoredStatus['inventory']>[number];
 
-export interface InventoryObject {
-  kind: string;
-  namespace: string;
-  name: string;
-}
+export type InventoryObject = InventoryEntry['objects'][number];
 
 /** An object of another owner that a component uses. With `external.url`, its kind is URL, and its name the host. */
-export interface UsedObject extends InventoryObject {
-  /** URL of a Prometheus. */
-  url?: string;
-  /** Set if `external` of the component names it. */
+export interface UsedObject extends NonNullable<StoredComponent['uses']> {
   fromSpec?: true;
 }
 

@@ -13,9 +13,9 @@ import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { ProblemReport } from '../../runtime/status/problemReport.ts';
 import type { StackSource } from '../contract/context.ts';
-import { createKeeperCache } from '../contract/keeperCache.ts';
+import { createStackOwnershipCache } from '../contract/stackOwnershipCache.ts';
 import { allComponents } from './components/components.ts';
-import { deployedByFlags, KEPT_TYPES, switchedOff } from './decide/keepers.ts';
+import { deployedByFlags, STACK_TYPES, switchedOff } from './decide/stackGroups.ts';
 import type { DeploymentOptions } from './flags.ts';
 import { createReconcile } from './reconcile.ts';
 
@@ -79,7 +79,7 @@ export function createConnectivityController(settings: ConnectivityControllerOpt
     onRefusal: () => enqueue(),
     ...(metrics.reflector && { metrics: metrics.reflector }),
   });
-  const stacks = createKeeperCache(settings.stacks, KEPT_TYPES, components, deployedByFlags(options));
+  const stacks = createStackOwnershipCache(settings.stacks, STACK_TYPES, components, deployedByFlags(options));
   const report = new ProblemReport({
     name: 'connectivity',
     action: 'Deploy',

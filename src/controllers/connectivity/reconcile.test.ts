@@ -6,9 +6,9 @@ import { createLogger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import { FakeApi } from '../../runtime/testing/fakeApi/fakeApi.ts';
 import { SHARED_FLAGS } from '../contract/flags.ts';
-import { keepersOf } from '../contract/keepers.ts';
+import { stackOwnershipOf } from '../contract/stackOwnership.ts';
 import { allComponents, FIELD_MANAGER } from './components/components.ts';
-import { deployedByFlags, KEPT_TYPES } from './decide/keepers.ts';
+import { deployedByFlags, STACK_TYPES } from './decide/stackGroups.ts';
 import { CONNECTIVITY_FLAGS, deploymentOptions } from './flags.ts';
 import {
   FIRST_CHECK_ANNOTATION as ANNOTATION,
@@ -42,9 +42,9 @@ async function reported(hasDefaultStack: boolean): Promise<string[]> {
       refusals: () => [],
     },
     stacks: {
-      settled: true,
+      isRead: true,
       refusals: () => [],
-      keepers: () => keepersOf(KEPT_TYPES, [], allComponents(options), deployedByFlags(options)),
+      ownership: () => stackOwnershipOf(STACK_TYPES, [], allComponents(options), deployedByFlags(options)),
     },
     report: { update: (_: string, found: readonly Problem[]) => void problems.push(...found) },
   } as unknown as ReconcileOptions);

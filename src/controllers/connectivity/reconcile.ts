@@ -10,7 +10,7 @@ import type { MemberCaches } from '../../runtime/objectSet/observe.ts';
 import { isForeign, isOff, type Observed, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
-import type { KeeperCache } from '../contract/keeperCache.ts';
+import type { StackOwnershipCache } from '../contract/stackOwnershipCache.ts';
 import { DeployedSet, isOfAnyStack } from '../contract/deployedSet.ts';
 import { OWNER } from '../contract/labels.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type Component,
   type ComponentGroup,
 } from './components/components.ts';
-import { deployedByFlags, KEPT_TYPES, switchedOff, type StackGroup } from './decide/keepers.ts';
+import { deployedByFlags, STACK_TYPES, switchedOff, type StackGroup } from './decide/stackGroups.ts';
 import type { DeploymentOptions } from './flags.ts';
 import { readServerCa } from './serverCa.ts';
 
@@ -33,7 +33,7 @@ export interface ReconcileOptions {
   readonly logger: Logger;
   readonly caches: MemberCaches<ComponentGroup>;
   /** The server and agents that TrafficStacks keep. */
-  readonly stacks: KeeperCache<StackGroup>;
+  readonly stacks: StackOwnershipCache<StackGroup>;
   readonly report: ProblemReport;
 }
 
@@ -49,19 +49,19 @@ export function createReconcile(o: ReconcileOptions): () => Promise<ReconcileRes
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const deployed = new DeployedSet<ComponentGroup, StackGroup>({
     ...{ client, applier, pod: o.pod, report, isSynced: () => areCachesSynced(o) },
-    ...{ types: KEPT_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
+    ...{ types: STACK_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
     ...{ members: allComponents(options), live: (member) => caches.live(member) },
   });
   return async () => {
     const owner = await deployed.begin();
-    const keepers = stacks.keepers();
-    const off = switchedOff(options, keepers);
+    const ownership = stacks.ownership();
+    const off = switchedOff(options, ownership);
     // A missing right is not a problem for groups that are switched off: an older version may not have had it.
     report.update(SOURCE.caches, [...caches.refusals(off), ...stacks.refusals()]);
-    const checkFailures = keepers === undefined ? [] : await firstCheck(o, off);
+    const checkFailures = ownership === undefined ? [] : await firstCheck(o, off);
     const ca = await serverCa(o, off);
     const result = await deployed.write(connectivitySet(options, { owner, ca }), off, {
-      keepers,
+      ownership,
       // Without the CA, its ConfigMap, the server and the agents are unchanged.
       unknown: [...caches.unknownGroups(), ...(ca === undefined ? SERVER_CA : [])],
     });
@@ -117,7 +117,7 @@ function observedServer(options: DeploymentOptions, caches: MemberCaches<Compone
 }
 
 function areCachesSynced({ caches: { informers }, stacks }: ReconcileOptions): boolean {
-  return stacks.settled && informers.every(({ synced, refusal }) => synced || refusal !== undefined);
+  return stacks.isRead && informers.every(({ synced, refusal }) => synced || refusal !== undefined);
 }
 
 /** The ConnectivityCheck that this controller creates in a cluster without one. */

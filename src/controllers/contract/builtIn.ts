@@ -11,40 +11,32 @@ export interface BuiltInObject {
   readonly object: KubeObject;
 }
 
-/**
- * What somebody else may have made in place of the workload of a built-in component. It has a name of its own, so it is looked for by
- * what it does.
- */
-export interface StandIn {
+/** An object of another owner that may replace the workload of a built-in component. Its name is unknown, so its content decides. */
+export interface ExternalProvider {
   readonly resource: Resource;
-  /** What is looked for, such as `a DaemonSet with hostNetwork and the port 9100`. */
+  /** A description of the searched object, such as `a DaemonSet with hostNetwork and the port 9100`. */
   readonly sought: string;
-  /** @param used the types of which the stack uses what somebody else has made */
+  /** @param used the types for which the stack uses an external object */
   matches(live: KubeObject, used: ReadonlySet<ComponentType>): boolean;
-  /**
-   * False for objects that never match, whatever the settings of a component are: of these, only the name is kept in memory. Default: any
-   * may match.
-   */
+  /** Returns false for objects that match with no settings: only their names are kept in memory. Default: any may match. */
   readonly mayMatch?: (live: KubeObject) => boolean;
   /** The nodes on which an own workload would run: the proof counts no others. Undefined: all nodes. */
   readonly placement?: NodePlacement;
   /** The namespaces in which it may be. Undefined or empty: any. */
   readonly namespaces?: readonly string[];
-  /**
-   * How far one that matches does what the component is for, as its object shows. Undefined: what matches counts.
-   */
+  /** Returns how far a matching object replaces the component. Undefined: every matching object does. */
   readonly proof?: (live: KubeObject, cluster: ProofContext) => Proof;
-  /** Why one that does not match is of no use, if it is named: a sentence without its subject. Default: it is not what is sought. */
+  /** Why a named object that does not match is unusable: a sentence without its subject. Default: it is not what is sought. */
   readonly mismatch?: string;
-  /** Why one that matches is of no use, as its object shows: a sentence without its subject. */
+  /** Returns why a matching object is unusable: a sentence without its subject. */
   problem(live: KubeObject, used: ReadonlySet<ComponentType>): string | undefined;
-  /** For a Prometheus. Undefined: what matches is of use without being asked. */
-  readonly probe?: StandInProbe;
-  /** What is of use although no object that matches runs it. Undefined: nothing. */
-  readonly listener?: StandInListener;
+  /** The probe of a Prometheus. Undefined: a matching object is usable without a probe. */
+  readonly probe?: ProviderProbe;
+  /** A usable program on the nodes that no matching object runs. Undefined: none. */
+  readonly listener?: ProviderListener;
 }
 
-/** What decides with an object how far it measures the nodes. */
+/** The inputs of a proof besides the object. */
 export interface ProofContext {
   /** The number of nodes that can be measured, and on which an own workload would run. */
   readonly nodes: number;
@@ -52,50 +44,44 @@ export interface ProofContext {
   readonly now: number;
 }
 
-/**
- * How far something that was found measures the nodes. What merely looks like a node-exporter, such as a DaemonSet without pods, must not keep
- * the operator from measuring.
- */
+/** How far a found object measures the nodes. An object that only looks like a node-exporter must not keep the operator from measuring. */
 export type Proof =
   /** It measures most nodes. */
   | { readonly is: 'Proven' }
   /**
    * | Starting | its pods are on most nodes, or about to be, and not Ready                       |
-   * | Few      | it measures some nodes: what is used already goes on to be, and nothing else is   |
+   * | Few      | it measures some nodes: only an object that is already used stays in use          |
    * | Unproven | it measures none                                                                  |
    *
    * @property lack a sentence without its subject
    */
   | { readonly is: 'Starting' | 'Few' | 'Unproven'; readonly lack: string };
 
-/**
- * Whether something is on so many nodes that the operator does without its own: more than half. It has a port of these nodes, so an own
- * node-exporter could measure only the others, which are fewer.
- */
+/** Returns whether a count is more than half of the nodes. An own node-exporter could measure only the other, fewer nodes, since the port is taken. */
 export function isMost(count: number, nodes: number): boolean {
   return count > nodes / 2;
 }
 
 /** A program that answers on a port of the nodes, whatever runs it, such as systemd. */
-export interface StandInListener {
+export interface ProviderListener {
   readonly port: number;
   /** Path and query of a GET over HTTP. */
   readonly path: string;
   /** Text that its answer has. */
   readonly contains: string;
-  /** Selects the operator's own pods, which listen on the port, too. */
+  /** Selects the operator's own pods, which also listen on the port. */
   readonly ownPods: string;
 }
 
-/** What a Prometheus must answer to be of use: series of most nodes that can be measured. */
-export interface StandInProbe {
-  /** Selectors of the labels of its Service: it has those of one of them. */
+/** The query of a usable Prometheus: it has series of most measurable nodes. */
+export interface ProviderProbe {
+  /** Label selectors, one of which matches its Service. */
   readonly selectors: readonly string[];
-  /** Where it is asked. */
+  /** Returns the URL that is queried. */
   urlOf(live: KubeObject): string;
-  /** The metric that it must have series of, with labels that name the node: `node` or `instance`. */
+  /** The metric of the series. Its label `node` or `instance` names the node. */
   readonly metric: string;
-  /** What it has if it does, such as `series of node-exporter`. */
+  /** A description of the series, such as `series of node-exporter`. */
   readonly series: string;
 }
 
@@ -105,47 +91,40 @@ export type BuiltInSettings = Pick<
   'nodeExporter' | 'prometheus' | 'connectivityServer' | 'connectivityAgents'
 >;
 
-/**
- * A type of component of TrafficStacks whose objects a controller knows. One that it deploys itself while no stack names it: a stack
- * that does gets the same objects, and adopts those that exist.
- */
+/** A type of component of TrafficStacks whose objects a controller renders. A stack adopts existing objects of the controller. */
 export interface BuiltIn {
   readonly type: BuiltInType;
   /**
-   * That of the controller. An apply by the stack with it replaces what the controller applied. Undefined: no controller applies the
-   * objects itself, so the stack does with its own, and adopts none.
+   * The field manager of the controller, with which a stack replaces earlier applies of the controller. Undefined: the stack uses its own field manager,
+   * and adopts no objects.
    */
   readonly fieldManager?: string | undefined;
-  /** Whether the controller deploys it while no stack names it: as the flags say. */
+  /** True if the flags deploy it while no stack names it. */
   readonly isDeployed: boolean;
-  /** Why no stack may have it in this process: a part of a sentence. */
+  /** The reason why no stack may have it in this process: a part of a sentence. */
   readonly problem?: string | undefined;
-  /** What is wrong with the settings of a component beside the flags: a sentence. */
+  /** Returns why settings of a component conflict with the flags: a sentence. */
   readonly problemOf?: (component: ComponentSpec) => string | undefined;
-  /**
-   * What the flags say, with which the operator writes the stack `default`: so it says what runs, also once people have changed it, whatever
-   * the flags become. Undefined: none.
-   */
+  /** The settings of the flags, which the operator writes to the stack `default`, so that it shows what runs. Undefined: none. */
   readonly settings?: BuiltInSettings | undefined;
   /**
-   * The objects with the settings of a component, as the controller itself would apply them; those that tell whether it is ready are the
-   * last ones.
+   * Renders the objects with the settings of a component. The objects with a readiness come last.
    *
-   * @param common that of the stack: for what the settings do not say, before the flags
+   * @param common defaults of the stack, which precede the flags
    */
   render(component: ComponentSpec, common?: CommonSpec): readonly BuiltInObject[];
-  /** Why its objects must not be written yet, although the settings are right; undefined if they may. Never rejects. Default: they may. */
+  /** Returns why its objects must not be written yet. Undefined if they may. Never rejects. Default: they may. */
   readonly waitsFor?: (() => Promise<string | undefined>) | undefined;
   /** For the modes External and Auto. Undefined: the type has neither. */
-  readonly standIn?: (component: ComponentSpec) => StandIn;
+  readonly externalProvider?: (component: ComponentSpec) => ExternalProvider;
 }
 
-/** The objects of a group of a controller, as a stack has them. */
+/** Returns the objects of a group of a controller, as a stack has them. */
 export function objectsOf<G extends string>(group: G, members: readonly Member<G>[]): BuiltInObject[] {
   return members.filter((each) => each.group === group).map(({ resource, object }) => ({ resource, object }));
 }
 
-/** The settings of a component that are there; the flags say the others. */
+/** Returns the defined settings of a component. The flags decide about the others. */
 export function given<T extends object>(settings: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
@@ -158,7 +137,7 @@ interface Placement {
   readonly tolerations?: readonly V1Toleration[];
 }
 
-/** The placement of the flags, as settings of a component. What is empty is left out: it would replace what is common to the stack. */
+/** Returns the placement of the flags as settings of a component, without empty fields, which would replace those of the stack. */
 export function placementIn({
   priorityClassName,
   nodeSelector = {},
@@ -171,7 +150,7 @@ export function placementIn({
   };
 }
 
-/** The names of the pull secrets: those of the stack, or else those of the flags. */
+/** Returns the names of the pull secrets of the stack, or else of the flags. */
 export function pullSecretsOf({ imagePullSecrets }: CommonSpec, ofFlags: readonly string[]): readonly string[] {
   return imagePullSecrets?.map(({ name }) => name) ?? ofFlags;
 }

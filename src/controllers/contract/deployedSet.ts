@@ -10,7 +10,7 @@ import { observeSet, readLive } from '../../runtime/objectSet/observe.ts';
 import { planSet, writeProblem, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
 import type { ProblemReport } from '../../runtime/status/problemReport.ts';
-import { keptByStacks, type Keepers, type KeptTypes } from './keepers.ts';
+import { ownedByStacks, unownedProblems, type OwnedTypes, type StackOwnership } from './stackOwnership.ts';
 import { PODS } from '../../runtime/client/resources.ts';
 import { OWNER } from './labels.ts';
 import { TRAFFIC_STACKS } from '../../api/trafficstack/trafficStack.ts';
@@ -22,7 +22,7 @@ const LEAVING_MS = 2_000;
 /** Requeue delay until the caches are synced: ms. */
 const SYNC_MS = 200;
 
-interface DeployedSetOptions<G extends string, K extends G> extends Keepable<K> {
+interface DeployedSetOptions<G extends string, K extends G> extends OwnedTypes<K> {
   readonly client: Client;
   readonly applier: Applier;
   /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
@@ -66,7 +66,10 @@ export class DeployedSet<G extends string, K extends G> {
   async write(
     set: ObjectSet<G>,
     off: SwitchedOff<G>,
-    { keepers, unknown }: { readonly keepers: Keepers<K> | undefined; readonly unknown: Iterable<G | undefined> },
+    {
+      ownership,
+      unknown,
+    }: { readonly ownership: StackOwnership<K> | undefined; readonly unknown: Iterable<G | undefined> },
   ): Promise<ReconcileResult> {
     const {
       client,
@@ -78,13 +81,13 @@ export class DeployedSet<G extends string, K extends G> {
     } = this.#o;
     const observation = await observeSet(set, off, {
       live,
-      unknown: new Set([...unknown, ...keptByStacks(types, keepers)]),
+      unknown: new Set([...unknown, ...ownedByStacks(types, ownership)]),
       strangersIn: (namespace) => listStrangers(client, namespace),
     });
     const plan = planSet(observation);
     const failures = await carryOut(plan, { applier, client });
-    const unkept = unkeptProblems(keepers, this.#o);
-    report.update('components', [...plan.problems, ...failures.map(problemOf), ...unkept]);
+    const unowned = unownedProblems(ownership, this.#o);
+    report.update('components', [...plan.problems, ...failures.map(problemOf), ...unowned]);
     if (failures[0] !== undefined) throw failures[0].error;
     return { requeueAfterMs: plan.waiting ? LEAVING_MS : RESYNC_MS };
   }
@@ -197,39 +200,4 @@ export function isOfAnyStack(live: KubeObject | undefined, labels: Owner['labels
 
 function isStack({ kind, apiVersion }: V1OwnerReference): boolean {
   return kind === TRAFFIC_STACKS.kind && apiVersion === apiVersionOf(TRAFFIC_STACKS);
-}
-
-/** The flags and objects of a controller, for the groups that TrafficStacks may keep. */
-interface Keepable<G extends string> {
-  readonly types: KeptTypes<G>;
-  /** The groups that the flags deploy. */
-  readonly byFlags: ReadonlySet<G>;
-  /** Whether the operator creates the TrafficStack `default`, which then keeps them. Default: true. */
-  readonly hasDefaultStack?: boolean | undefined;
-  readonly members: readonly Member[];
-  /** The object with the name of a member; undefined if it does not exist or is not known. */
-  readonly live: (member: Member) => KubeObject | undefined;
-}
-
-/**
- * Returns a problem for each type that the flags deploy and of which objects exist, although no stack has it: nobody corrects or upgrades
- * them. This is so after an upgrade from a version that deployed them without a stack, with --default-stack=false.
- *
- * @param keepers undefined if it is not known what stacks have: then there is no problem
- */
-export function unkeptProblems<G extends string>(
-  keepers: Keepers<G> | undefined,
-  { types, byFlags, hasDefaultStack = true, members, live }: Keepable<G>,
-): Problem[] {
-  if (hasDefaultStack || keepers === undefined) return [];
-  const isUnkept = (group: G): boolean => {
-    const { isOn, component } = keepers[group];
-    const exists = members.some((member) => member.group === group && live(member) !== undefined);
-    return isOn === undefined && component === undefined && exists;
-  };
-  return [...byFlags].filter(isUnkept).map((group) => ({
-    reason: 'NotKept',
-    object: `the type ${types[group]}`,
-    message: `no TrafficStack has a component of the type ${types[group]}, so nothing corrects or upgrades what an earlier version deployed: set stacks.default of the chart (--default-stack), or add the type to a stack`,
-  }));
 }

@@ -16,7 +16,7 @@ import { allComponents } from './components/components.ts';
 import { deployedPlacement } from './components/exporter.ts';
 import { deployedScrapeInterval } from './components/prometheus.ts';
 import { foreignServer } from './observe/ownPrometheus.ts';
-import { stackProblems } from './model/keepers.ts';
+import { stackProblems } from './model/stackGroups.ts';
 import type { MeasurementMetrics } from './metrics.ts';
 import type { MeasurementOptions } from './options.ts';
 import { createReconciles, type Reconciles } from './reconcile.ts';

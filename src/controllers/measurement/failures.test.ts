@@ -7,7 +7,7 @@ import { idOf } from '../../runtime/objectSet/objectSet.ts';
 import { planSet, type Plan } from '../../runtime/objectSet/plan.ts';
 import { problemOf } from './reconcile.ts';
 import { measurementSet } from './components/components.ts';
-import { switchedOff } from './model/keepers.ts';
+import { switchedOff } from './model/stackGroups.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { defaultMeasurementOptions } from './options.ts';
 import { FakeApi, refusal } from '../../runtime/testing/fakeApi/fakeApi.ts';

@@ -14,7 +14,7 @@ import { writeProblem } from '../../runtime/objectSet/plan.ts';
 import { allComponents, measurementSet } from './components/components.ts';
 import { withPrometheus } from './components/settings.ts';
 import type { Caches } from './observe/caches.ts';
-import { deployedByFlags, KEPT_TYPES, switchedOff, untouchedGroups, type StackGroup } from './model/keepers.ts';
+import { deployedByFlags, STACK_TYPES, switchedOff, untouchedGroups, type StackGroup } from './model/stackGroups.ts';
 import {
   missingExporters,
   nodesWithoutPod,
@@ -47,7 +47,7 @@ export interface ReconcileOptions {
   nodes: () => readonly NodeAddresses[];
   caches: Caches;
   /** The watch of the existing exporter that a TrafficStack uses. A change enqueues the targets. */
-  watches: Pick<InformerPool, 'hold' | 'current'>;
+  watches: Pick<InformerPool, 'watch' | 'current'>;
   report: ProblemReport;
 }
 
@@ -84,14 +84,14 @@ export function createReconciles(o: ReconcileOptions): Reconciles {
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   const deployed = new DeployedSet<ComponentGroup, StackGroup>({
     ...{ client, applier, pod: o.pod, report, problemOf, isSynced: () => caches.initialized },
-    ...{ types: KEPT_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
+    ...{ types: STACK_TYPES, byFlags: deployedByFlags(options), hasDefaultStack: options.hasDefaultStack },
     ...{ members: allComponents(options), live: (member) => caches.live(member) },
   });
   const checkExporters = createExporterCheck(o);
   const used = new UsedExporter({
     watches: o.watches,
     ...{ client, clock, nodes: o.nodes, port: options.exporter.port },
-    used: () => caches.stacks.keepers()?.exporter.used,
+    used: () => caches.stacks.ownership()?.exporter.used,
   });
   const writing = { options, prometheusPods: () => caches.prometheusPods(), client, applier, clock };
   const targets = new TargetsPass({
@@ -113,7 +113,7 @@ export function createReconciles(o: ReconcileOptions): Reconciles {
       return targets.run(owner);
     },
   };
-  const knowsTargets = (): boolean => caches.knowsTargets && caches.stacks.keepers() !== undefined;
+  const knowsTargets = (): boolean => caches.knowsTargets && caches.stacks.ownership() !== undefined;
   const begin = async (): Promise<V1OwnerReference | undefined> => {
     const owner = await deployed.begin();
     report.update(SOURCE.caches, caches.refusals());
@@ -136,13 +136,13 @@ export function createReconciles(o: ReconcileOptions): Reconciles {
   return {
     async components() {
       const owner = await begin();
-      const keepers = caches.stacks.keepers();
+      const ownership = caches.stacks.ownership();
       const unknown = caches.unknownGroups();
       // The stack manages Prometheus itself; this controller keeps its claim.
-      const desired = withPrometheus(options, keepers?.prometheus.component?.prometheus);
-      const result = await deployed.write(measurementSet(desired, owner), switchedOff(options, keepers), {
-        keepers,
-        unknown: [...unknown, ...untouchedGroups(keepers)],
+      const desired = withPrometheus(options, ownership?.prometheus.component?.prometheus);
+      const result = await deployed.write(measurementSet(desired, owner), switchedOff(options, ownership), {
+        ownership,
+        unknown: [...unknown, ...untouchedGroups(ownership)],
       });
       if (!unknown.has('exporter')) await checkExporters();
       return result;

@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { BuiltInType } from '../../api/trafficstack/terms.ts';
 import { ApiError } from '../../runtime/client/errors.ts';
 import type { KubeObject } from '../../runtime/client/resource.ts';
-import type { BuiltIn, StandIn } from '../contract/builtIn.ts';
+import type { BuiltIn, ExternalProvider } from '../contract/builtIn.ts';
 import { foreignExporter } from '../measurement/components/foreignExporter.ts';
 import { FOREIGN_PROMETHEUS } from '../measurement/components/builtIns.ts';
-import { NodeListeners } from './observe/listening/nodeListeners.ts';
-import { ServerProbes } from './observe/serverProbes.ts';
+import { NodeListeners, ServerProbes } from './observe/probes.ts';
 import { SimulatedCluster } from './testing/simulatedCluster.ts';
 import { component } from './testing/stacks.ts';
 
@@ -58,8 +57,8 @@ describe('the status of a new stack is there while', () => {
   } as KubeObject;
 
   /** A stack of something external that does not answer, and of what does not need it. */
-  function hangingScene(type: BuiltInType, standIn: StandIn) {
-    const builtIn: BuiltIn = { type, isDeployed: false, render: () => [], standIn: () => standIn };
+  function hangingScene(type: BuiltInType, externalProvider: ExternalProvider) {
+    const builtIn: BuiltIn = { type, isDeployed: false, render: () => [], externalProvider: () => externalProvider };
     const cluster = new SimulatedCluster([{ name: 'theirs', type, mode: 'External' }, component('db')], [builtIn]);
     const { clock } = cluster;
     let isAsked = (): void => undefined;
@@ -76,11 +75,11 @@ describe('the status of a new stack is there while', () => {
     return { cluster, asked };
   }
 
-  it.each<[what: string, type: BuiltInType, standIn: StandIn, theirs: KubeObject[], reason: string]>([
+  it.each<[what: string, type: BuiltInType, externalProvider: ExternalProvider, theirs: KubeObject[], reason: string]>([
     ['a server', 'Prometheus', FOREIGN_PROMETHEUS, [PROMETHEUS], 'ExternalUnusable'],
     ['a node', 'NodeExporter', foreignExporter(9100, false, 'app=x'), [], 'ExternalMissing'],
-  ])('%s does not answer, and says what is seen after that', async (_, type, standIn, theirs, reason) => {
-    const { cluster, asked } = hangingScene(type, standIn);
+  ])('%s does not answer, and says what is seen after that', async (_, type, externalProvider, theirs, reason) => {
+    const { cluster, asked } = hangingScene(type, externalProvider);
     cluster.theirs = theirs;
     const reconciling = cluster.reconcile();
     await asked;

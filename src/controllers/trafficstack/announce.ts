@@ -10,22 +10,22 @@ import {
 import { addFinalizer, hasFinalizer } from '../../runtime/apply/finalizer.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/controller/conditions.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { idFor } from '../../runtime/objectSet/objectSet.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { conditionEvents, STANDARD_TYPES, type ConditionRules } from '../../runtime/controller/conditions.ts';
 import type { Failure } from '../../runtime/process/problem.ts';
 import { report, type StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { writtenBy } from './act/act.ts';
-import { componentEvents } from './componentEvents.ts';
+import { componentEvents } from './decide/componentEvents.ts';
 import type { StackPlan } from './decide/plan.ts';
 import { firstStatus, statusOf, undecidedStatus } from './decide/status.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 
-/** What a status is written with. */
+/** The dependencies of a status write. */
 export interface Reporting {
-  /** Gated on leadership. */
+  /** Writes only while the process is the leader. */
   readonly client: Client;
   readonly stacks: Pick<Overlay<TrafficStack>, 'wrote'>;
   readonly statuses: Pick<StatusWriter<TrafficStack>, 'write'>;
@@ -34,14 +34,11 @@ export interface Reporting {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What these say of one component is told of each: see componentEvents. */
+/** Conditions with these reasons have no Event: componentEvents sends one for each component. */
 const SILENT = [StackReason.InProgress, StackReason.ComponentFailed, StackReason.ComponentDegraded];
 const EVENTS: ConditionRules = { types: STANDARD_TYPES, silent: new Set(SILENT) };
 
-/**
- * Shows the components of a new stack before any of it is observed. Servers and nodes that do not answer are asked for seconds, and hundreds
- * of reads take as long while the API server is busy.
- */
+/** Reports the components of a new stack before they are observed. Servers, nodes and a busy API server may take seconds to answer. */
 export async function announceFirst(
   d: Reporting,
   stack: TrafficStack,
@@ -53,8 +50,8 @@ export async function announceFirst(
 }
 
 /**
- * Before anything is written: stores what is about to be created, keeps the stack until that is gone, and says what is seen. A write may
- * hang, and the status must not wait for it.
+ * Prepares the writes of a plan: stores the inventory, adds the finalizer and reports the state. A write may hang, and the status must not wait for
+ * it.
  */
 export async function announce(
   d: Reporting,
@@ -84,12 +81,12 @@ function hasAll(entry: InventoryEntry, { component, dependsOn, objects }: Invent
   return entry.component === component && hasObjects && dependsOn.every((name) => entry.dependsOn.includes(name));
 }
 
-/** Writes that nothing is decided, and why. */
+/** Reports that nothing is decided, and the reason. */
 export function reportUndecided(d: Reporting, stack: TrafficStack, why: Failure, signal?: AbortSignal): Promise<void> {
   return reportStatus(d, stack, undecidedStatus(stack, why, d.clock.now()), signal);
 }
 
-/** Writes a status, if it differs, and with it the Events of the way to it. */
+/** Writes a status if it differs, and sends the Events of its transitions. */
 export async function reportStatus(
   d: Reporting,
   stack: TrafficStack,

@@ -1,12 +1,12 @@
+import type { V1DaemonSet } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { ComponentSpec, WorkloadSpec } from '../../api/trafficstack/trafficStack.ts';
-import type { V1DaemonSet } from '@kubernetes/client-node';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import { DAEMONSETS } from '../../runtime/client/resources.ts';
 import type { BuiltIn } from '../contract/builtIn.ts';
 import { foreignExporter } from '../measurement/components/foreignExporter.ts';
-import { component, live } from './testing/stacks.ts';
 import { SimulatedCluster } from './testing/simulatedCluster.ts';
+import { component, live } from './testing/stacks.ts';
 
 const DB = component('db');
 const db = (mode: ComponentSpec['mode'], over: Partial<WorkloadSpec> = {}): ComponentSpec => {
@@ -46,10 +46,10 @@ it('one that may be made by another owner is looked for while it waits', async (
   const web = (mode: ComponentSpec['mode']) => component('web', { mode, dependsOn: ['disk'] });
   const cluster = new SimulatedCluster([component('disk'), web('Managed')]);
   await cluster.reconcile();
-  expect(cluster.lookAgainMs).toBe(300_000);
+  expect(cluster.resyncMs).toBe(300_000);
   cluster.change([component('disk'), web('Auto')]);
   await cluster.reconcile();
-  expect(cluster.lookAgainMs).toBe(10_000);
+  expect(cluster.resyncMs).toBe(10_000);
 });
 
 describe('a node-exporter of another owner', () => {
@@ -57,7 +57,7 @@ describe('a node-exporter of another owner', () => {
   const EXPORTER: BuiltIn = {
     ...{ type: 'NodeExporter', fieldManager: 'measurement', isDeployed: true },
     render: () => [{ resource: DAEMONSETS, object: { kind: 'DaemonSet', metadata: OWN } }],
-    standIn: () => foreignExporter(9100, true, 'app=own'),
+    externalProvider: () => foreignExporter(9100, true, 'app=own'),
   };
   const theirs = (namespace: string, pods: number): KubeObject => {
     const containers = [{ name: 'x', ports: [{ containerPort: 9100 }] }];

@@ -1,9 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
-import { COMPONENT_STATES } from '../../api/trafficstack/terms.ts';
-import type { TrafficStackStatus } from '../../api/trafficstack/trafficStack.ts';
+import { StackCondition } from '../../api/trafficstack/reasons.ts';
+import { COMPONENT_STATES, type ComponentState } from '../../api/trafficstack/terms.ts';
+import type { TrafficStackStatus, ComponentStatus } from '../../api/trafficstack/trafficStack.ts';
+import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 import { silentBudgets, type CreateBudget, type NamedSeries } from '../../runtime/manager/seriesBudget.ts';
-import { figuresOf, type ComponentFigures, type ConditionFigures, type StackFigures } from './decide/figures.ts';
 
 /** The metrics of TrafficStacks. Only the leader has their series. */
 export interface TrafficStackMetrics {
@@ -19,16 +20,16 @@ interface Sample {
 }
 
 /**
- * Names with series within three hours: the stack, each of its components, and each pair of a component and the root that it waits for. A
- * component has at most ten series, the others fewer. A stack has up to 200 components, each with a root.
+ * Names with series within three hours: the stack, each component, and each pair of a component and its root. A component has at most ten series. A
+ * stack has up to 200 components, each with a root.
  */
 const MOST_NAMES = { ofOwner: 600, ofAll: 1_500 };
 
-/** A gauge of all stacks, or of all components. */
+/** A gauge with a series for each stack or each component. */
 interface Definition<Figures> {
   readonly name: string;
   readonly help: string;
-  /** Labels besides those of the stack, or of the component. */
+  /** Labels besides the names of stack and component. */
   readonly labels?: readonly string[];
   readonly samples: (figures: Figures) => readonly Sample[];
 }
@@ -85,8 +86,8 @@ const OF_COMPONENT: readonly Definition<ComponentFigures>[] = [
 ];
 
 /**
- * Creates the metrics: three series for each stack, and at most eleven for each of its components. They are made from the last status
- * when they are asked for, so that a component that is gone has none.
+ * Creates the metrics: three series for each stack, and at most eleven for each component. They are computed at each scrape from the last status, so
+ * that a removed component has none.
  */
 export function createTrafficStackMetrics(
   registry: Registry,
@@ -122,7 +123,7 @@ export function createTrafficStackMetrics(
   };
 }
 
-/** The names of a stack that users choose. The stack itself has an empty id. */
+/** Returns the names that users choose. The stack itself has an empty id. */
 function* namesIn(owner: string, { components }: StackFigures): Generator<NamedSeries> {
   yield { owner, id: '' };
   for (const { name } of components) yield { owner, id: name };
@@ -155,4 +156,60 @@ function conditionSamples(condition: ConditionFigures | undefined): Sample[] {
 
 function single(value: number | undefined): Sample[] {
   return value === undefined ? [] : [{ value }];
+}
+
+/** The values of a stack for its metrics. */
+interface StackFigures {
+  /** The condition Ready. */
+  readonly ready?: ConditionFigures;
+  /** The condition Stalled; undefined while it is Unknown. */
+  readonly stalled?: ConditionFigures;
+  readonly components: readonly ComponentFigures[];
+}
+
+/** A condition that is True or False. */
+interface ConditionFigures {
+  readonly isTrue: boolean;
+  readonly reason: string;
+  /** Seconds since 1970. */
+  readonly since: number;
+}
+
+/** The values of a component for its metrics. */
+interface ComponentFigures {
+  readonly name: string;
+  readonly state: ComponentState;
+  /** Seconds since 1970. */
+  readonly since: number;
+  /** Pods. */
+  readonly desired?: number | undefined;
+  readonly available?: number | undefined;
+  /** The component at the root of the chain that it waits for. */
+  readonly root?: string | undefined;
+}
+
+/** Returns the values of a status for the metrics. */
+export function figuresOf({ components = [], conditions }: TrafficStackStatus): StackFigures {
+  return {
+    ...known('ready', findCondition(conditions, StackCondition.Ready)),
+    ...known('stalled', findCondition(conditions, StackCondition.Stalled)),
+    components: components.map(componentFigures),
+  };
+}
+
+function known<K extends string>(key: K, condition: Condition | undefined): Partial<Record<K, ConditionFigures>> {
+  if (condition === undefined || condition.status === 'Unknown') return {};
+  const { status, reason, lastTransitionTime } = condition;
+  const figures = { isTrue: status === 'True', reason, since: seconds(lastTransitionTime) };
+  return { [key]: figures } as Record<K, ConditionFigures>;
+}
+
+function componentFigures(component: ComponentStatus): ComponentFigures {
+  const { name, state, since, replicas: desired, readyReplicas: available, waitingOn } = component;
+  return { name, state, since: seconds(since), desired, available, root: waitingOn?.component };
+}
+
+/** @param time RFC 3339 */
+function seconds(time: string): number {
+  return Date.parse(time) / 1_000;
 }

@@ -2,7 +2,7 @@
 export const FIELD_MANAGER = 'traffic-operator-trafficstack';
 /** Field manager of the external objects that the operator names in the spec of the stack `default`. */
 export const DISCOVERY_MANAGER = 'traffic-operator-discovery';
-/** Annotation of the stack `default`: a hash of the spec that the operator has written. Another spec is one that people have changed. */
+/** Annotation of the stack `default`: a hash of the spec that the operator wrote. Users changed a spec with another hash. */
 export const DEFAULT_STACK_HASH = 'traffic.example.com/default-stack-hash';
 /** Keeps a TrafficStack until its objects are gone. */
 export const FINALIZER = 'traffic.example.com/trafficstack';

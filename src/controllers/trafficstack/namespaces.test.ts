@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ComponentSpec } from '../../api/trafficstack/trafficStack.ts';
 import { findCondition } from '../../runtime/controller/conditions.ts';
-import { EVERYWHERE, component } from './testing/stacks.ts';
 import { SimulatedCluster } from './testing/simulatedCluster.ts';
+import { EVERYWHERE, component } from './testing/stacks.ts';
 
 /** An operator that may write the objects of stacks in some namespaces only. */
 const SHOP = { ...EVERYWHERE, namespaces: ['shop'] };

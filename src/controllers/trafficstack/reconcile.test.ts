@@ -4,12 +4,12 @@ import type { TrafficStack, TrafficStackStatus } from '../../api/trafficstack/tr
 import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import { Store } from '../../runtime/cache/store.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
-import { identityOfStack } from '../contract/keepers.ts';
-import { createTrafficStackMetrics } from './metrics.ts';
-import { Sightings } from './observe/answers/sightings.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
+import { identityOfStack } from '../contract/stackOwnership.ts';
+import { Renderings } from './desired.ts';
+import { createTrafficStackMetrics } from './metrics.ts';
+import { FirstSeen } from './observe/firstSeen.ts';
 import { errorOfWriting, reconcile, type Dependencies } from './reconcile.ts';
-import { Renderings } from './renderings.ts';
 import { at, component, EVERYWHERE, stackOf } from './testing/stacks.ts';
 
 /** A stack that was ready, of which nothing can be read now. */
@@ -26,15 +26,18 @@ function scene() {
     client: {} as Dependencies['client'],
     writers: {} as Dependencies['writers'],
     caches: { kinds: [], pods: { refusal: { detail: 'pods may not be listed' } } } as unknown as Dependencies['caches'],
-    answers: { answer: () => ({ is: 'Pending' }), askAgain: () => undefined },
+    answers: { answer: () => ({ is: 'Pending' }), requery: () => undefined },
     nodes: { get: () => undefined },
-    sightings: new Sightings(new FakeClock()),
+    firstSeen: new FirstSeen(new FakeClock()),
     renderings: new Renderings({ countNodes: () => 0, builtIns: [] }),
     allowed: EVERYWHERE,
     refusalOf: () => undefined,
     podReader: { read: () => Promise.resolve([]) },
     eventReader: { read: () => Promise.resolve([]) },
-    strangers: { look: () => expect.fail('nothing is looked at'), forget: (stack) => void forgotten.push(stack) },
+    foreignObjects: {
+      readerFor: () => expect.fail('nothing is looked at'),
+      forget: (stack) => void forgotten.push(stack),
+    },
     listeners: { ask: () => Promise.reject(new Error('it is asked')) },
     probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
     measurable: () => 3,
@@ -127,10 +130,10 @@ it('has no series after the replica has lost the Lease, and has them again when 
 
 it('is seen again by a replica that has lost the Lease and leads again', async () => {
   const { d, now } = scene();
-  d.sightings.record('main', { available: new Map([['db', '']]), settled: new Map(), awaiting: new Map() });
+  d.firstSeen.record('main', { available: new Map([['db', '']]), stable: new Map(), awaiting: new Map() });
   now.isLeader = false;
   await reconcile(d, 'main');
-  expect(d.sightings.of('main').available.size).toBe(0);
+  expect(d.firstSeen.of('main').available.size).toBe(0);
 });
 
 it('reads nothing of another owner when it is gone, when the replica has lost the Lease, and when its spec is invalid', async () => {
@@ -171,8 +174,8 @@ it.each([
   const written: unknown[] = [];
   const statuses = { ...d.statuses, write: (_: unknown, status: unknown) => Promise.resolve(written.push(status) > 0) };
   const caches = { kinds: [], pods: { synced: true, lister: new Store() } } as unknown as Dependencies['caches'];
-  const strangers = { ...d.strangers, look: () => ({ end: () => undefined }) as never };
-  await reconcile({ ...d, caches, strangers, statuses }, 'main');
+  const foreignObjects = { ...d.foreignObjects, readerFor: () => ({ end: () => undefined }) as never };
+  await reconcile({ ...d, caches, foreignObjects, statuses }, 'main');
   expect(written).toMatchObject([{ conditions: [terminatingFor(finalizer)] }]);
   expect(await series()).toContain('traffic_operator_stack_ready{stack="main",reason="Terminating"} 0');
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError, NotLeaderError, RetryError, WaitingError } from '../../runtime/client/errors.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
-import { reconcileDefault } from './reconcileDefault.ts';
+import { reconcileDefault } from './run.ts';
 
 const REFUSED = new ApiError({
   status: 422,

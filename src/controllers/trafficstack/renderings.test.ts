@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { Renderings } from './desired.ts';
 import type { UsedServers } from './render/builtIn.ts';
-import { Renderings } from './renderings.ts';
 import { component, stackOf } from './testing/stacks.ts';
 
 const web = component('web', { workload: { ...component('web').workload, replicas: undefined } });

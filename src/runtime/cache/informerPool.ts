@@ -8,7 +8,7 @@ export type PooledSelection = Pick<
 >;
 
 /** A selection of objects that a holder watches. */
-export interface Wish {
+export interface WatchRequest {
   readonly selection: PooledSelection;
   /** Whether a change from or to this object concerns the holder. Default: any. */
   readonly concerns?: ((object: KubeObject) => boolean) | undefined;
@@ -27,7 +27,7 @@ interface Pooled {
   readonly informer: Informer<KubeObject>;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
-  readonly holders: Map<string, readonly Wish[]>;
+  readonly holders: Map<string, readonly WatchRequest[]>;
 }
 
 /**
@@ -60,9 +60,9 @@ export class InformerPool {
   }
 
   /** Replaces the wishes of a holder. Without wishes, it releases all its informers. */
-  hold(holder: string, wishes: readonly Wish[]): void {
+  watch(holder: string, requests: readonly WatchRequest[]): void {
     if (this.#isClosed) return;
-    const wanted = Map.groupBy(wishes, ({ selection }) => keyOf(selection));
+    const wanted = Map.groupBy(requests, ({ selection }) => keyOf(selection));
     for (const [key, same] of wanted) {
       const [first] = same;
       if (first !== undefined) this.#start(key, first.selection).holders.set(holder, same);
@@ -92,7 +92,7 @@ export class InformerPool {
     if (known !== undefined) return known;
     const informer = this.#options.create(selection);
     const stop = new AbortController();
-    const holders = new Map<string, readonly Wish[]>();
+    const holders = new Map<string, readonly WatchRequest[]>();
     informer.subscribe((event) => this.#tell(holders, event));
     const pooled = { informer, stop, holders, ended: informer.run(stop.signal) };
     this.#pooled.set(key, pooled);
@@ -114,8 +114,8 @@ export class InformerPool {
 
   #tell(holders: Pooled['holders'], event: InformerEvent<KubeObject>): void {
     const objects = event.type === 'update' && event.old !== undefined ? [event.old, event.object] : [event.object];
-    const isConcerned = ({ concerns }: Wish): boolean => concerns === undefined || objects.some(concerns);
-    for (const [holder, wishes] of holders) if (wishes.some(isConcerned)) this.#options.onChange(holder);
+    const isConcerned = ({ concerns }: WatchRequest): boolean => concerns === undefined || objects.some(concerns);
+    for (const [holder, requests] of holders) if (requests.some(isConcerned)) this.#options.onChange(holder);
   }
 }
 

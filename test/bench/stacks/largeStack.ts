@@ -1,8 +1,8 @@
 import type { ComponentSpec, ComponentStatus, TrafficStack } from '../../../src/api/trafficstack/trafficStack.ts';
 import { parseTrafficStackSpec } from '../../../src/api/trafficstack/schema.ts';
-import { orderComponents } from '../../../src/controllers/trafficstack/model/graph.ts';
+import { orderComponents } from '../../../src/controllers/trafficstack/model/desired.ts';
 import { planStack, type StackPlan } from '../../../src/controllers/trafficstack/decide/plan.ts';
-import type { ObservedComponent } from '../../../src/controllers/trafficstack/observe/observation.ts';
+import type { ObservedComponent } from '../../../src/controllers/trafficstack/model/observation.ts';
 import { resourceOfKind } from '../../../src/controllers/trafficstack/render/kinds.ts';
 import { renderStack, type RenderedComponent } from '../../../src/controllers/trafficstack/render/stack.ts';
 import { appliedHash } from '../../../src/runtime/apply/apply.ts';

@@ -259,7 +259,7 @@ export const CONNECTIVITY: readonly Break[] = [
   {
     promise: 'A connectivity check of an earlier version that no stack keeps is reported (NotKept).',
     file: 'src/controllers/connectivity/reconcile.ts',
-    find: ', ...unkeptProblems(keepers, keepable)]',
+    find: ', ...unownedProblems(ownership, ownedTypes)]',
     replace: ']',
     test: {
       project: 'unit',

@@ -37,18 +37,18 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'While the stacks of users are off, nothing of one is written.',
-    file: 'src/controllers/trafficstack/decide/userStacks.ts',
+    file: 'src/controllers/trafficstack/model/allowed.ts',
     find: 'if (metadata?.name !== DEFAULT_STACK)',
     replace: "if (metadata?.name === '')",
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/decide/userStacks.test.ts',
+      path: 'src/controllers/trafficstack/model/userStacks.test.ts',
       name: 'while the stacks of users are off: a stack of a user, also with what the operator deploys',
     },
   },
   {
     promise: 'Nothing of a stack is changed while it has an object in a namespace in which the operator may not write.',
-    file: 'src/controllers/trafficstack/wanted.ts',
+    file: 'src/controllers/trafficstack/desired.ts',
     find: 'if (refused.length > 0)',
     replace: 'if (refused.length > 1)',
     test: {
@@ -60,7 +60,7 @@ export const STACKS: readonly Break[] = [
   {
     promise: 'The deletion of a stack ends, and says so, if the operator may not delete an object of it.',
     file: 'src/controllers/trafficstack/reconcile.ts',
-    find: 'if (isLeaving && plan.isRemoved) return leave(d, found, signal);',
+    find: 'if (isLeaving && plan.isRemoved) return removeStackFinalizer(d, found, signal);',
     replace: '',
     test: {
       project: 'unit',
@@ -81,7 +81,7 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'A change waits until the query of its gate is answered.',
-    file: 'src/controllers/trafficstack/decide/upgrade/gate.ts',
+    file: 'src/controllers/trafficstack/decide/upgrade/hold.ts',
     find: 'unmetAnswer({ query: gate.query, answer }, FIELD, false)',
     replace: 'unmetAnswer({ query: gate.query, answer }, FIELD, true)',
     test: {
@@ -93,36 +93,36 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'A query whose result is NaN counts as false.',
-    file: 'src/controllers/trafficstack/observe/answers/judge.ts',
+    file: 'src/controllers/trafficstack/observe/answerFeed.ts',
     find: 'value === 0 || Number.isNaN(value)',
     replace: 'value === 0',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/observe/answers/answerFeed.test.ts',
+      path: 'src/controllers/trafficstack/observe/answerFeed.test.ts',
       name: 'some that are no number',
     },
   },
   {
     promise: 'A query whose answer is too old is asked again, so that an upgrade goes on.',
     file: 'src/controllers/trafficstack/reconcile.ts',
-    find: 'for (const [query, since] of plan.askAgain) answers.askAgain(query, Math.min(since, now));',
+    find: 'for (const [query, since] of plan.requery) answers.requery(query, Math.min(since, now));',
     replace: '',
     test: { project: 'unit', path: 'src/controllers/trafficstack/rollback.property.test.ts' },
   },
   {
     promise: 'A stack that cannot be read has no metric that says it is not stalled.',
-    file: 'src/controllers/trafficstack/decide/figures.ts',
+    file: 'src/controllers/trafficstack/metrics.ts',
     find: "condition === undefined || condition.status === 'Unknown'",
     replace: 'condition === undefined',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/decide/figures.test.ts',
+      path: 'src/controllers/trafficstack/stackFigures.test.ts',
       name: 'not known to be by what cannot be read',
     },
   },
   {
     promise: 'A stack goes on using the Prometheus that it used before, if several exist.',
-    file: 'src/controllers/trafficstack/model/choice.ts',
+    file: 'src/controllers/trafficstack/model/external.ts',
     find: 'if (external === undefined) return readyRevision === undefined || uses?.fromSpec === true ? undefined : uses;',
     replace: 'if (external === undefined) return undefined;',
     test: {
@@ -133,7 +133,7 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'What a search has found for the stack default is named in its spec.',
-    file: 'src/controllers/trafficstack/decide/foundExternals.ts',
+    file: 'src/controllers/trafficstack/decide/external.ts',
     find: 'return uses === undefined ? [] :',
     replace: 'return uses !== undefined ? [] :',
     test: {
@@ -155,12 +155,12 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'A node-exporter that the operator has just deleted is not taken for one of another owner.',
-    file: 'src/controllers/trafficstack/observe/standIn/workload.ts',
+    file: 'src/controllers/trafficstack/observe/externalProvider.ts',
     find: 'if (own.length > 0) return undefined;',
     replace: '',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/observe/standIn/standIn.test.ts',
+      path: 'src/controllers/trafficstack/observe/externalProvider.test.ts',
       name: 'Auto, its own pods are ending',
     },
   },
@@ -189,7 +189,7 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'A server that has no series of the nodes does not replace the Prometheus of the operator.',
-    file: 'src/controllers/trafficstack/observe/serverProbes.ts',
+    file: 'src/controllers/trafficstack/observe/probes.ts',
     find: "if (isMost(measured, of)) return { is: 'Proven' };",
     replace: "if (measured >= 0) return { is: 'Proven' };",
     test: {
@@ -200,19 +200,19 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'Services of one namespace do not keep the operator from querying a Prometheus in another namespace.',
-    file: 'src/controllers/trafficstack/observe/standIn/server.ts',
+    file: 'src/controllers/trafficstack/observe/externalProvider.ts',
     find: 'turns.sort((a, b) => a.turn - b.turn)',
     replace: 'turns',
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/observe/standIn/server.test.ts',
+      path: 'src/controllers/trafficstack/observe/serverSearch.test.ts',
       name: 'no namespace takes the turns of another',
     },
   },
   {
     promise:
       'A node-exporter of another owner that is deleted is waited for, so that the operator does not take its port.',
-    file: 'src/controllers/trafficstack/observe/standIn/standIn.ts',
+    file: 'src/controllers/trafficstack/observe/externalProvider.ts',
     find: 'if (live === undefined) return { objects: [missing], external: { sought, named } };',
     replace: 'if (live === undefined) return { unproven: undefined };',
     test: {
@@ -224,7 +224,7 @@ export const STACKS: readonly Break[] = [
   {
     promise:
       'In a namespace that was taken out of the allowed ones, an object of another owner does not make a stack Stalled.',
-    file: 'src/controllers/trafficstack/observe/inventory.ts',
+    file: 'src/controllers/trafficstack/observe/caches.ts',
     find: 'live !== undefined && refersTo(live, stack)',
     replace: 'live !== undefined',
     test: {
@@ -235,12 +235,12 @@ export const STACKS: readonly Break[] = [
   },
   {
     promise: 'A monitoring outside of discovery.namespaces is not used.',
-    file: 'src/controllers/trafficstack/observe/standIn/found.ts',
+    file: 'src/controllers/trafficstack/observe/externalCandidates.ts',
     find: "namespace === '' || namespaces.includes(namespace)",
     replace: "namespace !== '' || namespaces.includes(namespace)",
     test: {
       project: 'unit',
-      path: 'src/controllers/trafficstack/observe/standIn/standIn.test.ts',
+      path: 'src/controllers/trafficstack/observe/externalProvider.test.ts',
       name: 'in another namespace',
     },
   },

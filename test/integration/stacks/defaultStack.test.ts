@@ -5,7 +5,7 @@ import { helmTemplate } from '../../../scripts/chart/helm.ts';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { FIELD_MANAGER } from '../../../src/controllers/measurement/names.ts';
 import { defaultMeasurementOptions } from '../../../src/controllers/measurement/options.ts';
-import { trafficStackRights } from '../../../src/controllers/trafficstack/rbac.ts';
+import { trafficStackRights } from '../../../src/controllers/trafficstack/module.ts';
 import { STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import type { KubeObject, Resource } from '../../../src/runtime/client/resource.ts';

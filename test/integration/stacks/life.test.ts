@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
-import { cleanUp } from '../../../src/controllers/trafficstack/cleanup.ts';
+import { cleanUp } from '../../../src/controllers/trafficstack/module.ts';
 import { FINALIZER, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
 import { DEPLOYMENTS, PODS, SERVICES, STATEFULSETS } from '../../../src/runtime/client/resources.ts';

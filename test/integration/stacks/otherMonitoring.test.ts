@@ -27,7 +27,7 @@ import { createTheirService, installTheirPrometheus, resolvingServices, THEIR_PR
 
 /**
  * A monitoring that was there before the operator: a real Prometheus behind a Service, and a node-exporter. What is used when is a table in
- * src/controllers/trafficstack/observe/standIn/standIn.test.ts, named.test.ts and decide/present/builtInExternal.test.ts.
+ * src/controllers/trafficstack/observe/externalProvider/externalProvider.test.ts, named.test.ts and decide/present/builtInExternal.test.ts.
  */
 const EXPORTER = { namespace: THEIR_PROMETHEUS.namespace, name: 'node-exporter' };
 /** The address of the nodes; pods of the network of pods have another address here. */

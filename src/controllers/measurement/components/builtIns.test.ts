@@ -127,13 +127,13 @@ describe('the components that stacks may have', () => {
     const port = (over: Partial<ComponentSpec> = {}) => {
       const discoveryNamespaces = ['monitoring'];
       const [exporter, prometheus] = builtInsOf({ ...OPTIONS, discoveryNamespaces });
-      const others = prometheus?.standIn?.({ name: 'x', type: 'Prometheus' });
+      const others = prometheus?.externalProvider?.({ name: 'x', type: 'Prometheus' });
       expect(others).toEqual({
         ...FOREIGN_PROMETHEUS,
         namespaces: discoveryNamespaces,
         placement: { nodeSelector: {} },
       });
-      return exporter?.standIn?.({ name: 'x', type: 'NodeExporter', ...over });
+      return exporter?.externalProvider?.({ name: 'x', type: 'NodeExporter', ...over });
     };
     expect(port()).toMatchObject({
       sought: 'a DaemonSet with hostNetwork and the port 9100',
@@ -145,7 +145,7 @@ describe('the components that stacks may have', () => {
     const live = { kind: 'DaemonSet', spec: { selector: {}, template: { spec: { hostNetwork: true, containers } } } };
     expect(secured?.problem(live, new Set())).toBeDefined();
     const [exporter] = builtInsOf({ ...OPTIONS, prometheus: { ...OPTIONS.prometheus, enabled: false } });
-    const found = exporter?.standIn?.({ name: 'x', type: 'NodeExporter', nodeExporter: { port: 9200 } });
+    const found = exporter?.externalProvider?.({ name: 'x', type: 'NodeExporter', nodeExporter: { port: 9200 } });
     expect([found?.matches(live, new Set()), found?.problem(live, new Set())]).toEqual([true, undefined]);
   });
 

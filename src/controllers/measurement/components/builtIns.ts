@@ -1,4 +1,4 @@
-import { objectsOf, type BuiltIn, type StandIn } from '../../contract/builtIn.ts';
+import { objectsOf, type BuiltIn, type ExternalProvider } from '../../contract/builtIn.ts';
 import { selectorText } from '../../contract/labels.ts';
 import { FIELD_MANAGER } from '../names.ts';
 import type { Placement } from '../../../nodes/nodeAffinity.ts';
@@ -17,7 +17,10 @@ const NO_PROMETHEUS =
 
 /** Returns the built-in types node-exporter, Prometheus, and rules for an existing Prometheus. The options are the defaults of their settings. */
 export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
-  const inNamespaces = (standIn: StandIn): StandIn => ({ ...standIn, namespaces: options.discoveryNamespaces });
+  const inNamespaces = (externalProvider: ExternalProvider): ExternalProvider => ({
+    ...externalProvider,
+    namespaces: options.discoveryNamespaces,
+  });
   return [
     {
       type: 'NodeExporter',
@@ -26,7 +29,7 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       settings: { nodeExporter: exporterSettings(options) },
       render: ({ nodeExporter }, common) =>
         objectsOf('exporter', exporterComponents(withExporter(options, nodeExporter, common))),
-      standIn({ nodeExporter }) {
+      externalProvider({ nodeExporter }) {
         const { exporter } = withExporter(options, nodeExporter);
         const ownPods = selectorText(exporterSelector(options.namespace));
         const found = foreignExporter(exporter.port, options.prometheus.enabled, ownPods);
@@ -42,7 +45,7 @@ export function builtInsOf(options: MeasurementOptions): BuiltIn[] {
       settings: { prometheus: prometheusSettings(options) },
       render: ({ prometheus }, common) =>
         objectsOf('prometheus', prometheusComponents(withPrometheus(options, prometheus, common))),
-      standIn: () => ({ ...inNamespaces(FOREIGN_PROMETHEUS), placement: placementOf(options.exporter) }),
+      externalProvider: () => ({ ...inNamespaces(FOREIGN_PROMETHEUS), placement: placementOf(options.exporter) }),
     },
     { type: 'Rules', isDeployed: false, render: ({ rules }) => [prometheusRuleOf(rules, options.namespace)] },
   ];
@@ -69,7 +72,7 @@ const STANDARD_PORT = 9090;
  * Finds a Prometheus that the stack does not manage: a Service, since queries go to a Service. It is usable if it has the series that a pass
  * queries. Queries use HTTP without credentials.
  */
-export const FOREIGN_PROMETHEUS: StandIn = {
+export const FOREIGN_PROMETHEUS: ExternalProvider = {
   resource: SERVICES,
   sought: 'a Service of prometheus-operator or of the helm chart prometheus',
   matches: (live) => portOf(live) !== undefined,

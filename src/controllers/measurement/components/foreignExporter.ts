@@ -1,7 +1,7 @@
 import type { V1Container, V1DaemonSet } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS } from '../../../runtime/client/resources.ts';
-import { isMost, type Proof, type ProofContext, type StandIn } from '../../contract/builtIn.ts';
+import { isMost, type Proof, type ProofContext, type ExternalProvider } from '../../contract/builtIn.ts';
 
 /** Arguments of kube-rbac-proxy, and of a node_exporter that serves HTTPS or requires a password. */
 const SECURED = /^--(secure-listen-address|web\.config\.file)\b/;
@@ -23,7 +23,7 @@ const LISTENS = /^--web\.listen-address=(?!127\.|localhost|\[::1\]).*:(\d+)$/;
  * @param isScraped whether the operator's own Prometheus has to scrape it: this Prometheus has no token, and speaks plain HTTP
  * @param ownPods selects the pods of the operator's own node-exporter
  */
-export function foreignExporter(port: number, isScraped: boolean, ownPods: string): StandIn {
+export function foreignExporter(port: number, isScraped: boolean, ownPods: string): ExternalProvider {
   return {
     resource: DAEMONSETS,
     sought: `a DaemonSet with hostNetwork and the port ${port}`,

@@ -4,7 +4,7 @@ import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import { planSet, type Observation, type Observed, type Plan } from '../../../runtime/objectSet/plan.ts';
 import { defaultMeasurementOptions } from '../options.ts';
 import type { ComponentGroup } from './component.ts';
-import { switchedOff } from '../model/keepers.ts';
+import { switchedOff } from '../model/stackGroups.ts';
 import { measurementSet } from './components.ts';
 
 const OPTIONS = defaultMeasurementOptions('op');

@@ -166,7 +166,9 @@ describe('the settings of a Prometheus compared with the flags', () => {
 
 it('an existing monitoring is looked for in all namespaces, or in the namespaces of --discovery-namespace', () => {
   const namespacesOf = (...args: string[]) =>
-    builtInsOf(optionsOf(...args)).flatMap(({ type, standIn }) => standIn?.({ name: 'x', type }).namespaces ?? []);
+    builtInsOf(optionsOf(...args)).flatMap(
+      ({ type, externalProvider }) => externalProvider?.({ name: 'x', type }).namespaces ?? [],
+    );
   expect(namespacesOf()).toEqual([]);
   const named = ['monitoring', 'other'];
   expect(namespacesOf(...named.map((name) => `--discovery-namespace=${name}`))).toEqual([...named, ...named]);

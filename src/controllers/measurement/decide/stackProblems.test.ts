@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
-import { stackProblems } from '../model/keepers.ts';
+import { stackProblems } from '../model/stackGroups.ts';
 
 const status = (over: Partial<ComponentStatus>): ComponentStatus => ({
   ...{

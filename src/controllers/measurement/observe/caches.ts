@@ -20,9 +20,9 @@ import { componentsWithClaim, targetComponents } from '../components/components.
 import type { ComponentGroup } from '../components/component.ts';
 import { prometheusSelector } from '../components/prometheus.ts';
 import type { StackSource } from '../../contract/context.ts';
-import { createKeeperCache, type KeeperCache } from '../../contract/keeperCache.ts';
+import { createStackOwnershipCache, type StackOwnershipCache } from '../../contract/stackOwnershipCache.ts';
 import { PART_OF, selectorText } from '../../contract/labels.ts';
-import { deployedByFlags, KEPT_TYPES, type StackGroup } from '../model/keepers.ts';
+import { deployedByFlags, STACK_TYPES, type StackGroup } from '../model/stackGroups.ts';
 import { AGENT_SERVICES } from '../model/discovery.ts';
 import { AGENT_TARGETS, EXPORTER_NAME, exporterNamespace, NODE_TARGETS } from '../names.ts';
 import type { MeasurementOptions } from '../options.ts';
@@ -40,7 +40,7 @@ export interface Caches {
   readonly knowsTargets: boolean;
   /** Whether everything that the targets of the agents depend on is known. */
   readonly knowsAgentTargets: boolean;
-  readonly stacks: KeeperCache<StackGroup>;
+  readonly stacks: StackOwnershipCache<StackGroup>;
   /** The object in the cluster with the name of the component, whoever created it. */
   live(component: Member): KubeObject | undefined;
   /** The ConfigMaps of the targets of the nodes, by index. */
@@ -77,7 +77,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
   const shared = { ...given, onRefusal: () => onRefusal() };
   const members = componentsWithClaim(options);
   const components = watchMembers(members, shared);
-  const keepers = createKeeperCache(stacks, KEPT_TYPES, members, deployedByFlags(options));
+  const ownership = createStackOwnershipCache(stacks, STACK_TYPES, members, deployedByFlags(options));
   const nodeMaps = targetComponents(options, NODE_TARGETS);
   const agentMaps = targetComponents(options, AGENT_TARGETS);
   const targets = watchMembers(nodeMaps, shared);
@@ -99,13 +99,13 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
   return {
     informers,
     get initialized() {
-      return keepers.settled && informers.every(({ synced, refusal }) => synced || refusal !== undefined);
+      return ownership.isRead && informers.every(({ synced, refusal }) => synced || refusal !== undefined);
     },
     refusals: () => [
       ...all.flatMap((each) => each.refusals()),
       ...[slices, ...own, ...agents].flatMap((informer) => refusalOf('EndpointSlices', informer)),
       ...refusalOf("Prometheus' pods", pods),
-      ...keepers.refusals(),
+      ...ownership.refusals(),
     ],
     unknownGroups: () => new Set(parts.flatMap((part) => [...part.unknownGroups()])),
     get knowsTargets() {
@@ -114,7 +114,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
     get knowsAgentTargets() {
       return decidingAgents.every(isKnown);
     },
-    stacks: keepers,
+    stacks: ownership,
     live: (component) => all.map((each) => each.live(component)).find((object) => object !== undefined),
     liveTargets: () => nodeMaps.map((component) => targets.live(component)),
     liveAgentTargets: () => agentMaps.map((component) => agentTargets.live(component)),
@@ -124,7 +124,7 @@ export function createCaches({ options, stacks, ...given }: CachesOptions): Cach
     prometheusPods: () => pods.lister.list(),
     subscribe(onComponents, onTargets, onAgentTargets) {
       for (const informer of components.informers) informer.subscribe(onComponents);
-      keepers.subscribe(() => [onComponents, onTargets].forEach((enqueue) => enqueue()));
+      ownership.subscribe(() => [onComponents, onTargets].forEach((enqueue) => enqueue()));
       for (const informer of [...deciding, pods]) informer.subscribe(onTargets);
       for (const informer of [...decidingAgents, pods]) informer.subscribe(onAgentTargets);
       onRefusal = () => [onComponents, onTargets, onAgentTargets].forEach((enqueue) => enqueue());

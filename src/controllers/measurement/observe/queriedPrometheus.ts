@@ -6,7 +6,7 @@ import {
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { PrometheusFlags } from '../../contract/flags.ts';
 import type { StackSource } from '../../contract/context.ts';
-import { DEFAULT_STACK, identityOfStack, usedBy } from '../../contract/keepers.ts';
+import { DEFAULT_STACK, identityOfStack, usedBy } from '../../contract/stackOwnership.ts';
 import { askingOnlyOurs } from './ownPrometheus.ts';
 import { measurementEndpoint } from '../options.ts';
 import type { CommonFlags } from '../../../options/commonFlags.ts';

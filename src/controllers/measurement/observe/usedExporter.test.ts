@@ -10,7 +10,7 @@ import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
-import type { Used } from '../../contract/keepers.ts';
+import type { Used } from '../../contract/stackOwnership.ts';
 import { UsedExporter } from './usedExporter.ts';
 
 const WORKLOAD = { kind: 'DaemonSet', namespace: 'monitoring', name: 'node-exporter' };
@@ -51,7 +51,7 @@ beforeEach(() => {
   } as unknown as Client;
   const nodes = () => ['2', '1'].map((name) => ({ name, addresses: [name, `198.51.100.${name}`] }));
   // Nothing is watched yet.
-  const watches = { hold: () => undefined, current: () => undefined };
+  const watches = { watch: () => undefined, current: () => undefined };
   exporter = new UsedExporter({ client, clock, nodes, watches, used: () => used, port: 9100 });
 });
 

@@ -8,7 +8,7 @@ import { DAEMONSETS, NODES, PODS } from '../../../runtime/client/resources.ts';
 import type { Member } from '../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import type { Used } from '../../contract/keepers.ts';
+import type { Used } from '../../contract/stackOwnership.ts';
 import { podsSelectedBy } from '../../contract/labels.ts';
 import { type Target, targetsOfNodes, targetsOfPods } from '../model/discovery.ts';
 
@@ -20,7 +20,7 @@ export interface UsedExporterOptions {
   readonly nodes: () => readonly NodeAddresses[];
   readonly clock: Pick<Clock, 'monotonic'>;
   /** The watches of DaemonSets: each lasts as long as its DaemonSet is used. */
-  readonly watches: Pick<InformerPool, 'hold' | 'current'>;
+  readonly watches: Pick<InformerPool, 'watch' | 'current'>;
   /** Returns the existing exporter that a TrafficStack uses; undefined if none does. */
   readonly used: () => Used | undefined;
   /** The port of a component whose spec has none. */
@@ -57,7 +57,7 @@ export class UsedExporter {
   async read(): Promise<void> {
     const used = this.#o.used();
     const hasPods = used !== undefined && !isOfNodes(used);
-    this.#o.watches.hold('targets', hasPods ? [{ selection: selectionOf(used) }] : []);
+    this.#o.watches.watch('targets', hasPods ? [{ selection: selectionOf(used) }] : []);
     const daemonSet = hasPods ? await this.#daemonSetOf(used) : undefined;
     if (used === undefined || daemonSet === undefined) {
       this.#known = undefined;

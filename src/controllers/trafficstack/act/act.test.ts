@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
-import { NotLeaderError, TransportError } from '../../../runtime/client/errors.ts';
 import type { ApplyCall } from '../../../runtime/apply/apply.ts';
+import { NotLeaderError, TransportError } from '../../../runtime/client/errors.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';

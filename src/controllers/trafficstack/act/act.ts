@@ -1,45 +1,48 @@
-import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { ComponentReason, StackEvent } from '../../../api/trafficstack/reasons.ts';
+import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
-import type { Client } from '../../../runtime/client/client.ts';
-import { keyOf, resourceName } from '../../../runtime/client/resource.ts';
+import { heldBy } from '../../../runtime/apply/managedFields.ts';
+import { forEachAtOnce, InFlight } from '../../../runtime/async/limit.ts';
+import type { Client, CallOptions } from '../../../runtime/client/client.ts';
 import { ApiError, isInvalid, isNotFound, TransportError, WaitingError } from '../../../runtime/client/errors.ts';
-import { forEachAtOnce } from '../../../runtime/async/limit.ts';
+import { keyOf, resourceName, type KubeObject } from '../../../runtime/client/resource.ts';
+import { firstOf } from '../../../runtime/controller/conditions.ts';
 import type { EventRecorder } from '../../../runtime/controller/events.ts';
 import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
+import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
 import type { PlannedObject, StackPlan } from '../decide/plan.ts';
-import type { ComponentFailure, Writing } from '../decide/failures.ts';
+import type { ComponentFailure, Writing } from '../decide/status.ts';
+import { FIELD_MANAGER } from '../names.ts';
 import { isUnserved, overlayOf, type Caches } from '../observe/caches.ts';
 import type { RecentCalls } from '../observe/recentCalls.ts';
 import { mayApply } from '../render/objects.ts';
-import { driftText } from './drift.ts';
 
-/** What writes. */
+/** The dependencies of the writes. */
 export interface Writers {
-  /** Gated on leadership. */
+  /** Writes only while the process is the leader. */
   readonly client: Client;
-  /** What applies an object, with its field manager. */
+  /** Returns the applier with the field manager of an object. */
   readonly applierOf: (object: Pick<PlannedObject, 'fieldManager'>) => Pick<Applier, 'apply'>;
   readonly caches: Caches;
-  /** Ids of objects that are being applied, of all stacks: two of them may want the same one. */
+  /** Ids of the objects that are being applied, for all stacks: two stacks may request the same object. */
   readonly applying: Set<string>;
-  /** Deletions by uid. A cache that is late has an object that was deleted a moment ago. */
+  /** Deletions by uid. A late cache still has an object that was deleted a moment ago. */
   readonly deletions: Pick<RecentCalls<void>, 'call'>;
   readonly clock: Pick<Clock, 'monotonic' | 'setTimeout'>;
   readonly events: Pick<EventRecorder, 'event'>;
 }
 
-/** Components that are written at once. */
+/** Components written at once. */
 const AT_ONCE = 8;
-/** No write begins later than this, ms: what is left is planned anew, with what is seen by then. */
+/** ms: no write begins later. The next reconcile plans the remaining ones again. */
 const BEGIN_WITHIN_MS = 5_000;
-/** A write without an answer counts as failed then, ms: as long as an attempt of the transport, and a webhook by default. */
+/** ms: a write without an answer fails. Attempts of the transport and, by default, webhooks have the same timeout. */
 const ANSWER_WITHIN_MS = 10_000;
 /** ms */
-const OVERTAKEN_AGAIN_MS = 1_000;
+const OVERTAKEN_RETRY_MS = 1_000;
 
 const failureOf = createFailureOf(TRAFFIC_STACKS, {
   forbidden: ComponentReason.WriteFailed,
@@ -48,14 +51,14 @@ const failureOf = createFailureOf(TRAFFIC_STACKS, {
   failed: ComponentReason.WriteFailed,
 });
 
-/** A write of a component. */
+/** One write for a component. */
 interface Step {
   readonly component: string;
   readonly member: Member;
   readonly write: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The components of which a plan writes or deletes an object. */
+/** Returns the components with a write or a deletion in a plan. */
 export function writtenBy({ apply, store, remove: removed }: Writes): ReadonlySet<string> {
   return new Set([...apply, ...store, ...removed].map(({ component }) => component));
 }
@@ -63,11 +66,11 @@ export function writtenBy({ apply, store, remove: removed }: Writes): ReadonlySe
 type Writes = Pick<StackPlan, 'apply' | 'store' | 'remove'>;
 
 /**
- * Writes what a plan says: of each component in its order, several components at once. After a failure the other objects of that
- * component are left out; other components are written. No write begins after 5 s, and each is called off after 10 s: components that have
- * not been written by then are left `open`. So are all that are not finished when `signal` is aborted, which is no failure of theirs.
+ * Performs the writes of a plan: in order within a component, several components at once. After a failure, the remaining writes of that component are
+ * skipped. No write begins after 5 s, and each is cancelled after 10 s. Components with unfinished writes are returned as `open`, also when `signal`
+ * is aborted.
  *
- * @throws NotLeaderError; WaitingError if somebody else wrote the stack, or an object of it, meanwhile
+ * @throws NotLeaderError; WaitingError if another client wrote the stack or one of its objects meanwhile
  */
 export async function act(
   plan: Writes,
@@ -105,7 +108,7 @@ export async function act(
   return { failures, open };
 }
 
-/** Whether others were before it until its time was over. */
+/** Returns whether the write was still waiting for its turn when its time ended. */
 function isUnsent(error: unknown): boolean {
   return error instanceof TransportError && error.unsent;
 }
@@ -125,7 +128,7 @@ function failureUnlessThrown(
   }
 }
 
-/** The writes by component: first those that did not fail the last time, so that some that hang do not keep the others for ever. */
+/** Groups the writes by component. Components whose last write failed come last: writes that hang must not delay the others for ever. */
 function inOrder(plan: Writes, stack: TrafficStack, writers: Writers): [string, Step[]][] {
   const { client, deletions } = writers;
   const applied = [...plan.apply, ...plan.store].map((planned): Step => {
@@ -157,7 +160,7 @@ async function apply(
   const overlay = overlayOf(writers.caches, resource);
   const isFree = mayApply({ fieldManager, live: overlay.get(keyOf(object)) }, stack);
   if (!isFree || writers.applying.has(id)) {
-    throw new WaitingError('Overtaken', `another stack has written ${id} first`, OVERTAKEN_AGAIN_MS);
+    throw new WaitingError('Overtaken', `another stack has written ${id} first`, OVERTAKEN_RETRY_MS);
   }
   writers.applying.add(id);
   try {
@@ -175,7 +178,7 @@ async function apply(
 }
 
 /**
- * What is wrong with an object that the API server rejects, in its words; or what is missing, such as its namespace.
+ * Quotes the API server about an object that it rejects, or names what is missing, such as the namespace.
  *
  * @param unserved the kind of the object, if the API server does not serve it: its answer does not name it
  */
@@ -185,4 +188,69 @@ function detailOf(what: string, error: unknown, unserved: string | undefined): {
   }
   const isTold = error instanceof ApiError && (isInvalid(error) || isNotFound(error));
   return isTold ? { message: `${what}: ${error.detail}` } : {};
+}
+
+/** Fields named in a message. */
+const MOST_FIELDS = 3;
+
+/**
+ * Says who changed an object that is about to be corrected, and which fields: `Deployment shop/web: the field manager kubectl-edit had changed
+ * .spec.replicas`. It reads the object, because caches have no managed fields. Returns undefined if the object cannot be read, or if no other manager
+ * changed it: the API server stores some values in another form, and a cache may be late.
+ *
+ * @param paths of the values that are not as applied
+ */
+export async function driftText(
+  client: Client,
+  member: Member & { readonly fieldManager?: string | undefined },
+  paths: readonly string[],
+): Promise<string | undefined> {
+  const live = await readLive(client, member).catch(undefinedIfUnreadable);
+  if (live === undefined) return undefined;
+  const { fieldManager = FIELD_MANAGER } = member;
+  const changed = paths.filter((path) => !holders(live, path).includes(fieldManager));
+  if (changed.length === 0) return undefined;
+  const managers = [...new Set(changed.flatMap((path) => holders(live, path)))].sort();
+  const plural = managers.length === 1 ? '' : 's';
+  // A removed field has no manager.
+  const who = managers.length === 0 ? 'an unknown field manager' : `the field manager${plural} ${managers.join(', ')}`;
+  return `${idOf(member)}: ${who} had changed ${firstOf(changed, MOST_FIELDS)}`;
+}
+
+function holders({ metadata }: KubeObject, path: string): string[] {
+  return heldBy(metadata?.managedFields ?? [], path);
+}
+
+/** @throws any error of this program */
+function undefinedIfUnreadable(error: unknown): undefined {
+  if (error instanceof ApiError || error instanceof TransportError) return undefined;
+  throw error;
+}
+
+/**
+ * Creates a client with a limit of writes in flight, first come, first served. The transport sends 16 calls at once, and reads and statuses need some
+ * of them while writes hang.
+ */
+export function limitWrites(client: Client, limit: number): Client {
+  const inFlight = new InFlight(limit);
+  const inTurn = async <R>({ signal = new AbortController().signal }: CallOptions, send: () => Promise<R>) => {
+    const release = inFlight.tryAcquire() ?? (await inFlight.acquire(signal));
+    if (release === undefined) throw new TransportError('cancelled', { failure: 'aborted', unsent: true });
+    try {
+      return await send();
+    } finally {
+      release();
+    }
+  };
+  return {
+    get: (resource, ref, options) => client.get(resource, ref, options),
+    list: (resource, options) => client.list(resource, options),
+    create: (resource, object, options = {}) => inTurn(options, () => client.create(resource, object, options)),
+    apply: (resource, object, options) => inTurn(options, () => client.apply(resource, object, options)),
+    mergePatch: (resource, ref, patch, options) =>
+      inTurn(options, () => client.mergePatch(resource, ref, patch, options)),
+    jsonPatch: (resource, ref, operations, options) =>
+      inTurn(options, () => client.jsonPatch(resource, ref, operations, options)),
+    delete: (resource, ref, options = {}) => inTurn(options, () => client.delete(resource, ref, options)),
+  };
 }

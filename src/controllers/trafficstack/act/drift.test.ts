@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
 import type { V1ManagedFieldsEntry } from '@kubernetes/client-node';
+import { expect, it } from 'vitest';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { FIELD_MANAGER } from '../names.ts';
-import { driftText } from './drift.ts';
+import { driftText } from './act.ts';
 
 const manages = (manager: string, ...fields: string[]): V1ManagedFieldsEntry => ({
   ...{ manager, operation: 'Update' },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Client } from '../../../runtime/client/client.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import { limitWrites } from './limitWrites.ts';
+import { limitWrites } from './act.ts';
 
 const REF = { namespace: 'shop', name: 'web' };
 const OBJECT = { metadata: REF };
@@ -20,7 +20,7 @@ function scene() {
   return { client, sent, answer: () => answers.shift()?.() };
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const stable = () => new Promise((resolve) => setImmediate(resolve));
 
 it('sends two writes at once, the others after them, and reads at any time', async () => {
   const { client, sent, answer } = scene();
@@ -30,15 +30,15 @@ it('sends two writes at once, the others after them, and reads at any time', asy
     client.create(DEPLOYMENTS, OBJECT),
     client.mergePatch(DEPLOYMENTS, REF, {}, HOW),
   ];
-  await settled();
+  await stable();
   expect(sent).toEqual(['apply', 'delete']);
   expect(await client.get(DEPLOYMENTS, REF)).toBe(OBJECT);
   answer();
-  await settled();
+  await stable();
   expect(sent).toEqual(['apply', 'delete', 'create']);
   for (let n = 0; n < 3; n += 1) {
     answer();
-    await settled();
+    await stable();
   }
   await Promise.all(all);
   expect(sent).toEqual(['apply', 'delete', 'create', 'mergePatch']);

@@ -3,8 +3,8 @@ import type { TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError, WaitingError } from '../../../runtime/client/errors.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
-import type { FoundExternals } from '../decide/foundExternals.ts';
-import { createFoundNamer } from './nameFound.ts';
+import type { FoundExternals } from '../decide/external.ts';
+import { createFoundNamer } from './defaultStack.ts';
 
 const EXPORTER = { kind: 'DaemonSet', namespace: 'monitoring', name: 'exporter' } as const;
 const FOUND: FoundExternals = new Map([['exporter', EXPORTER]]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ComponentState } from '../../../api/trafficstack/terms.ts';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { ObservedComponent } from '../observe/observation.ts';
+import type { ObservedComponent } from '../model/observation.ts';
 import { at, component, live, NOW, observed, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
 import { planStack } from './plan.ts';

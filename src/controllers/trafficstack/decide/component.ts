@@ -1,47 +1,54 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import { DEFAULT_DEADLINE, type ComponentState } from '../../../api/trafficstack/terms.ts';
-import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
+import { type ComponentStatus, TRAFFIC_STACKS } from '../../../api/trafficstack/trafficStack.ts';
+import { managersOf } from '../../../runtime/apply/managedFields.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { metaTime, cut } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
-import type { AskAgain, LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import { usesOf } from '../model/external.ts';
+import type { LeftObject, Requery, Observation, ObservedComponent, ObservedObject } from '../model/observation.ts';
+import { COMPONENT_LABEL } from '../names.ts';
 import { workloadsOf } from '../render/kinds.ts';
 import { isOfStack, mayApply, mustBeReplaced } from '../render/objects.ts';
-import { foreignOwnerOf } from './cause/foreignOwner.ts';
-import { isExternal, priorOf, usesOf, usesOfUser } from './present/external.ts';
-import { deadlineOf, externalState, presentState, wasReady, type Decided } from './present/presentState.ts';
-import { worstOf } from './present/readiness.ts';
-import { figuresOf, versionOf } from './present/workloadFigures.ts';
-import { brokenPodsOf } from './upgrade/brokenPods.ts';
+import { isExternal, priorOf, usesOfUser } from './external.ts';
+import { deadlineOf, externalState, presentState, wasReady, type Decided } from './presentState.ts';
+import { worstOf, figuresOf, versionOf } from './readiness.ts';
 import { readyAnswer } from './upgrade/freshness.ts';
 import { waitingOf } from './order.ts';
 import { unreadyOf } from './upgrade/hold.ts';
-import { beginRollback, lostState, restoredState } from './upgrade/rollback.ts';
-import { planStore, type StorePlan } from './upgrade/store.ts';
+import {
+  brokenPodsOf,
+  beginRollback,
+  lostState,
+  restoredState,
+  planStore,
+  type StorePlan,
+} from './upgrade/rollback.ts';
 import { lastReadyOf, type Waves } from './upgrade/waves.ts';
 import type { Blocker } from './waiting.ts';
 
-/** What is decided about one component. */
+/** The decision about one component. */
 export interface PlannedComponent extends Blocker, Omit<StorePlan, 'note'> {
-  /** In their order. Those that are as they should be are no write. */
+  /** Objects in the order of their writes. An object that is up to date causes no write. */
   readonly apply: readonly ObservedObject[];
-  /** When it fails if nothing changes, or is Degraded if it only has more pods to start. ms since 1970; undefined if neither. */
+  /** When the component becomes Failed, or Degraded if it only starts more pods. ms since 1970; undefined if there is no deadline. */
   readonly deadlineAt?: number;
-  /** Whether all its pods are available, so that only `ready` may keep it from being ready. */
+  /** True if all pods are available: only `ready` can keep the component from being ready. */
   readonly isAvailable: boolean;
-  /** Whether its owner has time to bring back what it used, or to start it. */
+  /** True while the owner of an external object has time to restore or start it. */
   readonly isAwaiting: boolean;
-  /** What it waits for an answer to. */
-  readonly again?: AskAgain | undefined;
+  /** The query that must be sent again. */
+  readonly requery?: Requery | undefined;
 }
 
-/** What surrounds a component. */
-export interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate' | 'seen' | 'now'> {
-  /** The components that it depends on and those of earlier waves, as decided already, by name. */
+/** The inputs of a decision besides the component. */
+interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate' | 'seen' | 'now'> {
+  /** The dependencies and the components of earlier waves, as decided, by name. */
   readonly before: ReadonlyMap<string, Blocker>;
   readonly waves: Waves;
 }
 
-/** Characters of a message: it may quote one of a kubelet. */
+/** Characters of a message, which may quote a kubelet. */
 const LONGEST_MESSAGE = 512;
 /** States in which the deadline runs. */
 const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']);
@@ -52,7 +59,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | its objects                          | it has what it waits for (see order.ts) | state                  | applied |
  * |--------------------------------------|------|-------------------------------------------|-----|
  * | are not written (see external.ts)    | any  | as below, or Progressing or Degraded (ExternalMissing) | no |
- * | one is somebody else's               | any  | Failed (ForeignObject)                    | no  |
+ * | one is another owner's               | any  | Failed (ForeignObject)                    | no  |
  * | one is of another component that is being removed | any | Waiting (WaitingForRemoval)       | no  |
  * | one is missing or differs from the spec | no | Waiting                                  | those that are current |
  * | the same, and the operator lacks what they need (see BuiltIn.waitsFor) | yes | Waiting (WaitingForSecret) | those that are current |
@@ -65,21 +72,21 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | are current, pods are replaced or not available | any | Degraded if it was ready with this spec and does not only have more pods to start, else Progressing | yes |
  * | are current, pods are available, `ready` is not true | any | Degraded if it was ready with this spec, else Progressing; Unknown without an answer | yes |
  * | are current, pods are available      | any  | Ready                                     | yes |
- * | are those of its last ready revision | any  | Failed (RollingBack, then RolledBack)     | yes |
+ * | are of its last ready revision       | any  | Failed (RollingBack, then RolledBack)     | yes |
  *
- * Progressing and Unknown become Failed at the deadline, but not what was ready with this spec: that is Degraded if its additional pods are
- * not available by then, and stays Unknown otherwise. A component that failed is Failed until it is ready, or the spec changes it: a
- * revision that failed is in the way of the next wave, also while the last ready one is restored and runs. An object that is current is applied although a dependency is not ready: that
- * corrects what others have changed.
+ * Progressing and Unknown become Failed at the deadline. A component that was ready with this spec instead becomes Degraded if its additional pods
+ * are not available, or stays Unknown. A failed component stays Failed until it is ready or its spec changes: a failed revision blocks the next wave,
+ * also after a rollback. A current object is applied even if a
+ * dependency is not ready, which corrects changes of other clients.
  */
 export function planComponent(component: ObservedComponent, around: Surroundings): PlannedComponent {
   const { stack, now } = around;
   const prior = priorOf(component, stack);
-  const wasInForce = prior?.state === 'Ready' && wasReady(component, prior);
-  const answer = readyAnswer(component, { wasReady: wasInForce, seen: around.seen });
-  const asked = answer === undefined ? component : { ...component, answer };
-  const { decided: present, apply } = decide(asked, around, prior);
-  const { isAvailable = false, again, isGrowing = false, ...decided } = present;
+  const wasReadyBefore = prior?.state === 'Ready' && wasReady(component, prior);
+  const answer = readyAnswer(component, { wasReady: wasReadyBefore, seen: around.seen });
+  const fresh = answer === undefined ? component : { ...component, answer };
+  const { decided: present, apply } = decide(fresh, around, prior);
+  const { isAvailable = false, requery, isGrowing = false, ...decided } = present;
   const [replaced, kept] = [apply.filter(mustBeReplaced), apply.filter((each) => !mustBeReplaced(each))];
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
@@ -103,14 +110,14 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     ...(held.mode === undefined && component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
   const what = whatOf(component);
-  const common = { what, apply: kept, isAvailable, isAwaiting, again, dependsOn: component.spec.dependsOn };
+  const common = { what, apply: kept, isAvailable, isAwaiting, requery, dependsOn: component.spec.dependsOn };
   if (status.mode === 'External') return { ...common, status, ...(hasDeadline && { deadlineAt }) };
-  const planned = finish(isAvailable ? asked : component, status, { stack, now, deadlineAt, isAvailable });
+  const planned = finish(isAvailable ? fresh : component, status, { stack, now, deadlineAt, isAvailable });
   const drop = [...(planned.drop ?? []), ...replaced.flatMap((each) => leftOf(component.spec.name, each))];
   return { ...common, ...planned, drop };
 }
 
-/** What is stored and deleted of it, and when it is looked at again: at its deadline, and at once if a rollback begins. */
+/** Adds the stored revision and the deleted objects, and the time of the next reconcile: the deadline, or at once if a rollback begins. */
 function finish(
   component: ObservedComponent,
   status: ComponentStatus,
@@ -125,10 +132,10 @@ function finish(
   if (component.rolledBackFrom !== undefined) return { status, drop: broken };
   const decided = beginRollback(component, status, isAvailable);
   const { note, drop = [], ...stored } = planStore(stack, component, decided);
-  const told = note === undefined ? decided : { ...decided, message: `${decided.message}; ${note}` };
-  const again = decided.rolledBackFrom === undefined ? deadlineAt : now;
+  const noted = note === undefined ? decided : { ...decided, message: `${decided.message}; ${note}` };
+  const dueAt = decided.rolledBackFrom === undefined ? deadlineAt : now;
   const isTimed = deadlineAt < Infinity || decided.rolledBackFrom !== undefined;
-  return { status: told, ...stored, drop: [...broken, ...drop], ...(isTimed && { deadlineAt: again }) };
+  return { status: noted, ...stored, drop: [...broken, ...drop], ...(isTimed && { deadlineAt: dueAt }) };
 }
 
 /** A live object that is deleted, so that the next reconcile creates it. */
@@ -177,7 +184,7 @@ function foreignText(foreign: ObservedObject): string {
   return `${idOf(foreign)} exists and is not of this stack${isOf}: it is left as it is`;
 }
 
-/** The state of a component that has an object of another one, which is being removed. */
+/** Returns the state of a component that shares an object with a component that is being removed. */
 function heldState(
   held: ObservedObject,
   { stack, now }: Pick<Surroundings, 'stack' | 'now'>,
@@ -195,8 +202,8 @@ function heldState(
 }
 
 /**
- * The revision, if it was ready and has not been changed since: one that is Unknown for a while is not new again, and neither is a
- * TrafficWeight whose backend asks for another weight, nor a workload that only has more pods to start. What is applied again is.
+ * Returns the revision if the component was ready with it and was not applied again since. Unknown for a while, another weight of the backend, and
+ * more pods to start do not end that.
  */
 function readyRevisionOf(
   { state, reason }: Decided,
@@ -205,11 +212,11 @@ function readyRevisionOf(
 ): string | undefined {
   if (state === 'Ready') return component.revision;
   const isOnTheWay = state === 'Progressing' && reason !== Reason.Applying;
-  const isKept = state === 'Degraded' || state === 'Unknown' || isOnTheWay;
-  return isKept && wasReady(component, prior) ? component.revision : undefined;
+  const isUnchanged = state === 'Degraded' || state === 'Unknown' || isOnTheWay;
+  return isUnchanged && wasReady(component, prior) ? component.revision : undefined;
 }
 
-/** A component that was not ready in time is Failed until it is ready, or its spec is another one. A write that failed meanwhile may succeed. */
+/** Keeps a component Failed until it is ready or its spec changes. A failed write may succeed later. */
 function holdFailure(decided: Decided, { revision }: ObservedComponent, prior: ComponentStatus | undefined): Decided {
   if (prior?.state !== 'Failed' || prior.revision !== revision || !STARTING.has(decided.state)) return decided;
   if (prior.reason === Reason.ForeignObject || prior.rolledBackFrom !== undefined) return decided;
@@ -227,7 +234,7 @@ function atDeadline(
   return { ...decided, state: 'Failed', reason: Reason.DeadlineExceeded, message };
 }
 
-/** The workload or TrafficWeight, else any object, or what is looked for; of several that which keeps it from being ready. */
+/** Returns the object that messages name: the least ready workload or TrafficWeight, any other object, or the object that is searched. */
 function whatOf({ objects, external }: ObservedComponent): string {
   const object = worstOf(workloadsOf(objects)) ?? objects.find(({ isCurrent }) => !isCurrent) ?? objects.at(-1);
   const what = object === undefined ? external?.sought : idOf(object);
@@ -235,7 +242,7 @@ function whatOf({ objects, external }: ObservedComponent): string {
   return what;
 }
 
-/** The deadline runs on from Unknown to Progressing, and begins anew with another spec. */
+/** Returns when the state began. The deadline continues from Unknown to Progressing, and restarts with another spec. */
 function sinceOf(
   { state }: Decided,
   { revision }: ObservedComponent,
@@ -244,4 +251,36 @@ function sinceOf(
   if (prior === undefined) return metaTime(now);
   const goesOn = STARTING.has(prior.state) && STARTING.has(state) && prior.revision === revision;
   return goesOn || (prior.state === state && !STARTING.has(state)) ? prior.since : metaTime(now);
+}
+
+/** Annotations that Helm writes on the objects of a release. */
+const RELEASE = 'meta.helm.sh/release-name';
+const RELEASE_NAMESPACE = 'meta.helm.sh/release-namespace';
+
+/**
+ * Returns the owner of an object that does not belong to the stack, to be read after "of":
+ *
+ * | the object                        | whose it is                                  |
+ * |-----------------------------------|----------------------------------------------|
+ * | has an owner, a controller first  | `the TrafficStack other, component db`, or `ReplicaSet web-64fd5676` |
+ * | has the annotations of helm       | `the helm release databases/orders`          |
+ * | has managed fields                | `the field manager kubectl-client-side-apply` |
+ * | has none of these                 | undefined                                    |
+ *
+ * The object of another stack is in the cache, without its managed fields: that one is its controller. Any other was read as it is.
+ */
+export function foreignOwnerOf({ metadata }: KubeObject): string | undefined {
+  const { ownerReferences = [], labels = {}, annotations = {}, managedFields = [] } = metadata ?? {};
+  const owner = ownerReferences.find(({ controller }) => controller === true) ?? ownerReferences[0];
+  if (owner?.kind === TRAFFIC_STACKS.kind) {
+    const component = labels[COMPONENT_LABEL];
+    return `the TrafficStack ${owner.name}${component === undefined ? '' : `, component ${component}`}`;
+  }
+  if (owner !== undefined) return `${owner.kind} ${owner.name}`;
+  const release = annotations[RELEASE];
+  const namespace = annotations[RELEASE_NAMESPACE];
+  if (release !== undefined) return `the helm release ${namespace === undefined ? '' : `${namespace}/`}${release}`;
+  const managers = managersOf(managedFields);
+  if (managers.length === 0) return undefined;
+  return `the field manager${managers.length === 1 ? '' : 's'} ${managers.join(', ')}`;
 }

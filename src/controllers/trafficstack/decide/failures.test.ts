@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ComponentStatus, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { at, component, NOW, stackOf } from '../testing/stacks.ts';
-import { withFailures } from './failures.ts';
 import type { StackPlan } from './plan.ts';
+import { withFailures } from './status.ts';
 
 const status = (name: string, over: Partial<ComponentStatus> = {}): ComponentStatus => {
   return { name, type: 'Workload', state: 'Ready', reason: 'X', message: 'm', since: at(0), ...over };

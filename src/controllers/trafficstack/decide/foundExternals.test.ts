@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { ComponentSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { DAEMONSETS } from '../../../runtime/client/resources.ts';
-import type { ObservedComponent, ObservedExternal } from '../observe/observation.ts';
+import type { ObservedComponent, ObservedExternal } from '../model/observation.ts';
 import { REVISION, stackOf } from '../testing/stacks.ts';
-import { foundExternals } from './foundExternals.ts';
+import { foundExternals } from './external.ts';
 
 const MADE = { name: 'default', labels: { 'app.kubernetes.io/managed-by': 'traffic-operator' } };
 const stack = (metadata: TrafficStack['metadata'] = MADE): TrafficStack => ({ ...stackOf([]), metadata });
@@ -23,7 +23,7 @@ function component(
   };
 }
 
-const LISTENING = { port: 9100, asked: 3, answering: ['n1'] };
+const LISTENING = { port: 9100, queried: 3, answering: ['n1'] };
 it.each<[string, TrafficStack, ObservedComponent, unknown]>([
   ['what a search has found', stack(), component({}), EXTERNAL],
   ['a program on the nodes', stack(), component({ listening: LISTENING }), { kind: 'Node' }],

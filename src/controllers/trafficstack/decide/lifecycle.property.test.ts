@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import type { ComponentSpec, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { sampleRuns } from '../../../runtime/testing/sampleSize.ts';
+import { orderComponents } from '../model/desired.ts';
 import { component, live, NOW, rendered, stackOf } from '../testing/stacks.ts';
-import { orderComponents } from '../model/graph.ts';
 import { planStack, type StackPlan } from './plan.ts';
 
 /** A Deployment of the simulated cluster, by its name. Its component may have another name. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/difference.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { ObservedComponent } from '../observe/observation.ts';
+import type { ObservedComponent } from '../model/observation.ts';
 import { answered, at, component, live, NOW, observed, REVISION, seenSince, stackOf } from '../testing/stacks.ts';
 import { planComponent } from './component.ts';
 

@@ -2,7 +2,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/difference.ts';
-import type { ObservedComponent, ObservedObject } from '../observe/observation.ts';
+import type { ObservedComponent, ObservedObject } from '../model/observation.ts';
 import { holdChange, wasNeverReady, type ChangeSurroundings } from './upgrade/hold.ts';
 import { waitFor, type Waiting } from './waiting.ts';
 

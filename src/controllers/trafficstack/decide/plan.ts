@@ -1,55 +1,62 @@
-import type { ComponentStatus, InventoryEntry, InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
-import type { Facts, LeftObject, Observation, ObservedComponent, ObservedObject } from '../observe/observation.ts';
 import { ComponentReason } from '../../../api/trafficstack/reasons.ts';
-import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
-import { isOfStack } from '../render/objects.ts';
+import type { ComponentStatus, InventoryEntry, InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
-import { askingOf, type Asking } from './asking.ts';
+import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
+import {
+  type MissingEvidence,
+  type Facts,
+  type LeftObject,
+  type Observation,
+  type ObservedComponent,
+  type ObservedObject,
+  isMadeBy,
+} from '../model/observation.ts';
+import { isOfStack } from '../render/objects.ts';
+import { missingEvidenceOf } from './cause.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
-import { isOfOthers } from './present/external.ts';
-import { isMadeBy } from './removal/madeBy.ts';
-import { planRemoval } from './removal/removal.ts';
-import { askAgainOf, factsOf } from './upgrade/freshness.ts';
+import { isForeign } from './external.ts';
+import { planRemoval } from './removal.ts';
+import { requeriesOf, factsOf } from './upgrade/freshness.ts';
 import { wavesOf } from './upgrade/waves.ts';
 
-/** An object to be applied, and the component that it is of. */
+/** An object to be applied, and its component. */
 export interface PlannedObject extends Pick<ObservedObject, 'resource' | 'object' | 'live' | 'fieldManager'> {
   readonly component: string;
 }
 
-/** What is to be done about a stack. */
-export interface StackPlan extends Asking {
-  /** In the order of the dependencies. */
+/** The writes, statuses and times that are decided for a stack. */
+export interface StackPlan extends MissingEvidence {
+  /** Objects in the order of the dependencies. */
   readonly apply: readonly (PlannedObject & ObservedObject)[];
-  /** Revisions that are to be stored, after all objects of their components. */
+  /** Revisions to be stored after all objects of their components. */
   readonly store: readonly PlannedObject[];
   readonly remove: readonly LeftObject[];
-  /** In the order of the dependencies, then those that are being removed. */
+  /** Statuses in the order of the dependencies, then statuses of components that are being removed. */
   readonly statuses: readonly ComponentStatus[];
-  /** Such as `StatefulSet shop/db`, by component. */
+  /** The object that messages name, such as `StatefulSet shop/db`, by component. */
   readonly workloads: ReadonlyMap<string, string>;
-  /** What exists or is about to be created. It is stored before anything is created. */
+  /** Objects that exist or are about to be created. They are stored before any creation. */
   readonly inventory: readonly InventoryEntry[];
-  /** Whether nothing is left of a stack that is being deleted, but what the operator may not delete. */
+  /** True if a stack that is being deleted has no objects left, except those that the operator may not delete. */
   readonly isRemoved: boolean;
-  /** When the first deadline passes, ms since 1970; Infinity if none runs. */
+  /** The first deadline, ms since 1970; Infinity if there is none. */
   readonly deadlineAt: number;
-  /** What is seen of the components. */
+  /** The facts whose times are recorded. */
   readonly facts: Facts;
-  /** Queries whose last answers do not count, with the time from which on they do. */
-  readonly askAgain: ReadonlyMap<string, number>;
+  /** Queries that must be sent again, with the time that the next answer must follow. */
+  readonly requery: ReadonlyMap<string, number>;
 }
 
-/** Decides about all components of a stack. Its spec has been checked: see graph.ts. */
+/** Decides about all components of a stack with a checked spec. */
 export function planStack(observation: Observation): StackPlan {
   const { components } = observation;
   const planned = planAll(observation);
   const all = components.flatMap(({ spec }) => planned.get(spec.name) ?? []);
-  const settled = new Set(
-    components.filter((each) => isSettled(each, observation, planned)).map(({ spec }) => spec.name),
+  const upToDate = new Set(
+    components.filter((each) => isUpToDate(each, observation, planned)).map(({ spec }) => spec.name),
   );
   const removal = planRemoval(observation, {
-    isSettled: (name) => settled.has(name),
+    isUpToDate: (name) => upToDate.has(name),
     isReady: (name) => planned.get(name)?.status.state === 'Ready',
   });
   return {
@@ -59,14 +66,14 @@ export function planStack(observation: Observation): StackPlan {
     statuses: [...all.map(({ status }) => status), ...removal.statuses],
     workloads: new Map(all.map(({ status, what }) => [status.name, what])),
     inventory: withUnread([...entriesOf(observation, planned), ...removal.inventory], observation),
-    ...{ facts: factsOf(all), askAgain: askAgainOf(all) },
+    ...{ facts: factsOf(all), requery: requeriesOf(all) },
     isRemoved: components.length === 0 && removal.isRemoved,
     deadlineAt: Math.min(...all.map(({ deadlineAt = Infinity }) => deadlineAt)),
-    ...askingOf(components, new Map(all.map(({ status }) => [status.name, status])), observation.now),
+    ...missingEvidenceOf(components, new Map(all.map(({ status }) => [status.name, status])), observation.now),
   };
 }
 
-/** Wave by wave: what is changed in one depends on what was decided about all the earlier ones. */
+/** Decides wave by wave: a change depends on the decisions about all earlier waves. */
 function planAll(observation: Observation): ReadonlyMap<string, PlannedComponent> {
   const waves = wavesOf(observation.components);
   const waveOf = ({ spec }: ObservedComponent): number => waves.get(spec.name) ?? 0;
@@ -78,24 +85,23 @@ function planAll(observation: Observation): ReadonlyMap<string, PlannedComponent
 }
 
 /**
- * Whether a component runs with the objects that it should have, so that it needs no others any more. Not if its workload is the stack's,
- * and is not written since it is External: it goes on to need them. A built-in one that is External gives its own up at once, since two cannot
- * have one port of a node.
+ * Returns whether a component runs with its present objects, so that it no longer needs older ones. A workload of the stack with the mode External
+ * still needs them. A built-in component with the mode External releases its own at once, since two programs cannot share a port of a node.
  */
-function isSettled(
+function isUpToDate(
   component: ObservedComponent,
   { stack }: Pick<Observation, 'stack'>,
   planned: ReadonlyMap<string, PlannedComponent>,
 ): boolean {
   const status = planned.get(component.spec.name)?.status;
   if (component.external !== undefined) return true;
-  if (status?.mode === 'External' && !isOfOthers(component, stack)) return false;
+  if (status?.mode === 'External' && !isForeign(component, stack)) return false;
   return status?.state === 'Ready' || status?.reason === ComponentReason.RolledBack;
 }
 
 /**
- * What exists of each component, also of what its spec has no more, and what is applied now. Nothing of one that waits and never was, nor
- * of one that is External: what depends on that depends on what it depends on, so that no order of the removal is lost.
+ * Returns the inventory: existing objects of each component, also those that left its spec, and objects that are applied now. A component without
+ * objects has no entry: its dependents inherit its dependencies, which keeps the order of a removal.
  */
 function entriesOf(
   observation: Observation,
@@ -110,7 +116,7 @@ function entriesOf(
     .map((entry) => ({ ...entry, dependsOn: withoutThose(instead, entry) }));
 }
 
-/** What an entry depends on, with what others depend on in their place. */
+/** Returns the dependencies of an entry, with components that have no entry replaced by their own dependencies. */
 function withoutThose(instead: ReadonlyMap<string, InventoryEntry>, entry: InventoryEntry): string[] {
   const seen = new Set<string>();
   const follow = ({ dependsOn }: InventoryEntry): string[] =>
@@ -143,19 +149,19 @@ function entryOf(
   ];
   const prior = stack.status?.inventory?.find((entry) => entry.component === spec.name);
   const ending = endingOf(component, prior?.objects ?? [], withPods).filter((ref) => !refs.some(isSameAs(ref)));
-  // Until it is ready as asked for, its pods may need what it depended on before.
+  // Until it is ready, its pods may need its former dependencies.
   const before = planned?.status.state === 'Ready' ? [] : (prior?.dependsOn ?? []);
   return { component: spec.name, dependsOn: [...(spec.dependsOn ?? []), ...before], objects: [...refs, ...ending] };
 }
 
-/** Workloads that do not exist any more, and whose pods have not ended: these need what the component depends on. */
+/** Returns deleted workloads whose pods have not ended: these pods still need the dependencies of the component. */
 function endingOf(
   { spec, objects }: ObservedComponent,
   before: readonly InventoryObject[],
   withPods: Observation['withPods'],
 ): readonly InventoryObject[] {
   const pods = withPods.get(spec.name) ?? [];
-  // What somebody else has under its name since has the pods, too.
+  // A new object of another owner with the same name has these pods.
   const there = objects
     .filter(({ live }) => live !== undefined)
     .map(({ resource, object }) => refOf(resource.kind, object));
@@ -166,7 +172,7 @@ function isSameAs(ref: InventoryObject): (other: InventoryObject) => boolean {
   return ({ kind, namespace, name }) => kind === ref.kind && namespace === ref.namespace && name === ref.name;
 }
 
-/** The inventory with what this process may not read, so that one that may deletes it. */
+/** Adds the objects that this process may not read, so that a process with the rights can delete them. */
 function withUnread(
   entries: readonly InventoryEntry[],
   { unread = [] }: Pick<Observation, 'unread'>,
@@ -179,7 +185,7 @@ function withUnread(
   });
 }
 
-/** The stored revision, and the one that is stored now. */
+/** Returns the stored revision and the revision that is being stored. */
 function revisionsOf(stored: ObservedComponent['stored'], planned: PlannedComponent | undefined): InventoryObject[] {
   const objects = [stored?.live, planned?.store?.object].filter((object) => object !== undefined);
   const byKey = new Map(objects.map((object) => [keyOf(object), refOf(CONTROLLER_REVISIONS.kind, object)]));

@@ -10,22 +10,23 @@ import {
 } from '../../../api/trafficstack/trafficStack.ts';
 import { metaTime, setCondition, type Condition, cut } from '../../../runtime/controller/conditions.ts';
 import type { Failure } from '../../../runtime/process/problem.ts';
-import { LONGEST_MESSAGE, withFailures, type Writing } from './failures.ts';
 import type { StackPlan } from './plan.ts';
+import { waitForWave } from './upgrade/waves.ts';
+import { waitFor, type Blocker } from './waiting.ts';
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 const IN_PROGRESS: ReadonlySet<ComponentState> = new Set(['Waiting', 'Progressing', 'Unknown', 'Removing']);
-/** What a component has only while it is observed. */
+/** Fields that a component has only while it is observed. */
 const OBSERVED: ReadonlySet<string> = new Set(['blockedBy', 'waitingOn', 'replicas', 'readyReplicas']);
-/** The reason of `Stalled`, by that of a component. */
+/** The reason of `Stalled` by the reason of a component. */
 const STALLED: ReadonlyMap<string, Reason> = new Map([
   [ComponentReason.ForeignObject, Reason.ForeignObject],
   [ComponentReason.NamespaceNotAllowed, Reason.NamespaceNotAllowed],
 ]);
 const DEGRADED: ReadonlySet<ComponentState> = new Set(['Degraded', 'Failed']);
 
-/** The status before the writes of a plan, and after them. @param now ms since 1970 */
+/** Returns the status before or after the writes of a plan. @param now ms since 1970 */
 export function statusOf(
   stack: TrafficStack,
   plan: Pick<StackPlan, 'statuses' | 'workloads' | 'store' | 'inventory'>,
@@ -35,7 +36,7 @@ export function statusOf(
 }
 
 /**
- * The status of a new stack before anything of it is looked at, which may take seconds: servers and nodes are asked.
+ * Returns the status of a new stack before it is observed, which may take seconds.
  *
  * @param wanted its components
  * @param now ms since 1970
@@ -77,8 +78,8 @@ function statusWith(
 }
 
 /**
- * The status if nothing could be decided. What a component was may be over by now, so each is Unknown since then, and keeps what was
- * decided last. A new stack has those of its spec.
+ * Returns the status when nothing could be decided. Each component is Unknown, since its state may have changed, and keeps its last decided state. A
+ * new stack has the components of its spec.
  *
  * @param now ms since 1970
  */
@@ -97,7 +98,7 @@ const TOO_LARGE =
   'the TrafficStacks of the cluster take more memory than the operator has for them, and this is one of the largest: nothing of it is written, and what exists is unchanged; make this one smaller, or delete others, then change this one';
 
 /**
- * The status of a stack whose body the cache has dropped: only conditions, since its components are not known.
+ * Returns the status of a stack whose body the cache has dropped. It has only conditions, because the components are unknown.
  *
  * @param now ms since 1970
  */
@@ -116,7 +117,7 @@ function undecidedStates(why: Failure): Record<Type, State> {
   };
 }
 
-/** The components of the spec, about which nothing was ever decided. An invalid spec may have a name twice, and a status may not. */
+/** Returns the components of the spec without a decision. An invalid spec may repeat a name, which a status must not. */
 function unseenIn(stack: TrafficStack, since: string): ComponentStatus[] {
   const byName = new Map(componentsIn(stack).map(({ name, type }) => [name, type]));
   return [...byName].map(([name, type]) => ({ name, type, since, ...UNDECIDED, message: '' }));
@@ -151,8 +152,8 @@ function isWanted({ state, lastDecided }: ComponentStatus): boolean {
 }
 
 /**
- * The stack with the states of its components as they were decided last: deadlines and rollbacks go on from there. One about which nothing
- * was ever decided is left out: that it is Unknown says nothing about its objects.
+ * Returns the stack with the last decided states of its components, from which deadlines and rollbacks continue. Components without a decision are
+ * left out: Unknown says nothing about their objects.
  */
 export function asDecidedLast(stack: TrafficStack): TrafficStack {
   const { components: all, ...status } = stack.status ?? {};
@@ -177,24 +178,24 @@ function statesOf(components: readonly ComponentStatus[], summary: string): Reco
         : {
             status: 'False',
             reason: degraded ? degradedReason(degraded) : Reason.InProgress,
-            message: `${summary} components are ready; ${told(open)}`,
+            message: `${summary} components are ready; ${sentenceOf(open)}`,
           },
     Progressing:
       progressing === undefined
         ? { status: 'False', reason: Reason.NothingToDo, message: 'No component is being changed.' }
-        : { status: 'True', reason: Reason.InProgress, message: told(progressing) },
+        : { status: 'True', reason: Reason.InProgress, message: sentenceOf(progressing) },
     Degraded:
       degraded === undefined
         ? { status: 'False', reason: Reason.NotDegraded, message: 'No component is degraded.' }
-        : { status: 'True', reason: degradedReason(degraded), message: told(degraded) },
+        : { status: 'True', reason: degradedReason(degraded), message: sentenceOf(degraded) },
     Stalled:
       stalled === undefined || stalledReason === undefined
         ? { status: 'False', reason: Reason.NotStalled, message: 'Nothing is in the way.' }
-        : { status: 'True', reason: stalledReason, message: told(stalled) },
+        : { status: 'True', reason: stalledReason, message: sentenceOf(stalled) },
   };
 }
 
-/** The first component that others wait for. */
+/** Returns the first component that others wait for. */
 function rootIn(components: readonly ComponentStatus[]): ComponentStatus | undefined {
   return components.find(({ state }) => state === 'Progressing' || state === 'Unknown');
 }
@@ -203,7 +204,7 @@ function degradedReason({ state }: ComponentStatus): Reason {
   return state === 'Failed' ? Reason.ComponentFailed : Reason.ComponentDegraded;
 }
 
-function told({ name, state, message }: ComponentStatus): string {
+function sentenceOf({ name, state, message }: ComponentStatus): string {
   return `${name} is ${state}: ${message}`;
 }
 
@@ -217,4 +218,83 @@ function conditionsOf(stack: TrafficStack, states: Record<Type, State>, now: num
     const next = { type, ...state, message: cut(message, LONGEST_MESSAGE), ...observedGeneration(stack) };
     return setCondition(list, next, metaTime(now));
   }, stack.status?.conditions ?? []);
+}
+
+/** Characters of a condition's message, and of the message of a component whose write failed. */
+const LONGEST_MESSAGE = 1_024;
+
+/** Reasons of components that wait for an earlier wave of an upgrade. */
+const OF_WAVES: ReadonlySet<string> = new Set([ComponentReason.WaitingForWave, ComponentReason.UpgradeStopped]);
+
+/** A failed write, and its component. */
+export interface ComponentFailure extends Failure {
+  readonly component: string;
+}
+
+/** The progress of the writes of a plan. */
+export interface Writing {
+  readonly failures: readonly ComponentFailure[];
+  /** Components with unfinished writes. */
+  readonly open: ReadonlySet<string>;
+}
+
+/**
+ * Returns the statuses of a plan before or after its writes. A component reports its failed write, and so do the components that wait for it. A
+ * component with unfinished writes keeps its status in two cases:
+ *
+ * | a component whose writes have not ended                | why its status is kept                     |
+ * |--------------------------------------------------------|--------------------------------------------|
+ * | one of them failed the last time, with the same spec   | it may fail again, and the status would alternate |
+ * | its revision is to be stored                           | it counts as ready only when it can be restored |
+ *
+ * @param now ms since 1970
+ */
+export function withFailures(
+  { statuses, workloads, store }: Pick<StackPlan, 'statuses' | 'workloads' | 'store'>,
+  { failures, open }: Writing,
+  { stack: { spec, status: prior }, now }: { readonly stack: TrafficStack; readonly now: number },
+): readonly ComponentStatus[] {
+  const dependencies = new Map(spec.components.map(({ name, dependsOn }) => [name, dependsOn]));
+  const blockerOf = (status: ComponentStatus): Blocker => ({
+    ...{ status, what: workloads.get(status.name) ?? '' },
+    dependsOn: dependencies.get(status.name),
+  });
+  const toStore = new Set(store.filter(({ live }) => live === undefined).map(({ component }) => component));
+  // A component that waits for an earlier wave may precede it in the order of the dependencies.
+  const before = new Map(statuses.map((status) => [status.name, blockerOf(status)]));
+  let isSame = true;
+  return statuses.map((status) => {
+    const { name } = status;
+    const failure = failures.find(({ component }) => component === name);
+    const old = prior?.components?.find((each) => each.name === name);
+    const stays = open.has(name) && old !== undefined && (toStore.has(name) || isFailure(old, status));
+    const own = failure === undefined ? status : withFailure(status, failure, { prior: old, now });
+    const seen = stays ? old : own;
+    isSame &&= seen === status;
+    const after = isSame || seen !== status ? seen : waitingAgain(status, before);
+    before.set(name, blockerOf(after));
+    return after;
+  });
+}
+
+function isFailure({ reason, revision }: ComponentStatus, status: ComponentStatus): boolean {
+  return reason === ComponentReason.WriteFailed && revision === status.revision;
+}
+
+/** Marks a ready component as Degraded while its write fails. */
+function withFailure(
+  status: ComponentStatus,
+  { message }: ComponentFailure,
+  { prior, now }: { readonly prior: ComponentStatus | undefined; readonly now: number },
+): ComponentStatus {
+  const failed = { reason: ComponentReason.WriteFailed, message: cut(message, LONGEST_MESSAGE) };
+  if (status.state !== 'Ready') return { ...status, ...failed };
+  return { ...status, ...failed, state: 'Degraded', since: prior?.state === 'Degraded' ? prior.since : metaTime(now) };
+}
+
+function waitingAgain(status: ComponentStatus, before: ReadonlyMap<string, Blocker>): ComponentStatus {
+  if (status.reason === ComponentReason.WaitingForRemoval) return status;
+  const wait = OF_WAVES.has(status.reason) ? waitForWave : waitFor;
+  const waiting = status.blockedBy && wait(status.blockedBy, before);
+  return waiting === undefined ? status : { ...status, ...waiting, message: cut(waiting.message, LONGEST_MESSAGE) };
 }

@@ -1,21 +1,21 @@
 import { ComponentReason as Reason } from '../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus, WaitingOn } from '../../../api/trafficstack/trafficStack.ts';
 import { IN_PROGRESS_REASONS } from '../../../api/trafficweight/reasons.ts';
-import { NO_NODE, NOT_READY } from './cause/podProblem.ts';
+import { NO_NODE, NOT_READY } from './podProblem.ts';
 
 /** A component that others may wait for. */
 export interface Blocker {
   readonly status: ComponentStatus;
-  /** Its workload or TrafficWeight, such as `StatefulSet shop/db`. */
+  /** The workload or TrafficWeight, such as `StatefulSet shop/db`. */
   readonly what: string;
-  /** The components that it depends on itself. */
+  /** The dependencies of the component. */
   readonly dependsOn?: readonly string[] | undefined;
 }
 
 /** The state of a component that waits. */
 export type Waiting = Pick<ComponentStatus, 'state' | 'reason' | 'message' | 'blockedBy' | 'waitingOn'>;
 
-/** Reasons that components have while they start as they should. */
+/** Reasons of components that start normally. */
 const STARTING: ReadonlySet<string> = new Set([
   ...[Reason.Applying, Reason.RollingOut, Reason.StatusMissing, Reason.NotReadyYet, Reason.WaitingForRemoval],
   Reason.WaitingForWave,
@@ -24,10 +24,9 @@ const STARTING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a component waits for; undefined if all that it depends on is ready. `waitingOn` is the root of a chain: the first component on the
- * way that does not wait itself, and all of whose dependencies are ready. One that runs may be broken since what it needs is, too. Of
- * several, one that has failed comes first: it needs people. Then one with a fault, such as ImagePullBackOff, before those that may only
- * need time.
+ * Returns the state of a component that waits for dependencies. Undefined if all are ready. `waitingOn` is the root of the chain: the first component
+ * that does not wait and whose own dependencies are ready. A running component may be broken because of a dependency. A failed root comes first,
+ * since it needs people; then a root with a problem, such as ImagePullBackOff; then roots that may only need time.
  *
  * @param before all components that come before it, as decided already, by name
  */
@@ -47,13 +46,13 @@ export function waitFor(dependsOn: readonly string[], before: ReadonlyMap<string
 
 interface Root {
   readonly waitingOn: WaitingOn;
-  /** 0: it has failed. 1: something keeps it from getting ready. 2: it may only need time. */
+  /** 0: failed. 1: a problem keeps it from becoming ready. 2: it may only need time. */
   readonly rank: number;
 }
 
 interface Chain {
   readonly before: ReadonlyMap<string, Blocker>;
-  /** The roots that were found, by component: several ways may lead to one. */
+  /** The known roots by component: several paths may lead to one. */
   readonly known: Map<string, Root>;
 }
 
@@ -89,7 +88,7 @@ function rankOf({ state, reason }: ComponentStatus): number {
   return state === 'Degraded' || !STARTING.has(reason) ? 1 : 2;
 }
 
-/** Of the same rank, that which has been so for longest. */
+/** Sorts by rank, then by the age of the state. */
 function byUrgency(a: Root, b: Root): number {
   return a.rank - b.rank || Date.parse(a.waitingOn.since) - Date.parse(b.waitingOn.since);
 }

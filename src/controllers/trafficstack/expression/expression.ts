@@ -1,29 +1,28 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
 import { cut } from '../../../runtime/controller/conditions.ts';
-import { MOST_STEPS, spend, type Budget, type SharedBudget } from './budget.ts';
-import { meter } from './metered.ts';
+import { MOST_STEPS, spend, type Budget, type SharedBudget, meter } from './budget.ts';
 
-/** Values by the name of a variable: JSON. Whole numbers are ints in expressions, as in those of Kubernetes. */
+/** Values by the name of a variable: JSON. Whole numbers are ints, as in expressions of Kubernetes. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** What an expression gives, or what is wrong with it: a part of a sentence. */
-export type Evaluated = { readonly value: unknown } | { readonly problem: string };
+/** The value of an expression, or its problem: a part of a sentence. */
+type Evaluated = { readonly value: unknown } | { readonly problem: string };
 
-/** Limits of the parser. They bound the expression, not the work: see meter for the work. */
+/** Limits of the parser. They bound the expression; `meter` bounds the work. */
 const LIMITS = { maxAstNodes: 1_000, maxDepth: 50 };
-/** Characters of an expression, as in the schema of `ready.expression`; the expressions of files have no schema. */
+/** Characters of an expression, as in the schema of `ready.expression`. The expressions of files have no schema. */
 const LONGEST = 4_096;
-/** Characters of a problem: an error may repeat a value. */
+/** Characters of a problem, which may repeat a value. */
 const LONGEST_PROBLEM = 500;
-/** The parser's own work for one expression, and one step for each character. */
+/** Steps of parsing one expression, besides one step for each character. */
 const STEPS_OF_PARSE = 100;
 const TOO_COSTLY = 'use smaller lists and texts, fewer macros such as map() within one another, and fewer expressions';
-/** Macros such as map() within one another: each multiplies the work. */
+/** Nested macros such as map(). Each level multiplies the work. */
 const MOST_LOOPS = 2;
 const LOOPS: ReadonlySet<string> = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
 
 /**
- * Evaluates CEL, the expression language of Kubernetes' own rules (https://cel.dev). All types are dynamic but those of literals.
+ * Evaluates CEL, the expression language of Kubernetes' own rules (https://cel.dev). Only literals have static types.
  * `matches` is not available: a RegExp can take years. An expression that takes more than MOST_STEPS is a problem, whatever its values
  * are, because it would keep the operator from everything else.
  *
@@ -54,7 +53,7 @@ function evaluateWithin(
   }
 }
 
-/** What is wrong with an expression, whatever the values of these variables are; undefined if nothing is. */
+/** Returns the problem of an expression with any values of these variables. Undefined if there is none. */
 export function problemIn(expression: string, names: readonly string[]): string | undefined {
   const parsed = parse(expression, names, { left: MOST_STEPS });
   return 'problem' in parsed ? parsed.problem : undefined;
@@ -82,13 +81,13 @@ function parse(expression: string, names: readonly string[], budget: Budget): Pa
   }
 }
 
-/** The error without the drawing of the place in the text. */
+/** Returns the message of an error without the drawing of its place. */
 function summaryOf(error: unknown): string {
   const { summary, message } = error as { summary?: string; message?: string };
   return cut(summary ?? message ?? String(error), LONGEST_PROBLEM);
 }
 
-/** What is not allowed in a part of an expression, within so many loops. */
+/** Returns the first forbidden part of an expression. Undefined if there is none. */
 function unwanted(node: unknown, loops: number): string | undefined {
   if (Array.isArray(node)) return node.map((each) => unwanted(each, loops)).find((each) => each !== undefined);
   if (typeof node !== 'object' || node === null || !('args' in node)) return undefined;

@@ -2,11 +2,11 @@ import { cut } from '../../../runtime/controller/conditions.ts';
 import { budgetOfFiles, stepsOf, type SharedBudget } from './budget.ts';
 import { evaluate, type Variables } from './expression.ts';
 
-/** A text with its expressions evaluated, or what is wrong with one: a sentence with the line. */
-export type RenderedText = { readonly text: string } | { readonly problem: string };
+/** A text with evaluated expressions, or the problem of one: a sentence with the line. */
+type RenderedText = { readonly text: string } | { readonly problem: string };
 
 const HINT = 'write "$${" for the text "${"';
-/** Characters of an expression that a problem repeats. */
+/** Characters of a quoted expression. */
 const LONGEST_QUOTE = 120;
 const QUOTES: ReadonlySet<string> = new Set(['"', "'"]);
 
@@ -42,7 +42,7 @@ function lineAt(template: string, at: number): string {
   return `line ${template.slice(0, at).split('\n').length}`;
 }
 
-/** Where the expression that begins at `start` ends; undefined if it does not. */
+/** Returns the end of the expression that begins at `start`. Undefined if it has none. */
 function endOf(template: string, start: number): number | undefined {
   let depth = 0;
   let quote: string | undefined;
@@ -59,7 +59,7 @@ function endOf(template: string, start: number): number | undefined {
   return undefined;
 }
 
-/** A variable of a shell is no CEL; and what is not in dependsOn is no key of components. */
+/** Adds a hint: a variable of a shell is not CEL, and `components` has only the names in dependsOn. */
 function hintFor(problem: string): string {
   return /^(?:Unknown variable|Unexpected)/.test(problem) ? `; ${HINT}` : '';
 }

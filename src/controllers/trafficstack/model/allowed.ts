@@ -1,33 +1,38 @@
-import type { ComponentSpec } from '../../../api/trafficstack/trafficStack.ts';
+import { StackReason } from '../../../api/trafficstack/reasons.ts';
+import type { ComponentType } from '../../../api/trafficstack/terms.ts';
+import { type ComponentSpec, componentsIn, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
-import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import { firstOf } from '../../../runtime/controller/conditions.ts';
+import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
+import { DEFAULT_STACK } from '../../contract/stackOwnership.ts';
+import { isEnabled } from './desired.ts';
 
-/** Where the operator has the right to write the objects of TrafficStacks. */
+/** The namespaces in which the operator may write objects of TrafficStacks. */
 export interface AllowedNamespaces {
   /** The namespace of the operator, which is always allowed. */
   readonly own: string;
-  /** Empty: every namespace. */
+  /** Further allowed namespaces. Empty: every namespace. */
   readonly namespaces: readonly string[];
-  /** Ids of the objects of built-in components, which the operator may write by their names in any namespace. */
+  /** Ids of the objects of built-in components, which the operator may write by name in any namespace. */
   readonly byName: ReadonlySet<string>;
-  /** True while the stacks of users are off: it may write these alone, and ControllerRevisions in its own namespace. Default: false. */
+  /** True while the stacks of users are off: the operator may write only these objects, and ControllerRevisions in its own namespace. Default: false. */
   readonly isByNameOnly?: boolean;
 }
 
-/** What the check reads of a component: see RenderedComponent. */
+/** The fields of a component that the check reads: see RenderedComponent. */
 interface Component {
   readonly spec: Pick<ComponentSpec, 'name' | 'mode'>;
   readonly objects: readonly Member[];
 }
 
-/** Names that a message has of a namespace. */
+/** Names in a message about a namespace. */
 const MOST_NAMES = 3;
-/** Allowed namespaces that a message has. */
+/** Allowed namespaces in a message. */
 const MOST_ALLOWED = 20;
 
 /**
- * Whether the operator may create, change and delete an object.
+ * Returns whether the operator may create, change and delete an object.
  *
  * | its namespace                      | may write |
  * |------------------------------------|-----------|
@@ -50,8 +55,8 @@ export function mayWrite(member: Member, { own, namespaces, byName, isByNameOnly
 }
 
 /**
- * What is wrong and what to do, for users, if a stack has objects where the operator may not write: one sentence for each namespace. Undefined
- * if there are none. TrafficStacks are for administrators of the cluster, so the message names the allowed namespaces.
+ * Returns one sentence for each namespace in which a stack has objects and the operator may not write, with what to do. TrafficStacks are for
+ * administrators of the cluster, so the message names the allowed namespaces.
  *
  * @param components with all objects that they may get. A component of the mode External is not written, so it may be anywhere
  * @param existing objects in the inventory that exist: to remove them, the operator needs the same right
@@ -81,7 +86,7 @@ export function namespaceProblems(
 
 const VALUE = 'stacks.namespaces of the chart (--stack-namespace)';
 
-/** What happens to objects of a stack that is being deleted, if the operator may not delete them. @param objects at least one */
+/** Describes the objects of a stack that is being deleted which the operator may not delete. @param objects at least one */
 export function leftText(objects: readonly Member[]): string {
   const namespaces = [...new Set(objects.map(namespaceOf))];
   const where = `namespace${namespaces.length === 1 ? '' : 's'} ${firstOf(namespaces, MOST_NAMES)}`;
@@ -94,4 +99,35 @@ function allowedText({ own, namespaces }: AllowedNamespaces): string {
 
 function namespaceOf({ object: { metadata } }: Member): string {
   return metadata?.namespace ?? '';
+}
+
+/** Components in a message. */
+const MOST_COMPONENTS = 3;
+const ADVICE = 'set stacks.enabled of the chart (--stacks)';
+
+/**
+ * Returns why nothing of a stack is written while the stacks of users are off. Undefined if it may be written:
+ *
+ * | stack     | its components                                  | written |
+ * |-----------|-------------------------------------------------|---------|
+ * | `default` | all of types that the operator deploys by itself | yes     |
+ * | `default` | one of another type, which is not Disabled      | no      |
+ * | any other | any                                             | no      |
+ *
+ * @param ownTypes the types that the operator deploys by itself: it has rights on their objects by their names
+ */
+export function userStackProblem(stack: TrafficStack, ownTypes: ReadonlySet<ComponentType>): Failure | undefined {
+  const { metadata } = stack;
+  if (metadata?.name !== DEFAULT_STACK) return notEnabled(`Stacks of users are off: ${ADVICE}`);
+  const others = componentsIn(stack).filter((each) => isEnabled(each) && !ownTypes.has(each.type));
+  if (others.length === 0) return undefined;
+  const names = firstOf(
+    others.map(({ name, type }) => `${name} (${type})`),
+    MOST_COMPONENTS,
+  );
+  return notEnabled(`Stacks of users are off, and these components need them: ${names}. Remove them, or ${ADVICE}`);
+}
+
+function notEnabled(message: string): Failure {
+  return { reason: StackReason.StacksNotEnabled, message };
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { component } from '../testing/stacks.ts';
-import { orderComponents } from './graph.ts';
+import { orderComponents } from './desired.ts';
 
 const on = (name: string, ...dependsOn: string[]) => component(name, { dependsOn });
 const names = (...components: ReturnType<typeof component>[]): string[] | readonly string[] => {

@@ -1,17 +1,25 @@
-import { TRAFFIC_STACKS, type InventoryObject } from '../../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type InventoryObject, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { BodyBudget, createBoundedInformer, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import { combineInformers } from '../../../runtime/cache/combinedInformer.ts';
 import { withoutManagedFields, type Informer, type InformerOptions } from '../../../runtime/cache/informer.ts';
 import { createOverlay, type Overlay } from '../../../runtime/cache/overlay.ts';
-import { resourceName, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isNotFound } from '../../../runtime/client/errors.ts';
+import {
+  resourceName,
+  type KubeObject,
+  type ObjectRef,
+  type Resource,
+  keyOf,
+} from '../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS, PODS, PROMETHEUS_RULES } from '../../../runtime/client/resources.ts';
 import { idFor, idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
-import { readableResources } from '../render/kinds.ts';
+import type { StackPod } from '../model/observation.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
-import type { StackPod } from './observation.ts';
+import { readableResources, resourceOfKind } from '../render/kinds.ts';
+import { refersTo, isOfStack } from '../render/objects.ts';
+import { storedIn, type StoredRevision } from '../render/storedRevision.ts';
 import { identityOfPod, trimPod } from './stackPod.ts';
 
 export const BY_COMPONENT = 'component';
@@ -19,33 +27,33 @@ export const BY_COMPONENT = 'component';
 const OWN_REVISIONS = `${STACK_LABEL},${MANAGED_BY}=${OPERATOR}`;
 
 const IDENTIFYING = [STACK_LABEL, COMPONENT_LABEL];
-/** Characters of an owner reference as JSON. A stack has a name of 253 at most, and the rest takes 170. The API server accepts any length. */
+/** Characters of an owner reference as JSON. The name of a stack has 253 at most, the rest 170. The API server accepts any length. */
 const LONGEST_REFERENCE = 512;
 
-/** The objects of one kind that stacks have, and what was written last. */
+/** Cached objects of one kind, with the latest writes. */
 interface KindCache {
   readonly resource: Resource;
-  /** Whether an object of the kind would be in the cache. Undefined: any would. */
+  /** Returns whether an object of the kind would be cached. Undefined: always. */
   readonly covers?: ((ref: ObjectRef) => boolean) | undefined;
   readonly informer: Informer<KubeObject>;
   readonly overlay: Overlay<KubeObject>;
 }
 
-/** What stacks have in the cluster. */
+/** Cached objects and pods of stacks. */
 export interface Caches {
   readonly kinds: readonly KindCache[];
   readonly pods: Informer<StackPod>;
 }
 
-/** What caches have while the stacks of users are off. */
-export interface OnlyNamed {
-  /** The namespace of the operator, with stored revisions. */
+/** The cached objects while the stacks of users are off. */
+interface OnlyNamed {
+  /** The namespace of the operator, which has stored revisions. */
   readonly namespace: string;
   /** The objects of built-in components, by their names. */
   readonly members: readonly Member[];
 }
 
-/** The objects of one kind that are listed and watched: selections that together have all. */
+/** The listed and watched objects of one kind. */
 interface Selected {
   readonly resource: Resource;
   readonly selections: readonly Pick<InformerOptions<KubeObject>, 'namespace' | 'fieldSelector'>[];
@@ -85,14 +93,14 @@ export function createCaches(context: ControllerContext, named?: OnlyNamed): Cac
 }
 
 /**
- * Returns what a cache keeps of an object whose body it drops, in a bounded size. It has the owner reference to the stack that controls the
- * object: without it, an object of another owner would look like one of the stack.
+ * Returns the bounded part of an object that a cache keeps without its body, with the owner reference to its stack. Without that, the object would
+ * seem to belong to the stack.
  */
 export function identityInStack(object: KubeObject): KubeObject {
   const { metadata, ...rest } = identityOf(object, IDENTIFYING);
   const owner = object.metadata?.ownerReferences?.find(({ controller }) => controller === true);
-  const isKept = owner?.kind === TRAFFIC_STACKS.kind && JSON.stringify(owner).length <= LONGEST_REFERENCE;
-  return { ...rest, metadata: { ...metadata, ...(isKept && { ownerReferences: [owner] }) } };
+  const isBounded = owner?.kind === TRAFFIC_STACKS.kind && JSON.stringify(owner).length <= LONGEST_REFERENCE;
+  return { ...rest, metadata: { ...metadata, ...(isBounded && { ownerReferences: [owner] }) } };
 }
 
 function selectAll(builtIns: ControllerContext['builtIns']): Selected[] {
@@ -118,29 +126,29 @@ function selectNamed({ namespace, members }: OnlyNamed): Selected[] {
   return [...ofKinds, { resource: CONTROLLER_REVISIONS, selections: [{ namespace }], covers: isOwn }];
 }
 
-/** The cached objects of a kind. @throws Error for a kind of which no stack has objects */
+/** Returns the cached objects of a kind. @throws Error for a kind of which no stack has objects */
 export function overlayOf({ kinds }: Caches, { kind }: Resource): Overlay<KubeObject> {
   const found = kinds.find(({ resource }) => resource.kind === kind);
   if (found === undefined) throw new Error(`objects of the kind ${kind} are not cached`);
   return found.overlay;
 }
 
-/** Whether an object would be cached. One that is not may be read by an operator with other flags. */
+/** Returns whether an object would be cached. An operator with other flags may read others. */
 export function isCached({ kinds }: Caches, { kind, ...ref }: InventoryObject): boolean {
   return kinds.some(({ resource, covers }) => resource.kind === kind && (covers?.(ref) ?? true));
 }
 
-/** Whether the cluster may do without a kind. While it does, its cache is empty. */
+/** Returns whether a cluster may lack a kind. Its cache is then empty. */
 export function mayBeMissing({ kind }: Pick<Resource, 'kind'>): boolean {
   return kind === PROMETHEUS_RULES.kind;
 }
 
-/** Whether the API server does not serve a kind of which a stack has an object. */
+/** Returns whether the API server does not serve a kind. */
 export function isUnserved({ kinds }: Caches, { kind }: Pick<Resource, 'kind'>): boolean {
   return kinds.some(({ resource, informer }) => resource.kind === kind && isNotFound(informer.refusal));
 }
 
-/** What keeps the caches from being used, for users; undefined if nothing does. */
+/** Returns why the caches cannot be used, for users. Undefined if they can. */
 export function problemOf({ kinds, pods }: Caches): string | undefined {
   for (const { resource, synced, refusal } of [...kinds.map(({ informer }) => informer), pods]) {
     if (isNotFound(refusal) && mayBeMissing(resource)) continue;
@@ -148,4 +156,35 @@ export function problemOf({ kinds, pods }: Caches): string | undefined {
     if (!synced) return `${resourceName(resource)} are not read yet`;
   }
   return undefined;
+}
+
+/**
+ * Returns the objects of the inventory that exist and refer to the stack, as cached: kind, namespace and name. The caches keep the owner reference
+ * also without the body.
+ */
+export function existingIn(stack: TrafficStack, caches: Caches): Member[] {
+  const refs = (stack.status?.inventory ?? []).flatMap(({ objects }) => objects);
+  return refs.flatMap((ref) => {
+    const { kind, namespace, name } = ref;
+    if (!isCached(caches, ref)) return [];
+    const resource = resourceOfKind(kind);
+    const object = { metadata: { namespace, name } };
+    const live = overlayOf(caches, resource).get(keyOf(object));
+    return live !== undefined && refersTo(live, stack) ? [{ resource, object }] : [];
+  });
+}
+
+/**
+ * Returns the last ready revision of a component if it is stored. Only the inventory counts: others may create ControllerRevisions, but may not write
+ * the status of a stack.
+ */
+export function lastReadyRevision(stack: TrafficStack, component: string, caches: Caches): StoredRevision | undefined {
+  const entry = stack.status?.inventory?.find((each) => each.component === component);
+  const stored = (entry?.objects ?? []).flatMap((ref) => {
+    const { kind, namespace, name } = ref;
+    if (kind !== CONTROLLER_REVISIONS.kind || !isCached(caches, ref)) return [];
+    const live = overlayOf(caches, CONTROLLER_REVISIONS).get(keyOf({ metadata: { namespace, name } }));
+    return live !== undefined && isOfStack(live, stack) ? (storedIn(live) ?? []) : [];
+  });
+  return stored.toSorted((a, b) => b.number - a.number)[0];
 }

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
 import type { EventsV1Event } from '@kubernetes/client-node';
+import { expect, it } from 'vitest';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
-import { EventReader } from './events.ts';
+import { EventReader } from './evidence.ts';
 
 const QUESTION = { namespace: 'shop', uid: 'u1' };
 

@@ -6,8 +6,7 @@ import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { STACK_LABEL } from '../names.ts';
 import { metadataOf } from '../render/objects.ts';
 import { stackOf } from '../testing/stacks.ts';
-import { identityInStack, type Caches } from './caches.ts';
-import { existingIn } from './inventory.ts';
+import { identityInStack, type Caches, existingIn } from './caches.ts';
 
 const REF = { namespace: 'other', name: 'web' };
 const STACK = stackOf([], {

@@ -8,27 +8,27 @@ import type {
 import { BodyBudget, identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
-import type { StandIn } from '../../contract/builtIn.ts';
-import type { Target } from '../model/target.ts';
+import type { ExternalProvider } from '../../contract/builtIn.ts';
+import type { DesiredComponent } from '../model/desired.ts';
+import type { StackPod } from '../model/observation.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { at, EVERYWHERE, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
-import type { StackPod } from './observation.ts';
 import { observe, type Observed } from './observe.ts';
 
 const object = (name: string): KubeObject => ({ metadata: { namespace: 'monitoring', name } });
-const PROMETHEUS: StandIn = {
+const PROMETHEUS: ExternalProvider = {
   ...{ resource: SERVICES, sought: 'a Prometheus', matches: () => true, problem: () => undefined },
   probe: { selectors: ['a=1'], metric: 'up', series: 'series', urlOf: () => 'http://prom' },
 };
 /** One that is found only with a Prometheus of another owner. */
-const EXPORTER: StandIn = {
+const EXPORTER: ExternalProvider = {
   ...{ resource: DAEMONSETS, sought: 'an exporter', problem: () => undefined },
   matches: (_, used) => used.has('Prometheus'),
 };
 
-function target(name: string, type: ComponentSpec['type'], standIn: StandIn): Target {
+function target(name: string, type: ComponentSpec['type'], externalProvider: ExternalProvider): DesiredComponent {
   const spec = { name, type, mode: 'External' } as const;
-  return { spec, standIn, objects: [], variables: {}, revision: REVISION };
+  return { spec, externalProvider, objects: [], variables: {}, revision: REVISION };
 }
 
 it.each([
@@ -37,7 +37,7 @@ it.each([
   ['does not answer', 'does not answer', ['exporter', 'prom']],
 ])('an exporter is looked for with regard to the Prometheus that is used, which %s', async (_, problem, found) => {
   const where = {
-    strangers: {
+    foreignObjects: {
       read: () => Promise.resolve(undefined),
       list: ({ resource }) => Promise.resolve([object(resource.kind === 'Service' ? 'prom' : 'exporter')]),
     },
@@ -45,7 +45,7 @@ it.each([
       proof: () => Promise.resolve(problem === undefined ? { is: 'Proven' } : { is: 'Unproven', lack: problem }),
     },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
+    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
   } as Partial<Observed> as Observed;
   const components = [target('exporter', 'NodeExporter', EXPORTER), target('metrics', 'Prometheus', PROMETHEUS)];
   const seen = await observe(stackOf([]), { components, upgrade: {} }, where, NOW);
@@ -70,14 +70,14 @@ async function usedWithAuto({ present = [], inventory = [], status }: Before) {
       kinds: OWN.map(({ resource }) => ({ resource, overlay: cached(resource.kind) })),
       pods: { lister: { byIndex: () => [] } },
     },
-    strangers: {
+    foreignObjects: {
       read: ({ object: sought }: { object: KubeObject }) =>
         Promise.resolve(sought.metadata?.name === 'prom' ? object('prom') : undefined),
       list: () => Promise.resolve([object('other'), object('prom')]),
     },
     probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
+    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const { spec, ...rest } = target('metrics', 'Prometheus', PROMETHEUS);
   const known = { name: 'metrics', type: 'Prometheus', state: 'Ready', reason: '', message: '', since: at(0) } as const;
@@ -129,7 +129,7 @@ async function awaitedPods(pods: readonly StackPod[], live: KubeObject, allowed 
     },
     nodes: { get: () => undefined },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed },
-    sightings: { of: () => undefined },
+    firstSeen: { of: () => undefined },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
   const inventory = ['web', 'other'].map((name) => ({ component: name, dependsOn: [], objects }));
@@ -167,14 +167,14 @@ it('reads an object by its name whose body the cache has dropped, and no other o
       })),
       pods: { lister: { byIndex: () => [] } },
     },
-    strangers: {
+    foreignObjects: {
       read: ({ resource }: { resource: { kind: string } }) => {
         read.push(resource.kind);
         return Promise.resolve({ ...object('prometheus'), spec: 'whole' });
       },
     },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
+    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const { spec } = target('metrics', 'Prometheus', PROMETHEUS);
   const components = [{ spec: { ...spec, mode: 'Managed' as const }, objects: OWN, variables: {}, revision: REVISION }];
@@ -193,12 +193,12 @@ it.each([
   const where = {
     caches: { kinds: [{ resource: DEPLOYMENTS, overlay }], pods: { lister: { byIndex: () => [] } } },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    sightings: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
+    firstSeen: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
   const stack = stackOf([], { inventory: [{ component: inInventory, dependsOn: [], objects }] });
   const spec = { name: 'web', type: 'Workload', mode: 'Managed' } as const;
-  const web: Target = {
+  const web: DesiredComponent = {
     spec,
     objects: [{ resource: DEPLOYMENTS, object: desired }],
     variables: {},

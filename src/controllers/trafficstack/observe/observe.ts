@@ -9,73 +9,70 @@ import type {
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { CachedNode } from '../../../nodes/cachedNode.ts';
 import { APPLIED_HASH_ANNOTATION, appliedHash } from '../../../runtime/apply/apply.ts';
+import { forEachAtOnce } from '../../../runtime/async/limit.ts';
 import { isWithoutBody } from '../../../runtime/cache/bodyBudget.ts';
 import type { Lister } from '../../../runtime/cache/informer.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { keyOf, type KubeObject, type ObjectRef } from '../../../runtime/client/resource.ts';
 import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
-import { forEachAtOnce } from '../../../runtime/async/limit.ts';
 import { idFor, idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
-import { mayWrite, type AllowedNamespaces } from '../model/allowed.ts';
-import { usesOf } from '../decide/present/external.ts';
-import type { StackPlan } from '../decide/plan.ts';
-import { isMadeBy } from '../decide/removal/madeBy.ts';
-import { namedExternal } from '../model/choice.ts';
-import type { Target } from '../model/target.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
+import { mayWrite, type AllowedNamespaces } from '../model/allowed.ts';
+import type { DesiredComponent } from '../model/desired.ts';
+import { namedExternal, usesOf } from '../model/external.ts';
+import {
+  isMadeBy,
+  type LeftObject,
+  type Observation,
+  type ObservedComponent,
+  type ObservedObject,
+  type StackPod,
+} from '../model/observation.ts';
+import { COMPONENT_LABEL } from '../names.ts';
 import { isWorkload, resourceOfKind } from '../render/kinds.ts';
 import { isOfStack, mustBeReplaced, refersTo, type DesiredObject } from '../render/objects.ts';
+import type { AnswerFeed } from './answerFeed.ts';
 import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
-import type { AnswerFeed } from './answers/answerFeed.ts';
-import type { Sightings } from './answers/sightings.ts';
-import { COMPONENT_LABEL } from '../names.ts';
-import { withLostNodes } from './nodes.ts';
-import type { LeftObject, Observation, ObservedComponent, ObservedObject, StackPod } from './observation.ts';
+import { withLostNodes } from './evidence.ts';
+import type { Found, Seeking, Sources } from './externalCandidates.ts';
+import { observeExternalProvider } from './externalProvider.ts';
+import type { FirstSeen } from './firstSeen.ts';
+import type { ForeignReader } from './foreignObjects.ts';
 import { podIndexOf } from './stackPod.ts';
-import type { Seeking, Sources } from './standIn/found.ts';
-import { observeStandIn } from './standIn/standIn.ts';
-import type { NodeListeners } from './listening/nodeListeners.ts';
-import type { ServerProbes } from './serverProbes.ts';
-import type { Look } from './strangers/strangers.ts';
 
-/** A new stack may have hundreds of objects, and its status is written after them. */
+/** A new stack may have hundreds of objects, and its status waits for the reads. */
 const READS_AT_ONCE = 8;
 
-/** What a stack should be. */
-export interface Wanted {
-  /** In the order of their dependencies. */
-  readonly components: readonly Target[];
+/** The desired components of a stack. */
+export interface DesiredStack {
+  /** Components in the order of their dependencies. */
+  readonly components: readonly DesiredComponent[];
   readonly upgrade: UpgradeSpec;
 }
 
-/** Where it is observed. */
-export interface Observed {
+/** The sources of an observation. */
+export interface Observed extends Sources {
   readonly caches: Caches;
   readonly allowed: AllowedNamespaces;
-  /** Whole Nodes. */
+  /** Complete Nodes. */
   readonly nodes: Pick<Lister<CachedNode>, 'get'>;
   readonly client: Client;
-  readonly strangers: Pick<Look, 'read' | 'list'>;
-  readonly probes: Pick<ServerProbes, 'proof'>;
-  readonly listeners: Pick<NodeListeners, 'ask'>;
-  /** The number of nodes that can be measured. */
-  readonly measurable: Sources['measurable'];
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Of the queries that decide whether a component is ready, and may be changed. */
+  /** Answers to the queries about readiness and upgrades. */
   readonly answers: Pick<AnswerFeed, 'answer'>;
-  readonly sightings: Pick<Sightings, 'of'>;
+  readonly firstSeen: Pick<FirstSeen, 'of'>;
 }
 
 /**
- * Observes what decides about a stack, in the caches.
+ * Observes a stack.
  *
  * @param now ms since 1970
  * @throws ApiError, TransportError
  */
 export async function observe(
   stack: TrafficStack,
-  { components, upgrade: { query } }: Wanted,
+  { components, upgrade: { query } }: DesiredStack,
   observed: Observed,
   now: number,
 ): Promise<Observation> {
@@ -94,7 +91,7 @@ export async function observe(
     mayWrite({ resource, object }, allowed) ? 'removable' : 'locked',
   );
   return {
-    ...{ stack, components: found, now, seen: observed.sightings.of(stack.metadata?.name ?? '') },
+    ...{ stack, components: found, now, seen: observed.firstSeen.of(stack.metadata?.name ?? '') },
     ...(query !== undefined && { gate: { query, answer: answers.answer(query) } }),
     ...{ left: left.removable ?? [], locked: (left.locked ?? []).filter(({ live }) => refersTo(live, stack)) },
     unread: unreadOf(stack, caches),
@@ -106,7 +103,7 @@ function memberOf(kind: string, metadata: ObjectRef): Member {
   return { resource: resourceOfKind(kind), object: { metadata } };
 }
 
-/** Whether the workload of an entry is not of the stack any more, as after `--cascade=orphan`: nor are its pods. */
+/** Returns whether the workload of an entry no longer belongs to the stack, as after `--cascade=orphan`. Neither do its pods. */
 function isGivenUp({ objects }: InventoryEntry, stack: TrafficStack, caches: Caches): boolean {
   return objects.some((ref) => {
     const { kind, namespace, name } = ref;
@@ -120,15 +117,15 @@ function isGivenUp({ objects }: InventoryEntry, stack: TrafficStack, caches: Cac
 /** @property now ms since 1970 */
 type Where = Omit<Observed, 'client'> & { readonly now: number };
 
-/** In their order. Servers of somebody else are observed first: what is looked for beside them depends on whether they are used. */
+/** Observes components in order, but servers first: other searches depend on whether an external server is used. */
 async function observeComponents(
   stack: TrafficStack,
-  components: readonly Target[],
+  components: readonly DesiredComponent[],
   where: Where,
 ): Promise<ObservedComponent[]> {
-  const found = new Map<Target, ObservedComponent>();
+  const found = new Map<DesiredComponent, ObservedComponent>();
   const used = new Set<ComponentType>();
-  const isServer = ({ standIn }: Target): boolean => standIn?.probe !== undefined;
+  const isServer = ({ externalProvider }: DesiredComponent): boolean => externalProvider?.probe !== undefined;
   for (const target of [...components.filter(isServer), ...components.filter((each) => !isServer(each))]) {
     const component = await observeComponent(stack, target, { ...where, used });
     found.set(target, component);
@@ -137,42 +134,19 @@ async function observeComponents(
   return components.flatMap((target) => found.get(target) ?? []);
 }
 
+type Sought = Pick<DesiredComponent, 'objects' | 'externalProvider' | 'spec'>;
+
 async function observeComponent(
   stack: TrafficStack,
-  { objects: desiredObjects, standIn, waitsFor, ...target }: Target,
-  {
-    caches,
-    nodes,
-    strangers,
-    probes,
-    listeners,
-    answers,
-    used,
-    ...where
-  }: Where & { readonly used: ReadonlySet<ComponentType> },
+  { objects: desired, externalProvider, waitsFor, ...target }: DesiredComponent,
+  where: Where & { readonly used: ReadonlySet<ComponentType> },
 ): Promise<ObservedComponent> {
-  const { name, mode, ready = {}, workload } = target.spec;
-  const answer = ready.query === undefined ? undefined : answers.answer(ready.query);
-  const own = desiredObjects.at(-1);
-  // One object of several may have been deleted by somebody: what is left of it, or is in the inventory, is the stack's.
-  const isOwn =
-    own !== undefined &&
-    (desiredObjects.some((each) => cachedIn(caches, each) !== undefined) || isInInventory(stack, name));
-  const prior = stack.status?.components?.find((each) => each.name === name);
-  const named = namedExternal(target.spec, prior);
-  const seeking = { standIn, mode, own, named, used, now: where.now, ...patienceOf(stack, target.spec, where) };
-  const sources = { strangers, probes, listeners, measurable: where.measurable };
-  const found = isOwn ? undefined : await observeStandIn(seeking, sources);
+  const { name, ready = {}, workload } = target.spec;
+  const sought = { objects: desired, externalProvider, spec: target.spec };
+  const answer = ready.query === undefined ? undefined : where.answers.answer(ready.query);
+  const found = await observeExternal(stack, sought, where);
   if (found?.external !== undefined) return { ...target, ...found, pods: [], ...(answer && { answer }) };
-  const maybeExternal = standIn === undefined && (mode === 'External' || mode === 'Auto');
-  const objects: ObservedObject[] = [];
-  for (const desired of desiredObjects) {
-    const cached = cachedIn(caches, desired);
-    // An object of somebody else has no label of a stack, so it is in no cache.
-    const isElsewhere = maybeExternal || cached !== undefined;
-    const live = wholeOf(cached) ?? (isElsewhere ? await strangers.read(desired) : undefined);
-    objects.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, { name, stack }));
-  }
+  const objects = await observeObjects(stack, sought, where);
   const awaits = await waitsFor?.();
   return {
     ...{ ...target, objects },
@@ -181,17 +155,52 @@ async function observeComponent(
     ...(answer && { answer }),
     ...(workload === undefined
       ? { pods: [], arePodsRead: false }
-      : { pods: podsOf(stack, name, workload.namespace, { caches, nodes }) }),
+      : { pods: podsOf(stack, name, workload.namespace, where) }),
   };
 }
 
-/** How long a component waits for a found object to start, and whether it has waited so long. A new process waits for as long again. */
+/** Observes the external object of a component. Undefined if the component has objects of its own. */
+async function observeExternal(
+  stack: TrafficStack,
+  { objects, externalProvider, spec }: Sought,
+  where: Where & { readonly used: ReadonlySet<ComponentType> },
+): Promise<Found | undefined> {
+  const { caches, used, now } = where;
+  const own = objects.at(-1);
+  // A user may have deleted one of several objects. The others, and the inventory, show that the component is the stack's.
+  const hasOwn = objects.some((each) => cachedIn(caches, each) !== undefined) || isInInventory(stack, spec.name);
+  if (own !== undefined && hasOwn) return undefined;
+  const prior = stack.status?.components?.find((each) => each.name === spec.name);
+  const named = namedExternal(spec, prior);
+  const seeking = { externalProvider, mode: spec.mode, own, named, used, now, ...patienceOf(stack, spec, where) };
+  return observeExternalProvider(seeking, where);
+}
+
+/** Observes the objects of a component in the caches, or reads them where another owner may have them. */
+async function observeObjects(
+  stack: TrafficStack,
+  { objects, externalProvider, spec: { name, mode } }: Sought,
+  { caches, foreignObjects }: Pick<Observed, 'caches' | 'foreignObjects'>,
+): Promise<ObservedObject[]> {
+  const maybeExternal = externalProvider === undefined && (mode === 'External' || mode === 'Auto');
+  const observed: ObservedObject[] = [];
+  for (const desired of objects) {
+    const cached = cachedIn(caches, desired);
+    // An object of another owner has no label of a stack, so it is in no cache.
+    const isElsewhere = maybeExternal || cached !== undefined;
+    const live = wholeOf(cached) ?? (isElsewhere ? await foreignObjects.read(desired) : undefined);
+    observed.push(withLive({ ...desired, hash: appliedHash(desired.object) }, live, { name, stack }));
+  }
+  return observed;
+}
+
+/** Returns how long a component waits for a found object, and whether that time has passed. A new process starts again. */
 function patienceOf(
   { metadata }: TrafficStack,
   { name, deadline: patience = DEFAULT_DEADLINE }: ComponentSpec,
-  { sightings, clock }: Pick<Observed, 'sightings' | 'clock'>,
+  { firstSeen, clock }: Pick<Observed, 'firstSeen' | 'clock'>,
 ): Pick<Seeking, 'patience' | 'isOver'> {
-  const since = sightings.of(metadata?.name ?? '').awaiting.get(name)?.at;
+  const since = firstSeen.of(metadata?.name ?? '').awaiting.get(name)?.at;
   return { patience, isOver: since !== undefined && clock.monotonic() - since >= durationMs(patience) };
 }
 
@@ -213,20 +222,20 @@ function podsOf(
 }
 
 /**
- * The observation with the objects that are about to be created, as the API server has them: one without the label of a stack is in no
- * cache. Undefined if there is none.
+ * Adds the objects that are about to be created, as the API server has them: objects without the label of a stack are in no cache. Undefined if none
+ * exists.
  *
  * @throws ApiError, TransportError
  */
-export async function withStrangers(
+export async function withForeignObjects(
   observation: Observation,
-  { apply }: Pick<StackPlan, 'apply'>,
-  strangers: Pick<Look, 'find'>,
+  { apply }: { readonly apply: readonly ObservedObject[] },
+  foreignObjects: Pick<ForeignReader, 'find'>,
 ): Promise<Observation | undefined> {
   const found = new Map<string, KubeObject>();
   const missing = apply.filter(({ live }) => live === undefined);
   await forEachAtOnce(missing, READS_AT_ONCE, async (planned) => {
-    const live = await strangers.find(planned);
+    const live = await foreignObjects.find(planned);
     if (live !== undefined) found.set(idOf(planned), live);
   });
   if (found.size === 0) return undefined;
@@ -243,15 +252,15 @@ function cachedIn(caches: Caches, { resource, object }: DesiredObject): KubeObje
   return overlayOf(caches, resource).get(keyOf(object));
 }
 
-/** Undefined if the cache has dropped the body of the object: whoever fills a namespace with such objects costs it a request. */
+/** Returns undefined if the cache has dropped the body, so that the object is read: its namespace is full. */
 function wholeOf(cached: KubeObject | undefined): KubeObject | undefined {
   return isWithoutBody(cached) ? undefined : cached;
 }
 
 /**
- * The label of a component counts only if the inventory says the same: a label that somebody has changed is drift.
+ * The label of a component counts only if the inventory says the same: a label that another client has changed is drift.
  *
- * @param name of the component: an object of somebody else's is desired without labels
+ * @param name of the component: a desired object of another owner has no labels
  */
 function withLive(
   { resource, object, hash, fieldManager }: DesiredObject & Pick<ObservedObject, 'hash'>,
@@ -271,7 +280,7 @@ function withKind(live: KubeObject, { apiVersion = '', kind = '' }: KubeObject):
   return { apiVersion, kind, ...live };
 }
 
-/** A stack that is being deleted does not wait for it: its owner reference deletes it then. */
+/** Returns inventory that this process may not read. Owner references delete it with the stack. */
 function unreadOf({ metadata, status }: TrafficStack, caches: Caches): InventoryEntry[] {
   if (metadata?.deletionTimestamp !== undefined) return [];
   return (status?.inventory ?? [])
@@ -279,7 +288,7 @@ function unreadOf({ metadata, status }: TrafficStack, caches: Caches): Inventory
     .filter(({ objects }) => objects.length > 0);
 }
 
-/** An object that is about to leave the inventory is read: a cache may be late. */
+/** Returns objects that leave the inventory. They are read, because a cache may be late. */
 async function leftOf(
   stack: TrafficStack,
   observed: readonly ObservedComponent[],

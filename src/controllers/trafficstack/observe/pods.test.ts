@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
 import type { V1DaemonSet, V1Deployment, V1Pod } from '@kubernetes/client-node';
+import { expect, it } from 'vitest';
 import type { Client } from '../../../runtime/client/client.ts';
 import { ApiError } from '../../../runtime/client/errors.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
-import { PodReader } from './pods.ts';
+import { PodReader } from './evidence.ts';
 
 const LABELS = { app: 'agent', 'app.kubernetes.io/instance': 'one' };
 const workload = (kind: string, uid: string, generation = 1): V1DaemonSet | V1Deployment => ({

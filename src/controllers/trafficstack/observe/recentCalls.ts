@@ -1,9 +1,9 @@
 import type { Clock } from '../../../runtime/process/clock.ts';
 
-/** ms: while its pods begin, a stack is reconciled several times in a second. Less than the time until anything is looked at again. */
+/** ms: while its pods start, a stack is reconciled several times a second. Every other retry comes later. */
 const KEPT_MS = 5_000;
 
-/** What calls gave in the last 5 s, such as reads, deletions and probes, so that each is made at most once in that time. */
+/** Shares the results of calls for 5 s, such as reads, deletions and probes. */
 export class RecentCalls<T> {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #known = new Map<string, { readonly at: number; readonly value: Promise<T> }>();
@@ -12,7 +12,7 @@ export class RecentCalls<T> {
     this.#clock = clock;
   }
 
-  /** What the last call for a key gave; `make` calls anew if that is too long ago. Those at the same time share one. What it throws is not kept. */
+  /** Returns the result of the last call for a key, or calls `make` if it is too old. Concurrent calls share one result. Errors are not kept. */
   call(key: string, make: () => Promise<T>): Promise<T> {
     const now = this.#clock.monotonic();
     for (const [other, { at }] of this.#known) if (now - at >= KEPT_MS) this.#known.delete(other);

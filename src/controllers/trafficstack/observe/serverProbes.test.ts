@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import type { Placement } from '../../../nodes/nodeAffinity.ts';
 import type { SeriesLabels } from '../../../prometheus/askValues.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
-import type { Placement } from '../../../nodes/nodeAffinity.ts';
 import type { Proof } from '../../contract/builtIn.ts';
-import { ServerProbes, type ProbedNode } from './serverProbes.ts';
+import { ServerProbes, type ProbedNode } from './probes.ts';
 
 const PROBE = { metric: 'x', series: 'series of x' };
 const ALL = 'count by (node, instance) (x)';

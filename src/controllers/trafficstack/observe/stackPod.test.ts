@@ -1,8 +1,8 @@
 import type { V1ContainerStatus, V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import type { StackPod } from './observation.ts';
+import type { StackPod } from '../model/observation.ts';
+import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { identityOfPod, trimPod } from './stackPod.ts';
 
 const container = (over: Partial<V1ContainerStatus>): V1ContainerStatus => {

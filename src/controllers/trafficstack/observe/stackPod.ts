@@ -1,12 +1,12 @@
 import type { V1ContainerStatus, V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
 import { keyOf, type KubeObject } from '../../../runtime/client/resource.ts';
+import type { StackContainer, StackPod } from '../model/observation.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
-import type { StackContainer, StackPod } from './observation.ts';
 
-/** Phases of a pod that runs no more. */
+/** Phases of a pod that no longer runs. */
 const FINISHED: ReadonlySet<string | undefined> = new Set(['Failed', 'Succeeded']);
 
-/** Of a pod, what tells why it is not ready. */
+/** Keeps the fields of a pod that explain why it is not ready. */
 export function trimPod(pod: KubeObject): StackPod {
   const { metadata, spec, status } = pod as V1Pod;
   const { name = '', namespace = '', uid, resourceVersion, labels = {} } = metadata ?? {};
@@ -36,17 +36,17 @@ export function trimPod(pod: KubeObject): StackPod {
   };
 }
 
-/** Keeps of a pod that exceeds the memory of its namespace only fields of a bounded size. */
+/** Keeps only bounded fields of a pod that exceeds the memory of its namespace. */
 export function identityOfPod(pod: StackPod): StackPod {
   const finished = pod.finished && { reason: '', message: '' };
   return { ...pod, containers: [], claims: [], unscheduledMessage: undefined, finished, isUnread: true };
 }
 
 /**
- * The workload that made a pod, by its controller. That of a Deployment is a ReplicaSet, which has the name of the Deployment and the hash of
- * the template, so that no ReplicaSet has to be read.
+ * Returns the workload that made a pod, by its controller. The ReplicaSet of a Deployment is named after the Deployment and the hash of the template,
+ * so that it need not be read.
  */
-function workloadOf({ ownerReferences = [], labels = {} }: V1ObjectMeta = {}): string {
+export function workloadOf({ ownerReferences = [], labels = {} }: V1ObjectMeta = {}): string {
   const { kind = '', name = '' } = ownerReferences.find(({ controller }) => controller === true) ?? {};
   if (kind === 'StatefulSet' || kind === 'DaemonSet') return `${kind} ${name}`;
   const suffix = `-${labels['pod-template-hash'] ?? ''}`;
@@ -54,7 +54,7 @@ function workloadOf({ ownerReferences = [], labels = {} }: V1ObjectMeta = {}): s
   return isOfDeployment ? `Deployment ${name.slice(0, -suffix.length)}` : '';
 }
 
-/** The value of the index of pods. */
+/** Returns the key of the pod index. */
 export function podIndexOf(namespace: string, stack = '', component = ''): string {
   return `${namespace}/${stack}/${component}`;
 }

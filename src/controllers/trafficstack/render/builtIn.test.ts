@@ -127,23 +127,23 @@ describe('a built-in component', () => {
   });
 
   describe('that another owner may have made', () => {
-    const standIn = ({ prometheus }: ComponentSpec) => {
+    const externalProvider = ({ prometheus }: ComponentSpec) => {
       const sought = `a server with the image ${prometheus?.image ?? 'server:1'}`;
       return { resource: DEPLOYMENTS, sought, matches: () => false, problem: () => undefined };
     };
     const one = (
       mode: ComponentSpec['mode'],
       over: Partial<ComponentSpec> = {},
-      builtIn: BuiltIn = { ...SERVER, standIn },
+      builtIn: BuiltIn = { ...SERVER, externalProvider },
     ) => rendered([{ ...PROMETHEUS, mode, ...over }], [builtIn])[0];
 
     it('has no objects with the mode External, and its own with Auto', () => {
-      const asked = (['Managed', 'Auto', 'External'] as const).map((mode) => {
-        const { objects = [], standIn: found } = one(mode) ?? {};
+      const stableFacts = (['Managed', 'Auto', 'External'] as const).map((mode) => {
+        const { objects = [], externalProvider: found } = one(mode) ?? {};
         return [mode, objects.length, found?.sought];
       });
       const sought = 'a server with the image server:1';
-      expect(asked).toEqual([
+      expect(stableFacts).toEqual([
         ['Managed', 2, undefined],
         ['Auto', 2, sought],
         ['External', 0, sought],
@@ -163,7 +163,7 @@ describe('a built-in component', () => {
 
     describe('and that is asked at a URL', () => {
       const probe = { selectors: [], metric: 'up', series: 'series', urlOf: () => '' };
-      const server: BuiltIn = { ...SERVER, standIn: (spec) => ({ ...standIn(spec), probe }) };
+      const server: BuiltIn = { ...SERVER, externalProvider: (spec) => ({ ...externalProvider(spec), probe }) };
       const files = { a: '${components.metrics.addresses[0]}:${components.metrics.ports.admin}' };
       const { workload } = component('web');
       const config = [{ name: 'etc', mountPath: '/etc', files }];
@@ -202,7 +202,7 @@ describe('a built-in component', () => {
     it('has another revision if something else is looked for, and not with an operator that renders other objects', () => {
       const before = one('External')?.revision;
       expect(one('External', { prometheus: { image: 'x' } })?.revision).not.toBe(before);
-      const other = { ...SERVER, standIn, render: (spec: ComponentSpec) => SERVER.render(spec).slice(1) };
+      const other = { ...SERVER, externalProvider, render: (spec: ComponentSpec) => SERVER.render(spec).slice(1) };
       expect(one('External', {}, other)?.revision).toBe(before);
       expect(one('Auto')?.revision).toBe(one('Managed')?.revision);
     });

@@ -1,47 +1,47 @@
 import type { V1Deployment, V1Service } from '@kubernetes/client-node';
 import type { ComponentType } from '../../../api/trafficstack/terms.ts';
 import type { CommonSpec, ComponentSpec, TrafficStack, UsedObject } from '../../../api/trafficstack/trafficStack.ts';
-import type { BuiltIn, BuiltInObject, StandIn } from '../../contract/builtIn.ts';
+import type { BuiltIn, BuiltInObject, ExternalProvider } from '../../contract/builtIn.ts';
 import type { ComponentFacts } from './facts.ts';
 import { metadataOf, type DesiredObject } from './objects.ts';
 
-/** The built-in types that the operator deploys by itself: it has the rights to write their objects by their names, in any namespace. */
+/** Returns the built-in types that the operator deploys by itself. It has rights on their objects by name, in any namespace. */
 function ownBuiltIns(builtIns: readonly BuiltIn[]): readonly BuiltIn[] {
   return builtIns.filter(({ fieldManager }) => fieldManager !== undefined);
 }
 
-/** See ownBuiltIns. */
+/** Returns the built-in types that the operator deploys by itself. */
 export function ownTypesOf(builtIns: readonly BuiltIn[]): ReadonlySet<ComponentType> {
   return new Set(ownBuiltIns(builtIns).map(({ type }) => type));
 }
 
-/** The objects of these types with the settings of the flags: only kind, namespace and name matter. */
+/** Returns the objects of these types with the settings of the flags. Only kind, namespace and name matter. */
 export function objectsByName(builtIns: readonly BuiltIn[]): readonly BuiltInObject[] {
   return ownBuiltIns(builtIns).flatMap((each) => each.render({ name: each.type, type: each.type, ...each.settings }));
 }
 
-/** Of a URL without one. */
+/** The port of a URL without one. */
 const HTTP_PORT = 80;
 
-/** The objects of a built-in component, or what is wrong with it: a sentence. */
-export type RenderedBuiltIn =
+/** The objects of a built-in component, or its problem: a sentence. */
+type RenderedBuiltIn =
   | {
       readonly objects: readonly DesiredObject[];
       readonly facts: ComponentFacts;
-      /** The same, whatever is used in place of its objects: that is no change of the spec of a component that depends on it. */
-      readonly asked: ComponentFacts;
-      /** What it may use in place of its objects. */
-      readonly standIn?: StandIn | undefined;
+      /** Facts that do not depend on the used external object. They are part of the revision of dependents. */
+      readonly stableFacts: ComponentFacts;
+      /** The external object that it may use. */
+      readonly externalProvider?: ExternalProvider | undefined;
       readonly waitsFor?: BuiltIn['waitsFor'];
     }
   | { readonly problem: string };
 
-/** The servers of another owner that built-in components use, by the name of the component. */
+/** The servers of other owners that built-in components use, by the name of the component. */
 export type UsedServers = ReadonlyMap<string, UsedObject>;
 
 /**
- * Renders a built-in component. The labels and the owner reference of the stack are on the objects alone: on a pod template or a
- * selector, the adoption of an object would replace its pods. With the mode External, it has no objects.
+ * Renders a built-in component. Only the objects have the labels and the owner reference of the stack: on a pod template or a selector, an adoption
+ * would replace the pods. With the mode External, there are no objects.
  */
 export function renderBuiltIn(
   stack: TrafficStack,
@@ -59,14 +59,15 @@ export function renderBuiltIn(
   const { fieldManager } = builtIn;
   const objects = builtIn.render(spec, common).map((each) => ({ ...ofStack(stack, spec.name, each), fieldManager }));
   const facts = factsOf(spec.name, objects);
-  const standIn = spec.mode === 'External' || spec.mode === 'Auto' ? builtIn.standIn?.(spec) : undefined;
+  const externalProvider =
+    spec.mode === 'External' || spec.mode === 'Auto' ? builtIn.externalProvider?.(spec) : undefined;
   const { waitsFor } = builtIn;
-  if (standIn === undefined) return { objects, facts, asked: facts, ...(waitsFor && { waitsFor }) };
-  const asked = withoutService(facts);
+  if (externalProvider === undefined) return { objects, facts, stableFacts: facts, ...(waitsFor && { waitsFor }) };
+  const stableFacts = withoutService(facts);
   return {
     objects: spec.mode === 'External' ? [] : objects,
-    facts: standIn.probe === undefined ? asked : factsOfServer(facts, used.get(spec.name)),
-    ...{ asked, standIn },
+    facts: externalProvider.probe === undefined ? stableFacts : factsOfServer(facts, used.get(spec.name)),
+    ...{ stableFacts, externalProvider },
   };
 }
 
@@ -80,9 +81,8 @@ function ofStack(stack: TrafficStack, component: string, { resource, object }: B
 }
 
 /**
- * The address and the port of the server that is used. Until one is found, and while the component has its own, those of its own Service:
- * what depends on the component is not applied before it is ready. A file names a port as the own Service does, since the Service of another
- * owner may have any names.
+ * Returns the address and the port of the used server, or of the own Service until one is found: dependents are not applied before the
+ * component is ready. Ports have the names of the own Service, because another owner may choose any names.
  */
 function factsOfServer(own: ComponentFacts, used: UsedObject | undefined): ComponentFacts {
   if (used?.url === undefined) return own;
@@ -94,12 +94,12 @@ function factsOfServer(own: ComponentFacts, used: UsedObject | undefined): Compo
   };
 }
 
-/** What runs on the nodes has no Service of another owner. */
+/** Removes the Service: a program on the nodes has none. */
 function withoutService({ name, namespace, port, ports }: ComponentFacts): ComponentFacts {
   return { name, namespace, addresses: [], ...(port !== undefined && { port }), ports };
 }
 
-/** As for a Workload: the address and the ports are those of its Service. */
+/** Returns the facts of a built-in component: the address and the ports of its Service. */
 function factsOf(name: string, objects: readonly DesiredObject[]): ComponentFacts {
   const service: V1Service | undefined = objects.find(({ resource }) => resource.kind === 'Service')?.object;
   const workload: V1Deployment | undefined = objects.at(-1)?.object;

@@ -48,10 +48,10 @@ describe('the stack default', () => {
   });
 
   it('does not deploy a second time what another owner may have made', () => {
-    const standIn = (): never => {
+    const externalProvider = (): never => {
       throw new Error('it is not looked for yet');
     };
-    expect(planDefaultStack([builtIn('Prometheus', { standIn })], [])).toMatchObject({
+    expect(planDefaultStack([builtIn('Prometheus', { externalProvider })], [])).toMatchObject({
       stack: { spec: { components: [{ name: 'prometheus', type: 'Prometheus', mode: 'Auto' }] } },
     });
   });
@@ -113,7 +113,7 @@ describe('an external object that the spec of the stack default names', () => {
   const searched = (retention: string): BuiltIn =>
     builtIn('Prometheus', {
       settings: { prometheus: { retention } },
-      standIn: () => expect.fail('it is not searched here'),
+      externalProvider: () => expect.fail('it is not searched here'),
     });
   const external = { kind: 'Service', namespace: 'monitoring', name: 'prom' } as const;
   const named = written([searched('15d')], { mode: 'External', external });

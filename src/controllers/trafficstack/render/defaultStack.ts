@@ -5,28 +5,28 @@ import {
   type TrafficStack,
   type TrafficStackSpec,
 } from '../../../api/trafficstack/trafficStack.ts';
-import type { BuiltIn } from '../../contract/builtIn.ts';
-import { DEFAULT_STACK } from '../../contract/keepers.ts';
-import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { appliedHash } from '../../../runtime/apply/difference.ts';
+import { isEqual } from '../../../runtime/apply/mergePatch.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import type { BuiltIn } from '../../contract/builtIn.ts';
+import { DEFAULT_STACK } from '../../contract/stackOwnership.ts';
+import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import { DEFAULT_STACK_HASH } from '../names.ts';
-import { ignoredFlags } from './ignoredFlags.ts';
 
 /** The stack `default` as the operator writes it. */
-export type DefaultStack = Pick<TrafficStack, 'metadata' | 'spec'>;
+type DefaultStack = Pick<TrafficStack, 'metadata' | 'spec'>;
 
-/** What is to be done about the stack `default`. Undefined: nothing. */
+/** The decision about the stack `default`. Undefined: no change. */
 export type DefaultStackPlan =
   | { readonly do: 'create'; readonly stack: DefaultStack }
   | { readonly do: 'change'; readonly stack: DefaultStack; readonly live: TrafficStack }
   | { readonly do: 'delete'; readonly live: TrafficStack }
-  /** People have changed it: what the flags say otherwise has no effect. */
+  /** Users have changed it: differing flags have no effect. */
   | { readonly do: 'leave'; readonly live: TrafficStack; readonly ignored: readonly string[] };
 
 /**
- * Decides about the stack `default`: a component for each built-in type that the flags deploy and that no other stack names. One that
- * somebody else may have made has the mode Auto. It has all settings of the flags, so that the object alone says what runs.
+ * Decides about the stack `default`. It has a component for each built-in type that the flags deploy and no other stack names, with all settings of
+ * the flags. Types with external objects have the mode Auto.
  *
  * | the stack `default`                      | the flags              | it is   |
  * |------------------------------------------|------------------------|---------|
@@ -35,8 +35,8 @@ export type DefaultStackPlan =
  * | is as the operator has written it        | deploy nothing         | deleted |
  * | anything else, also if people changed it | any                    | left    |
  *
- * What it has, it does not give up for another stack, which is refused. An external object that its spec names counts as written by the
- * operator, which found it: it is kept, and the flags go on to decide about the rest.
+ * The stack keeps its components; another stack with the same types is refused. An external object in its spec was found by the operator, so the
+ * flags still decide about the rest.
  */
 export function planDefaultStack(
   builtIns: readonly BuiltIn[],
@@ -59,7 +59,7 @@ export function holdsObjects({ status }: TrafficStack): boolean {
   return status?.inventory?.some(({ objects }) => objects.length > 0) === true;
 }
 
-/** What the flags deploy, and no other stack names. @param live the stack `default` */
+/** Returns the types that the flags deploy and no other stack names. @param live the stack `default` */
 export function typesOfFlags(
   builtIns: readonly BuiltIn[],
   stacks: readonly TrafficStack[],
@@ -81,7 +81,7 @@ function isAsWritten({ metadata, spec }: TrafficStack): boolean {
   return metadata?.annotations?.[DEFAULT_STACK_HASH] === hashOf(spec);
 }
 
-/** The same for a spec whatever external objects it names. */
+/** Returns a hash of a spec that ignores named external objects. */
 function hashOf(spec: TrafficStackSpec): string {
   const components = componentsIn({ spec }).map((each) =>
     isNamed(each) ? { ...each, mode: 'Auto', external: undefined } : each,
@@ -89,7 +89,7 @@ function hashOf(spec: TrafficStackSpec): string {
   return appliedHash({ spec: { ...spec, components } } as KubeObject);
 }
 
-/** The spec with the external objects that the live stack names. */
+/** Returns the spec with the external objects that the live stack names. */
 function withNamedOf(spec: TrafficStackSpec, live: TrafficStack): TrafficStackSpec {
   const named = componentsIn(live).filter(isNamed);
   return nameExternals(spec, new Map(named.map(({ name, external }) => [name, external])));
@@ -99,7 +99,7 @@ function isNamed({ mode, external }: ComponentSpec): boolean {
   return mode === 'External' && external !== undefined;
 }
 
-/** @param named what components with the mode Auto use, by the name of the component */
+/** Names external objects in components with the mode Auto. @param named what components with the mode Auto use, by the name of the component */
 export function nameExternals(
   spec: TrafficStackSpec,
   named: ReadonlyMap<string, ComponentSpec['external']>,
@@ -111,12 +111,12 @@ export function nameExternals(
   return { ...spec, components };
 }
 
-/** Whether the operator has made the stack: the stack `default`. */
+/** Returns whether the operator has made the stack `default`. */
 export function isMadeByOperator({ metadata }: TrafficStack): boolean {
   return metadata?.name === DEFAULT_STACK && metadata.labels?.[MANAGED_BY] === OPERATOR;
 }
 
-/** Whether a stack is the operator's: it has made it, and nobody has added a component of their own. */
+/** Returns whether the operator has made a stack, and users have added no component of their own. */
 export function isOfOperator(stack: TrafficStack): boolean {
   return isMadeByOperator(stack) && !typesIn(stack).some((type) => USER_TYPES.includes(type));
 }
@@ -125,8 +125,39 @@ function typesIn(stack: TrafficStack): ComponentType[] {
   return componentsIn(stack).map(({ type }) => type);
 }
 
-/** With the name `node-exporter` for the type NodeExporter. What another monitoring has already is not deployed a second time. */
-function componentOf({ type, standIn, settings }: BuiltIn): ComponentSpec {
+/** Returns a component with the name `node-exporter` for the type NodeExporter. The mode Auto avoids a second deployment. */
+function componentOf({ type, externalProvider, settings }: BuiltIn): ComponentSpec {
   const name = type.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
-  return { ...settings, name, type, ...(standIn !== undefined && { mode: 'Auto' }) };
+  return { ...settings, name, type, ...(externalProvider !== undefined && { mode: 'Auto' }) };
+}
+
+/**
+ * Returns the flags that a changed stack `default` overrides: parts of a sentence such as `prometheus.retention is "15d", not "30d"`. Missing
+ * settings and types follow the flags.
+ *
+ * @param deployed the types that the flags deploy and no other stack names
+ */
+export function ignoredFlags(builtIns: readonly BuiltIn[], deployed: readonly BuiltIn[], live: TrafficStack): string[] {
+  const components = new Map(componentsIn(live).map((each) => [each.type as string, each]));
+  return builtIns.flatMap((builtIn) => {
+    const component = components.get(builtIn.type);
+    if (!deployed.includes(builtIn)) {
+      const isThere = component !== undefined && component.mode !== 'Disabled' && builtIn.settings !== undefined;
+      return isThere && !builtIn.isDeployed ? [`${builtIn.type} is a component`] : [];
+    }
+    if (component === undefined) return [];
+    if (component.mode === 'Disabled') return [`${builtIn.type} is Disabled`];
+    return differencesOf(builtIn, component);
+  });
+}
+
+function differencesOf({ settings = {} }: BuiltIn, component: ComponentSpec): string[] {
+  return Object.entries(settings).flatMap(([field, ofFlags]) => {
+    const live: object = component[field as keyof typeof settings] ?? {};
+    return Object.entries(live).flatMap(([name, value]: [string, unknown]) => {
+      const flag = (ofFlags as Record<string, unknown>)[name];
+      if (flag === undefined || isEqual(value, flag)) return [];
+      return [`${field}.${name} is ${JSON.stringify(value)}, not ${JSON.stringify(flag)}`];
+    });
+  });
 }

@@ -1,16 +1,16 @@
 import type { StackService, WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
 
-/** What files and expressions may use of a component: `self`, and `components.NAME`. */
+/** Facts about a component for files and expressions: `self`, and `components.NAME`. */
 export interface ComponentFacts {
   readonly name: string;
   readonly namespace: string;
-  /** Pods that there should be. Absent for a DaemonSet, and where an autoscaler decides. */
+  /** The number of pods. Absent for a DaemonSet, and where an autoscaler decides. */
   readonly replicas?: number;
-  /** DNS name of the Service of `addresses`. Absent without one. */
+  /** DNS name of the Service of `addresses`. Absent without a Service. */
   readonly service?: string;
   /**
-   * DNS names to reach it by: those of the pods for a StatefulSet with a headless Service, else that of the first Service. Names,
-   * since the addresses of pods change with each pod.
+   * DNS names of the pods for a StatefulSet with a headless Service, otherwise of the first Service. IP addresses would change
+   * with each pod.
    */
   readonly addresses: readonly string[];
   /** The first port behind `addresses`. Absent without a Service. */
@@ -19,13 +19,13 @@ export interface ComponentFacts {
   readonly ports: Readonly<Record<string, number>>;
 }
 
-/** The facts of a component. @param replicas undefined for a DaemonSet, and where an autoscaler decides */
+/** Returns the facts of a component. @param replicas undefined for a DaemonSet, and where an autoscaler decides */
 export function factsOf({ name, workload }: WorkloadComponent, replicas: number | undefined): ComponentFacts {
   const { namespace, services = [] } = workload;
   const host = (service: StackService): string => `${serviceNameOf({ name, workload }, service)}.${namespace}.svc`;
   const governing = workload.kind === 'StatefulSet' ? services.find(({ headless }) => headless === true) : undefined;
   const first = governing ?? services[0];
-  // If Services share the name of a port, it is that of the addresses.
+  // If Services share the name of a port, the Service of the addresses has precedence.
   const named = [...services.filter((service) => service !== first), ...(first ? [first] : [])].flatMap((service) =>
     service.ports.flatMap((port) => (port.name === undefined ? [] : [[port.name, portOf(service, port)] as const])),
   );
@@ -43,7 +43,7 @@ export function factsOf({ name, workload }: WorkloadComponent, replicas: number 
   };
 }
 
-/** The name of a Service. */
+/** Returns the name of a Service. */
 export function serviceNameOf(
   { name, workload }: Pick<WorkloadComponent, 'name' | 'workload'>,
   service: StackService,
@@ -64,7 +64,7 @@ function addressesOf(workload: string, { replicas, governing, first }: Hosts): r
   return first === undefined ? [] : [first];
 }
 
-/** Nothing translates the port of a headless Service: its name has the addresses of the pods. */
+/** Returns the port that clients use. A headless Service does not translate ports. */
 function portOf({ headless }: StackService, { port, targetPort = port }: StackService['ports'][number]): number {
   return headless === true ? targetPort : port;
 }

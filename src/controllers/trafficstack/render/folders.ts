@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { WorkloadComponent } from '../../../api/trafficstack/trafficStack.ts';
 import type { SharedBudget } from '../expression/budget.ts';
-import { renderText } from '../expression/template.ts';
 import type { Variables } from '../expression/expression.ts';
+import { renderText } from '../expression/template.ts';
 
 /** A folder of rendered files: a ConfigMap and its mount. */
 export interface Folder {
   /** Name of the volume. */
   readonly volume: string;
   readonly mountPath: string;
-  /**
-   * Name of the ConfigMap. It ends with a hash of the files: another content is another ConfigMap, so it replaces the pods, and
-   * those that are not replaced yet keep theirs.
-   */
+  /** Name of the ConfigMap. It ends with a hash of the files: a new content replaces the pods, and old pods keep the old ConfigMap. */
   readonly object: string;
   readonly files: Readonly<Record<string, string>>;
 }
@@ -21,7 +18,7 @@ export interface Folder {
 const DIGITS = 10;
 
 /**
- * The folders of a component, or what is wrong with its files: one sentence each.
+ * Renders the folders of a component, or returns the problems of its files, one sentence each.
  *
  * @param budget the steps that the files of all components of the stack have left
  */
@@ -45,13 +42,13 @@ export function foldersOf(
   return problems.length > 0 ? { problems } : folders;
 }
 
-/** What is no key of `components` may be a component all the same. */
+/** Adds a hint about a component that is missing in `dependsOn`. */
 function hintFor(problem: string): string {
   const [, key = ''] = /No such key: (\S+)$/.exec(problem) ?? [];
   return key !== '' && problem.includes(`components.${key}`) ? ', which dependsOn does not name' : '';
 }
 
-/** Folders that have the place or the name of another volume: the API server would refuse the workload for a reason of its own. */
+/** Returns folders with the mount path or the name of another volume, which the API server would refuse. */
 function clashesIn({ name: component, workload }: WorkloadComponent): string[] {
   const { containers = [], initContainers = [], volumes = [] } = workload.podTemplate?.spec ?? {};
   const mounts = [...containers, ...initContainers].flatMap(({ volumeMounts = [] }) => volumeMounts);

@@ -14,35 +14,35 @@ import {
 } from '../../../runtime/client/resources.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
 
-/** The kinds of which a stack has objects. */
+/** The kinds of objects in stacks. */
 export const RESOURCES: readonly Resource[] = [
   ...[DEPLOYMENTS, STATEFULSETS, DAEMONSETS],
   ...[SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, CONTROLLER_REVISIONS, SERVICE_ACCOUNTS],
   ...[TRAFFIC_WEIGHTS, PROMETHEUS_RULES],
 ];
 
-/** Of these, the ones that this process may read: it has rights on TrafficWeights only with DNS weights. */
+/** Returns the kinds that this process may read: TrafficWeights only with DNS weights. */
 export function readableResources(builtIns: readonly Pick<BuiltIn, 'type' | 'problem'>[]): readonly Resource[] {
   const hasWeights = builtIns.some(({ type, problem }) => type === 'Weights' && problem === undefined);
   return RESOURCES.filter(({ kind }) => hasWeights || kind !== TRAFFIC_WEIGHTS.kind);
 }
 
-/** Whether a stack may have objects of this kind. */
+/** Returns whether a stack may have objects of this kind. */
 export function isKind(kind: string | undefined): boolean {
   return RESOURCES.some((each) => each.kind === kind);
 }
 
-/** Whether objects of a kind run pods. */
+/** Returns whether objects of a kind run pods. */
 export function isWorkload({ kind }: Pick<Resource, 'kind'>): boolean {
   return (WORKLOAD_KINDS as readonly string[]).includes(kind);
 }
 
-/** Kinds whose status tells whether a component is ready. */
-const TELLING_KINDS: readonly string[] = [...WORKLOAD_KINDS, TRAFFIC_WEIGHTS.kind];
+/** Kinds with a status that decides about readiness. */
+const KINDS_WITH_READINESS: readonly string[] = [...WORKLOAD_KINDS, TRAFFIC_WEIGHTS.kind];
 
-/** The objects that run pods, or a TrafficWeight. Only a built-in component may have several of them, or none. */
+/** Returns the objects that run pods, and TrafficWeights. Only a built-in component may have several or none. */
 export function workloadsOf<T extends { readonly resource: Pick<Resource, 'kind'> }>(objects: readonly T[]): T[] {
-  return objects.filter(({ resource: { kind } }) => TELLING_KINDS.includes(kind));
+  return objects.filter(({ resource: { kind } }) => KINDS_WITH_READINESS.includes(kind));
 }
 
 /** @throws Error for a kind of which no stack has objects */

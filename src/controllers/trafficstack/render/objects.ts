@@ -1,4 +1,13 @@
-import type { V1DeploymentStrategy, V1OwnerReference, V1Service } from '@kubernetes/client-node';
+import type {
+  V1DeploymentStrategy,
+  V1OwnerReference,
+  V1Service,
+  V1Container,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1TopologySpreadConstraint,
+} from '@kubernetes/client-node';
+import { DEFAULT_TOPOLOGY_KEY, type WorkloadKind } from '../../../api/trafficstack/terms.ts';
 import {
   TRAFFIC_STACKS,
   type CommonSpec,
@@ -15,25 +24,24 @@ import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { serviceNameOf } from './facts.ts';
 import type { Folder } from './folders.ts';
 import { resourceOfKind } from './kinds.ts';
-import { podTemplateOf } from './podTemplate.ts';
 
 /** One object of a component: exactly the fields that the operator owns. */
 export interface DesiredObject {
   readonly resource: Resource;
   readonly object: KubeObject;
-  /** Of a built-in component: that of the controller which deploys it without a stack. Undefined: that of stacks, also for a TrafficWeight. */
+  /** The field manager of the controller that deployed the object before. Undefined: FIELD_MANAGER. */
   readonly fieldManager?: string | undefined;
 }
 
-/** A component with all that its stack and its dependencies decide. */
-export interface ResolvedComponent {
+/** A component with all settings of its stack. */
+interface ResolvedComponent {
   readonly spec: WorkloadComponent;
-  /** Pods that there should be; undefined if the stack does not say. */
+  /** The number of pods; undefined if the stack does not set it. */
   readonly replicas: number | undefined;
   readonly common: CommonSpec;
-  /** That of its pods. */
+  /** The node selector of the pods. */
   readonly nodeSelector: Readonly<Record<string, string>>;
-  /** Undefined if it is not for the component. */
+  /** Undefined if it does not apply to the component. */
   readonly availability: HighAvailabilitySpec | undefined;
   readonly folders: readonly Folder[];
 }
@@ -41,8 +49,8 @@ export interface ResolvedComponent {
 type Metadata = NonNullable<KubeObject['metadata']>;
 
 /**
- * The objects of a component: what the workload needs, then the workload, so that names resolve when the pods begin. If they are
- * somebody else's, only their names.
+ * Returns the objects of a component. The workload comes last, so that names resolve when its pods start. With the mode External, the objects have
+ * only names.
  */
 export function objectsOf(stack: TrafficStack, component: ResolvedComponent): DesiredObject[] {
   return component.spec.mode === 'External' ? externalObjects(component.spec) : ownObjects(stack, component);
@@ -73,7 +81,7 @@ function ownObjects(stack: TrafficStack, component: ResolvedComponent): DesiredO
   ];
 }
 
-/** The metadata of an object of a component. */
+/** Returns the metadata of an object of a component. */
 export function metadataOf(stack: TrafficStack, component: string, ref: ObjectRef): Metadata {
   return {
     ...{ ...ref, labels: { [MANAGED_BY]: OPERATOR, ...selectorOf(stack, component) } },
@@ -122,7 +130,7 @@ function statefulSpec(spec: WorkloadComponent) {
   };
 }
 
-/** One pod at a time, and one that is not ready anyway keeps no drain waiting. */
+/** Allows one disruption at a time. A pod that is not ready does not block a drain. */
 function budgetSpec(matchLabels: Record<string, string>) {
   return { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels } };
 }
@@ -145,13 +153,13 @@ function ownerReferenceOf({ metadata }: TrafficStack): V1OwnerReference {
 }
 
 /**
- * Whether a live object is of the stack.
+ * Returns whether a live object belongs to the stack.
  *
  * | its controller            | the stack                                     | of the stack |
  * |---------------------------|-----------------------------------------------|--------------|
  * | is the stack              | any                                           | yes          |
- * | is somebody else          | any                                           | no           |
- * | none: somebody took the owner reference away | stays: it has applied the object, as label and hash say | yes: the next apply restores it |
+ * | is another owner          | any                                           | no           |
+ * | none: the owner reference was removed | exists, and has applied the object, as label and hash say | yes: the next apply restores it |
  * | none                      | is being deleted: so `--cascade=orphan` leaves objects | no  |
  */
 export function isOfStack(object: KubeObject, owner: TrafficStack): boolean {
@@ -163,15 +171,15 @@ export function isOfStack(object: KubeObject, owner: TrafficStack): boolean {
 }
 
 /**
- * Whether the object has an owner reference to the stack. Where the operator may not write, nothing else tells its objects from those of
- * another owner: labels and annotations can be copied.
+ * Returns whether an object has an owner reference to the stack. Labels and annotations can be copied, so this alone counts where the operator may
+ * not write.
  */
 export function refersTo({ metadata }: KubeObject, { metadata: stack }: TrafficStack): boolean {
   return (metadata?.ownerReferences ?? []).some(({ uid }) => uid === stack?.uid);
 }
 
 /**
- * Whether an object exists that no write can make the desired one: the API server keeps the address of a Service, also that a headless one has
+ * Returns whether an object exists that no write can turn into the desired one: the API server keeps the address of a Service, also that a headless one has
  * none (https://kubernetes.io/docs/concepts/services-networking/service/#headless-services).
  */
 export function mustBeReplaced({
@@ -185,7 +193,7 @@ export function mustBeReplaced({
 }
 
 /**
- * Whether a stack may apply a desired object.
+ * Returns whether a stack may apply a desired object.
  *
  * | what the cluster has under its name                  | of a Workload | of a built-in component |
  * |------------------------------------------------------|---------------|-------------------------|
@@ -200,4 +208,84 @@ export function mayApply(
 ): boolean {
   if (live === undefined || isOfStack(live, stack)) return true;
   return fieldManager !== undefined && isOwnedBy(OWNER, live);
+}
+
+/** The additions of a stack to a pod template. */
+interface Additions {
+  readonly kind: WorkloadKind;
+  /** Labels that select the pods. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly common: CommonSpec;
+  /** The node selector of the pods, including the selector of the component. */
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  /** Undefined if it does not apply to the component. */
+  readonly availability: HighAvailabilitySpec | undefined;
+  readonly folders: readonly Folder[];
+}
+
+/** Returns the pod template of a component. Its own fields take precedence. */
+function podTemplateOf(template: V1PodTemplateSpec, additions: Additions): V1PodTemplateSpec {
+  const { labels } = additions;
+  return {
+    ...template,
+    metadata: { ...template.metadata, labels: { ...template.metadata?.labels, ...labels } },
+    ...(template.spec && { spec: podSpecOf(template.spec, additions) }),
+  };
+}
+
+function podSpecOf(
+  spec: V1PodSpec,
+  { kind, labels, common, nodeSelector, availability, folders }: Additions,
+): V1PodSpec {
+  const tolerations = [...(common.tolerations ?? []), ...(spec.tolerations ?? [])];
+  const imagePullSecrets = spec.imagePullSecrets ?? common.imagePullSecrets;
+  const priorityClassName = spec.priorityClassName ?? common.priorityClassName;
+  return {
+    ...spec,
+    ...(Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
+    ...(tolerations.length > 0 && { tolerations }),
+    ...(imagePullSecrets && { imagePullSecrets }),
+    ...(priorityClassName !== undefined && { priorityClassName }),
+    ...(availability && spreadOf(spec, { kind, labels, availability })),
+    ...(folders.length > 0 && mounted(spec, folders)),
+  };
+}
+
+/**
+ * Spreads the pods over the values of a node label with a skew of at most one, and prefers nodes without a pod of the component. Nodes with taints
+ * that the pod does not tolerate do not count, so that the pods of a node that is off fit elsewhere.
+ */
+function spreadOf(
+  { topologySpreadConstraints, affinity }: V1PodSpec,
+  { kind, labels, availability }: Pick<Additions, 'kind' | 'labels'> & { readonly availability: HighAvailabilitySpec },
+): Pick<V1PodSpec, 'topologySpreadConstraints' | 'affinity'> {
+  const topologyKey = availability.topologyKey ?? DEFAULT_TOPOLOGY_KEY;
+  const labelSelector = { matchLabels: { ...labels } };
+  const constraint: V1TopologySpreadConstraint = {
+    ...{ maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy: 'Honor', labelSelector },
+    // Otherwise the old pods of a Deployment would count when new ones replace them.
+    ...(kind === 'Deployment' && { matchLabelKeys: ['pod-template-hash'] }),
+  };
+  const term = { weight: 100, podAffinityTerm: { topologyKey, labelSelector } };
+  return {
+    topologySpreadConstraints: topologySpreadConstraints ?? [constraint],
+    affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [term] }, ...affinity },
+  };
+}
+
+/** Mounts the folders in all containers. */
+function mounted(spec: V1PodSpec, folders: readonly Folder[]): Partial<V1PodSpec> {
+  const mounts = folders.map(({ volume, mountPath }) => ({ name: volume, mountPath, readOnly: true }));
+  const withMounts = (container: V1Container): V1Container => ({
+    ...container,
+    volumeMounts: [...(container.volumeMounts ?? []), ...mounts],
+  });
+  return {
+    volumes: [
+      ...(spec.volumes ?? []),
+      ...folders.map(({ volume, object }) => ({ name: volume, configMap: { name: object } })),
+    ],
+    containers: spec.containers.map(withMounts),
+    ...(spec.initContainers && { initContainers: spec.initContainers.map(withMounts) }),
+  };
 }

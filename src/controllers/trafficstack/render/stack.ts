@@ -1,3 +1,4 @@
+import { DEFAULT_DEADLINE } from '../../../api/trafficstack/terms.ts';
 import {
   isWorkload,
   type CommonSpec,
@@ -5,36 +6,36 @@ import {
   type TrafficStack,
   type TrafficStackSpec,
   type WorkloadComponent,
+  type HighAvailabilitySpec,
 } from '../../../api/trafficstack/trafficStack.ts';
+import { appliedHash } from '../../../runtime/apply/difference.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
-import type { BuiltIn, StandIn } from '../../contract/builtIn.ts';
+import type { BuiltIn, ExternalProvider } from '../../contract/builtIn.ts';
 import { budgetOfFiles, type SharedBudget } from '../expression/budget.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';
 import { renderBuiltIn, type UsedServers } from './builtIn.ts';
 import { factsOf, type ComponentFacts } from './facts.ts';
 import { foldersOf } from './folders.ts';
 import { objectsOf, type DesiredObject } from './objects.ts';
-import { availabilityOf, nodeSelectorOf, replicasOf, type CountNodes } from './replicas.ts';
-import { builtInRevisionOf, revisionOf } from './revision.ts';
 
 /** A component and its objects. */
 export interface RenderedComponent {
   readonly spec: ComponentSpec;
   readonly objects: readonly DesiredObject[];
-  /** For expressions: `self`, `components` (those that it depends on), `common`. */
+  /** Variables of expressions: `self`, `components` (the dependencies), `common`. */
   readonly variables: Variables;
-  /** Another text after each change of its spec: see revisionOf. */
+  /** Changes with the spec: see revisionOf. */
   readonly revision: string;
-  /** What a built-in component may use in place of its objects. Undefined: nothing. */
-  readonly standIn?: StandIn | undefined;
+  /** The external object that a built-in component may use. Undefined: none. */
+  readonly externalProvider?: ExternalProvider | undefined;
   /** See BuiltIn. */
   readonly waitsFor?: BuiltIn['waitsFor'];
 }
 
-/** The components of a stack, or what is wrong with them: one sentence each. */
+/** The components of a stack, or their problems, one sentence each. */
 export type Rendered = { readonly components: readonly RenderedComponent[] } | { readonly problems: readonly string[] };
 
-/** What a stack is rendered with, beside what people wrote. */
+/** The inputs of a rendering besides the spec. */
 export interface RenderedWith {
   readonly countNodes: CountNodes;
   readonly builtIns: readonly BuiltIn[];
@@ -43,9 +44,8 @@ export interface RenderedWith {
 }
 
 /**
- * Renders the objects of all components. Each of these is a problem: a file that cannot be rendered, an expression that is none, two
- * components with one object, high availability without a node (0 pods would be the end of a component), and a built-in type that this
- * operator does not offer.
+ * Renders the objects of all components. Problems are a file that cannot be rendered, an invalid expression, two components with one object, high
+ * availability without a node (which would mean 0 pods), and an unknown built-in type.
  *
  * @param ordered the components that should exist, in the order of their dependencies
  */
@@ -63,7 +63,7 @@ export function renderStack(
     builtIns,
     used,
     facts: new Map(),
-    asked: new Map(),
+    stableFacts: new Map(),
     problems: [],
     budget: budgetOfFiles(),
   };
@@ -74,52 +74,52 @@ export function renderStack(
   return problems.length > 0 ? { problems } : { components };
 }
 
-/** What has been rendered before, and what is wrong so far. */
+/** The state of a rendering. */
 interface Scope extends Pick<TrafficStackSpec, 'highAvailability'>, Required<RenderedWith> {
   readonly stack: TrafficStack;
   readonly common: CommonSpec;
   readonly facts: Map<string, ComponentFacts>;
-  /** Without the number of nodes, and without the servers that are used. */
-  readonly asked: Map<string, ComponentFacts>;
+  /** Facts without the number of nodes and the used servers. */
+  readonly stableFacts: Map<string, ComponentFacts>;
   readonly problems: string[];
-  /** Of the expressions in files. */
+  /** The budget of expressions in files. */
   readonly budget: SharedBudget;
 }
 
 function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponent {
-  const { stack, common, facts, asked, problems } = scope;
+  const { stack, common, facts, stableFacts, problems } = scope;
   const availability = availabilityOf(spec, scope.highAvailability);
   const nodeSelector = nodeSelectorOf(spec, common, availability);
   const replicas = replicasOf(spec, availability, () => scope.countNodes(nodeSelector));
   if (replicas === 0 && spec.workload.replicas === undefined) problems.push(noNode(spec, nodeSelector));
   facts.set(spec.name, factsOf(spec, replicas));
-  asked.set(spec.name, factsOf(spec, spec.workload.replicas ?? availability?.replicas));
+  stableFacts.set(spec.name, factsOf(spec, spec.workload.replicas ?? availability?.replicas));
   const variables = variablesOf(spec, scope);
   const rendered = foldersOf(spec, variables, scope.budget);
   if ('problems' in rendered) problems.push(...rendered.problems);
   const folders = 'problems' in rendered ? [] : rendered;
   const resolved = { spec, replicas, common, nodeSelector, availability, folders };
-  const dependencies = (spec.dependsOn ?? []).flatMap((name) => asked.get(name) ?? []);
+  const dependencies = (spec.dependsOn ?? []).flatMap((name) => stableFacts.get(name) ?? []);
   const revision = revisionOf({ spec, common, availability, dependencies });
   return { spec, objects: objectsOf(stack, resolved), variables, revision };
 }
 
-/** A component whose objects the operator knows. */
+/** Renders a component of a built-in type. */
 function renderOther(spec: ComponentSpec, scope: Scope): RenderedComponent[] {
   const rendered = renderBuiltIn(scope.stack, spec, scope);
   if ('problem' in rendered) {
     scope.problems.push(rendered.problem);
     return [];
   }
-  const { objects, facts, asked, standIn, waitsFor } = rendered;
+  const { objects, facts, stableFacts, externalProvider, waitsFor } = rendered;
   scope.facts.set(spec.name, facts);
-  scope.asked.set(spec.name, asked);
-  const revision = builtInRevisionOf(spec, objects, standIn);
-  const optional = { ...(standIn && { standIn }), ...(waitsFor && { waitsFor }) };
+  scope.stableFacts.set(spec.name, stableFacts);
+  const revision = builtInRevisionOf(spec, objects, externalProvider);
+  const optional = { ...(externalProvider && { externalProvider }), ...(waitsFor && { waitsFor }) };
   return [{ spec, objects, variables: variablesOf(spec, scope), revision, ...optional }];
 }
 
-/** The variables of `ready.expression` beside those of files. */
+/** Further variables of `ready.expression`. */
 const OF_READY = ['workload', 'services'];
 
 function expressionProblem({ name, ready }: ComponentSpec, variables: Variables): string[] {
@@ -133,7 +133,7 @@ function noNode({ name }: ComponentSpec, selector: Readonly<Record<string, strin
   return `component ${name}: no node has all labels that its pods select: ${labels.join(', ')}`;
 }
 
-/** For the files and the expression of a component, which is checked. */
+/** Returns the variables of a component, and checks its expression. */
 function variablesOf(spec: ComponentSpec, { facts, common: { logLevel = 'info' }, problems }: Scope): Variables {
   const components = Object.fromEntries((spec.dependsOn ?? []).map((each) => [each, facts.get(each)]));
   const variables = { self: facts.get(spec.name), components, common: { logLevel } };
@@ -141,10 +141,79 @@ function variablesOf(spec: ComponentSpec, { facts, common: { logLevel = 'info' }
   return variables;
 }
 
-/** Objects that two components have, or one has twice. */
+/** Returns the objects that occur twice. */
 function duplicatesIn(components: readonly RenderedComponent[]): string[] {
   const all = components.flatMap(({ spec, objects }) => objects.map((each) => ({ of: spec.name, id: idOf(each) })));
   return [...Map.groupBy(all, ({ id }) => id)].flatMap(([id, [first, second]]) =>
     first !== undefined && second !== undefined ? [`${id} is of ${first.of} and of ${second.of}`] : [],
   );
+}
+
+/** Counts the nodes with all of these labels. */
+export type CountNodes = (nodeSelector: Readonly<Record<string, string>>) => number;
+
+/** Returns the high availability of a component. Undefined for a DaemonSet, which runs on each node, and with the mode External. */
+function availabilityOf(
+  { workload, mode, highAvailability = true }: WorkloadComponent,
+  ofStack: HighAvailabilitySpec | undefined,
+): HighAvailabilitySpec | undefined {
+  return highAvailability && workload.kind !== 'DaemonSet' && mode !== 'External' ? ofStack : undefined;
+}
+
+/** Returns the node selector of the pods. The template takes precedence. */
+function nodeSelectorOf(
+  { workload }: WorkloadComponent,
+  common: CommonSpec,
+  availability: HighAvailabilitySpec | undefined,
+): Record<string, string> {
+  return { ...common.nodeSelector, ...availability?.nodeSelector, ...workload.podTemplate?.spec?.nodeSelector };
+}
+
+/** Returns the number of pods; undefined if the stack does not set it. */
+function replicasOf(
+  { workload }: WorkloadComponent,
+  availability: HighAvailabilitySpec | undefined,
+  countNodes: () => number,
+): number | undefined {
+  if (workload.replicas !== undefined || availability === undefined) return workload.replicas;
+  return availability.replicas ?? countNodes();
+}
+
+/** Hexadecimal digits. */
+const DIGITS = 16;
+
+/** The parts of a spec that decide about a component. */
+interface Source {
+  readonly spec: WorkloadComponent;
+  readonly common: CommonSpec;
+  /** Undefined if it does not apply to the component. */
+  readonly availability: HighAvailabilitySpec | undefined;
+  /** Facts of the dependencies for its files, without the number of nodes. */
+  readonly dependencies: readonly ComponentFacts[];
+}
+
+/**
+ * Returns the revision of a component, which changes with its spec and with settings of the stack for its pods and files. A node that joins changes
+ * objects, not the revision.
+ */
+function revisionOf({ spec, common, availability, dependencies }: Source): string {
+  const { name, type, deadline = DEFAULT_DEADLINE, ready, workload } = spec;
+  const { logLevel, ...placement } = common;
+  const files = workload.config === undefined ? {} : { logLevel, dependencies };
+  return textOf({ name, type, deadline, ready, workload, placement, availability, ...files });
+}
+
+/** Returns the revision of a built-in component, which also changes if another version of the operator renders other objects. */
+function builtInRevisionOf(
+  { name, type, deadline = DEFAULT_DEADLINE, ready, external }: ComponentSpec,
+  objects: readonly DesiredObject[],
+  externalProvider?: Pick<ExternalProvider, 'sought'>,
+): string {
+  const own = { name, type, deadline, ready, objects: objects.map(({ object }) => object) };
+  // With the mode Auto, its own objects contain the searched port.
+  return textOf(objects.length > 0 ? own : { ...own, sought: externalProvider?.sought, external });
+}
+
+function textOf(source: object): string {
+  return appliedHash(source).slice(0, DIGITS);
 }

@@ -6,32 +6,32 @@ import { CONTROLLER_REVISIONS } from '../../../runtime/client/resources.ts';
 import { isKind, resourceOfKind } from './kinds.ts';
 import { metadataOf, type DesiredObject } from './objects.ts';
 
-/** A revision of a component, with which it was ready, as it is stored in a ControllerRevision. */
+/** A stored revision of a component that was ready. */
 export interface StoredRevision {
   readonly live: KubeObject;
-  /** The latest one has the highest. */
+  /** The number, highest for the latest revision. */
   readonly number: number;
-  /** As in the status of the component. */
+  /** The revision as in the status of the component. */
   readonly revision: string;
-  /** Exactly those that were applied. */
+  /** The objects as they were applied. */
   readonly objects: readonly DesiredObject[];
 }
 
-/** What is stored. */
+/** The content of a ControllerRevision. */
 interface Content {
   readonly revision: string;
-  /** That of all its objects; absent: that of stacks. */
+  /** The field manager of all objects; undefined: FIELD_MANAGER. */
   readonly fieldManager?: string | undefined;
   readonly objects: readonly KubeObject[];
 }
 
-/** A ControllerRevision as it is read: somebody else may have made it. */
+/** A ControllerRevision, which may be of another owner. */
 interface Stored extends KubeObject {
   readonly revision: number;
   readonly data?: Content;
 }
 
-/** A component whose objects are stored. */
+/** A component to be stored. */
 interface Source {
   readonly name: string;
   readonly namespace: string;
@@ -39,10 +39,7 @@ interface Source {
   readonly objects: readonly DesiredObject[];
 }
 
-/**
- * The ControllerRevision of a component. Its name ends with a hash of what is stored, since the API server lets nobody change the data
- * of one.
- */
+/** Returns the ControllerRevision of a component. Its name ends with a hash of its data, which the API server keeps immutable. */
 export function controllerRevisionOf(stack: TrafficStack, component: Source, number: number): KubeObject {
   const { name, namespace, revision, objects } = component;
   const data: Content = {
@@ -57,7 +54,7 @@ export function controllerRevisionOf(stack: TrafficStack, component: Source, num
   return object;
 }
 
-/** What a ControllerRevision stores. Undefined if it is not what its name says: somebody has made it anew. */
+/** Returns the content of a ControllerRevision. Undefined if its name has another hash: another owner has created it again. */
 export function storedIn(live: KubeObject): StoredRevision | undefined {
   const { metadata, revision: number, data: content } = live as Stored;
   if (content === undefined || metadata?.name?.endsWith(`-${hashOf(content)}`) !== true) return undefined;

@@ -10,7 +10,7 @@ import { component, stackOf } from './stacks.ts';
 
 /** Nodes with any labels. */
 export const NODES = 3;
-/** That of `component`, with changes. */
+/** The workload of `component`, with changes. */
 export const workload = (over: Partial<WorkloadSpec> = {}): WorkloadSpec => ({ ...component('db').workload, ...over });
 /** A StatefulSet whose pods have names. */
 export const db = (over: Partial<WorkloadSpec> = {}): WorkloadComponent => {
@@ -18,7 +18,7 @@ export const db = (over: Partial<WorkloadSpec> = {}): WorkloadComponent => {
   return component('db', { workload: workload({ kind: 'StatefulSet', services, ...over }) });
 };
 /** Renders these components in a stack. */
-export function render(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}, nodes = NODES) {
+function render(components: readonly ComponentSpec[], over: Partial<TrafficStackSpec> = {}, nodes = NODES) {
   return renderStack(stackOf([]), over, components, { countNodes: () => nodes, builtIns: [] });
 }
 /** The objects of the last component, by kind. */
@@ -29,7 +29,7 @@ export function objects(components: readonly ComponentSpec[], over: Partial<Traf
     result.components.at(-1)?.objects.map(({ object }) => object as KubeObject & Record<string, unknown>) ?? [];
   return new Map(all.map((object) => [object.kind, object]));
 }
-/** What is wrong with these components. */
+/** Returns the problems of these components. */
 export const problems = (...args: Parameters<typeof render>): readonly string[] => {
   const result = render(...args);
   return 'problems' in result ? result.problems : [];

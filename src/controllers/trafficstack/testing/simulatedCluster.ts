@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Registry } from 'prom-client';
 import type { V1Deployment } from '@kubernetes/client-node';
+import { Registry } from 'prom-client';
 import type { ComponentSpec, TrafficStack, TrafficStackStatus } from '../../../api/trafficstack/trafficStack.ts';
 import { Applier } from '../../../runtime/apply/apply.ts';
 import { createInformer } from '../../../runtime/cache/informer.ts';
@@ -12,16 +12,16 @@ import { PacedQueue } from '../../../runtime/controller/workqueue.ts';
 import { FakeClock } from '../../../runtime/process/clock.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import type { BuiltIn } from '../../contract/builtIn.ts';
-import type { AllowedNamespaces } from '../model/allowed.ts';
+import { Renderings } from '../desired.ts';
 import { createTrafficStackMetrics } from '../metrics.ts';
+import type { AllowedNamespaces } from '../model/allowed.ts';
+import type { Answer } from '../model/observation.ts';
 import { COMPONENT_LABEL, FINALIZER } from '../names.ts';
-import { Sightings } from '../observe/answers/sightings.ts';
 import type { Caches } from '../observe/caches.ts';
-import type { Answer } from '../observe/observation.ts';
+import { FirstSeen } from '../observe/firstSeen.ts';
+import { ForeignObjects } from '../observe/foreignObjects.ts';
 import { RecentCalls } from '../observe/recentCalls.ts';
-import { Strangers } from '../observe/strangers/strangers.ts';
 import { reconcile, type Dependencies } from '../reconcile.ts';
-import { Renderings } from '../renderings.ts';
 import { RESOURCES } from '../render/kinds.ts';
 import { EVERYWHERE, live, stackOf } from './stacks.ts';
 
@@ -30,25 +30,25 @@ class Killed extends Error {}
 
 /** The objects of a stack in memory, with an operator that can be killed before each of its writes. */
 export class SimulatedCluster {
-  /** By kind and key. */
+  /** Objects by kind and key. */
   readonly objects = new Map<string, KubeObject>();
   stack: TrafficStack | undefined;
   /** When the last reconcile that was not killed wants the next one, ms. */
-  lookAgainMs: number | undefined;
+  resyncMs: number | undefined;
   /** Called before an object is written. */
   onApply: (object: KubeObject) => void = () => undefined;
-  /** What Prometheus says now about a query. */
+  /** Returns the present verdict of a query. */
   isTrue: (query: string) => boolean = () => true;
-  /** What servers of somebody else, and programs on the nodes, answer. */
+  /** Answers of foreign servers and of programs on the nodes. */
   asks: Pick<Dependencies, 'probes' | 'listeners'> = {
     probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
-    listeners: { ask: ({ port }) => Promise.resolve({ port, asked: 0, answering: [] }) },
+    listeners: { ask: ({ port }) => Promise.resolve({ port, queried: 0, answering: [] }) },
   };
   /** Where the operator may write. */
   allowed: AllowedNamespaces = EVERYWHERE;
   /** The number of nodes that can be measured. */
   measurable = 3;
-  /** Objects of somebody else, of any kind: all that lists have. */
+  /** Foreign objects of any kind: lists have only these. */
   theirs: readonly KubeObject[] = [];
   /** The Events about the stack. */
   readonly told: string[] = [];
@@ -63,11 +63,11 @@ export class SimulatedCluster {
   #uids = 0;
   /** Each look at the monotonic clock is later than the one before. ms */
   #ticks = 0;
-  /** By query; those of this operator, as its sightings. */
+  /** Answers by query. A new operator has none, nor first observations. */
   #answers = new Map<string, { answer: Answer; neededSince: number }>();
-  #sightings = new Sightings({ monotonic: () => this.#tick() });
-  /** No watch is ever answered, so what is not the stack's is read. */
-  readonly #strangers = new Strangers({
+  #firstSeen = new FirstSeen({ monotonic: () => this.#tick() });
+  /** No watch is answered, so foreign objects are read. */
+  readonly #foreignObjects = new ForeignObjects({
     client: {
       get: <T extends KubeObject>(resource: Resource<T>, ref: ObjectRef) =>
         Promise.resolve().then(() => this.#get(resource, ref) as T),
@@ -106,7 +106,7 @@ export class SimulatedCluster {
     this.stack = { ...this.stack, metadata: { ...this.stack.metadata, deletionTimestamp: new Date(0) } };
   }
 
-  /** Of the Deployment of a component; undefined if there is none. */
+  /** Returns the image of a component's Deployment; undefined if there is none. */
   imageOf(component: string): string | undefined {
     const found = this.objects.get(`Deployment shop/${component}`);
     return found && imageIn(found);
@@ -126,13 +126,13 @@ export class SimulatedCluster {
     this.objects.set(id, withStatus(found, isAvailable));
   }
 
-  /** What an AnswerFeed does at a tick: it asks what is new, and what is to be asked again. @param isDue whether it asks all */
+  /** Sends new and requested queries, as an AnswerFeed does at a tick. @param isDue whether it asks all */
   ask(isDue = false): void {
-    for (const [query, asked] of this.#answers) {
-      const { answer, neededSince } = asked;
-      if (!isDue && answer.is !== 'Pending' && answer.askedAt >= neededSince) continue;
+    for (const [query, tracked] of this.#answers) {
+      const { answer, neededSince } = tracked;
+      if (!isDue && answer.is !== 'Pending' && answer.sentAt >= neededSince) continue;
       const verdict = this.isTrue(query) ? { is: 'True' as const } : { is: 'False' as const, message: 'gives 0' };
-      asked.answer = { ...verdict, askedAt: this.#tick() };
+      tracked.answer = { ...verdict, sentAt: this.#tick() };
     }
   }
 
@@ -140,21 +140,21 @@ export class SimulatedCluster {
     return this.clock.monotonic() + (this.#ticks += 1);
   }
 
-  #asked(query: string) {
-    const asked = this.#answers.get(query) ?? { answer: { is: 'Pending' }, neededSince: 0 };
-    this.#answers.set(query, asked);
-    return asked;
+  #tracked(query: string) {
+    const tracked = this.#answers.get(query) ?? { answer: { is: 'Pending' }, neededSince: 0 };
+    this.#answers.set(query, tracked);
+    return tracked;
   }
 
-  /** One reconcile. After one that was killed, it is that of an operator that has just started. @param writes until it is killed @returns whether it was not killed */
+  /** Reconciles once. After a kill, a new operator does. @param writes until it is killed @returns whether it was not killed */
   async reconcile(writes = Infinity): Promise<boolean> {
     this.#left = writes;
     try {
-      this.lookAgainMs = (await reconcile(this.#dependencies(), 'main'))?.requeueAfterMs;
+      this.resyncMs = (await reconcile(this.#dependencies(), 'main'))?.requeueAfterMs;
     } catch (error) {
       if (this.#left >= 0) throw error;
       this.#answers.clear();
-      this.#sightings.forget('main');
+      this.#firstSeen.forget('main');
     }
     return this.#left >= 0;
   }
@@ -184,17 +184,17 @@ export class SimulatedCluster {
         events: { event: () => undefined },
       },
       answers: {
-        answer: (query) => this.#asked(query).answer,
-        askAgain: (query, since) => void (this.#asked(query).neededSince = since),
+        answer: (query) => this.#tracked(query).answer,
+        requery: (query, since) => void (this.#tracked(query).neededSince = since),
       },
       nodes: { get: () => undefined },
-      sightings: this.#sightings,
+      firstSeen: this.#firstSeen,
       renderings: new Renderings({ countNodes: () => 0, builtIns: this.#builtIns }),
       allowed: this.allowed,
       refusalOf: () => undefined,
       podReader: { read: () => Promise.resolve([]) },
       eventReader: { read: () => Promise.resolve([]) },
-      strangers: this.#strangers,
+      foreignObjects: this.#foreignObjects,
       nameFound: () => Promise.resolve(),
       ...this.asks,
       measurable: () => this.measurable,
@@ -265,12 +265,12 @@ function withStatus(object: KubeObject, isAvailable: boolean): KubeObject {
   return { ...seen, metadata: { ...metadata, generation: 1 } };
 }
 
-/** Of the first container. */
+/** Returns the image of the first container. */
 export function imageIn(object: KubeObject): string {
   return (object as V1Deployment).spec?.template.spec?.containers[0]?.image ?? '';
 }
 
-/** With the fields of all objects in the order of their names. */
+/** Sorts the fields of all objects by name. */
 function ordered<T>(value: T): T {
   const sorted = (_: string, field: unknown): unknown =>
     field === null || typeof field !== 'object' || Array.isArray(field)

@@ -6,8 +6,8 @@ import type {
 } from '../../../api/trafficstack/trafficStack.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { AllowedNamespaces } from '../model/allowed.ts';
+import type { Answer, ObservedComponent, TimedFacts, StackPod, Verdict } from '../model/observation.ts';
 import { renderStack, type RenderedComponent } from '../render/stack.ts';
-import type { Answer, ObservedComponent, Seen, StackPod, Verdict } from '../observe/observation.ts';
 
 /** 2026-01-01T00:00:00Z, ms since 1970. */
 export const NOW = Date.UTC(2026, 0, 1);
@@ -43,7 +43,7 @@ export function live(object: KubeObject, available: number, over: object = {}): 
 /** An operator that may write everywhere. */
 export const EVERYWHERE: AllowedNamespaces = { own: 'op', namespaces: [], byName: new Set() };
 
-/** That of all observed components. */
+/** The revision of all observed components. */
 export const REVISION = 'r1';
 
 /** A component with its objects, in a stack without more. */
@@ -75,12 +75,12 @@ export function observed(
 }
 
 /** The answer to a query that was sent at this time of the monotonic clock. */
-export const answered = (verdict: Verdict, askedAt = 0): Answer => ({ ...verdict, askedAt });
+export const answered = (verdict: Verdict, sentAt = 0): Answer => ({ ...verdict, sentAt });
 
-/** Of a component whose pods are available since this time of the monotonic clock, and which is Ready since then. */
-export function seenSince(time: number, ...names: readonly string[]): Seen {
+/** Returns the times of a component that has been available and Ready since this time of the monotonic clock. */
+export function seenSince(time: number, ...names: readonly string[]): TimedFacts {
   const since = (as: string) => new Map(names.map((name) => [name, { as, at: time }]));
-  return { available: since(''), settled: since(`Ready ${REVISION}`), awaiting: new Map() };
+  return { available: since(''), stable: since(`Ready ${REVISION}`), awaiting: new Map() };
 }
 
 /** A pod whose container waits for this reason, or runs. */

@@ -85,7 +85,11 @@ describe('a finding', () => {
 it('a finding and an outage that an operator with a clock ahead has dated are not longer than they are here', () => {
   const ahead = '2026-01-01T02:00:00Z';
   const [{ status }] = story([FAULT]) as [Decision];
-  const open = { ...status, findings: [{ ...status.findings![0]!, since: ahead }], outages: [{ ...status.outages![0]!, start: ahead }] };
+  const open = {
+    ...status,
+    findings: [{ ...status.findings![0]!, since: ahead }],
+    outages: [{ ...status.outages![0]!, start: ahead }],
+  };
   const was = { ...status, findings: [], outages: [{ ...status.outages![0]!, start: ahead, end: ahead }] };
   const at = (before: typeof status, server: ServerView, atMs: number) =>
     decide({ check: checkWith(before), server, history: new Map(), now: T0 + atMs }).write;
@@ -154,7 +158,12 @@ describe('a finding that nothing measures any longer', () => {
 
   it('stays while its node has no pair on its network, although others have', () => {
     kept(last([FAULT, without({ unobserved: [{ node: 'node2', plane: 'Pod' }] })]));
-    const other = without({ unobserved: [{ node: 'node2', plane: 'Host' }, { node: 'node3', plane: 'Pod' }] });
+    const other = without({
+      unobserved: [
+        { node: 'node2', plane: 'Host' },
+        { node: 'node3', plane: 'Pod' },
+      ],
+    });
     expect(last([FAULT, other]).status.findings).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { StackPod } from '../../observe/observation.ts';
+import type { StackPod } from '../../model/observation.ts';
 import { component, live, NOW, observed, pod as podOf } from '../../testing/stacks.ts';
-import { brokenPodsOf } from './brokenPods.ts';
+import { brokenPodsOf } from './rollback.ts';
 
 const pod = (name: string, over: Parameters<typeof podOf>[1] = {}): StackPod => ({
   ...podOf(name, over),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
 import { CONFIG_MAPS, DEPLOYMENTS } from '../../../../runtime/client/resources.ts';
-import type { Answer, LeftObject, Seen } from '../../observe/observation.ts';
+import type { Answer, LeftObject, TimedFacts } from '../../model/observation.ts';
 import {
   answered,
   at,
@@ -29,7 +29,7 @@ interface Scene {
   readonly api?: There;
   readonly left?: LeftObject[];
   /** Default: all are what they are since the query was asked. */
-  readonly seen?: Seen | undefined;
+  readonly seen?: TimedFacts | undefined;
 }
 
 function plan(scene: Scene) {
@@ -83,9 +83,9 @@ it('names the query and what it gives, also to the components behind it', () => 
 
 describe('an answer to what was sent before', () => {
   const waits = 'waits to be changed: upgrade.query "up == 1" is asked again';
-  const seenAt = (db: number, api: number): Seen => {
+  const seenAt = (db: number, api: number): TimedFacts => {
     const [one, other] = [seenSince(db, 'db'), seenSince(api, 'api')];
-    return { ...one, settled: new Map([...one.settled, ...other.settled]) };
+    return { ...one, stable: new Map([...one.stable, ...other.stable]) };
   };
 
   it.each<[string, Scene, number]>([
@@ -94,16 +94,16 @@ describe('an answer to what was sent before', () => {
     ['the component before is seen as ready for the first time', { web: 'old', seen: undefined }, Infinity],
     [
       'the component before became ready with another revision',
-      { web: 'old', seen: { ...seenAt(0, 0), settled: new Map([['db', { as: 'Ready r0', at: 0 }]]) } },
+      { web: 'old', seen: { ...seenAt(0, 0), stable: new Map([['db', { as: 'Ready r0', at: 0 }]]) } },
       Infinity,
     ],
   ])('%s does not count, and the query is asked again', (_, scene, since) => {
     const early = plan({ ...scene, answer: answered({ is: 'True' }, 3) });
     expect(early.statuses[1]).toMatchObject({ reason: 'WaitingForGate', message: waits });
     expect(early.apply.map(({ component: name }) => name)).not.toContain('web');
-    expect(early.askAgain).toEqual(new Map([['up == 1', since]]));
+    expect(early.requery).toEqual(new Map([['up == 1', since]]));
     const late = plan({ ...scene, answer: answered({ is: 'True' }, since) });
-    expect([late.statuses[1]?.reason, late.askAgain.size]).toEqual(['Applying', 0]);
+    expect([late.statuses[1]?.reason, late.requery.size]).toEqual(['Applying', 0]);
   });
 
   it('a component of the same wave began to change counts: both are changed at once', () => {
@@ -120,7 +120,7 @@ describe('an answer to what was sent before', () => {
 
   it('is nothing to a stack without a change', () => {
     const planned = plan({ answer: OPEN, web: { available: 2 }, api: { available: 2 }, seen: undefined });
-    expect(planned.askAgain).toEqual(new Map());
+    expect(planned.requery).toEqual(new Map());
   });
 });
 

@@ -2,14 +2,16 @@ import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.
 import type { ComponentState } from '../../../../api/trafficstack/terms.ts';
 import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
 import { IN_PROGRESS_REASONS } from '../../../../api/trafficweight/reasons.ts';
-import type { AskAgain, Observation, ObservedComponent } from '../../observe/observation.ts';
+import { metaTime } from '../../../../runtime/controller/conditions.ts';
+import type { Requery, Observation, ObservedComponent } from '../../model/observation.ts';
 import { workloadsOf } from '../../render/kinds.ts';
-import { readinessOf } from '../present/readiness.ts';
+import { unmetAnswer } from '../presentState.ts';
+import { readinessOf } from '../readiness.ts';
 import type { Blocker, Waiting } from '../waiting.ts';
-import { holdAtGate } from './gate.ts';
+import { gateAnswer } from './freshness.ts';
 import { holdForWave, isBeingChanged, type Waves } from './waves.ts';
 
-/** States of a component that is being changed, or whose change has failed. */
+/** States of a component whose change is in progress or has failed. */
 const BEGUN: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown', 'Failed']);
 
 /** What surrounds a component that is to be changed. */
@@ -21,20 +23,19 @@ export interface ChangeSurroundings extends Pick<Observation, 'gate' | 'left' | 
 }
 
 /**
- * What holds the change of a component whose dependencies are ready: its wave has not come, then the gate is closed. Undefined if nothing
- * does.
+ * Returns what holds the change of a component with ready dependencies: its wave has not come, or the gate is closed. Undefined if nothing holds it.
  *
  * | its objects                                    | held |
  * |------------------------------------------------|------|
  * | one exists and differs from the spec           | yes  |
  * | the same, of an unchanged spec, as after another number of nodes | only at the gate |
  * | some are missing, an older workload of it exists, as after a new name | yes |
- * | some are missing: it is new, or somebody deleted one | no |
+ * | some are missing: it is new, or one was deleted | no |
  */
 export function holdChange(
   component: Pick<ObservedComponent, 'spec' | 'objects' | 'revision'>,
   around: ChangeSurroundings,
-): (Waiting & { readonly again?: AskAgain }) | undefined {
+): (Waiting & { readonly requery?: Requery }) | undefined {
   const { spec, objects } = component;
   const isChange = objects.some(({ live, isCurrent }) => live !== undefined && !isCurrent);
   const isReplaced = workloadsOf(around.left).some(({ component: of }) => of === spec.name);
@@ -46,14 +47,14 @@ export function holdChange(
 }
 
 /**
- * Whether the objects of a component are of a change that has begun, and after which it was never ready, as far as is known.
+ * Returns whether the objects belong to a change that began and was never ready, as far as is known.
  *
  * | it was before                                        | its pods      | never ready |
  * |------------------------------------------------------|---------------|-----|
  * | Ready, Degraded, or ready with that spec             | any           | no  |
  * | Waiting, after a revision was applied and never ready: see unreadyOf | any | yes |
  * | Waiting otherwise                                    | any           | no  |
- * | Failed, since an object is somebody else's, or rolled back | any     | no  |
+ * | Failed, since an object is another owner's, or rolled back | any     | no  |
  * | a TrafficWeight on its way                           |               | no  |
  * | Progressing, Unknown or Failed otherwise             | not available | yes |
  * | the same, and `ready` was not true                   | available     | yes |
@@ -77,19 +78,19 @@ function areAllAvailable(objects: ObservedComponent['objects']): boolean {
   return workloadsOf(objects).every(({ live }) => live !== undefined && readinessOf(live).phase === 'Ready');
 }
 
-/** Whether pods are not available, or only `ready` knows. */
+/** Returns whether pods are unavailable, or only `ready` can tell. */
 function isUnready({ spec, objects }: Pick<ObservedComponent, 'spec' | 'objects'>): boolean {
   return spec.ready !== undefined || !areAllAvailable(objects);
 }
 
 /**
- * The revision that was applied last, if the component was never ready with it.
+ * Returns the revision that was applied last, if the component was never ready with it.
  *
  * | it is                                          | it was before                 | the unready revision |
  * |------------------------------------------------|-------------------------------|-----------|
  * | ready with this revision, or External          | any                           | none      |
  * | restored, or being restored                    | any                           | none      |
- * | Waiting, or an object is somebody else's       | not ready, and is not by now  | as before |
+ * | Waiting, or an object is another owner's       | not ready, and is not by now  | as before |
  * | the same                                       | anything else                 | none      |
  * | Progressing, Unknown or Failed otherwise       | ready with this revision      | none      |
  * | the same                                       | anything else                 | this one  |
@@ -107,4 +108,32 @@ export function unreadyOf(
   }
   const before = prior?.unreadyRevision;
   return before === undefined || !isUnready(component) ? {} : { unreadyRevision: before };
+}
+
+const FIELD = 'upgrade.query';
+
+/**
+ * Returns what holds a change at the gate of upgrades. Undefined if there is no gate, or its query is true. Without an answer the gate is closed. An
+ * answer counts only if its query was sent after the wave before: see freshness.ts.
+ */
+function holdAtGate(
+  { spec: { name } }: Pick<ObservedComponent, 'spec'>,
+  around: Pick<Observation, 'gate' | 'seen' | 'now'> & {
+    readonly before: ReadonlyMap<string, Blocker>;
+    readonly prior: ComponentStatus | undefined;
+  },
+): (Waiting & { readonly requery?: Requery }) | undefined {
+  const { gate, prior, now } = around;
+  if (gate === undefined) return undefined;
+  const answer = gateAnswer(gate.answer, name, around);
+  const unmet = unmetAnswer({ query: gate.query, answer }, FIELD, false);
+  if (unmet === undefined) return undefined;
+  const { message: observed, requery } = unmet;
+  const before = prior?.waitingOn;
+  const since = before?.component === name && before.what === FIELD ? before.since : metaTime(now);
+  return {
+    ...{ state: 'Waiting', reason: Reason.WaitingForGate, message: `waits to be changed: ${observed}` },
+    waitingOn: { component: name, what: FIELD, observed, since },
+    ...(requery && { requery }),
+  };
 }

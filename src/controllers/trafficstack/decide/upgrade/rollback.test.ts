@@ -6,12 +6,12 @@ import type {
   TrafficStack,
   UpgradeSpec,
 } from '../../../../api/trafficstack/trafficStack.ts';
-import type { Blocker } from '../waiting.ts';
+import { desiredComponentOf } from '../../model/desired.ts';
+import type { Answer, ObservedComponent, TimedFacts } from '../../model/observation.ts';
 import { controllerRevisionOf, storedIn, type StoredRevision } from '../../render/storedRevision.ts';
-import type { Answer, ObservedComponent, Seen } from '../../observe/observation.ts';
 import { answered, at, component, live, NOW, pod, rendered, seenSince, stackOf } from '../../testing/stacks.ts';
 import { planComponent } from '../component.ts';
-import { targetOf } from '../../model/target.ts';
+import type { Blocker } from '../waiting.ts';
 
 const PULL = pod('web-1', { waiting: { reason: 'ImagePullBackOff', message: '' } });
 type Over = Partial<ComponentSpec> & { readonly replicas?: number };
@@ -50,7 +50,7 @@ interface Scene {
   readonly upgrade?: UpgradeSpec;
   readonly answer?: Answer;
   /** Default: its pods are available since its query was asked. */
-  readonly seen?: Seen | undefined;
+  readonly seen?: TimedFacts | undefined;
   /** Whether the live objects are the objects that the component should have now. */
   readonly isCurrent?: boolean;
   readonly available?: number;
@@ -62,7 +62,7 @@ function plan(scene: Scene) {
   const { spec = version(2), prior = statusOf('Progressing'), upgrade = { rollback: true }, isCurrent = true } = scene;
   const stack: TrafficStack = stackOf([spec], { components: [prior] });
   const last = 'stored' in scene ? scene.stored : stored();
-  const target = targetOf(rendered(spec), { stack, upgrade, stored: last, namespace: 'op' });
+  const target = desiredComponentOf(rendered(spec), { stack, upgrade, stored: last, namespace: 'op' });
   const objects = target.objects.map((each) => ({
     ...each,
     hash: '',

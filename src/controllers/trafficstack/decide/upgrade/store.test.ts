@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ComponentState } from '../../../../api/trafficstack/terms.ts';
 import { controllerRevisionOf, storedIn } from '../../render/storedRevision.ts';
 import { component, observed, stackOf } from '../../testing/stacks.ts';
-import { planStore } from './store.ts';
+import { planStore } from './rollback.ts';
 
 const STACK = stackOf([]);
 const WITHOUT = observed(component('web'), { available: 2 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
-import type { ObservedComponent } from '../../observe/observation.ts';
+import type { ObservedComponent } from '../../model/observation.ts';
 import { at, component, NOW, observed, REVISION, stackOf, type There } from '../../testing/stacks.ts';
 import { planStack } from '../plan.ts';
 import { isBeingChanged, lastReadyOf, wavesOf } from './waves.ts';

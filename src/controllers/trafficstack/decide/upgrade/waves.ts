@@ -1,13 +1,13 @@
 import { ComponentReason as Reason } from '../../../../api/trafficstack/reasons.ts';
 import type { ComponentStatus } from '../../../../api/trafficstack/trafficStack.ts';
-import type { ObservedComponent } from '../../observe/observation.ts';
+import type { ObservedComponent } from '../../model/observation.ts';
 import { waitFor, type Blocker, type Waiting } from '../waiting.ts';
 
-/** The wave of each component, by name: 0 for one that depends on nothing. */
+/** The wave of each component by name. A component without dependencies has wave 0. */
 export type Waves = ReadonlyMap<string, number>;
 
 /**
- * The waves of a stack: a component comes one wave after the last of those that it depends on.
+ * Returns the waves of a stack: a component comes one wave after the last of its dependencies.
  *
  * @param components each after those that it depends on
  */
@@ -21,10 +21,10 @@ export function wavesOf(components: readonly Pick<ObservedComponent, 'spec'>[]):
 }
 
 /**
- * What keeps a change until its wave: a component of an earlier one whose change has not ended, or has failed. Whether the component
- * depends on that one does not matter: an upgrade goes wave by wave.
+ * Returns what keeps a change until its wave: a component of an earlier wave whose change has not ended or has failed, also if it is not a
+ * dependency.
  *
- * @param before those of the earlier waves, and maybe others, as decided already, by name
+ * @param before decided components by name: at least all of earlier waves
  */
 export function holdForWave(
   name: string,
@@ -39,7 +39,7 @@ export function holdForWave(
   );
 }
 
-/** Whether a change of the spec has not ended, or has failed. That the same revision is applied again, as for another number of nodes, is none. */
+/** Returns whether a change of the spec has not ended or has failed. Another number of nodes is not such a change. */
 export function isBeingChanged({
   revision,
   lastReadyRevision,
@@ -49,7 +49,7 @@ export function isBeingChanged({
   return rolledBackFrom !== undefined || lastReadyRevision !== revision;
 }
 
-/** The state of a change that waits for those of earlier waves; undefined if they are ready. */
+/** Returns the state of a change that waits for earlier waves. Undefined if they are ready. */
 export function waitForWave(names: readonly string[], before: ReadonlyMap<string, Blocker>): Waiting | undefined {
   const waiting = waitFor(names, before);
   if (waiting?.waitingOn === undefined) return undefined;
@@ -65,7 +65,7 @@ export function waitForWave(names: readonly string[], before: ReadonlyMap<string
 }
 
 /**
- * The revision with which a component was ready last, and the one with which it was ready before that.
+ * Returns the revision with which a component was last ready, and the revision with which it was ready before that.
  *
  * | it is                             | it was before                         | last ready revision |
  * |-----------------------------------|---------------------------------------|---------------------|

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { ComponentSpec, InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
+import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
+import type { LeftObject, ObservedComponent } from '../model/observation.ts';
+import { component, NOW, observed, stackOf, type There } from '../testing/stacks.ts';
+import { planStack } from './plan.ts';
+
+const entry = (name: string, ...dependsOn: string[]): InventoryEntry => {
+  return { component: name, dependsOn, objects: [{ kind: 'Deployment', namespace: 'shop', name }] };
+};
+const left = (name: string, of = name): LeftObject => {
+  return { component: of, resource: DEPLOYMENTS, live: { metadata: { namespace: 'shop', name } } };
+};
+/** A component with the workload of another name. */
+const named = (name: string, workload: string, ...dependsOn: string[]): ComponentSpec =>
+  component(name, { dependsOn, workload: { ...component(name).workload, name: workload } });
+/** A component whose workload still belongs to another component. */
+function heldBy(other: string, spec: ComponentSpec): ObservedComponent {
+  const { objects, ...rest } = observed(spec, 'old');
+  return { ...rest, objects: objects.map((each) => ({ ...each, heldBy: other })) };
+}
+
+function plan(components: readonly ObservedComponent[], inventory: InventoryEntry[], objects: readonly LeftObject[]) {
+  const stack = stackOf(
+    components.map(({ spec }) => spec),
+    { inventory },
+  );
+  const { remove, statuses } = planStack({
+    ...{ stack, components, left: objects, withPods: new Map(), now: NOW },
+  });
+  const removing = statuses.filter(({ state }) => state === 'Removing');
+  return {
+    remove: remove.map(({ live }) => live.metadata?.name),
+    removing: removing.map(({ name, message }) => `${name}: ${message}`),
+  };
+}
+
+describe('a component that got another name, with the same workload', () => {
+  const b = heldBy('a', named('b', 'a'));
+  const c = component('c', { dependsOn: ['b'] });
+  const inventory = [entry('a'), entry('c', 'a')];
+
+  it.each<[string, There]>([
+    ['is changed, too', 'old'],
+    ['is not ready, which the removed one may be the cause of', { available: 1 }],
+  ])('is removed although what depended on it %s: it would wait without end', (_, there) => {
+    expect(plan([b, observed(c, there)], inventory, [left('a')])).toEqual({
+      remove: ['a'],
+      removing: ['a: being deleted: Deployment shop/a'],
+    });
+  });
+
+  it('is removed also if what depended on it depends on the new one by way of others', () => {
+    const [middle, end] = [component('m', { dependsOn: ['b'] }), component('c', { dependsOn: ['m'] })];
+    const scene = [b, observed(middle, 'none'), observed(end, 'old')];
+    expect(plan(scene, inventory, [left('a')]).remove).toEqual(['a']);
+  });
+
+  it('stays while one that does not wait for the removal may still use it, and names that one', () => {
+    const d = observed(component('d'), { available: 1 });
+    expect(plan([b, observed(c, 'old'), d], [...inventory, entry('d', 'a')], [left('a')])).toEqual({
+      remove: [],
+      removing: ['a: waits for d, which depended on it and is not ready yet'],
+    });
+    const ready = observed(component('d'), { available: 2 });
+    expect(plan([b, observed(c, 'old'), ready], [...inventory, entry('d', 'a')], [left('a')]).remove).toEqual(['a']);
+  });
+
+  it('stays while it has its own workload, and what depended on it is not ready', () => {
+    const own = observed(component('b'), 'none');
+    expect(plan([own, observed(c, 'old')], inventory, [left('a')])).toEqual({
+      remove: [],
+      removing: ['a: waits for c, which depended on it and is not ready yet'],
+    });
+  });
+
+  it('is removed after others that got another name and depended on it', () => {
+    const h = heldBy('g', named('h', 'g', 'b'));
+    const end = observed(component('c', { dependsOn: ['h'] }), 'old');
+    const all = [entry('a'), entry('g', 'a'), entry('c', 'g')];
+    expect(plan([b, h, end], all, [left('a'), left('g')])).toEqual({
+      remove: ['g'],
+      removing: ['a: waits for g, which depends on it and is not gone yet', 'g: being deleted: Deployment shop/g'],
+    });
+    expect(plan([b, observed(named('h', 'g', 'b'), 'none'), end], all, [left('a')]).remove).toEqual(['a']);
+  });
+
+  it('and another component are removed if each keeps the other', () => {
+    const h = heldBy('g', named('h', 'g'));
+    const [one, other] = [component('c', { dependsOn: ['h'] }), component('d', { dependsOn: ['b'] })];
+    const all = [entry('a'), entry('g'), entry('c', 'a'), entry('d', 'g')];
+    const scene = [b, h, observed(one, 'old'), observed(other, 'old')];
+    expect(plan(scene, all, [left('a'), left('g')]).remove).toEqual(['a', 'g']);
+  });
+});
+
+it('two that are removed, of which each depended on the other at some time, are removed at once', () => {
+  expect(plan([], [entry('a', 'g'), entry('g', 'a')], [left('a'), left('g')]).remove).toEqual(['a', 'g']);
+});
+
+it('an object that a component no longer has is removed before it is ready if it waits for the component that gets it', () => {
+  const b = heldBy('a', named('b', 'one'));
+  const objects = [left('one', 'a')];
+  const waits = observed(named('a', 'two', 'b'), 'none');
+  expect(plan([b, waits], [entry('a')], objects).remove).toEqual(['one']);
+  const waitsNot = observed(named('a', 'two'), { available: 1 });
+  expect(plan([waitsNot, b], [entry('a')], objects).remove).toEqual([]);
+});
+
+describe('a component that needs what a removed component has', () => {
+  const template = (port: object, over: object = {}) => ({
+    spec: { containers: [{ name: 'main', image: 'a:1', ports: [port] }], ...over },
+  });
+  const WITH_PORT = template({ containerPort: 80, hostPort: 9100 });
+  const claim = (claimName: string) =>
+    template({ containerPort: 80 }, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }] });
+  const c = component('c', { dependsOn: ['fresh'] });
+  const removed = (podTemplate: object, there: There) => {
+    const fresh = component('fresh', { workload: { ...component('fresh').workload, podTemplate } });
+    const old = (of: object): LeftObject => ({
+      ...left('old'),
+      live: { kind: 'Deployment', metadata: { namespace: 'shop', name: 'old' }, spec: { template: of } } as KubeObject,
+    });
+    return (of: object) =>
+      plan([observed(fresh, there), observed(c, 'old')], [entry('old'), entry('c', 'old')], [old(of)]).remove;
+  };
+
+  it.each<[string, object, object, boolean]>([
+    ['a port of nodes', WITH_PORT, WITH_PORT, true],
+    ['a port of nodes, in their network', template({ containerPort: 9100 }, { hostNetwork: true }), WITH_PORT, true],
+    ['a claim', claim('data'), claim('data'), true],
+    ['another port', template({ containerPort: 80, hostPort: 9101 }), WITH_PORT, false],
+    [
+      'the same port of another protocol',
+      template({ containerPort: 80, hostPort: 9100, protocol: 'UDP' }),
+      WITH_PORT,
+      false,
+    ],
+    ['another claim', claim('data'), claim('logs'), false],
+    ['a port of its pods only', template({ containerPort: 9100 }), WITH_PORT, false],
+  ])('lets it go first: %s', (_, fresh, old, isRemoved) => {
+    expect(removed(fresh, { available: 0 })(old)).toEqual(isRemoved ? ['old'] : []);
+  });
+
+  it('has it already once it is ready', () => {
+    expect(removed(WITH_PORT, { available: 2 })(WITH_PORT)).toEqual([]);
+  });
+});
