@@ -103,8 +103,8 @@ it('finds at least 90 % of the faults of many sets, and at least 95 % of its fin
     expect.soft(right / found, `precision of ${name}`).toBeGreaterThanOrEqual(0.9);
     expect.soft(right / wanted, `recall of ${name}`).toBeGreaterThanOrEqual(0.9);
   }
-  // All that agents can find.
-  expect(rows.flatMap(({ name, wanted }) => (wanted > 0 ? [] : [name]))).toEqual(['Server']);
+  // All that agents can find, apart from slow round trips: the sets have none.
+  expect(rows.flatMap(({ name, wanted }) => (wanted > 0 ? [] : [name]))).toEqual(['Latency', 'Server']);
   expect(ofOneFamily.length).toBeGreaterThanOrEqual(sampleSize({ quick: 15, full: 200 }));
   expect.soft(foundOfOne / ofOneFamily.length, 'recall of one address family').toBeGreaterThanOrEqual(0.9);
   expect.soft(judged.precision, 'precision of all sets').toBeGreaterThanOrEqual(0.95);

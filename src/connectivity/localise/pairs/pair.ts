@@ -1,7 +1,17 @@
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import type { Steps } from '../steps.ts';
 import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
-import { familiesOf, familyOf, lostOf, qualityOf, refused, withAddress, type Limits, type Rating, type ReadResult } from './quality.ts';
+import {
+  familiesOf,
+  familyOf,
+  lostOf,
+  qualityOf,
+  refused,
+  withAddress,
+  type Limits,
+  type Rating,
+  type ReadResult,
+} from './quality.ts';
 import { slowFrom } from './latency.ts';
 import { readBefore, refusalOf, rejection } from './refusal.ts';
 

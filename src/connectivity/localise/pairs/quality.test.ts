@@ -29,8 +29,16 @@ describe('qualityOf', () => {
       'Lossy',
     ],
     ['round trips take long', { udp: { sent: 20, received: 20, ms: 950 } }, 'Slow'],
-    ['a request takes too long, since round trips do', { tcp: TIMEOUT, udp: { sent: 20, received: 20, ms: 2_600 } }, 'Slow'],
-    ['TCP alone is blocked, and datagrams are slow', { tcp: TIMEOUT, udp: { sent: 20, received: 20, ms: 400 } }, 'Failed'],
+    [
+      'a request takes too long, since round trips do',
+      { tcp: TIMEOUT, udp: { sent: 20, received: 20, ms: 2_600 } },
+      'Slow',
+    ],
+    [
+      'TCP alone is blocked, and datagrams are slow',
+      { tcp: TIMEOUT, udp: { sent: 20, received: 20, ms: 400 } },
+      'Failed',
+    ],
     ['packets are slow, and lost', { udp: { sent: 20, received: 12, ms: 950 } }, 'Lossy'],
     ['round trips take a while', { udp: { sent: 20, received: 20, ms: 299 } }, 'Ok'],
     ['all sizes pass', { mtu: { interface: 1500, largest: 1500 } }, 'Ok'],
@@ -78,10 +86,7 @@ describe('address families', () => {
 
   it('names a family with a flaw only if another family has none', () => {
     const dual = withAddress(WORKS, peer(V6, 10), LIMITS);
-    expect([flawedFamily(dual), flawedFamily(withAddress(WORKS, peer(V6, 20), LIMITS))]).toEqual([
-      'IPv6',
-      undefined,
-    ]);
+    expect([flawedFamily(dual), flawedFamily(withAddress(WORKS, peer(V6, 20), LIMITS))]).toEqual(['IPv6', undefined]);
     expect(flawedFamily(withAddress(WORKS, peer('198.18.0.3', 10), LIMITS))).toBeUndefined();
     expect(flawedFamily(withAddress({ ...FAILS }, peer(V6, 10), LIMITS))).toBeUndefined();
   });

@@ -111,9 +111,7 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
 
 /** Whether a service has a name, and the DNS that has to look it up does not answer: the DNS is at fault. */
 function isOfDns({ targets }: AgentView, own: readonly TargetResult[]): boolean {
-  const isUnknown = own.some(
-    ({ address, error }) => isName(address) && (error === 'NotFound' || error === 'Timeout'),
-  );
+  const isUnknown = own.some(({ address, error }) => isName(address) && (error === 'NotFound' || error === 'Timeout'));
   return isUnknown && targets.some(({ target, ok }) => target === 'DNSUDP' && !ok);
 }
 

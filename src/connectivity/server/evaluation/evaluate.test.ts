@@ -6,6 +6,7 @@ import { clusterOf } from '../../localise/testing/simCluster.ts';
 import { simulate } from '../../localise/testing/simulate.ts';
 import type { AgentView, ClusterView, NodeView } from '../../localise/view.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
+import { toClusterNode } from '../view/clusterNode.ts';
 import { countsOf, wholeLocalisation } from './evaluate.ts';
 import { found, INTERVAL_SECONDS, podOf, Scene } from './testing/scene.ts';
 
@@ -77,7 +78,7 @@ describe('nodes that are all left out', () => {
   it('have no pair and no finding, but what their agents report shows whether a finding stays', async () => {
     const scene = new Scene();
     await scene.clock.advance(65_000);
-    scene.nodes.objects = scene.nodes.objects.map(({ readySince: _, ...node }) => node);
+    scene.nodes.objects = scene.nodes.objects.map(({ name }) => toClusterNode({ metadata: { name } }));
     for (const node of scene.names) scene.report(node, [...scene.names]);
     const evaluation = await scene.evaluation();
     expect(found(evaluation)).toEqual([]);
@@ -91,7 +92,10 @@ describe('nodes that are all left out', () => {
   it('are unobserved if their agents report no results', async () => {
     const scene = new Scene();
     await scene.clock.advance(65_000);
-    expect(await scene.evaluation()).toMatchObject({ counts: { observedPairs: 0 }, unobserved: scene.names.map((node) => ({ node, plane: 'Pod' })) });
+    expect(await scene.evaluation()).toMatchObject({
+      counts: { observedPairs: 0 },
+      unobserved: scene.names.map((node) => ({ node, plane: 'Pod' })),
+    });
   });
 });
 

@@ -101,7 +101,7 @@ export function countsOf(
 export function* wholeLocalisation(view: ClusterView): Steps<Localisation | undefined> {
   const leftOut = new Set(view.nodes.flatMap(({ name, excluded }) => (excluded === undefined ? [] : [name])));
   if (leftOut.size === 0 || (yield* allWork(leftOut, view))) return undefined;
-  const nodes = view.nodes.map(({ excluded: _, ...node }) => node);
+  const nodes = view.nodes.map(({ name, zone }) => ({ name, ...(zone !== undefined && { zone }) }));
   return yield* localiseInSteps({ ...view, nodes });
 }
 

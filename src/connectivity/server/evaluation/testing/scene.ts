@@ -212,7 +212,6 @@ export class Scene {
     const { all } = await this.connectivity.evaluations();
     return all;
   }
-
 }
 
 /** The pod of the agent of a node. */
