@@ -62,7 +62,8 @@ describe('several Ingresses with one host and the same addresses', () => {
 
 describe('a backend of the AWS Load Balancer Controller', () => {
   const alb = (action: string | undefined, ready: string[] = []): Record<string, string> => {
-    const annotations = action === undefined ? {} : { 'alb.ingress.kubernetes.io/actions.act': action };
+    const annotations: Record<string, string> =
+      action === undefined ? {} : { 'alb.ingress.kubernetes.io/actions.act': action };
     const one = ingress('team-a', { service: 'act', portName: 'use-annotation', annotations });
     return records({ ingresses: [one], ready });
   };

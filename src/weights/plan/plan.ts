@@ -1,10 +1,10 @@
-import { dnsEndpointOf, isOf, refusalOf, sourceUidOf, type Refusal } from '../records/dnsEndpoint.ts';
+import { dnsEndpointOf, heirUidOf, isOf, refusalOf, sourceUidOf, type Refusal } from '../records/dnsEndpoint.ts';
 import { isWithin } from '../records/domain.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
-import { shareRecord, withSharedHosts, holders, type Claim } from '../records/holders.ts';
+import { aged, canHaveRecords, shareRecord, withSharedHosts, holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
 import type { KnownZones } from '../zone/published.ts';
-import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
+import { byAge, endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
 /** Reasons with which a host gets no record from its source. */
 const WITHOUT_RECORD: ReadonlySet<WeightReason> = new Set([
@@ -96,7 +96,8 @@ export interface RecordsPlan {
  * Sources of one namespace with the same addresses share the record of a host. An object of another namespace never changes its weight: see holders().
  *
  * A DNSEndpoint is removed only if its source is known: a late cache may lack an existing source. If the source is deleted,
- * the garbage collector of Kubernetes removes the DNSEndpoint.
+ * the garbage collector of Kubernetes removes the DNSEndpoint; if another source waits for a host of it, the collector only removes the
+ * reference to the deleted source, and the plan removes the DNSEndpoint after the records of the other source are written.
  */
 export function planRecords(scene: Scene): RecordsPlan {
   const { settings, endpointOf, otherOwnerOf } = scene;
@@ -109,13 +110,14 @@ export function planRecords(scene: Scene): RecordsPlan {
   const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined).flatMap(publishing);
   const held = holders([...published, ...leftovers(scene)], scene.heldBefore);
   const merged = new Set(claims.map(({ source }) => source));
+  const heirs = heirsOf(claims, held);
   const planned = claims
-    .map((claim) => planSource(claim, { held, merged }, scene))
+    .map((claim) => planSource(claim, { held, merged, heirs }, scene))
     .filter(({ hosts }) => hosts.length > 0);
   const left = planned.filter(isLeft);
   return {
     sources: planned,
-    removed: [...unselectedOf(scene), ...left.filter(hasNoHost).map(({ live }) => live)],
+    removed: [...unselectedOf(scene), ...inherited(scene), ...left.filter(hasNoHost).map(({ live }) => live)],
     stale: left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)),
     held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
   };
@@ -126,6 +128,32 @@ function publishing(claim: PlanClaim): Claim[] {
   const { source, settings, endpoint, refusal } = claim;
   if (refusal === undefined) return [claim];
   return endpoint === undefined ? [] : [{ source: publishedBy(endpoint, source, settings), settings, endpoint }];
+}
+
+/**
+ * Returns the heir of each source: the oldest other source of its namespace that asks for a host of it. The namespace must be the
+ * same, since an owner of another namespace does not count.
+ */
+function heirsOf(claims: readonly PlanClaim[], held: ReadonlyMap<string, Source>): Map<Source, Source> {
+  const heirs = new Map<Source, Source>();
+  const waiting = claims.filter(({ foreign, refusal }) => foreign === undefined && refusal === undefined);
+  for (const { source } of waiting.filter(canHaveRecords).sort((a, b) => byAge(aged(a), aged(b)))) {
+    for (const { host } of source.hosts) {
+      const holder = held.get(host);
+      const isOther = holder !== undefined && holder.uid !== source.uid && holder.namespace === source.namespace;
+      if (isOther && !heirs.has(holder)) heirs.set(holder, source);
+    }
+  }
+  return heirs;
+}
+
+/** Returns the DNSEndpoints of deleted sources that are left to a selected source, which gets their hosts in this plan. */
+function inherited({ sources, owned, owner }: Scene): DnsEndpoint[] {
+  const uids = new Set(sources.map(({ uid }) => uid));
+  return owned.filter((each) => {
+    const heir = heirUidOf(each);
+    return ownerOf(each) === owner && heir !== undefined && uids.has(heir);
+  });
 }
 
 function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
@@ -203,9 +231,16 @@ function claimOf({ source, settings }: Rival, endpointOf: Scene['endpointOf'], o
   };
 }
 
+/** The holder of each host, the sources whose hosts are merged, and the heir of each source. */
+interface Holdings {
+  readonly held: ReadonlyMap<string, Source>;
+  readonly merged: ReadonlySet<Source>;
+  readonly heirs: ReadonlyMap<Source, Source>;
+}
+
 function planSource(
   { source, live, foreign, endpoint, hasLostAddress, refusal }: PlanClaim,
-  { held, merged }: { readonly held: ReadonlyMap<string, Source>; readonly merged: ReadonlySet<Source> },
+  { held, merged, heirs }: Holdings,
   scene: Scene,
 ): PlannedSource {
   if (refusal !== undefined && foreign === undefined) {
@@ -227,7 +262,7 @@ function planSource(
   });
   const planned = { source, hosts, live, hasLostAddress };
   if (foreign !== undefined) return { ...planned, desired: undefined, foreign };
-  const made = dnsEndpointOf(source, { ...records, hosts });
+  const made = dnsEndpointOf(source, { ...records, hosts }, heirs.get(source));
   const desired = made && { ...made, metadata: { ...made.metadata, labels: { [OWNER_LABEL]: scene.owner } } };
   return { ...planned, desired };
 }

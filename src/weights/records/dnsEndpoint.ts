@@ -58,20 +58,31 @@ function bytesOf(
 /**
  * Returns the DNSEndpoint of a source: in its namespace, and deleted with it, as in k8s-traffic-controller. Undefined if the
  * source has no record, since an empty DNSEndpoint would look like a mistake.
+ *
+ * @param heir the source that gets a host of it next: the garbage collector does not delete an object that has another owner, so
+ *   that the records stay until the heir has its own
  */
-export function dnsEndpointOf(source: Source, { endpoints, kept }: SourceRecords): DnsEndpoint | undefined {
+export function dnsEndpointOf(
+  source: Source,
+  { endpoints, kept }: SourceRecords,
+  heir?: Source,
+): DnsEndpoint | undefined {
   if (endpoints.length === 0) return undefined;
-  const { apiVersion, kind, name, namespace, uid } = source;
+  const { namespace } = source;
   return {
     apiVersion: apiVersionOf(DNS_ENDPOINTS),
     kind: DNS_ENDPOINTS.kind,
     metadata: {
       ...{ name: endpointNameOf(source), namespace },
       ...(kept !== undefined && { annotations: { [KEPT_ANNOTATION]: keptText(kept) } }),
-      ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+      ownerReferences: [{ ...ownerOf(source), controller: true }, ...(heir === undefined ? [] : [ownerOf(heir)])],
     },
     spec: { endpoints: [...endpoints] },
   };
+}
+
+function ownerOf({ apiVersion, kind, name, uid }: Source): V1OwnerReference {
+  return { apiVersion, kind, name, uid };
 }
 
 /**
@@ -87,6 +98,12 @@ export function isOf(endpoint: DnsEndpoint, { kind, uid }: Pick<Source, 'kind' |
 export function sourceUidOf(endpoint: DnsEndpoint): string | undefined {
   const controller = controllerOf(endpoint);
   return SOURCE_KINDS.some((kind) => kind === controller?.kind) ? controller?.uid : undefined;
+}
+
+/** Returns the uid of the heir that a DNSEndpoint without a controller is left to; undefined while it has one. */
+export function heirUidOf(endpoint: DnsEndpoint): string | undefined {
+  if (controllerOf(endpoint) !== undefined) return undefined;
+  return endpoint.metadata?.ownerReferences?.find((owner) => SOURCE_KINDS.some((kind) => kind === owner.kind))?.uid;
 }
 
 function controllerOf({ metadata }: DnsEndpoint): V1OwnerReference | undefined {

@@ -40,11 +40,13 @@ export function holders(
   return new Map([...byHost].map(([host, { source }]) => [host, source]));
 }
 
-function canHaveRecords({ source, settings, endpoint }: Claim): boolean {
+/** Whether a source has an address, and an annotation that is or was valid. */
+export function canHaveRecords({ source, settings, endpoint }: Claim): boolean {
   return source.targets.length > 0 && askedBy(source, settings, endpoint).share !== undefined;
 }
 
-function aged({ source }: Claim): Aged {
+/** Returns the fields by which claims are compared for their age. */
+export function aged({ source }: Claim): Aged {
   return { createdAt: source.createdAt, name: endpointKeyOf(source) };
 }
 

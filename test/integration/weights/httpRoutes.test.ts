@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { NAMESPACES } from '../../../src/runtime/client/resources.ts';
 import type { Fixture } from '../../harness/fixture.ts';
-import { ANNOTATION, Ingresses } from './ingresses.ts';
+import { DNS_ENDPOINTS } from '../../../src/weights/records/endpoint.ts';
+import { ANNOTATION, Ingresses, PERSON } from './ingresses.ts';
 import { installGatewayApi, Routes } from './routes.ts';
 import { conditionOf, startScene, WAIT, weightNamed } from './scene.ts';
 
@@ -99,8 +100,18 @@ it('that replaces an Ingress of its name and host gets the records when the Ingr
     expect(event?.regarding).toMatchObject({ kind: 'HTTPRoute', namespace: 'default' });
   }, WAIT);
   expect(await ingresses.weights('web')).toEqual({ 'web.example.org': '75' });
+  const owners = async () => (await ingresses.endpoint('web'))?.metadata?.ownerReferences ?? [];
+  await vi.waitFor(
+    async () => expect((await owners()).map(({ kind }) => kind)).toEqual(['Ingress', 'HTTPRoute']),
+    WAIT,
+  );
+  const [, heir] = await owners();
   await ingresses.delete('web');
-  await vi.waitFor(async () => expect(await weights('web')).toEqual({ 'web.example.org': '75' }), WAIT);
+  // As the garbage collector does, which does not run here: an object with another owner only loses its reference to the deleted one.
+  const left = { metadata: { ownerReferences: [heir] } };
+  await f.client.mergePatch(DNS_ENDPOINTS, { namespace: 'default', name: 'web' }, left, PERSON);
+  await vi.waitFor(async () => expect(await ingresses.endpoint('web')).toBeUndefined(), WAIT);
+  expect(await weights('web')).toEqual({ 'web.example.org': '75' });
 });
 
 it('two of one host and Gateway have one record, with the Services of both', async () => {

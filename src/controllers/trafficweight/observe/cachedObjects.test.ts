@@ -26,15 +26,19 @@ const endpoint = (owner: object): DnsEndpoint => ({
   spec: { endpoints: [{ dnsName: 'web.example.org', recordType: 'A', targets: ['198.18.0.1'] }] },
 });
 
-it('a DNSEndpoint of an Ingress is kept', () => {
+it('a DNSEndpoint of an Ingress is kept, also one that is left to it', () => {
   expect(toCachedEndpoint(endpoint({}))).toEqual(endpoint({}));
+  expect(toCachedEndpoint(endpoint({ controller: false }))).toEqual(endpoint({ controller: false }));
 });
 
-it.each([[{ kind: 'Service' }], [{ controller: false }]])('of one with the owner %j only its name is kept', (owner) => {
-  const cached = toCachedEndpoint(endpoint(owner));
-  expect(cached).toMatchObject({ metadata: { name: 'web', labels: {} } });
-  expect([cached.spec, sourceUidOf(cached)]).toEqual([undefined, undefined]);
-});
+it.each([[{ kind: 'Service' }], [{ kind: 'Service', controller: false }]])(
+  'of one with the owner %j only its name is kept',
+  (owner) => {
+    const cached = toCachedEndpoint(endpoint(owner));
+    expect(cached).toMatchObject({ metadata: { name: 'web', labels: {} } });
+    expect([cached.spec, sourceUidOf(cached)]).toEqual([undefined, undefined]);
+  },
+);
 
 it('beyond the budget it is known of which source and of which TrafficWeight it is', () => {
   const cached = new BodyBudget(1).keep(endpoint({}), identityOfEndpoint);

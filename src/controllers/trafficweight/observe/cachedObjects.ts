@@ -3,8 +3,8 @@ import { identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { gatewayOf, type RouteGateway } from '../../../weights/gateway/gateway.ts';
-import { OWNER_LABEL } from '../../../weights/plan/plan.ts';
-import { sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
+import { OWNER_LABEL, ownerOf } from '../../../weights/plan/plan.ts';
+import { heirUidOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { routeOf, type Route } from '../../../weights/records/httpRoute.ts';
 import { serviceKey, sourceOfIngress, targetsOf, type Source } from '../../../weights/records/source.ts';
@@ -23,11 +23,12 @@ export function trimmed({ apiVersion, kind, metadata }: KubeObject): KubeObject 
 }
 
 /**
- * Keeps a DNSEndpoint that an Ingress or HTTPRoute controls. Reduces any other to its identity: the operator does not touch
+ * Keeps a DNSEndpoint that an Ingress or HTTPRoute controls, or inherits. Reduces any other to its identity: the operator does not touch
  * it, whatever it contains.
  */
 export function toCachedEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
-  return sourceUidOf(endpoint) === undefined ? identityOf(endpoint) : withoutManagedFields(endpoint);
+  const source = sourceUidOf(endpoint) ?? (ownerOf(endpoint) && heirUidOf(endpoint));
+  return source === undefined ? identityOf(endpoint) : withoutManagedFields(endpoint);
 }
 
 /** Characters of the kind and the uid of a real owner. The API server takes any text. */
