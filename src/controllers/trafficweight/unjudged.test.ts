@@ -26,6 +26,7 @@ describe('a route keeps its host and its addresses, and its weight changes,', ()
       { routes: [route('team-a', { ...SHARE, conditions: [says('Accepted', 'Unknown')] })] },
     ],
     ['with a refusal of its earlier form', { routes: [route('team-a', { ...SHARE, conditions: refused(earlier) })] }],
+    ['with a ListenerSet', { routes: [route('team-a', { ...SHARE, asked: [{ kind: 'ListenerSet' }] })] }],
     ['without any status', { routes: [route('team-a', { ...SHARE, conditions: [] })] }],
     [
       'with a refusal that is older than its Gateway',

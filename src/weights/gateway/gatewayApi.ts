@@ -76,3 +76,12 @@ export function isHttpRoute({ group = GROUP, kind }: { readonly group?: string; 
 export function isToGateway({ group = GROUP, kind = GATEWAYS.kind }: ParentReference): boolean {
   return group === GROUP && kind === GATEWAYS.kind;
 }
+
+/** The experimental API group, in which ListenerSets were XListenerSets before release 1.5 of the Gateway API. */
+const EXPERIMENTAL_GROUP = 'gateway.networking.x-k8s.io';
+
+/** Returns whether a reference is to a ListenerSet: https://gateway-api.sigs.k8s.io/reference/api-types/listenerset/ */
+export function isToListenerSet({ group = GROUP, kind }: ParentReference): boolean {
+  if (group === EXPERIMENTAL_GROUP) return kind === 'XListenerSet';
+  return group === GROUP && kind === 'ListenerSet';
+}

@@ -132,7 +132,7 @@ it('a parent that the route no longer has does not count', () => {
     spec: { hostnames: ['web.example.org'], parentRefs: [{ name: 'public', sectionName: 'https' }] },
     status: { parents: [parent(), parent({ sectionName: 'https' })] },
   });
-  expect(route.parents).toMatchObject([{ gateway: 'shop/public', sectionName: 'https', isAccepted: true }]);
+  expect(route.parents).toMatchObject([{ key: 'shop/public', sectionName: 'https', isAccepted: true }]);
 });
 
 it('a parent does not count if one of several controllers has refused the route', () => {
@@ -143,7 +143,24 @@ it('a parent does not count if one of several controllers has refused the route'
     status: { parents },
   });
   const accepted = route.parents.filter(({ isAccepted }) => isAccepted);
-  expect(accepted).toMatchObject([{ gateway: 'shop/public', sectionName: 'http' }]);
+  expect(accepted).toMatchObject([{ key: 'shop/public', sectionName: 'http' }]);
+});
+
+it('names the parents that have neither accepted nor refused the route', () => {
+  const experimental = { group: 'gateway.networking.x-k8s.io', kind: 'XListenerSet' };
+  const parentRefs = [{ name: 'public' }, { name: 'gone' }, { kind: 'ListenerSet', name: 'a' }];
+  const spec = {
+    parentRefs: [...parentRefs, { ...experimental, name: 'b' }, { group: '', kind: 'Service', name: 'c' }],
+  };
+  const route = routeOf({ metadata: { namespace: 'shop', name: 'web' }, spec });
+  const gatewayAt = (key: string) => (key === 'shop/public' ? gatewayOf(gateway()) : undefined);
+  const around = { gatewayAt, matches: () => false, endpoint: () => undefined, now: 0 };
+  expect(sourceOfRoute(route, around).openParents).toEqual([
+    'Gateway shop/gone does not exist',
+    'Gateway shop/public has neither accepted nor refused it',
+    'ListenerSet shop/a is not read, as only listeners of Gateways are',
+    'XListenerSet shop/b is not read, as only listeners of Gateways are',
+  ]);
 });
 
 describe('what answers for a host', () => {

@@ -8,13 +8,22 @@ import {
   type RouteGateway,
   type RouteNamespace,
 } from '../gateway/gateway.ts';
-import { isToGateway, type BackendReference, type HttpRoute, type ParentReference } from '../gateway/gatewayApi.ts';
+import {
+  GATEWAYS,
+  isToGateway,
+  isToListenerSet,
+  type BackendReference,
+  type HttpRoute,
+  type ParentReference,
+} from '../gateway/gatewayApi.ts';
 import { targetsOf, createdAt, HTTP_ROUTE, type LoadBalancerAddress, type Source } from './source.ts';
 
 /** A parent that a route asks for, and what the status of the route says about it. */
 export interface RouteParent extends ListenerReference {
-  /** `namespace/name` of the Gateway. */
-  readonly gateway: string;
+  /** Gateway, ListenerSet or XListenerSet. */
+  readonly kind: string;
+  /** `namespace/name`. */
+  readonly key: string;
   /** Whether all controllers that report on the parent have accepted this generation of the route, and one has. */
   readonly isAccepted: boolean;
   /** When a controller refused this generation of the route: ms since 1970, NaN if the status does not say it; undefined if none has. */
@@ -28,7 +37,7 @@ export interface Route {
   readonly hostnames: readonly string[];
   readonly services: readonly string[];
   readonly leadsNowhere: boolean;
-  /** The Gateways that the spec asks for. */
+  /** The Gateways and ListenerSets that the spec asks for. */
   readonly parents: readonly RouteParent[];
 }
 
@@ -54,9 +63,9 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     answers: filters.some(({ type }) => type === 'RequestRedirect' || type === 'ExtensionRef'),
   }));
   const generation = metadata?.generation ?? 0;
-  const said = (status?.parents ?? []).filter(({ parentRef }) => isToGateway(parentRef));
+  const said = (status?.parents ?? []).filter(({ parentRef }) => hasListeners(parentRef));
   const asked = (spec?.parentRefs ?? [])
-    .filter(isToGateway)
+    .filter(hasListeners)
     .map((reference) => parentOf(reference, { said, namespace, generation }));
   const backends = rules.flatMap((rule) => rule.backends);
   const isKnownAlone = rules.some(({ hasIdle }) => hasIdle) && backends.every((each) => isOwnService(each, namespace));
@@ -110,7 +119,7 @@ export interface RouteSurroundings {
  *
  * | a parent in the spec                                                     |          |
  * |--------------------------------------------------------------------------|----------|
- * | its Gateway is missing                                                   | open     |
+ * | its Gateway is missing, or it is a ListenerSet, which is not read        | open     |
  * | one controller has accepted this generation of the route, none has refused it | accepted |
  * | refused, before its Gateway was created, at most MOST_OPEN_MS ago        | open     |
  * | refused, else                                                            | refused  |
@@ -118,7 +127,10 @@ export interface RouteSurroundings {
  */
 export function sourceOfRoute(route: Route, { gatewayAt, matches, endpoint, now }: RouteSurroundings): RouteSource {
   const { source, hostnames, services, leadsNowhere } = route;
-  const parents = route.parents.map((parent) => ({ parent, gateway: gatewayAt(parent.gateway) }));
+  const parents = route.parents.map((parent) => ({
+    parent,
+    gateway: parent.kind === GATEWAYS.kind ? gatewayAt(parent.key) : undefined,
+  }));
   const open = parents.filter(({ parent, gateway }) => matches === undefined || isOpen(parent, gateway, now));
   const attached = parents.flatMap(({ parent, gateway }) => {
     if (gateway === undefined || matches === undefined || !parent.isAccepted) return [];
@@ -177,8 +189,14 @@ function isOpen({ isAccepted, refusedAt }: RouteParent, gateway: RouteGateway | 
   return refusedAt <= created && now - created < MOST_OPEN_MS;
 }
 
-function openness({ gateway: key }: RouteParent, gateway: RouteGateway | undefined): string {
+function openness({ kind, key }: RouteParent, gateway: RouteGateway | undefined): string {
+  if (kind !== GATEWAYS.kind) return `${kind} ${key} is not read, as only listeners of Gateways are`;
   return `Gateway ${key} ${gateway === undefined ? 'does not exist' : 'has neither accepted nor refused it'}`;
+}
+
+/** Whether a parent may have listeners. Routes may also have Services as parents, in a mesh. */
+function hasListeners(reference: ParentReference): boolean {
+  return isToGateway(reference) || isToListenerSet(reference);
 }
 
 type ParentStatus = NonNullable<NonNullable<HttpRoute['status']>['parents']>[number];
@@ -226,14 +244,17 @@ function isOwnService(backend: BackendReference, own: string): boolean {
   return (backend.namespace ?? own) === own && serviceOf(backend, own).length > 0;
 }
 
-type Reference = Pick<RouteParent, 'gateway' | 'sectionName' | 'port'>;
+type Reference = Pick<RouteParent, 'kind' | 'key' | 'sectionName' | 'port'>;
 
 function isSame(a: Reference, b: Reference): boolean {
-  return a.gateway === b.gateway && a.sectionName === b.sectionName && a.port === b.port;
+  return a.kind === b.kind && a.key === b.key && a.sectionName === b.sectionName && a.port === b.port;
 }
 
-function referenceOf({ namespace, name, sectionName, port }: ParentReference, own: string): Reference {
-  return { gateway: `${namespace ?? own}/${name}`, sectionName, port };
+function referenceOf(
+  { kind = GATEWAYS.kind, namespace, name, sectionName, port }: ParentReference,
+  own: string,
+): Reference {
+  return { kind, key: `${namespace ?? own}/${name}`, sectionName, port };
 }
 
 function serviceOf({ group = '', kind = 'Service', namespace, name }: BackendReference, own: string): string[] {

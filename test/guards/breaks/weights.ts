@@ -90,4 +90,27 @@ export const WEIGHTS: readonly Break[] = [
     replace: 'max(up{job="traffic-operator-weights"}) == 0',
     test: { project: 'integration', path: 'test/integration/rules.test.ts', name: 'hold what' },
   },
+  {
+    promise:
+      'A host stays in the DNS until each Gateway of its HTTPRoute has accepted or refused the present generation.',
+    file: 'src/weights/records/httpRoute.ts',
+    find: 'observedGeneration >= generation',
+    replace: 'observedGeneration > 0',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficweight/unjudged.test.ts',
+      name: 'with a refusal of its earlier form',
+    },
+  },
+  {
+    promise: 'A DNSEndpoint is not deleted with its Ingress while another object of the namespace waits for its host.',
+    file: 'src/weights/records/dnsEndpoint.ts',
+    find: '...(heir === undefined ? [] : [ownerOf(heir)])',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficweight/movedHosts.test.ts',
+      name: 'from an Ingress to an HTTPRoute',
+    },
+  },
 ];

@@ -154,11 +154,11 @@ it('one of another namespace does not change the weight of its host, also while 
 });
 
 it('keeps its records while its Gateway is created again, and loses them when no Gateway accepts it', async () => {
-  const { resourceVersion } = (await ingresses.endpoint('api.httproute'))?.metadata ?? {};
+  const { generation } = (await ingresses.endpoint('api.httproute'))?.metadata ?? {};
   await routes.deleteGateway('gateway');
   await ingresses.deploy('later');
   await vi.waitFor(async () => expect(await ingresses.weights('later')).toBeDefined(), WAIT);
-  expect((await ingresses.endpoint('api.httproute'))?.metadata?.resourceVersion).toBe(resourceVersion);
+  expect((await ingresses.endpoint('api.httproute'))?.metadata?.generation).toBe(generation);
   await routes.createGateway('gateway', '192.0.2.12');
   await vi.waitFor(async () => expect(await targets('api')).toEqual([['A', ['192.0.2.12']]]), WAIT);
   for (const name of ['api', 'paths']) await routes.accept(name, false);
