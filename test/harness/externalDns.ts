@@ -45,6 +45,8 @@ export interface Sync {
   /** Its mark on record sets: each cluster needs its own. */
   readonly owner: string;
   readonly domain: string;
+  /** Further flags. */
+  readonly flags?: readonly string[];
   readonly aws: Pick<Aws, 'environment'>;
 }
 
@@ -67,7 +69,7 @@ export function flagsOfCluster({ owner, domain }: Pick<Sync, 'owner' | 'domain'>
   ];
 }
 
-function flagsOf({ kubeconfig, ...cluster }: Omit<Sync, 'aws'>): string[] {
+function flagsOf({ kubeconfig, flags = [], ...cluster }: Omit<Sync, 'aws'>): string[] {
   // The default of the address is a fixed port, which only one of two tests at the same time would get.
-  return [...flagsOfCluster(cluster), `--kubeconfig=${kubeconfig}`, '--metrics-address=127.0.0.1:0'];
+  return [...flagsOfCluster(cluster), `--kubeconfig=${kubeconfig}`, '--metrics-address=127.0.0.1:0', ...flags];
 }

@@ -63,7 +63,8 @@ export async function createWeightTable(aws: Aws, name = 'traffic-controller'): 
   };
 }
 
-/** The attributes of a row. */
-export function weights(desired: number, current: number): Record<string, AttributeValue> {
-  return { [DESIRED]: { N: String(desired) }, [CURRENT]: { N: String(current) } };
+/** The attributes of a row whose operator was seen some seconds ago. */
+export function weights(desired: number, current: number, secondsAgo = 0): Record<string, AttributeValue> {
+  const seenAt = Math.floor(Date.now() / 1_000) - secondsAgo;
+  return { [DESIRED]: { N: String(desired) }, [CURRENT]: { N: String(current) }, SeenAt: { N: String(seenAt) } };
 }

@@ -2,6 +2,13 @@ import type { AlertGroup, AlertingRule, OfLeader } from '../alertingRule.ts';
 import { UNDECIDED_REASONS, WeightReason } from './reasons.ts';
 import { REFUSED_REASONS, type HostReason, type RampPhase } from './terms.ts';
 
+/** Reasons with which records may not have their weights although the weight of the cluster is unchanged. */
+const NOT_WRITTEN: readonly WeightReason[] = [
+  WeightReason.WriteFailed,
+  WeightReason.NotPublished,
+  WeightReason.ZoneUnavailable,
+];
+
 const ROLLED_BACK = ['RollingBack', 'RolledBack', 'Held'] as const satisfies RampPhase[];
 
 /**
@@ -24,15 +31,16 @@ interface Jobs {
  * Returns the alerts about DNS weights, silent without TrafficWeights.
  *
  * The first is an alert of k8s-traffic-controller, which compares both weights; during a ramp, it compares the weight of the step. It also fires if no
- * weight was ever active, so that there is no current weight to compare with, and if writes fail while the weight of the cluster is
- * unchanged, so that records do not follow the readiness of Services.
+ * weight was ever active, so that there is no current weight to compare with, and if writes fail or hosted zones differ while the weight of
+ * the cluster is unchanged, so that records do not follow the readiness of Services.
  *
  * @param jobs undefined without pods for DNS weights
  */
 export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
   const step = `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_step_weight')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
-  const notWritten = `reason="${WeightReason.WriteFailed}"`;
+  const notWritten = `reason=~"${NOT_WRITTEN.join('|')}"`;
+  const unconfirmed = `reason="${WeightReason.RemovalNotConfirmed}"`;
   const unwritten = ofLeader('traffic_operator_trafficweight_ready', notWritten);
   const refused = `reason=~"${REFUSED_REASONS.filter((reason) => !UNALERTED_HOSTS.includes(reason)).join('|')}"`;
   const unacknowledged = `reason="${WeightReason.AcknowledgeFailed}"`;
@@ -50,7 +58,7 @@ export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
         severity: 'warning',
         summary: 'The weight {{ $value }} of TrafficWeight {{ $labels.trafficweight }} is not in force',
         description:
-          'For 15 minutes, DNSEndpoints could not be written, or external-dns has not read them. Clients get another share.',
+          'For 15 minutes, DNSEndpoints could not be written, external-dns has not read them, or a hosted zone has other weights or cannot be read. Clients get another share.',
       },
       {
         alert: 'TrafficWeightUndecided',
@@ -60,6 +68,15 @@ export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
         summary: 'No weight can be decided for TrafficWeight {{ $labels.trafficweight }}: {{ $labels.reason }}',
         description:
           'For 15 minutes, the operator could not read the weight, or what the records are made of, or the spec was invalid. The records stay as they are.',
+      },
+      {
+        alert: 'TrafficWeightRemovalNotConfirmed',
+        expr: `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_ready', unconfirmed)} == 0`,
+        for: '1m',
+        severity: 'warning',
+        summary: 'Many hosts of TrafficWeight {{ $labels.trafficweight }} would lose their records',
+        description:
+          'Nothing selects these hosts any longer, maybe by a typing error in the spec. They keep their records until the spec is correct, or the removal is confirmed.',
       },
       {
         alert: 'TrafficWeightNotAcknowledged',

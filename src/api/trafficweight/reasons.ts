@@ -19,6 +19,8 @@ export const WeightCondition = {
   Observed: 'Observed',
   /** False while a hosted zone cannot be read: what was read last holds, or nothing is detected. Only with spec.hostedZoneIDs. */
   ZonesRead: 'ZonesRead',
+  /** True when the hosted zones have the weight of every record. Only with spec.hostedZoneIDs. */
+  Published: 'Published',
   /** False when an Ingress cannot have its records: its annotation is invalid, or another record or owner prevents them. */
   IngressesAccepted: 'IngressesAccepted',
 } as const;
@@ -60,12 +62,16 @@ export const WeightReason = {
   NotAcknowledgedYet: 'NotAcknowledgedYet',
   /** The weight is in force, and cannot be written to the backend. */
   AcknowledgeFailed: 'AcknowledgeFailed',
+  /** No host has a record, so that a weight above 0 is not acknowledged. */
+  NoRecords: 'NoRecords',
 
   // Applied; also Ready
   AllApplied: 'AllApplied',
   /** Many DNSEndpoints change: they are written in rounds, and namespaces take turns. */
   NotAppliedYet: 'NotAppliedYet',
   WriteFailed: 'WriteFailed',
+  /** Many hosts would lose their records, since nothing selects them any longer: spec.allowRemoval confirms it. */
+  RemovalNotConfirmed: 'RemovalNotConfirmed',
 
   // Observed; also Ready
   AllObserved: 'AllObserved',
@@ -76,6 +82,13 @@ export const WeightReason = {
   ZonesNotReadYet: 'ZonesNotReadYet',
   /** A hosted zone does not answer, or refuses. */
   ZoneUnavailable: 'ZoneUnavailable',
+
+  // Published; also Ready
+  AllPublished: 'AllPublished',
+  /** A hosted zone does not have the weights yet, or was not read since they changed. */
+  NotPublishedYet: 'NotPublishedYet',
+  /** A hosted zone still differs from DNSEndpoints minutes after they changed. */
+  NotPublished: 'NotPublished',
 
   // IngressesAccepted; also Ready, and events on the Ingress
   AllAccepted: 'AllAccepted',
@@ -88,6 +101,10 @@ export const WeightReason = {
   TooManyRecords: 'TooManyRecords',
   /** The other clusters' records of the host have another TTL, which is taken. */
   DifferentTTL: 'DifferentTTL',
+  /** A hosted zone delegates the host, or a name around it, to other name servers. */
+  Delegated: 'Delegated',
+  /** DNS allows no such record, such as a CNAME at the apex of a zone. */
+  NotPublishable: 'NotPublishable',
   /** A DNSEndpoint with the name of the Ingress is not its own. */
   ForeignDNSEndpoint: 'ForeignDNSEndpoint',
   /** The DNSEndpoint of the source would have a name that is too long. */
@@ -112,6 +129,7 @@ export const UNDECIDED_REASONS = [
 export const IN_PROGRESS_REASONS: ReadonlySet<string> = new Set([
   WeightReason.NotAppliedYet,
   WeightReason.NotObservedYet,
+  WeightReason.NotPublishedYet,
   WeightReason.NotAcknowledgedYet,
   WeightReason.Ramping,
 ]);

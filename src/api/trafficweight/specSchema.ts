@@ -49,6 +49,11 @@ const HOSTED_ZONE = {
   longest: 32,
 };
 const MOST_ZONES = 10;
+const REMOVAL = {
+  pattern: '^(Any|[0-9a-f]{8})$',
+  message: 'must be the 8 digits that the condition Applied names, such as "1f0c3d5e", or "Any"',
+  longest: 8,
+};
 
 /** TableName of DynamoDB's API reference. */
 const TABLE = {
@@ -187,6 +192,12 @@ export const specSchema = z
       'Only hosts that are this domain, or within it, have records; with a dot before it, only those within it. Absent: all hosts.',
       DOMAIN,
     ).optional(),
+    allowRemoval: patternSchema(
+      'Confirms that many hosts lose their records at once because nothing selects them any longer: more than one, and more than 25 % of ' +
+        'the hosts. The condition Applied names the hosts and the value, which is of no use for other hosts. Any: every removal, without a ' +
+        'confirmation. Absent: such hosts keep their records.',
+      REMOVAL,
+    ).optional(),
     annotationFilter: patternSchema(
       'Only Ingresses and HTTPRoutes with this annotation, as key=value. Absent: all.',
       FILTER,
@@ -212,8 +223,8 @@ export const specSchema = z
       .optional()
       .meta({
         description:
-          'The hosted zones of Route 53 in which external-dns publishes the records. They are read, so that a record that Route 53 ' +
-          'would refuse is named and not written. Absent or empty: nothing is read.',
+          'All hosted zones of Route 53 in which external-dns publishes the records. They are read, so that a record that Route 53 ' +
+          'would refuse is named and not written, and a weight is in force only if the zones have it. Absent or empty: nothing is read.',
         'x-kubernetes-list-type': 'set',
       }),
     namespaceSelector: namespaceSelectorSchema(),
@@ -243,7 +254,8 @@ export const specSchema = z
       .meta({
         description:
           'When a weight is in force. Observed: external-dns has read every DNSEndpoint (status.observedGeneration). ' +
-          'Applied: every DNSEndpoint carries the weight, for a version of external-dns that does not report it. Default: Observed.',
+          'Applied: every DNSEndpoint carries the weight, for a version of external-dns that does not report it. Default: Observed. ' +
+          'With hostedZoneIDs, the zones must also have the weight.',
       }),
   })
   .meta({ description: 'Which hosts have records, and how much of their traffic this cluster takes.' });

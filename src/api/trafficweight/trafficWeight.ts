@@ -45,7 +45,7 @@ const statusSchema = z
     hosts: int32('Hosts of these Ingresses and HTTPRoutes.'),
     dnsEndpoints: int32('DNSEndpoints of this object.'),
     conditions: conditionsSchema(
-      'Ready, BackendRead, Acknowledged, Ramped, ZonesRead, Applied, Observed, IngressesAccepted.',
+      'Ready, BackendRead, Acknowledged, Ramped, ZonesRead, Applied, Observed, Published, IngressesAccepted.',
     ),
     explain: z
       .array(explanation)

@@ -5,7 +5,7 @@ import { WaitingError, isForbidden, isNotFound } from '../../runtime/client/erro
 import { type KubeObject, type ObjectRef, type Resource, keyOf, apiVersionOf } from '../../runtime/client/resource.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import { carryOut, type Failure } from '../../runtime/objectSet/act.ts';
-import { type Member, type ObjectSet, isOwnedBy, isMarked, type Owner } from '../../runtime/objectSet/objectSet.ts';
+import { type ObjectSet, isOwnedBy, isMarked, type Owner } from '../../runtime/objectSet/objectSet.ts';
 import { observeSet, readLive } from '../../runtime/objectSet/observe.ts';
 import { planSet, writeProblem, type SwitchedOff } from '../../runtime/objectSet/plan.ts';
 import type { Problem } from '../../runtime/process/problem.ts';

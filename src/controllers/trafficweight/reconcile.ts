@@ -1,4 +1,4 @@
-import { IN_PROGRESS_REASONS, WeightReason } from '../../api/trafficweight/reasons.ts';
+import { IN_PROGRESS_REASONS, WeightCondition, WeightReason } from '../../api/trafficweight/reasons.ts';
 import {
   parseTrafficWeightSpec,
   TRAFFIC_WEIGHTS,
@@ -8,10 +8,11 @@ import {
 } from '../../api/trafficweight/trafficWeight.ts';
 import { isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
-import { IncompleteError } from '../../runtime/client/errors.ts';
+import { IncompleteError, WaitingError } from '../../runtime/client/errors.ts';
 import {
   metaTime,
   conditionEvents,
+  findCondition,
   STANDARD_TYPES,
   type ConditionRules,
   isTerminating,
@@ -20,9 +21,10 @@ import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { Failure } from '../../runtime/process/problem.ts';
 import { report } from '../../runtime/status/statusWriter.ts';
-import { createFailureOf } from '../../runtime/status/writeFailures.ts';
+import { createFailureOf, OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { ownEndpointOf, ownerOf, planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
 import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
+import { differencesIn, unmarkable } from '../../weights/zone/differences.ts';
 import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { endpointKeyOf, type Source } from '../../weights/records/source.ts';
 import {
@@ -34,7 +36,7 @@ import {
 } from '../../weights/write/writeRecords.ts';
 import { decideWeight } from './decide/desired.ts';
 import { divide, settingsOf } from './decide/divide.ts';
-import { explain, waitingOf, withCurrent } from './decide/hosts.ts';
+import { explain, waitingOf, withCurrent, withDifferences } from './decide/hosts.ts';
 import { rampEvents, rampSceneOf } from './decide/ramp.ts';
 import {
   isInForce,
@@ -44,7 +46,7 @@ import {
   type KnownWeight,
   type Outcome,
 } from './decide/status.ts';
-import { knownZones } from './decide/zones.ts';
+import { comparisonOf, knownZones, lastingDifferences, type Comparison } from './decide/zones.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
 import type { WeightObjects } from './weightObjects.ts';
@@ -52,6 +54,12 @@ import { BY_OWNER, problemOf, type Caches } from './observe/caches.ts';
 import { ASK_AGAIN_MS, type Gates } from './observe/gates.ts';
 import type { BackendView, Candidate, Observation, ZoneView } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
+
+/** Whether a weight is active, and a host has a record with it. */
+interface InForceState {
+  readonly isInForce: boolean;
+  readonly hasRecords: boolean;
+}
 
 /** The dependencies of a reconcile. */
 export interface Dependencies {
@@ -62,7 +70,7 @@ export interface Dependencies {
   /** Returns the last results of the hosted zones of a spec. */
   readonly zonesOf: (spec: TrafficWeightSpec) => readonly ZoneView[];
   /** Stores whether the weight of this view is active in a TrafficWeight. */
-  readonly setInForce: (weight: TrafficWeight, view: BackendView, isInForce: boolean) => void;
+  readonly setInForce: (weight: TrafficWeight, view: BackendView, state: InForceState) => void;
   readonly statuses: WeightObjects['statuses'];
   readonly endpoints: Overlay<DnsEndpoint>;
   readonly gates: Pick<Gates, 'ask' | 'forget'>;
@@ -73,8 +81,12 @@ export interface Dependencies {
   readonly clock: Pick<Clock, 'now'>;
   /** The namespaces that have its hosts by its last plan, by the name of the TrafficWeight. */
   readonly held: Map<string, RecordsPlan['held']>;
+  /** The hosts whose removal is confirmed and has not ended, by the name of the TrafficWeight. */
+  readonly confirmed: Map<string, RecordsPlan['confirmed']>;
   /** By the name of the TrafficWeight: the writes that failed in the rounds since all were tried, and the slow namespaces. */
   readonly rounds: Map<string, Before>;
+  /** By the name of the TrafficWeight: since when its hosts differ from the hosted zones. */
+  readonly differing: Map<string, Comparison['since']>;
   readonly isLeader: () => boolean;
 }
 
@@ -108,8 +120,8 @@ const EVENTS: ConditionRules = {
  * nothing while something cannot be read: the records are unchanged.
  *
  * @param key the name of the TrafficWeight
- * @throws IncompleteError if a write failed, after the status says so; WaitingError if another client wrote the object or a
- *   DNSEndpoint meanwhile; ApiError, TransportError
+ * @throws IncompleteError if a write failed, and WaitingError if another client wrote a DNSEndpoint meanwhile, after the status says so;
+ *   WaitingError if another client wrote the object; ApiError, TransportError
  */
 export async function reconcile(
   d: Dependencies,
@@ -122,7 +134,9 @@ export async function reconcile(
     d.ingressEvents.forget(key);
     d.gates.forget(key);
     d.held.delete(key);
+    d.confirmed.delete(key);
     d.rounds.delete(key);
+    d.differing.delete(key);
     if (weight === undefined) d.statuses.forget(key);
     return undefined;
   }
@@ -146,7 +160,7 @@ export async function reconcile(
   const { spec } = parsed;
   const backend = d.backendOf(spec);
   // Until this reconcile has ended, its weight may not be active.
-  if (backend !== undefined) d.setInForce(weight, backend, false);
+  if (backend !== undefined) d.setInForce(weight, backend, { isInForce: false, hasRecords: false });
   const zones = d.zonesOf(spec);
   const desired = decideWeight({ spec, weight, backend, problem });
   // The end of the first read enqueues, but not a TrafficWeight that was created meanwhile.
@@ -171,35 +185,67 @@ async function applyWeight(
   const settings = settingsOf(spec, step.weight);
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
   const heldBefore = d.held.get(name) ?? new Map<string, string>();
+  const beyond = beyondOf(candidates, spec);
   const known = { settings, sources, zones: knownZones(zones), heldBefore };
-  const plan = planRecords({ ...scene, ...division, ...known, owner: name });
+  const removals = { allowed: spec.allowRemoval, before: d.confirmed.get(name) ?? new Set<string>() };
+  const leftOut = new Set(beyond.map(endpointKeyOf));
+  const plan = planRecords({ ...scene, ...division, ...known, removals, leftOut, owner: name });
   d.held.set(name, plan.held);
+  d.confirmed.set(name, plan.confirmed);
   const before = d.rounds.get(name) ?? NOTHING_BEFORE;
   const result = await writeRecords(plan, { ...d.writers, signal }, before);
-  const { failures, left, slow } = result;
+  const { failures, left, slow, overtaken } = result;
   d.rounds.set(name, { failed: new Set([...failures.keys(), ...(left > 0 ? before.failed : [])]), slow });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
   d.ingressEvents.record(name, explained);
-  const hosts = explained.flatMap(([, each]) => each);
-  const beyond = beyondOf(candidates, spec);
+  const endpoints = endpointsNow(plan, d.endpoints);
+  const comparison = compare(d, name, { zones, endpoints });
+  const marks = (zones ?? []).length === 0 ? unmarkable(endpoints.values()) : [];
+  const hosts = withDifferences(
+    explained.flatMap(([, each]) => each),
+    [...lastingDifferences(comparison, zones ?? []), ...marks],
+  );
   const outcome = {
-    ...{ spec, desiredWeight, step, backend, zones, hosts },
+    ...{ spec, desiredWeight, step, backend, zones, comparison, unmarkable: marks, hosts, endpoints },
     ingresses: plan.sources.length,
     beyond: beyond.map(({ namespace }) => namespace),
     waiting: waitingOf(candidates, spec),
     stale: [...plan.stale, ...staleOf(beyond, name, scene.endpointOf)].sort(),
-    endpoints: endpointsNow(plan, d.endpoints),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
-    left,
+    // A DNSEndpoint that another client changed is not written yet.
+    left: left + (overtaken === undefined ? 0 : 1),
+    unconfirmed: plan.unconfirmed,
+    orphans: plan.remaining.filter(({ isOrphan }) => isOrphan).map(({ key }) => key),
   };
   const status = statusOf(weight, outcome, d.clock.now());
   d.metrics.record(name, status, withCurrent(explained, outcome.endpoints));
   await reportStatus(d, weight, status, signal);
-  if (backend !== undefined) d.setInForce(weight, backend, isInForce(status, spec));
+  const state = { isInForce: isInForce(status, spec), hasRecords: endpoints.size > 0 };
+  if (backend !== undefined) d.setInForce(weight, backend, state);
   if (hasNextRound(result)) return { requeueAfterMs: NEXT_ROUND_MS };
   if (failures.size > 0) throw new IncompleteError(outcome.failures);
-  return { requeueAfterMs: Math.min(RESYNC_MS, untilNextStep(status, d.clock.now())) };
+  if (overtaken !== undefined)
+    throw new WaitingError('Conflict', `DNSEndpoint ${overtaken} was written by another client`, OVERTAKEN_RETRY_MS);
+  return { requeueAfterMs: Math.min(untilPublished(status), untilNextStep(status, d.clock.now())) };
+}
+
+/** Compares the DNSEndpoints with the hosted zones, and remembers since when each host differs. */
+function compare(
+  { differing, clock }: Pick<Dependencies, 'differing' | 'clock'>,
+  name: string,
+  { zones = [], endpoints }: Pick<Outcome, 'zones' | 'endpoints'>,
+): Comparison {
+  const differences = zones.length === 0 ? [] : differencesIn(endpoints.values(), knownZones(zones).zones);
+  const comparison = comparisonOf(differences, differing.get(name), clock.now());
+  differing.set(name, comparison.since);
+  return comparison;
+}
+
+/** Returns the milliseconds until the next reconcile: a read that finds a zone unchanged causes none. */
+function untilPublished({ conditions }: TrafficWeightStatus): number {
+  const published = findCondition(conditions, WeightCondition.Published);
+  return published?.reason === WeightReason.NotPublishedYet ? ASK_AGAIN_MS : RESYNC_MS;
 }
 
 /** Whether the writes that a round has left follow at once. If all writes of the round failed, they wait for the backoff. */
@@ -223,10 +269,10 @@ export function staleOf(beyond: readonly Source[], name: string, endpointOf: Obs
     .map(endpointKeyOf);
 }
 
-/** Returns the desired DNSEndpoints of a plan in their state after its writes. */
-function endpointsNow({ sources }: RecordsPlan, endpoints: Overlay<DnsEndpoint>) {
-  const keys = sources.filter(({ desired }) => desired !== undefined).map(({ source }) => endpointKeyOf(source));
-  return new Map(keys.map((key) => [key, endpoints.get(key)]));
+/** Returns the desired DNSEndpoints of a plan, and those that stay, in their state after its writes. */
+function endpointsNow({ sources, remaining }: RecordsPlan, endpoints: Overlay<DnsEndpoint>) {
+  const planned = sources.filter(({ desired }) => desired !== undefined).map(({ source }) => endpointKeyOf(source));
+  return new Map([...planned, ...remaining.map(({ key }) => key)].map((key) => [key, endpoints.get(key)]));
 }
 
 async function reportUndecided(

@@ -20,7 +20,7 @@ import { BY_SERVICE, createCaches, type CacheOptions, type Caches, type GatewayC
 import { Gates } from './observe/gates.ts';
 import type { BackendView } from './observe/observation.ts';
 import { ZoneFeed, zonesOf } from './observe/zoneFeed.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, type Dependencies } from './reconcile.ts';
 import { FIELD_MANAGER, type WeightObjects } from './weightObjects.ts';
 
 /**
@@ -76,13 +76,18 @@ export function runWeights(
     ...{ weights: objects.lister, statuses: objects.statuses, events: objects.events },
     backendOf: (spec: TrafficWeightSpec) => backends.view(idOf(spec)),
     zonesOf: ({ hostedZoneIDs = [] }: TrafficWeightSpec) => zones.views(hostedZoneIDs),
-    setInForce: ({ metadata, spec }: TrafficWeight, view: BackendView, isInForce: boolean) =>
-      backends.setInForce(idOf(spec), metadata?.name ?? '', { view, isInForce }),
+    setInForce: (
+      { metadata, spec }: TrafficWeight,
+      view: BackendView,
+      state: Parameters<Dependencies['setInForce']>[2],
+    ) => backends.setInForce(idOf(spec), metadata?.name ?? '', { view, ...state }),
     writers: { client, endpoints, logger, applier, clock },
     ingressEvents: new IngressEvents(events),
     gates: new Gates(sources.ask, clock),
     held: new Map(),
     rounds: new Map(),
+    differing: new Map(),
+    confirmed: new Map(),
     metrics: createTrafficWeightMetrics(metrics.registry, seriesBudgets(context)),
   };
   const controller: Controller = new Controller({

@@ -125,7 +125,7 @@ describe('a Gateway that does not resolve all backends', () => {
     ['one with traffic is missing', 'BackendNotFound', [{ backendRefs: [WEB] }], 0],
     ['one with traffic is missing, too', 'BackendNotFound', [{ backendRefs: [{ name: 'gone' }, IDLE] }], 0],
   ])('%s (%s): the weight of %j is %d', (_, reason, rules, weight) => {
-    const one = route('team-a', { rules: rules as never, conditions: notResolved(reason) });
+    const one = route('team-a', { rules, conditions: notResolved(reason) });
     expect(records({ routes: [one], ready: ['team-a/web', 'x/web'] })).toEqual({ [HOST]: `192.0.2.1 ${weight}` });
     expect(written({ routes: [one] })).toHaveLength(1);
   });

@@ -19,7 +19,7 @@ it('is there from the start, under its name', () => {
   objects.subscribe(({ type, object }) => seen.push(`${type} ${object.metadata?.name}`));
   expect(seen).toEqual(['add weights']);
   expect(objects.lister.list()).toEqual([weight()]);
-  expect([weight().spec, objects.lister.get('other')]).toEqual([SPEC, undefined]);
+  expect([weight().spec, objects.lister.get('other')]).toEqual([{ ...SPEC, allowRemoval: 'Any' }, undefined]);
 });
 
 it('keeps its status, and tells whether it has changed', async () => {

@@ -9,6 +9,7 @@ import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { InformerEvent, Lister } from '../../runtime/cache/store.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
+import { ANY_REMOVAL } from '../../weights/plan/remaining.ts';
 import { optionalCachePart } from '../../runtime/manager/manager.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Part } from '../../runtime/process/part.ts';
@@ -79,7 +80,8 @@ export function storedWeights({
  * @param name the name in its DNSEndpoints and metrics
  */
 export function fixedWeight(name: string, spec: TrafficWeightSpec, logger: Logger): WeightObjects {
-  let weight: TrafficWeight = { metadata: { name }, spec };
+  // A process with another selection has another name, and so no records that it would remove.
+  let weight: TrafficWeight = { metadata: { name }, spec: { ...spec, allowRemoval: ANY_REMOVAL } };
   const get = (key: string): TrafficWeight | undefined => (key === name ? weight : undefined);
   return {
     lister: { get, list: () => [weight] },

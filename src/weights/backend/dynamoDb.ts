@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { clusterWeightIn } from '../records/weight.ts';
 import { BackendError, type BackendWeights, type ReadOptions, type WeightBackend } from './backend.ts';
-import { hasTraffic, mayGoToZero, ownRow, type ClusterRow, type ClusterRows } from './zeroGuard.ts';
+import { ALIVE_S, hasTraffic, mayGoToZero, needsSign, ownRow, type ClusterRow, type ClusterRows } from './zeroGuard.ts';
 
 /** The place of the row of a cluster. */
 export interface DynamoDbOptions {
@@ -31,6 +31,8 @@ const DESIRED = 'DesiredWeight';
 const CURRENT = 'CurrentWeight';
 /** k8s-traffic-controller does not have it. True from before the cluster goes to 0 until a weight above 0 is active. */
 const MARK = 'NoTraffic';
+/** k8s-traffic-controller does not have it. When the operator of the cluster last read its row, seconds since 1970. */
+const SEEN = 'SeenAt';
 const ZERO = { ':zero': { N: '0' } };
 
 /** Attempts of the SDK at one call, with a backoff between them. The next poll follows after 20 s. */
@@ -48,7 +50,7 @@ const ANSWER = { requestTimeout: ANSWER_MS, throwOnRequestTimeout: true, socketT
  * | the row               | what happens                                                             |
  * |-----------------------|--------------------------------------------------------------------------|
  * | absent                | created with `DesiredWeight` only, unless another client created it first |
- * | there                 | read consistently                                                        |
+ * | there                 | read consistently; `SeenAt` is set every 5 minutes                       |
  * | the cluster goes from a weight above 0 to 0 | `NoTraffic` is set, if another cluster has traffic: see zeroGuard.ts |
  * | a weight is active    | `CurrentWeight` is set, if `DesiredWeight` is still that weight          |
  */
@@ -70,12 +72,13 @@ export class DynamoDbBackend implements WeightBackend {
   async read(options: ReadOptions, signal: AbortSignal): Promise<BackendWeights> {
     const { known, initialWeight } = options;
     const item = (await this.#get(signal)) ?? (await this.#create(known ?? initialWeight, signal));
+    await this.#showLife(item, signal);
     const { weights, has, mustAsk } = ownRow(this.#rowIn(item), known);
     if (!mustAsk || (await this.#mayGoToZero(options, signal))) return weights;
     // DesiredWeight may have changed since the first read.
     const again = await this.#get(signal);
     if (again !== undefined && weightIn(again, DESIRED) !== 0) return ownRow(this.#rowIn(again), known).weights;
-    const problem = `no other cluster of the table ${this.#options.tableName} has ${CURRENT} above 0 and no ${MARK}`;
+    const problem = `no other cluster of the table ${this.#options.tableName} has ${CURRENT} above 0, no ${MARK}, and a ${SEEN} within an hour`;
     const what = 'all clusters would be at 0. Give another cluster a weight first, or set allowAllZero';
     throw new BackendError('AllZero', `${problem}; ${what}`, { held: has });
   }
@@ -105,7 +108,7 @@ export class DynamoDbBackend implements WeightBackend {
     const { tableName, clusterName } = this.#options;
     const command = new PutItemCommand({
       TableName: tableName,
-      Item: { [KEY]: { S: clusterName }, [DESIRED]: { N: String(initialWeight) } },
+      Item: { [KEY]: { S: clusterName }, [DESIRED]: { N: String(initialWeight) }, [SEEN]: { N: String(nowS()) } },
       ConditionExpression: 'attribute_not_exists(#key)',
       ExpressionAttributeNames: { '#key': KEY },
     });
@@ -114,6 +117,24 @@ export class DynamoDbBackend implements WeightBackend {
     if (created !== undefined) return created;
     // Something that answers everything, such as a proxy: its initial weight would take the cluster out of the DNS.
     throw new BackendError('BackendUnavailable', `${this.#where} has no row of ${clusterName} after it was created`);
+  }
+
+  /** Sets the sign of life of the own row. An error does not matter to the read: an acknowledgement names a missing right. */
+  async #showLife(item: Record<string, AttributeValue>, signal: AbortSignal): Promise<void> {
+    const now = nowS();
+    if (!needsSign(trafficIn(item), now)) return;
+    const command = new UpdateItemCommand({
+      ...this.#row(),
+      UpdateExpression: 'SET #seen = :now',
+      ConditionExpression: 'attribute_exists(#key)',
+      ExpressionAttributeNames: { '#seen': SEEN, '#key': KEY },
+      ExpressionAttributeValues: { ':now': { N: String(now) } },
+    });
+    try {
+      await this.#ifConditionHolds(signal, (options) => this.#client.send(command, options));
+    } catch (error) {
+      if (!(error instanceof BackendError)) throw error;
+    }
   }
 
   #mayGoToZero({ allowAllZero }: ReadOptions, signal: AbortSignal): Promise<boolean> {
@@ -130,7 +151,7 @@ export class DynamoDbBackend implements WeightBackend {
     do {
       const page = await this.#scan(start, signal);
       if (page === undefined) return undefined;
-      const rows = (page.Items ?? []).filter((row) => hasTraffic(trafficIn(row)));
+      const rows = (page.Items ?? []).filter((row) => hasTraffic(trafficIn(row), nowS()));
       names.push(...rows.flatMap((row) => row[KEY]?.S ?? []));
       start = page.LastEvaluatedKey;
     } while (start !== undefined);
@@ -166,9 +187,9 @@ export class DynamoDbBackend implements WeightBackend {
     }
     const check = {
       ...this.#row(other),
-      ConditionExpression: 'attribute_not_exists(#mark) AND #current > :zero',
-      ExpressionAttributeNames: { '#mark': MARK, '#current': CURRENT },
-      ExpressionAttributeValues: ZERO,
+      ConditionExpression: 'attribute_not_exists(#mark) AND #current > :zero AND #seen > :since',
+      ExpressionAttributeNames: { '#mark': MARK, '#current': CURRENT, '#seen': SEEN },
+      ExpressionAttributeValues: { ...ZERO, ':since': { N: String(nowS() - ALIVE_S) } },
     };
     const both = new TransactWriteItemsCommand({ TransactItems: [{ Update: own }, { ConditionCheck: check }] });
     return this.#ifConditionHolds(signal, (options) => this.#client.send(both, options));
@@ -225,7 +246,16 @@ export class DynamoDbBackend implements WeightBackend {
 }
 
 function trafficIn(row: Record<string, AttributeValue>): Omit<ClusterRow, 'desired'> {
-  return { current: weightIn(row, CURRENT), isMarked: row[MARK] !== undefined };
+  const seenAt = Number(row[SEEN]?.N ?? NaN);
+  return {
+    current: weightIn(row, CURRENT),
+    isMarked: row[MARK] !== undefined,
+    seenAt: Number.isFinite(seenAt) ? seenAt : undefined,
+  };
+}
+
+function nowS(): number {
+  return Math.floor(Date.now() / 1_000);
 }
 
 function weightIn(row: Record<string, AttributeValue>, attribute: string): number | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasTraffic, mayGoToZero, ownRow, type ClusterRow, type ClusterRows } from './zeroGuard.ts';
+import { ALIVE_S, hasTraffic, mayGoToZero, needsSign, ownRow, type ClusterRow, type ClusterRows } from './zeroGuard.ts';
 
 const { signal } = new AbortController();
 
@@ -7,6 +7,7 @@ interface Row {
   desired: number;
   current: number;
   isMarked: boolean;
+  seenAt: number;
   /** The weight of the records. */
   applied: number;
 }
@@ -37,6 +38,7 @@ class World {
       desired: weight,
       current: weight,
       isMarked: weight === 0,
+      seenAt: 0,
       applied: weight,
     });
     this.rows = Array.from({ length: 2 + this.#random(4) }, () => rowOf(this.#random(3) * 50));
@@ -110,11 +112,11 @@ class World {
     return {
       withTraffic: async () => {
         await this.#turn();
-        return this.rows.flatMap((row, n) => (row !== own && hasTraffic(row) ? [String(n)] : []));
+        return this.rows.flatMap((row, n) => (row !== own && hasTraffic(row, 0) ? [String(n)] : []));
       },
       markWithoutTraffic: async (other) => {
         await this.#turn();
-        const holds = own.desired === 0 && (other === undefined || hasTraffic(this.rows[Number(other)]!));
+        const holds = own.desired === 0 && (other === undefined || hasTraffic(this.rows[Number(other)]!, 0));
         if (holds) own.isMarked = true;
         return holds;
       },
@@ -173,6 +175,7 @@ describe('the own row', () => {
     desired,
     current,
     isMarked,
+    seenAt: undefined,
   });
 
   it.each<[string, ClusterRow, number | undefined, ReturnType<typeof ownRow>]>([
@@ -218,8 +221,20 @@ describe('the own row', () => {
 });
 
 it.each<[boolean, Omit<ClusterRow, 'desired'>]>([
-  [true, { current: 1, isMarked: false }],
-  [false, { current: 0, isMarked: false }],
-  [false, { current: undefined, isMarked: false }],
-  [false, { current: 100, isMarked: true }],
-])('counts as a cluster with traffic (%s): %o', (wanted, other) => expect(hasTraffic(other)).toBe(wanted));
+  [true, { current: 1, isMarked: false, seenAt: 10_000 - ALIVE_S + 1 }],
+  [true, { current: 1, isMarked: false, seenAt: 10_100 }],
+  [false, { current: 1, isMarked: false, seenAt: 10_000 - ALIVE_S }],
+  [false, { current: 1, isMarked: false, seenAt: undefined }],
+  [false, { current: 0, isMarked: false, seenAt: 10_000 }],
+  [false, { current: undefined, isMarked: false, seenAt: 10_000 }],
+  [false, { current: 100, isMarked: true, seenAt: 10_000 }],
+])('counts as a cluster with traffic (%s): %o', (wanted, other) => expect(hasTraffic(other, 10_000)).toBe(wanted));
+
+it.each([
+  [undefined, true],
+  [9_701, false],
+  [9_700, true],
+  [10_300, true],
+])('a sign of life at %s is refreshed at 10,000: %s', (seenAt, wanted) => {
+  expect(needsSign({ seenAt }, 10_000)).toBe(wanted);
+});

@@ -7,6 +7,19 @@ export interface ClusterRow {
   readonly current: number | undefined;
   /** Whether the cluster goes to 0, or is at 0. */
   readonly isMarked: boolean;
+  /** When the operator of the cluster last showed that it runs, seconds since 1970; undefined if it never did. */
+  readonly seenAt: number | undefined;
+}
+
+/** A row without a sign of life for this time does not count, seconds: a cluster that was renamed, or is gone, leaves its row. */
+export const ALIVE_S = 3_600;
+/** An operator refreshes its sign of life after this time, seconds: 12 writes an hour. */
+const REFRESH_S = 300;
+
+/** Returns whether the own sign of life must be refreshed. @param now seconds since 1970 */
+export function needsSign({ seenAt }: Pick<ClusterRow, 'seenAt'>, now: number): boolean {
+  // A clock that was set back must not keep an old sign alive.
+  return seenAt === undefined || Math.abs(now - seenAt) >= REFRESH_S;
 }
 
 /** The weights of this cluster by its row. */
@@ -18,9 +31,12 @@ export interface OwnRow {
   readonly mustAsk: boolean;
 }
 
-/** Returns whether a cluster certainly has traffic, so that a different cluster may go to 0. */
-export function hasTraffic({ current = 0, isMarked }: Omit<ClusterRow, 'desired'>): boolean {
-  return !isMarked && current > 0;
+/** Returns whether a cluster certainly has traffic, so that a different cluster may go to 0. @param now seconds since 1970 */
+export function hasTraffic(
+  { current = 0, isMarked, seenAt = -Infinity }: Omit<ClusterRow, 'desired'>,
+  now: number,
+): boolean {
+  return !isMarked && current > 0 && now - seenAt < ALIVE_S;
 }
 
 /**

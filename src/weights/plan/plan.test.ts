@@ -1,6 +1,7 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import type { DnsEndpoint } from '../records/endpoint.ts';
+import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
+import { KEPT_ANNOTATION, type DnsEndpoint } from '../records/endpoint.ts';
 import { NO_ZONES } from '../zone/published.ts';
 import { zoneOf } from '../zone/recordSets.ts';
 import { sourceOfIngress } from '../records/source.ts';
@@ -63,6 +64,8 @@ function plan(
     isReady: () => true,
     zones: NO_ZONES,
     heldBefore: new Map(),
+    removals: { allowed: undefined, before: new Set<string>() },
+    leftOut: new Set<string>(),
     ...over,
   });
 }
@@ -209,7 +212,10 @@ describe('the DNSEndpoints of a cluster', () => {
   });
 
   it('stay, with their hosts, if they would become too large', () => {
-    const many = Array.from({ length: 3_900 }, (_, n) => `${n}`.padEnd(240, 'x') + '.example.org');
+    const many = Array.from(
+      { length: 3_900 },
+      (_, n) => `${n}`.padEnd(60, 'x') + `.${'x'.repeat(59)}`.repeat(3) + '.example.org',
+    );
     const grown = ingress('b', 'b.example.org');
     grown.spec!.rules!.push(...many.map((host) => ({ ...grown.spec!.rules![0]!, host })));
     const live = endpointOf('b', undefined, 'main');
@@ -238,6 +244,139 @@ describe('the DNSEndpoints of a cluster', () => {
     const decided = plan([ingress('web', undefined, [])], [endpointOf('web', 'uid-of-another')]);
     expect(applied(decided)).toEqual([]);
     expect(decided.sources).toMatchObject([{ hasLostAddress: true }]);
+  });
+});
+
+describe('a DNSEndpoint of this owner that no source plans', () => {
+  const own = endpointOf('left', undefined, 'main');
+  const left = (addresses?: readonly object[]) => [sourceOfIngress(ingress('left', undefined, addresses))];
+  const weights = ({ remaining }: RecordsPlan) =>
+    remaining.map(({ desired }) =>
+      desired?.spec?.endpoints?.map(({ providerSpecific }) => providerSpecific?.[0]?.value),
+    );
+  const at = (clusterWeight: number): Partial<Scene> => ({ settings: { ...SETTINGS, clusterWeight } });
+
+  it.each<[string, DnsEndpoint, Partial<Scene>, unknown[]]>([
+    ['stays, if its source is not known', own, {}, [undefined]],
+    ['has at most the weight of the cluster, if its source is not known', own, at(0), [['0']]],
+    [
+      'has at most the weight of the cluster, if its source cannot be decided',
+      own,
+      { ...at(40), undecided: left() },
+      [['40']],
+    ],
+    ['has the weight 0, if its source has lost its address', own, { undecided: left([]) }, [['0']]],
+    ['has the weight 0 without a source', withoutController(own), {}, [['0']]],
+    ['is unchanged if its source is left out', own, { ...at(0), leftOut: new Set(['shop/left']) }, []],
+    ['is unchanged if another owner has it', endpointOf('left', undefined, 'other'), at(0), []],
+  ])('%s', (_, live, over, wanted) => {
+    const decided = plan([], [live], over);
+    expect([weights(decided), removed(decided), decided.stale]).toEqual([wanted, [], []]);
+  });
+
+  it('keeps everything else that the operator has applied', () => {
+    const annotations = { [KEPT_ANNOTATION]: '40%', other: 'x' };
+    const live = { ...own, metadata: { ...own.metadata, annotations } };
+    expect(plan([], [live], at(0)).remaining[0]?.desired).toEqual({
+      ...{ apiVersion: 'externaldns.k8s.io/v1alpha1', kind: 'DNSEndpoint' },
+      metadata: {
+        ...{ name: 'left', namespace: 'shop', labels: own.metadata!.labels },
+        ...{ annotations: { [KEPT_ANNOTATION]: '40%' }, ownerReferences: own.metadata!.ownerReferences },
+      },
+      spec: { endpoints: [{ ...own.spec!.endpoints![0], providerSpecific: [{ name: 'aws/weight', value: '0' }] }] },
+    });
+  });
+
+  it('is named if its records are not known', () => {
+    const kept = new BodyBudget(0).keep(own, ({ metadata = {} }) => ({ metadata }));
+    expect(plan([], [kept], at(0))).toMatchObject({ remaining: [], stale: ['shop/left'] });
+  });
+});
+
+describe('hosts that nothing selects any longer', () => {
+  const NAMES = ['a', 'b', 'c', 'd'];
+  const owned = NAMES.map((name) => endpointOf(name, undefined, 'main'));
+  const selected = (count: number, over: Partial<Scene> = {}): RecordsPlan => {
+    const unselected = NAMES.slice(count).map((name) => sourceOfIngress(ingress(name)));
+    return plan(
+      NAMES.slice(0, count).map((name) => ingress(name)),
+      owned,
+      { unselected, ...over },
+    );
+  };
+  const kept = ({ remaining }: RecordsPlan) => remaining.map(({ key }) => key);
+  const TWO = ['c.example.org', 'd.example.org'];
+  const { confirm = '' } = selected(2).unconfirmed ?? {};
+
+  it.each<[string, RecordsPlan, string[]]>([
+    ['one of four', selected(3), ['d']],
+    [
+      'two of four, with the confirmation',
+      selected(2, { removals: { allowed: confirm, before: new Set() } }),
+      ['c', 'd'],
+    ],
+    [
+      'two of four, if any removal is allowed',
+      selected(2, { removals: { allowed: 'Any', before: new Set() } }),
+      ['c', 'd'],
+    ],
+    [
+      'two of four, as the rest of a confirmed removal',
+      selected(2, { removals: { allowed: undefined, before: new Set([...TWO, 'x']) } }),
+      ['c', 'd'],
+    ],
+  ])('lose their records: %s', (_, decided, wanted) => {
+    expect([removed(decided), kept(decided), decided.unconfirmed]).toEqual([wanted, [], undefined]);
+  });
+
+  it.each<[string, RecordsPlan, string[]]>([
+    ['two of four', selected(2), TWO],
+    [
+      'two of four, with a confirmation of others',
+      selected(2, { removals: { allowed: '00000000', before: new Set() } }),
+      TWO,
+    ],
+    ['all', selected(0), NAMES.map((name) => `${name}.example.org`)],
+  ])('keep their records until that is confirmed: %s', (_, decided, hosts) => {
+    expect(removed(decided)).toEqual([]);
+    expect(kept(decided)).toEqual(hosts.map((host) => `shop/${host.split('.')[0]}`));
+    expect(decided.unconfirmed).toEqual({ hosts, of: 4, confirm: expect.stringMatching(/^[0-9a-f]{8}$/) as string });
+  });
+
+  it('are confirmed with another value for other hosts', () => {
+    expect(selected(1).unconfirmed?.confirm).not.toBe(confirm);
+  });
+
+  it('remember what is confirmed until it has ended', () => {
+    const first = selected(2, { removals: { allowed: confirm, before: new Set() } });
+    expect(first.confirmed).toEqual(new Set(TWO));
+    expect(selected(4, { removals: { allowed: confirm, before: first.confirmed } }).confirmed).toEqual(new Set());
+  });
+
+  it('do not count if another object has their records', () => {
+    const moved = ['c', 'd'].map((name) => ingress(`new-${name}`, `${name}.example.org`));
+    const unselected = ['c', 'd'].map((name) => sourceOfIngress(ingress(name)));
+    const decided = plan([ingress('a'), ingress('b'), ...moved], owned, { unselected });
+    expect(decided.unconfirmed).toBeUndefined();
+  });
+
+  it('keep their records in the DNSEndpoint of other hosts, with at most the weight of the cluster', () => {
+    const many = ingress('a');
+    const hosts = ['a', 'b', 'c'].map((name) => `${name}.example.org`);
+    many.spec!.rules = hosts.map((host) => ({ ...many.spec!.rules![0]!, host }));
+    const live = endpointOf('a', undefined, 'main');
+    const [record] = live.spec!.endpoints!;
+    live.spec!.endpoints = hosts.map((dnsName) => ({ ...record!, dnsName }));
+    const settings = { ...SETTINGS, bindingDomain: 'a.example.org', clusterWeight: 10 };
+    const decided = plan([many], [live], { settings });
+    expect(decided.unconfirmed?.hosts).toEqual(hosts.slice(1));
+    const records = decided.sources[0]?.desired?.spec?.endpoints ?? [];
+    expect(records.map(({ dnsName, providerSpecific }) => [dnsName, providerSpecific?.[0]?.value])).toEqual(
+      hosts.map((host) => [host, '10']),
+    );
+    // A host that its Ingress no longer asks for loses its records at once.
+    many.spec!.rules.pop();
+    expect(plan([many], [live], { settings }).unconfirmed).toBeUndefined();
   });
 });
 

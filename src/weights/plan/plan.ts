@@ -1,9 +1,28 @@
-import { dnsEndpointOf, heirUidOf, isOf, refusalOf, sourceUidOf, type Refusal } from '../records/dnsEndpoint.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
+import {
+  dnsEndpointOf,
+  hasController,
+  heirUidOf,
+  isOf,
+  refusalOf,
+  sourceUidOf,
+  type Refusal,
+} from '../records/dnsEndpoint.ts';
 import { isWithin } from '../records/domain.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
 import { aged, canHaveRecords, shareRecord, withSharedHosts, holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
 import type { KnownZones } from '../zone/published.ts';
+import {
+  byBody,
+  decideRemoval,
+  outOfDomain,
+  recordsAtMost,
+  remainingOf,
+  type Confirmation,
+  type Remaining,
+  type Removal,
+} from './remaining.ts';
 import { byAge, endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
 /** Reasons with which a host gets no record from its source. */
@@ -13,6 +32,8 @@ const WITHOUT_RECORD: ReadonlySet<WeightReason> = new Set([
   'OtherNamespace',
   'RecordInTheWay',
   'TooManyRecords',
+  'Delegated',
+  'NotPublishable',
 ]);
 
 /** Label of a DNSEndpoint with the name of its owner: its records have the settings of this owner. */
@@ -50,6 +71,10 @@ export interface Scene {
   readonly zones: KnownZones;
   /** `held` of the previous plan; empty for the first plan. */
   readonly heldBefore: ReadonlyMap<string, string>;
+  /** Whether many hosts may lose their records at once; `before` is `confirmed` of the previous plan. */
+  readonly removals: Confirmation;
+  /** Keys of DNSEndpoints whose source is left out, since the cache has no room for it. */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 /** The plan for one source. */
@@ -70,6 +95,12 @@ export interface PlannedSource {
 export interface RecordsPlan {
   /** The sources with a host within the domain, by the key of their DNSEndpoint. */
   readonly sources: readonly PlannedSource[];
+  /** The other DNSEndpoints of this owner, which stay. */
+  readonly remaining: readonly Remaining[];
+  /** The removal that waits for a confirmation. */
+  readonly unconfirmed?: Removal;
+  /** The hosts whose removal is confirmed. */
+  readonly confirmed: ReadonlySet<string>;
   /** DNSEndpoints to remove: no owner selects their source, or all their hosts get no record from it. */
   readonly removed: readonly DnsEndpoint[];
   /** Keys of DNSEndpoints that are unchanged, since nothing can be decided for their source, or it is refused: see refusalOf(). */
@@ -95,6 +126,12 @@ export interface RecordsPlan {
  *
  * Sources of one namespace with the same addresses share the record of a host. An object of another namespace never changes its weight: see holders().
  *
+ * A DNSEndpoint of this owner that no source plans stays, with no weight above the weight of the cluster: a cluster that goes to 0 must
+ * not keep traffic by a record that nobody plans. Without its source, or with a source that has lost its address, its weight is 0.
+ *
+ * If many hosts would lose their records at once because nothing selects them any longer, they keep them until that is confirmed: see
+ * decideRemoval(). One typing error in a spec must not take a cluster off the DNS.
+ *
  * A DNSEndpoint is removed only if its source is known: a late cache may lack an existing source. If the source is deleted,
  * the garbage collector of Kubernetes removes the DNSEndpoint; if another source waits for a host of it, the collector only removes the
  * reference to the deleted source, and the plan removes the DNSEndpoint after the records of the other source are written.
@@ -115,10 +152,18 @@ export function planRecords(scene: Scene): RecordsPlan {
     .map((claim) => planSource(claim, { held, merged, heirs }, scene))
     .filter(({ hosts }) => hosts.length > 0);
   const left = planned.filter(isLeft);
+  const replaced = left.filter(hasNoHost).map(({ live }) => live);
+  const unselected = unselectedOf(scene);
+  const lost = lostHosts(planned, unselected, settings);
+  const { waits, confirmed } = decideRemoval(lost, () => publishedHosts(scene, planned), scene.removals);
+  const removed = [...(waits === undefined ? unselected : []), ...inherited(scene), ...replaced];
+  const others = othersOf(scene, planned, removed);
   return {
-    sources: planned,
-    removed: [...unselectedOf(scene), ...inherited(scene), ...left.filter(hasNoHost).map(({ live }) => live)],
-    stale: left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)),
+    sources: waits === undefined ? planned : planned.map((each) => withLost(each, settings)),
+    ...others,
+    ...(waits !== undefined && { unconfirmed: waits }),
+    ...{ confirmed, removed },
+    stale: [...left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)), ...others.stale],
     held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
   };
 }
@@ -162,6 +207,57 @@ function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
     const source = sourceUidOf(each);
     return ownerOf(each) === owner && source !== undefined && uids.has(source);
   });
+}
+
+/** Returns the hosts that would lose their records since nothing selects them any longer, and that no source plans. */
+function lostHosts(
+  planned: readonly PlannedSource[],
+  unselected: readonly DnsEndpoint[],
+  { bindingDomain }: WeightSettings,
+): Set<string> {
+  const lost = [
+    ...unselected.flatMap(({ spec }) => hostsIn(spec?.endpoints)),
+    ...planned.flatMap((each) => outOfDomain(each, bindingDomain)),
+  ];
+  if (lost.length === 0) return new Set();
+  const kept = new Set(planned.flatMap(({ desired }) => hostsIn(desired?.spec?.endpoints)));
+  return new Set(lost.filter((host) => !kept.has(host)));
+}
+
+/** Returns the number of hosts that have records now. */
+function publishedHosts({ owned, owner }: Scene, planned: readonly PlannedSource[]): number {
+  const all = [...owned.filter((each) => ownerOf(each) === owner), ...planned.flatMap(({ live }) => live ?? [])];
+  return new Set(all.flatMap(({ spec }) => hostsIn(spec?.endpoints))).size;
+}
+
+/** Returns a planned source with the records that its hosts outside of the domain have now. */
+function withLost(planned: PlannedSource, { bindingDomain, clusterWeight }: WeightSettings): PlannedSource {
+  const { desired, live } = planned;
+  const records = recordsAtMost(live, outOfDomain(planned, bindingDomain), clusterWeight);
+  if (desired === undefined || records.length === 0) return planned;
+  return { ...planned, desired: { ...desired, spec: { endpoints: [...(desired.spec?.endpoints ?? []), ...records] } } };
+}
+
+/** Returns the DNSEndpoints of this owner that are neither planned nor removed; `stale` has the keys of those whose records are not known. */
+function othersOf(
+  scene: Scene,
+  planned: readonly PlannedSource[],
+  removed: readonly DnsEndpoint[],
+): Pick<RecordsPlan, 'remaining' | 'stale'> {
+  const { owned, owner, settings, leftOut } = scene;
+  const done = new Set([
+    ...leftOut,
+    ...planned.filter(({ foreign }) => foreign === undefined).map(({ source }) => endpointKeyOf(source)),
+    ...removed.map(keyOf),
+  ]);
+  const others = owned.filter((each) => ownerOf(each) === owner && !done.has(keyOf(each)));
+  const withoutAddress = new Set(scene.undecided.filter(({ targets }) => targets.length === 0).map(({ uid }) => uid));
+  const { whole, reduced } = byBody(others);
+  const remaining = whole.map((live) => {
+    const hasLostAddress = !hasController(live) || withoutAddress.has(sourceUidOf(live) ?? '');
+    return remainingOf(live, { [OWNER_LABEL]: owner }, hasLostAddress ? 0 : settings.clusterWeight);
+  });
+  return { remaining, stale: reduced.map(keyOf) };
 }
 
 /** Returns whether a source has a DNSEndpoint, and none is desired. */

@@ -31,9 +31,11 @@ describe('a ramp', () => {
     ramped.desired = 50;
     ramped.run(1);
     ramped.isRead = false;
-    expect(ramped.run(5)).toEqual([20, 20, 20, 20, 20]);
+    // The step to 10 was in force, and no longer is: the gate is not asked about it.
+    expect([ramped.run(5), ramped.asked]).toEqual([[10, 10, 10, 10, 10], 1]);
     ramped.isRead = true;
     ramped.reconcile();
+    expect([ramped.weight, ramped.asked]).toEqual([20, 2]);
     expect(ramped.state?.nextStepAt).toBe(ramped.now + INTERVAL_MS);
     ramped.now += INTERVAL_MS - 1;
     ramped.reconcile();
@@ -114,8 +116,10 @@ describe('a gate', () => {
     const ramped = new Ramped({ rollback: 'Gradual' });
     ramped.desired = 50;
     ramped.run(3);
-    Object.assign(ramped, { gate: FAILED, isRead: false });
-    expect(ramped.run(3)).toEqual([20, 10, 0]);
+    ramped.gate = FAILED;
+    expect(ramped.run(1)).toEqual([20]);
+    ramped.isRead = false;
+    expect(ramped.run(2)).toEqual([10, 0]);
   });
 
   it('that holds up a drain does not with the direction Up', () => {

@@ -50,6 +50,8 @@ export interface RampScene {
   readonly state: RampState | undefined;
   /** Whether the last weight of the records is active. */
   readonly isInForce: boolean;
+  /** Whether it is active now: not while external-dns has not read a record that changed since, such as a record of a new host. */
+  readonly isStillInForce: boolean;
   /** When the weight of the records last changed, ms since 1970; undefined if that is not known. */
   readonly lastStepAt?: number | undefined;
   /** ms since 1970. */
@@ -74,6 +76,7 @@ export const ASK_GATE = 'AskGate';
  * | no settings, or no weight is known yet        | the desired one                                             |
  * | the desired weight is lower, direction Up     | the desired one                                             |
  * | the step has not been active for the interval | unchanged; a step back waits for the interval only          |
+ * | due, and the step is no longer active         | unchanged, until it is active again                         |
  * | due, and the gate passes, or there is none    | the next step towards the desired weight                    |
  * | due, and the gate has no data                 | unchanged; the gate is asked again                          |
  * | due, and the gate fails within `failureLimit` | unchanged; the gate is asked again after the interval       |
@@ -95,6 +98,8 @@ export function nextStep(scene: RampScene, gate?: GateResult): RampStep | typeof
   const { nextStepAt } = state;
   if (nextStepAt === undefined || scene.now < nextStepAt) return stay(state);
   if (state.phase === 'RollingBack') return towards(state, state.from, settings);
+  // A gate that is asked while records have other weights judges another step.
+  if (!scene.isStillInForce) return stay(state);
   if (!settings.isGated) return towards(state, state.target, settings);
   return gate === undefined ? ASK_GATE : judged(state, gate, settings, scene.now);
 }

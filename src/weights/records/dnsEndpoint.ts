@@ -106,6 +106,11 @@ export function heirUidOf(endpoint: DnsEndpoint): string | undefined {
   return endpoint.metadata?.ownerReferences?.find((owner) => SOURCE_KINDS.some((kind) => kind === owner.kind))?.uid;
 }
 
+/** Returns whether any object controls a DNSEndpoint. */
+export function hasController(endpoint: DnsEndpoint): boolean {
+  return controllerOf(endpoint) !== undefined;
+}
+
 function controllerOf({ metadata }: DnsEndpoint): V1OwnerReference | undefined {
   return metadata?.ownerReferences?.find((owner) => owner.controller === true);
 }

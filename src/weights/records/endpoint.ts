@@ -85,7 +85,21 @@ export function longestTtl(endpoints: Iterable<DnsEndpoint | undefined>): number
 /** Returns the weight of a host's records; undefined without a weight that is an integer from 0 to 255. */
 export function weightIn({ spec }: DnsEndpoint, host: string): number | undefined {
   const record = spec?.endpoints?.find(({ dnsName }) => normal(dnsName) === host);
-  return record && readWeight(weightText(record));
+  return record && recordWeight(record);
+}
+
+/** Returns the weight of a record; undefined without a weight that is an integer from 0 to 255. */
+export function recordWeight(record: Endpoint): number | undefined {
+  return readWeight(weightText(record));
+}
+
+/** Returns the record with a weight of at most `most`. */
+export function atMost(record: Endpoint, most: number): Endpoint {
+  if ((recordWeight(record) ?? most) <= most) return record;
+  const providerSpecific = record.providerSpecific?.map((each) =>
+    each.name === WEIGHT ? { ...each, value: String(most) } : each,
+  );
+  return { ...record, ...(providerSpecific !== undefined && { providerSpecific }) };
 }
 
 /** Returns the targets of the records of a DNSEndpoint: all its hosts have the same. */
@@ -124,7 +138,7 @@ export function keptIn(endpoint: DnsEndpoint | undefined): KeptShare | undefined
   if (percent !== undefined && 'value' in percent) return { kind: 'Percent', percent: percent.value };
   const kept = readWeight(text);
   if (kept !== undefined) return { kind: 'Weight', weight: kept };
-  const weights = (endpoint?.spec?.endpoints ?? []).flatMap((record) => readWeight(weightText(record)) ?? []);
+  const weights = (endpoint?.spec?.endpoints ?? []).flatMap((record) => recordWeight(record) ?? []);
   return weights.length === 0 ? undefined : { kind: 'Weight', weight: Math.max(...weights) };
 }
 

@@ -94,7 +94,11 @@ describe('the records of an Ingress', () => {
   it('are of hosts within the domain, each once, also wildcards', () => {
     const hosts = ['App.example.org', 'app.example.org', '*.example.org', 'evilexample.org', 'example.org', undefined];
     const rules = hosts.map((host) => ({ ...(host !== undefined && { host }), services: ['web'] }));
-    expect(weights({ rules })).toEqual({ 'app.example.org': 80, '*.example.org': 80, 'example.org': 80 });
+    expect(weights({ rules, addresses: [{ ip: '192.0.2.1' }] })).toEqual({
+      'app.example.org': 80,
+      '*.example.org': 80,
+      'example.org': 80,
+    });
   });
 
   it('are none without an address of the load balancer', () => {

@@ -9,7 +9,6 @@ import { LinkedAbort } from '../../runtime/async/deadline.ts';
 import { forEachFairly } from '../../runtime/async/limit.ts';
 import { Turns } from '../../runtime/process/turns.ts';
 import { DNS_ENDPOINTS, hostsIn, type DnsEndpoint } from '../records/endpoint.ts';
-import { OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { endpointKeyOf } from '../records/source.ts';
 import type { PlannedSource, RecordsPlan } from '../plan/plan.ts';
 
@@ -52,6 +51,8 @@ export interface Written {
   readonly left: number;
   /** Namespaces whose writes hung while others were answered: the one that was tried least recently first. */
   readonly slow: ReadonlySet<string>;
+  /** A DNSEndpoint that another client wrote since it was read, if nothing failed: plan again. */
+  readonly overtaken?: string;
 }
 
 /** The result of earlier rounds. */
@@ -69,15 +70,15 @@ export const NOTHING_BEFORE: Before = { failed: new Set(), slow: new Set() };
  * not ordered. Writes that hang are cancelled with the round, if others were answered: their namespace is the cause, such as by an admission
  * webhook. While none is answered, the API server may be slow, and the writes have the time that the transport gives them.
  *
- * @throws WaitingError if nothing failed, but another client wrote a DNSEndpoint since it was read: plan again;
- *   NotLeaderError; the reason of `signal` if it was aborted
+ * @throws NotLeaderError; the reason of `signal` if it was aborted
  */
 export async function writeRecords(
-  { sources, removed }: Pick<RecordsPlan, 'sources' | 'removed'>,
+  { sources, removed, remaining = [] }: Pick<RecordsPlan, 'sources' | 'removed'> & Partial<RecordsPlan>,
   writers: RecordWriters,
   before: Before = NOTHING_BEFORE,
 ): Promise<Written> {
-  const applies = await appliesOf(sources, writers);
+  const planned = sources.map(({ source, ...each }) => ({ ...each, key: endpointKeyOf(source) }));
+  const applies = await appliesOf([...planned, ...remaining], writers);
   const removals = removed.map((endpoint): Write => ({
     ...{ key: keyOf(endpoint), gains: [], loses: hostsIn(endpoint.spec?.endpoints) },
     write: (signal) => removeOne(endpoint, writers, signal),
@@ -98,9 +99,8 @@ export async function writeRecords(
     logWritten(outcome, writers.logger);
   }
   const { written, failures, overtaken, left, slow } = outcome;
-  const [one] = overtaken;
-  if (one === undefined || failures.size > 0) return { written: written.length, failures, left, slow };
-  throw new WaitingError('Conflict', `DNSEndpoint ${one} was written by another client`, OVERTAKEN_RETRY_MS);
+  const [one] = failures.size > 0 ? [] : overtaken;
+  return { ...{ written: written.length, failures, left, slow }, ...(one !== undefined && { overtaken: one }) };
 }
 
 interface Write {
@@ -114,16 +114,19 @@ interface Write {
 }
 
 /** Returns the necessary applies. Most DNSEndpoints need none, so that no call to the API server yields to the event loop. */
-async function appliesOf(sources: readonly PlannedSource[], writers: RecordWriters): Promise<Write[]> {
+async function appliesOf(
+  changes: readonly ({ readonly key: string } & Pick<PlannedSource, 'desired' | 'live'>)[],
+  writers: RecordWriters,
+): Promise<Write[]> {
   const { applier, signal } = writers;
   const turns = new Turns();
   const writes: Write[] = [];
-  for (const { source, desired, live } of sources) {
+  for (const { key, desired, live } of changes) {
     await turns.give();
     signal?.throwIfAborted();
     if (desired === undefined || applier.isUpToDate(DNS_ENDPOINTS, desired, live)) continue;
     writes.push({
-      key: endpointKeyOf(source),
+      key,
       gains: difference(desired, live),
       loses: difference(live, desired),
       write: (signal) => applyOne(desired, live, writers, signal),

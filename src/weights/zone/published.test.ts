@@ -99,14 +99,19 @@ describe('while a zone cannot be read, and never was', () => {
   });
 });
 
-const ASKED: AskedRecord = { host: 'web.example.org', type: 'A', clusterName: 'a' };
+const ELB = 'web.elb.eu-west-1.amazonaws.com';
+const ASKED: AskedRecord = { host: 'web.example.org', type: 'A', target: ELB, clusterName: 'a' };
 const set = (over: StatedSet = {}): StatedSet => {
   return { Name: 'web.example.org.', Type: 'A', SetIdentifier: 'b', Weight: 1, ...over };
 };
 const simpleSet = (Type: string): StatedSet => set({ Type, SetIdentifier: undefined, Weight: undefined });
 const zone = (...sets: StatedSet[]): Zone => zoneOf('Z1', sets);
 const many = (count: number): StatedSet[] => Array.from({ length: count }, (_, n) => set({ SetIdentifier: `c${n}` }));
-const verdict = (zones: readonly Zone[], type = 'A') => verdictOf(zones, { ...ASKED, type });
+/** @param record its type, and its target if it is not the name of an ELB */
+const verdict = (zones: readonly Zone[], record = 'A') => {
+  const [type = '', target = ELB] = record.split(' to ');
+  return verdictOf(zones, { ...ASKED, type, target });
+};
 
 describe('nothing is in the way', () => {
   it.each<[string, StatedSet[], string]>([
@@ -145,6 +150,12 @@ describe('a record in the way', () => {
       'the zone Z1 has the AAAA record web.example.org, and Route 53 allows no CNAME record next to it',
     ],
     [
+      'is a weighted one of another cluster next to a CNAME that is no alias',
+      [set()],
+      'CNAME to lb.example.net',
+      'the zone Z1 has the A record web.example.org, and Route 53 allows no CNAME record next to it',
+    ],
+    [
       'has another routing policy',
       [set({ SetIdentifier: 'eu', Weight: undefined })],
       'A',
@@ -152,6 +163,57 @@ describe('a record in the way', () => {
     ],
   ])('%s', (_, sets, type, problem) => {
     expect(verdict([zone(...sets)], type).refusal).toEqual({ reason: 'RecordInTheWay', problem });
+  });
+});
+
+describe('DNS allows no', () => {
+  const of = (host: string, type: string, target: string, domain = 'example.org') =>
+    verdictOf([zoneOf('Z1', [{ Name: `${domain}.`, Type: 'SOA' }])], { ...ASKED, host, type, target }).refusal;
+
+  it.each([
+    ['CNAME to itself', HOST, 'CNAME', 'Web.example.org.', 'the load balancer has the name web.example.org'],
+    ['CNAME at the apex of a zone', HOST, 'CNAME', 'lb.example.net', 'web.example.org is the apex of its zone', HOST],
+    ['CNAME at what must be an apex', 'example.net', 'CNAME', 'lb.example.net', 'example.net is the apex of its zone'],
+    ['label of 64 characters', `${'x'.repeat(64)}.example.org`, 'A', '', 'has 64 characters: DNS allows 63'],
+  ])('%s', (_, host, type, target, problem, domain?) => {
+    expect(of(host, type, target, domain)).toMatchObject({
+      ...{ reason: 'NotPublishable', problem: expect.stringContaining(problem) as string },
+    });
+  });
+
+  it.each([
+    ['an alias at the apex', 'example.org', 'CNAME', ELB],
+    ['addresses at the apex', 'example.org', 'A', '192.0.2.1'],
+    ['a CNAME of a wildcard', '*.example.org', 'CNAME', 'lb.example.net'],
+  ])('but %s', (_, host, type, target) => {
+    expect(of(host, type, target)).toBeUndefined();
+  });
+});
+
+describe('a zone that delegates', () => {
+  const ns = (Name: string): StatedSet => ({ Name, Type: 'NS' });
+  const zoneWith = (...names: string[]): Zone =>
+    zoneOf('Z1', [{ Name: 'example.org.', Type: 'SOA' }, ns('example.org.'), ...names.map(ns)]);
+
+  it.each([
+    ['the host', 'web.example.org.'],
+    ['a name around it', 'a.example.org.'],
+  ])('%s, has no effect', (_, name) => {
+    const host = name.startsWith('web') ? HOST : 'web.a.example.org';
+    expect(verdictOf([zoneWith(name)], { ...ASKED, host }).refusal).toEqual({
+      reason: 'Delegated',
+      problem:
+        `the zone Z1 delegates ${name.slice(0, -1)} to other name servers, so that ${host} has no effect in it: ` +
+        `name the hosted zone of ${name.slice(0, -1)} in hostedZoneIDs`,
+    });
+  });
+
+  it('other names, or whose delegated zone is read, takes the record', () => {
+    const child = zoneOf('Z2', [{ Name: 'a.example.org.', Type: 'SOA' }]);
+    expect(verdictOf([zoneWith('b.example.org.', 'eb.example.org.')], ASKED).refusal).toBeUndefined();
+    expect(
+      verdictOf([zoneWith('a.example.org.'), child], { ...ASKED, host: 'web.a.example.org' }).refusal,
+    ).toBeUndefined();
   });
 });
 

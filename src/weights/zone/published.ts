@@ -1,4 +1,4 @@
-import { normal } from '../records/domain.ts';
+import { isWithin, normal } from '../records/domain.ts';
 import {
   DEFAULT_TTL,
   type DnsEndpoint,
@@ -7,7 +7,7 @@ import {
   type TargetsWithTtl,
 } from '../records/endpoint.ts';
 import type { Targets } from '../records/source.ts';
-import { zonesOfHost, type Zone, type RecordSet } from './recordSets.ts';
+import { delegationOf, isApex, zonesOfHost, type Zone, type RecordSet } from './recordSets.ts';
 
 /** The hosted zones in which records are published. */
 export interface KnownZones {
@@ -78,7 +78,8 @@ export function publishedOf(
 function judge(asked: Asked, known: KnownZones): Published {
   const { host, targets, settings, written } = asked;
   const { recordType: type } = targets;
-  const { refusal, otherTtls } = verdictOf(known.zones, { host, type, clusterName: settings.clusterName });
+  const [target] = targets.targets;
+  const { refusal, otherTtls } = verdictOf(known.zones, { host, type, target, clusterName: settings.clusterName });
   const [pending] = known.pending;
   if (written === undefined && refusal !== undefined) return { targets: [], problem: refusal };
   if (written === undefined && pending !== undefined) {
@@ -113,13 +114,15 @@ export interface AskedRecord {
   /** A DNS name in lower case, without the dot at its end. */
   readonly host: string;
   readonly type: string;
+  /** The first target. */
+  readonly target: string | undefined;
   /** Set identifier of the record. */
   readonly clusterName: string;
 }
 
 /** The reason why Route 53 would not accept a record. */
 interface Refusal {
-  readonly reason: 'RecordInTheWay' | 'TooManyRecords';
+  readonly reason: 'RecordInTheWay' | 'TooManyRecords' | 'Delegated' | 'NotPublishable';
   /** For users. */
   readonly problem: string;
 }
@@ -133,10 +136,14 @@ interface ZoneVerdict {
 }
 
 /**
- * Returns whether Route 53 would accept a record, by the contents of the zones of its host.
+ * Returns whether Route 53 would accept a record, by its form and by the contents of the zones of its host.
  *
- * | the zone has, of this name                          | verdict          |
+ * | the record, or the record sets of its name in the zone | verdict       |
  * |-----------------------------------------------------|------------------|
+ * | a label has more than 63 characters                 | NotPublishable   |
+ * | a CNAME that leads to its own name, or is at the apex and no alias | NotPublishable |
+ * | the zone delegates a name around the host           | Delegated        |
+ * | A or AAAA of other clusters, where a CNAME that is no alias is asked for | RecordInTheWay |
  * | a simple record of the type                         | RecordInTheWay   |
  * | a CNAME, or a simple record where a CNAME is asked for | RecordInTheWay |
  * | a record of the type with another routing policy    | RecordInTheWay   |
@@ -146,13 +153,18 @@ interface ZoneVerdict {
  * another TTL with "weighted sets must contain the same TTL". external-dns only logs these errors.
  */
 export function verdictOf(zones: readonly Zone[], asked: AskedRecord): ZoneVerdict {
-  const found = zonesOfHost(zones, asked.host).map(({ id, sets }) => {
-    const all = sets.get(asked.host) ?? [];
-    return { id, all, others: all.filter(({ setIdentifier }) => setIdentifier !== asked.clusterName) };
+  const found = zonesOfHost(zones, asked.host).map((zone) => {
+    const all = zone.sets.get(asked.host) ?? [];
+    return {
+      id: zone.id,
+      delegation: delegationOf(zone, asked.host),
+      all,
+      others: all.filter(({ setIdentifier }) => setIdentifier !== asked.clusterName),
+    };
   });
-  const [refusal] = found.flatMap((zone) => refusalIn(zone, asked) ?? []);
+  const refusal = formProblem(zones, asked) ?? found.map((zone) => refusalIn(zone, asked)).find((each) => each);
   const ttls = found.flatMap(({ others }) =>
-    others.flatMap(({ type, isWeighted, ttl }) => (isWeighted && type === asked.type ? (ttl ?? []) : [])),
+    others.flatMap(({ type, weight, ttl }) => (weight !== undefined && type === asked.type ? (ttl ?? []) : [])),
   );
   // external-dns reads a TTL of 0 as no TTL.
   return { ...(refusal !== undefined && { refusal }), otherTtls: [...new Set(ttls)].filter((ttl) => ttl > 0) };
@@ -161,16 +173,46 @@ export function verdictOf(zones: readonly Zone[], asked: AskedRecord): ZoneVerdi
 /** The record sets of the host in one zone. */
 interface InZone {
   readonly id: string;
+  /** The name around the host that the zone delegates, if any. */
+  readonly delegation: string | undefined;
   readonly all: readonly RecordSet[];
   /** Record sets of other clusters, and simple records. */
   readonly others: readonly RecordSet[];
 }
 
-function refusalIn({ id, all, others }: InZone, { host, type }: AskedRecord): Refusal | undefined {
-  // A weighted record of another type is allowed next to a CNAME, which external-dns may publish as an alias.
-  const unlike = others.find(
-    (set) => set.type !== type && (set.type === 'CNAME' || (type === 'CNAME' && isSimple(set))),
+/** Characters of a label of a DNS name: RFC 1035. */
+export const LONGEST_LABEL = 63;
+/** Domains of AWS whose names external-dns publishes as an alias instead of a CNAME: canonicalHostedZones of its AWS provider. */
+const ALIAS_DOMAINS = ['amazonaws.com', 'amazonaws.com.cn', 'awsglobalaccelerator.com', 'cloudfront.net'];
+
+function isAlias(target = ''): boolean {
+  return ALIAS_DOMAINS.some((domain) => isWithin(target, domain));
+}
+
+/** Returns why DNS does not allow a record, whatever its zone contains. */
+function formProblem(zones: readonly Zone[], { host, type, target = '' }: AskedRecord): Refusal | undefined {
+  const long = host.split('.').find(({ length }) => length > LONGEST_LABEL);
+  const refused = (problem: string): Refusal => ({ reason: 'NotPublishable', problem });
+  if (long !== undefined)
+    return refused(`a label of ${host} has ${long.length} characters: DNS allows ${LONGEST_LABEL}`);
+  if (type !== 'CNAME') return undefined;
+  if (normal(target) === host)
+    return refused(`the load balancer has the name ${host}, and a CNAME must not lead to itself`);
+  if (isAlias(target) || !isApex(zonesOfHost(zones, host), host)) return undefined;
+  return refused(
+    `${host} is the apex of its zone, where DNS allows no CNAME to ${target}: use a load balancer of AWS, or one with IP addresses`,
   );
+}
+
+function refusalIn({ id, delegation, all, others }: InZone, { host, type, target }: AskedRecord): Refusal | undefined {
+  if (delegation !== undefined) {
+    const problem = `the zone ${id} delegates ${delegation} to other name servers, so that ${host} has no effect in it`;
+    return { reason: 'Delegated', problem: `${problem}: name the hosted zone of ${delegation} in hostedZoneIDs` };
+  }
+  // external-dns publishes some CNAMEs as an alias, and weighted aliases may be next to it.
+  const isUnlike = (set: RecordSet): boolean =>
+    set.type === 'CNAME' || (type === 'CNAME' && (isSimple(set) || !isAlias(target)));
+  const unlike = others.find((set) => set.type !== type && isUnlike(set));
   if (unlike !== undefined) {
     return inTheWay(
       `the zone ${id} has the ${unlike.type} record ${host}, and Route 53 allows no ${type} record next to it`,
@@ -181,7 +223,7 @@ function refusalIn({ id, all, others }: InZone, { host, type }: AskedRecord): Re
     const problem = `the zone ${id} has the ${type} record ${host} without a weight, and Route 53 allows no weighted record next to it`;
     return inTheWay(`${problem}: remove it, or give it a set identifier and a weight`);
   }
-  const unweighted = same.find(({ isWeighted }) => !isWeighted);
+  const unweighted = same.find(({ weight }) => weight === undefined);
   if (unweighted !== undefined) {
     const of = `the ${type} record of ${host} with the set identifier "${unweighted.setIdentifier}"`;
     return inTheWay(

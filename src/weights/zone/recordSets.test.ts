@@ -13,11 +13,11 @@ it('has the record sets that lead to an address, by host', () => {
   expect(zone.id).toBe('Z1');
   expect(Object.fromEntries(zone.sets)).toEqual({
     'web.example.org': [
-      { type: 'CNAME', setIdentifier: 'a', isWeighted: true, ttl: 60 },
-      { type: 'CNAME', setIdentifier: 'b', isWeighted: true, ttl: 60 },
+      { type: 'CNAME', setIdentifier: 'a', weight: 0, ttl: 60 },
+      { type: 'CNAME', setIdentifier: 'b', weight: 5, ttl: 60 },
     ],
-    'alias.example.org': [{ type: 'A', isWeighted: false }],
-    'near.example.org': [{ type: 'AAAA', setIdentifier: 'eu', isWeighted: false, ttl: 60 }],
+    'alias.example.org': [{ type: 'A' }],
+    'near.example.org': [{ type: 'AAAA', setIdentifier: 'eu', ttl: 60 }],
   });
 });
 

@@ -11,8 +11,8 @@ export interface RecordSet {
   readonly type: string;
   /** Absent for a simple record, which is the only record set of its name and type. */
   readonly setIdentifier?: string;
-  /** Whether it has a weight. False with another routing policy, and for a simple record. */
-  readonly isWeighted: boolean;
+  /** 0 to 255. Absent with another routing policy, and for a simple record. */
+  readonly weight?: number;
   /** Seconds. Absent for an alias, which has the TTL of its target. */
   readonly ttl?: number;
 }
@@ -22,6 +22,8 @@ export interface Zone {
   readonly id: string;
   /** The domain of the zone; empty if its SOA record is not known. */
   readonly domain: string;
+  /** Names below the domain whose NS records lead to other name servers: records within them have no effect. */
+  readonly delegations: ReadonlySet<string>;
   /** The record sets that lead to an address, by host. */
   readonly sets: ReadonlyMap<string, readonly RecordSet[]>;
 }
@@ -45,9 +47,10 @@ export function zoneOf(id: string, stated: readonly StatedSet[]): Zone {
     all.filter(({ Type = '' }) => ADDRESS_TYPES.has(Type)),
     ({ Name = '' }) => hostOf(Name),
   );
+  const domain = hostOf(all.find(({ Type }) => Type === 'SOA')?.Name ?? '');
+  const servers = all.filter(({ Type }) => Type === 'NS').map(({ Name = '' }) => hostOf(Name));
   return {
-    id,
-    domain: hostOf(all.find(({ Type }) => Type === 'SOA')?.Name ?? ''),
+    ...{ id, domain, delegations: new Set(servers.filter((name) => name !== domain)) },
     sets: new Map([...sets].map(([host, each]) => [host, each.map(setOf)])),
   };
 }
@@ -62,11 +65,23 @@ export function zonesOfHost(zones: readonly Zone[], host: string): Zone[] {
   return around.filter(({ domain }) => domain.length === longest);
 }
 
+/** Returns the name that a zone delegates to other name servers, and that contains a host; undefined without one. */
+export function delegationOf({ delegations }: Zone, host: string): string | undefined {
+  const labels = host.split('.');
+  return labels.map((_, n) => labels.slice(n).join('.')).find((name) => delegations.has(name));
+}
+
+/** Returns whether a host has the name of a zone, or too few labels to be within a zone of a customer, as `example.org`. */
+export function isApex(zones: readonly Zone[], host: string): boolean {
+  if (host.startsWith('*')) return false;
+  return host.split('.').length <= 2 || zones.some(({ domain }) => domain === host);
+}
+
 function setOf({ Type = '', SetIdentifier, Weight, TTL }: StatedSet): RecordSet {
   return {
     type: Type,
     ...(SetIdentifier !== undefined && { setIdentifier: SetIdentifier }),
-    isWeighted: Weight !== undefined,
+    ...(Weight !== undefined && { weight: Weight }),
     ...(TTL !== undefined && { ttl: TTL }),
   };
 }

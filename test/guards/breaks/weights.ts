@@ -62,6 +62,42 @@ export const WEIGHTS: readonly Break[] = [
     },
   },
   {
+    promise: 'With hosted zones, a weight is in force only if the zones have it.',
+    file: 'src/controllers/trafficweight/decide/status.ts',
+    find: '...(hostedZoneIDs.length === 0 ? [] : [Type.Published]),',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficweight/decide/status.test.ts',
+      name: 'a weight is in force if they have it',
+    },
+  },
+  {
+    promise: 'Many hosts that a spec no longer selects keep their records until that is confirmed.',
+    file: 'src/weights/plan/remaining.ts',
+    find: 'lost.size <= FREE_SHARE * of',
+    replace: 'lost.size <= of',
+    test: {
+      project: 'unit',
+      path: 'src/weights/plan/plan.test.ts',
+      name: 'keep their records until that is confirmed',
+    },
+  },
+  {
+    promise: 'A cluster that goes to 0 also drains a DNSEndpoint that nothing plans.',
+    file: 'src/weights/plan/plan.ts',
+    find: 'hasLostAddress ? 0 : settings.clusterWeight',
+    replace: 'hasLostAddress ? 0 : Infinity',
+    test: { project: 'unit', path: 'src/weights/plan/plan.test.ts', name: 'has at most the weight of the cluster' },
+  },
+  {
+    promise: 'A cluster of the table without a recent sign of life does not let the last cluster go to 0.',
+    file: 'src/weights/backend/zeroGuard.ts',
+    find: ' && now - seenAt < ALIVE_S',
+    replace: '',
+    test: { project: 'unit', path: 'src/weights/backend/zeroGuard.test.ts', name: 'counts as a cluster with traffic' },
+  },
+  {
     promise: 'An invalid weight annotation is reported as an Event on the Ingress.',
     file: 'src/controllers/trafficweight/events.ts',
     find: "this.#events.event(about, 'Warning', reason, note, 'DecideWeight');",

@@ -96,7 +96,7 @@ describe('a cluster that goes to 0', () => {
   const ALL_ZERO = {
     reason: 'AllZero',
     message:
-      'no other cluster of the table clusters has CurrentWeight above 0 and no NoTraffic; all clusters would be at 0. ' +
+      'no other cluster of the table clusters has CurrentWeight above 0, no NoTraffic, and a SeenAt within an hour; all clusters would be at 0. ' +
       'Give another cluster a weight first, or set allowAllZero',
   };
   let clusters: WeightTable;
@@ -121,6 +121,17 @@ describe('a cluster that goes to 0', () => {
     expect(await read('a')).toEqual({ desired: 0, current: 75 });
     await backend('c', { tableName: clusters.name }).acknowledge(100, signal);
     expect(await read('b')).toEqual({ desired: 0, current: 25 });
+  });
+
+  it('may not if no operator has shown for an hour that the other clusters are there, as a renamed cluster', async () => {
+    const { SeenAt: _, ...original } = weights(100, 100);
+    await clusters.put('a', weights(0, 75));
+    await clusters.put('b', original);
+    await clusters.put('c', weights(100, 100, 3_600));
+    await expect(read('a')).rejects.toMatchObject(ALL_ZERO);
+    // Its operator reads the row.
+    await read('c', { known: 100 });
+    expect(await read('a')).toEqual({ desired: 0, current: 75 });
   });
 
   it('counts again when a weight above 0 is in force', async () => {

@@ -43,9 +43,10 @@ afterAll(async () => {
   await zone.stop();
 });
 
+const isApexRecord = ({ Name, Type }: ResourceRecordSet): boolean => Name === `${DOMAIN}.` && Type === 'A';
 const accepted = () => conditionOf(f, 'IngressesAccepted');
-const sync = (): Promise<void> =>
-  syncRecords({ kubeconfig: f.controlPlane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws });
+const sync = (...flags: string[]): Promise<void> =>
+  syncRecords({ kubeconfig: f.controlPlane.kubeconfig, owner: 'cluster-a', domain: DOMAIN, aws: zone.aws, flags });
 const change = (spec: object): Promise<unknown> =>
   f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec }, PERSON);
 const ttlOf = async (name: string) => (await ingresses.endpoint(name))?.spec?.endpoints?.map((one) => one.recordTTL);
@@ -107,6 +108,43 @@ it('records are written once nothing is in the way, without a change in the clus
     expect(await ingresses.weights('taken')).toEqual({ 'taken.example.org': '75' });
     expect(await ingresses.weights('many-others')).toEqual({ 'many-others.example.org': '75' });
   }, READ);
+});
+
+it('a weight is in force only if the zone has it: external-dns changes no record without its mark', async () => {
+  const weigh = async (weight: number): Promise<void> => {
+    await change({ backend: { static: { weight } } });
+    await vi.waitFor(async () => expect(await ingresses.weights('apex')).toEqual({ [DOMAIN]: String(weight) }), WAIT);
+  };
+  await zone.change('UPSERT', weighted('drifted', 'cluster-a'));
+  for (const name of ['drifted', 'apex']) await ingresses.deploy(name, name === 'apex' ? { host: DOMAIN } : {});
+  await ingresses.setAddresses('apex', [{ ip: '192.0.2.1' }]);
+  await weigh(75);
+  await sync();
+  await weigh(0);
+  await sync();
+  expect(await zone.weightsOf('cluster-a')).toMatchObject({
+    ...{ [`${DOMAIN}.`]: 75, 'drifted.example.org.': 10, 'fine.example.org.': 0 },
+  });
+  await vi.waitFor(async () => {
+    const { status, message } = (await conditionOf(f, 'Published')) ?? {};
+    const drifted = `drifted.example.org: the zone ${zone.id} has the weight 10 instead of 0`;
+    const apex = `example.org: the zone ${zone.id} has the weight 75 instead of 0; external-dns cannot mark it`;
+    expect([status, message]).toEqual(['False', expect.stringContaining(`${drifted}, ${apex}`)]);
+  }, READ);
+  expect((await weightNamed(f)).status).toMatchObject({ desiredWeight: 0, appliedWeight: 0 });
+  expect((await weightNamed(f)).status?.currentWeight).not.toBe(0);
+
+  // The flag of docs/weights.md.
+  const flag = '--txt-prefix=%{record_type}-mark.';
+  await zone.change('DELETE', weighted('drifted', 'cluster-a'), ...(await zone.records()).filter(isApexRecord));
+  await sync(flag);
+  await vi.waitFor(async () => {
+    expect(await conditionOf(f, 'Published')).toMatchObject({ status: 'True', reason: 'AllPublished' });
+    expect((await weightNamed(f)).status?.currentWeight).toBe(0);
+  }, READ);
+  await weigh(75);
+  await sync(flag);
+  expect((await zone.weightsOf('cluster-a'))[`${DOMAIN}.`]).toBe(75);
 });
 
 it('new records are written without a look at a zone that cannot be read, and the status says so', async () => {

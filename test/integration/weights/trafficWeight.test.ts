@@ -231,6 +231,24 @@ describe('a TrafficWeight', () => {
     await change({ annotationFilter: null });
   });
 
+  it('keeps the records of many hosts that its spec no longer selects until that is confirmed, and drains them', async () => {
+    await change({ bindingDomain: 'exmaple.org' });
+    const waits = async (): Promise<string> => {
+      const { reason, message = '' } = (await condition('Applied')) ?? {};
+      expect(reason).toBe('RemovalNotConfirmed');
+      return message;
+    };
+    await vi.waitFor(waits, WAIT);
+    await setWeight(0);
+    await vi.waitFor(async () => expect(await ingresses.weights('share')).toEqual({ 'share.example.org': '0' }), WAIT);
+    const [, confirm] = /allowRemoval: "([0-9a-f]{8})"/.exec(await waits()) ?? [];
+    await change({ allowRemoval: confirm });
+    for (const name of ['share', 'down'])
+      await vi.waitFor(async () => expect(await ingresses.endpoint(name)).toBeUndefined(), WAIT);
+    await change({ bindingDomain: DOMAIN, allowRemoval: 'Any', backend: { static: { weight: 50 } } });
+    await vi.waitFor(async () => expect(await ingresses.endpoint('share')).toBeDefined(), WAIT);
+  });
+
   it('selects by class, annotation and namespace', async () => {
     await f.client.create(NAMESPACES, { metadata: { name: 'shop', labels: { dns: 'public' } } });
     const selectors = {

@@ -9,6 +9,7 @@ import { type Condition, cut } from '../../../runtime/controller/conditions.ts';
 import { isObserved, type PlannedSource } from '../../../weights/plan/plan.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import { isWithin } from '../../../weights/records/domain.ts';
+import type { ZoneDifference } from '../../../weights/zone/differences.ts';
 import { MOST_HOSTS } from '../../../weights/records/dnsEndpoint.ts';
 import { weightIn, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { endpointKeyOf, INGRESS, nameOfSource } from '../../../weights/records/source.ts';
@@ -68,6 +69,19 @@ export function withCurrent(
   });
 }
 
+/** Returns the hosts with a message about each difference from the hosted zones, or about a mark of external-dns. */
+export function withDifferences(
+  hosts: readonly HostExplanation[],
+  differences: readonly ZoneDifference[],
+): readonly HostExplanation[] {
+  if (differences.length === 0) return hosts;
+  const hows = new Map(differences.map(({ host, how }) => [host, how]));
+  return hosts.map((one) => {
+    const how = one.weight === undefined ? undefined : hows.get(one.host);
+    return how === undefined ? one : { ...one, ...messageOf(one.message, how) };
+  });
+}
+
 /** Returns the name of a host's source for messages. */
 export function sourceName({ ingress, httpRoute }: Pick<HostExplanation, 'ingress' | 'httpRoute'>): string {
   return ingress ?? `HTTPRoute ${httpRoute}`;
@@ -100,6 +114,8 @@ interface Decided {
   readonly beyond: readonly string[];
   /** See waitingOf(). */
   readonly waiting?: readonly string[];
+  /** Hosts that external-dns may not be able to mark. */
+  readonly unmarkable?: readonly ZoneDifference[];
 }
 
 /** Returns the routes that a TrafficWeight selects, or may select, and that a Gateway has neither accepted nor refused, for users. */
@@ -122,10 +138,11 @@ export function acceptedState({
   ingresses,
   beyond,
   waiting,
+  unmarkable = [],
 }: Decided): Pick<Condition, 'status' | 'reason' | 'message'> {
   const refused = hosts.filter(({ reason }) => REFUSED.has(reason));
   const [first] = refused;
-  const elsewhere = `${leftOut(beyond)}${withoutVerdict(waiting)}${ofOtherNamespaces(hosts)}`;
+  const elsewhere = `${leftOut(beyond)}${withoutVerdict(waiting)}${ofOtherNamespaces(hosts)}${withoutMark(unmarkable)}`;
   if (first === undefined && beyond.length > 0) {
     const message = `${ingresses} Ingresses and HTTPRoutes are accepted.${elsewhere}`;
     return { status: 'False', reason: Reason.NamespaceTooLarge, message };
@@ -155,6 +172,13 @@ function leftOut(beyond: readonly string[]): string {
     ` Left out: ${beyond.length} Ingresses and HTTPRoutes of the namespaces ${named}, since the Ingresses, HTTPRoutes or DNSEndpoints there take more ` +
     `than 8 MiB, or more than the share of the namespace of the memory of the operator, or one has more than ${MOST_HOSTS.toLocaleString('en')} hosts or cannot be read. Their records are unchanged. Remove objects there, or make them smaller.`
   );
+}
+
+/** Returns a sentence about the hosts that external-dns may not be able to mark; empty without any. */
+function withoutMark(unmarkable: readonly ZoneDifference[]): string {
+  const [first] = unmarkable;
+  if (first === undefined) return '';
+  return ` Hosts whose weight external-dns may not change: ${unmarkable.length}, the first ${first.host}: ${first.how}`;
 }
 
 /** Returns a sentence with the number of routes that do not count for the weight of their hosts, and the first; empty without any. */

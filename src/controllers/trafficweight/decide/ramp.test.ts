@@ -59,6 +59,21 @@ describe('the scene', () => {
     expect(scene).toMatchObject({ state, last: 10, desired: 50, isInForce: true });
   });
 
+  it.each([
+    ['Observed', 'NotObservedYet', undefined, false],
+    ['Observed', 'NotObservedYet', 'Applied', true],
+    ['Observed', 'AllObserved', undefined, true],
+    ['Applied', 'NotAppliedYet', undefined, false],
+    ['Applied', 'WriteFailed', undefined, true],
+    ['Published', 'NotPublishedYet', 'Applied', false],
+    ['Published', 'NotPublished', undefined, true],
+  ] as const)('with %s %s, and acknowledge %s, is still in force: %s', (type, reason, acknowledge, wanted) => {
+    const status = { conditions: [{ type, status: 'False', reason, message: '', lastTransitionTime: '' } as const] };
+    const spec = { ...SPEC, ...(acknowledge && { acknowledge }) };
+    const scene = rampSceneOf({ ...WEIGHT, status }, { spec, desired: 50, publishedTtl: 60, now: NOW_MS });
+    expect(scene.isStillInForce).toBe(wanted);
+  });
+
   it('without a ramp begins from the weight that the records were given last', () => {
     const scene = (status: TrafficWeight['status']) =>
       rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, publishedTtl: 60, now: NOW_MS });

@@ -6,8 +6,14 @@ import type {
   TrafficWeightSpec,
   TrafficWeightStatus,
 } from '../../../api/trafficweight/trafficWeight.ts';
-import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
-import { metaTime, type Condition, type PlannedEvent, cut } from '../../../runtime/controller/conditions.ts';
+import { WeightCondition as Type, WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
+import {
+  findCondition,
+  metaTime,
+  type Condition,
+  type PlannedEvent,
+  cut,
+} from '../../../runtime/controller/conditions.ts';
 import { DEFAULT_TTL, longestTtl, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import {
   valueText,
@@ -60,7 +66,34 @@ export function rampSceneOf({ status }: TrafficWeight, { spec, desired, publishe
   const last = state?.weight ?? status?.appliedWeight;
   const isInForce = last !== undefined && status?.currentWeight === last;
   const lastStepAt = status?.lastStepTime === undefined ? undefined : Date.parse(status.lastStepTime);
-  return { settings: rampSettingsOf(spec, publishedTtl), desired, last, state, isInForce, lastStepAt, now };
+  const settings = rampSettingsOf(spec, publishedTtl);
+  return {
+    settings,
+    desired,
+    last,
+    state,
+    isInForce,
+    isStillInForce: isStill(status, spec.acknowledge),
+    lastStepAt,
+    now,
+  };
+}
+
+/**
+ * Reasons of conditions with which a step is not active: it was not written or read yet, or hosted zones are not known to have it. A
+ * ramp does not wait for records that cannot be written, or that a zone does not get: see statusOf().
+ */
+const NOT_ACTIVE: ReadonlySet<string> = new Set([
+  Reason.NotAppliedYet,
+  Reason.NotObservedYet,
+  Reason.NotPublishedYet,
+  Reason.ZonesNotReadYet,
+]);
+
+/** Returns whether the last reconcile found every record with its weight. */
+function isStill(status: TrafficWeightStatus | undefined, acknowledge: TrafficWeightSpec['acknowledge']): boolean {
+  const needed = [Type.Applied, ...(acknowledge === 'Applied' ? [] : [Type.Observed]), Type.Published];
+  return needed.every((type) => !NOT_ACTIVE.has(findCondition(status?.conditions, type)?.reason ?? ''));
 }
 
 function stateOf({ nextStepTime, gate, from, target, weight, phase, failures }: RampStatus): RampState {

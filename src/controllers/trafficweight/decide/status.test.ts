@@ -49,6 +49,12 @@ describe('the weight in force', () => {
     ['one could not be created', { endpoints: new Map([['shop/a', undefined]]) }, 75, 'Ready False NotObservedYet'],
     ['a write failed', { failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     ['one is unchanged', { stale: ['shop/b'] }, 75, 'Ready False WriteFailed'],
+    [
+      'a removal waits for a confirmation',
+      { unconfirmed: { hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e' } },
+      75,
+      'Ready False RemovalNotConfirmed',
+    ],
     ['writes wait for the next round', { left: 1 }, 75, 'Ready False NotAppliedYet'],
     ['writes wait, and one failed', { left: 1, failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     [
@@ -92,7 +98,7 @@ describe('the condition ZonesRead', () => {
     expect(states(decided({}, before))).not.toContainEqual(expect.stringContaining('ZonesRead'));
   });
 
-  it('tells whether all can be read, and the weight is in force all the same', () => {
+  it('tells whether all can be read', () => {
     expect(zoneState([read])).toMatchObject({ status: 'True', reason: 'AllZonesRead' });
     expect(zoneState([read, unread])).toMatchObject({
       ...{ status: 'False', reason: 'ZoneUnavailable' },
@@ -102,13 +108,63 @@ describe('the condition ZonesRead', () => {
       `; the records read at ${NOW} are used`,
     );
     expect(zoneState([read, { id: 'Z3' }])).toMatchObject({ status: 'Unknown', reason: 'ZonesNotReadYet' });
-    expect(states(decided({ zones: [unread] }))[0]).toBe('Ready True InForce');
   });
 
   it('stays while nothing can be decided', () => {
     const why = { reason: 'NotRead', message: 'no' };
     const { conditions } = undecidedStatus(WEIGHT, why, { zones: [read], now: NOW });
     expect(findCondition(conditions, 'ZonesRead')).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('with hosted zones', () => {
+  const spec = { ...SPEC, hostedZoneIDs: ['Z1'] };
+  const zone = zoneOf('Z1', []);
+  const read = (ms: number) => [{ id: 'Z1', zone, readFrom: NOW_MS + ms }];
+  const differs = (since: number): NonNullable<Outcome['comparison']> => ({
+    differences: [{ host: 'a', how: 'the zone Z1 has the weight 75 instead of 40' }],
+    since: new Map([['a', NOW_MS + since]]),
+  });
+  const same = { differences: [], since: new Map() };
+
+  it.each<[string, Partial<Outcome>, number, string]>([
+    ['have it', { zones: read(0), comparison: same }, 40, 'Ready True InForce'],
+    ['were not read since it changed', { zones: read(-1), comparison: same }, 75, 'Ready False NotPublishedYet'],
+    ['were never read', { zones: [{ id: 'Z1' }], comparison: same }, 75, 'Ready False ZonesNotReadYet'],
+    ['cannot be read', { zones: [{ id: 'Z1', failure: 'no' }], comparison: same }, 75, 'Ready False ZoneUnavailable'],
+    ['do not have it yet', { zones: read(179_999), comparison: differs(0) }, 75, 'Ready False NotPublishedYet'],
+    ['do not get it', { zones: read(180_000), comparison: differs(0) }, 75, 'Ready False NotPublished'],
+    [
+      'do not get it, and applied is enough',
+      { zones: read(180_000), comparison: differs(0), spec: { ...spec, acknowledge: 'Applied' } },
+      75,
+      'Ready False NotPublished',
+    ],
+  ])('a weight is in force if they have it: they %s', (_, over, currentWeight, ready) => {
+    const status = decided({ spec, ...over });
+    expect([status.currentWeight, states(status)[0]]).toEqual([currentWeight, ready]);
+    expect(isInForce(status, spec)).toBe(currentWeight === 40);
+  });
+
+  it('names the hosts that differ, and how', () => {
+    const { conditions } = decided({ spec, zones: read(180_000), comparison: differs(0) });
+    expect(findCondition(conditions, 'Published')?.message).toBe(
+      '1 hosts differ in the hosted zones: a: the zone Z1 has the weight 75 instead of 40. Check the log and the flags of external-dns.',
+    );
+  });
+
+  it.each([
+    ['waits for', -180_000 + 1, undefined],
+    ['does not wait for', -180_000, '2026-01-01T00:01:00Z'],
+  ])('a ramp %s a host that differs since %s ms', (_, since, nextStepTime) => {
+    const ramped = { ...spec, recordTTL: 30, ramp: { step: 10 } };
+    const state = { from: 0, target: 40, weight: 10, phase: 'Progressing', failures: 0 } as const;
+    const step = { weight: 10, state };
+    const { ramp } = decided(
+      { spec: ramped, step, zones: read(0), comparison: differs(since) },
+      { ...WEIGHT, spec: ramped },
+    );
+    expect(ramp?.nextStepTime).toBe(nextStepTime);
   });
 });
 
@@ -129,6 +185,17 @@ it('names the first that failed, is late, or is not accepted', () => {
   );
 });
 
+it('names the hosts whose removal waits, and how to confirm it; and DNSEndpoints without their Ingress', () => {
+  const applied = (over: Partial<Outcome>) => findCondition(decided(over).conditions, 'Applied')?.message;
+  expect(applied({ unconfirmed: { hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e' } })).toBe(
+    '2 of 3 hosts would lose their records, since nothing selects them any longer: a, b. They keep them. Correct the spec, the classes or the ' +
+      'labels, or confirm it with spec.allowRemoval: "1f0c3d5e"',
+  );
+  expect(applied({ orphans: ['shop/left'] })).toBe(
+    'All DNSEndpoints carry the weight 40 of the cluster: 1. Without an Ingress or HTTPRoute, and with the weight 0: shop/left. Delete them',
+  );
+});
+
 it('explains twenty hosts, those with a problem first', () => {
   const many = Array.from({ length: 30 }, (_, n) => host(`h${String(n).padStart(2, '0')}`));
   const { explain, hosts } = decided({ hosts: [...many, host('z', { message: 'wrong' })] });
@@ -140,6 +207,15 @@ describe('with a backend', () => {
   const FAILURE = { reason: 'BackendUnavailable', message: 'DynamoDB did not answer: TimeoutError' };
   const weights = { desired: 40, current: 75 };
   const TABLE: TrafficWeight = { ...WEIGHT, spec: { clusterName: 'a', backend: { dynamodb: {} } } };
+
+  it.each([
+    ['above 0, is not', 40, 'Ready False NoRecords'],
+    ['of 0, is', 0, 'Ready False NotAcknowledgedYet'],
+  ])('a weight of no record, %s acknowledged', (_, desired, ready) => {
+    const over = { desiredWeight: desired, step: { weight: desired }, endpoints: new Map(), hosts: [] };
+    const status = decided({ ...over, backend: { weights: { desired, current: 75 } } }, TABLE);
+    expect(states(status)[0]).toBe(ready);
+  });
 
   it('that measures, has nothing to acknowledge', () => {
     const measured = { ...WEIGHT, spec: { clusterName: 'a', backend: { prometheus: { query: 'up' } } } };

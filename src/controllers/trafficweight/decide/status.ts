@@ -17,9 +17,11 @@ import {
 import type { Failure } from '../../../runtime/process/problem.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import type { ZoneDifference } from '../../../weights/zone/differences.ts';
+import type { Removal } from '../../../weights/plan/remaining.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView, ZoneView } from '../observe/observation.ts';
-import { zonesState } from './zones.ts';
+import { lastingDifferences, publishedState, zonesState, type Comparison } from './zones.ts';
 import { acceptedState, explained } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
@@ -34,6 +36,10 @@ export interface Outcome {
   readonly backend?: BackendView | undefined;
   /** The hosted zones of the spec. */
   readonly zones?: readonly ZoneView[] | undefined;
+  /** The zones compared with the DNSEndpoints. */
+  readonly comparison?: Comparison;
+  /** Without zones: the hosts that external-dns may not be able to mark. */
+  readonly unmarkable?: readonly ZoneDifference[];
   readonly hosts: readonly HostExplanation[];
   /** Ingresses and HTTPRoutes with a host. */
   readonly ingresses: number;
@@ -49,22 +55,41 @@ export interface Outcome {
   readonly failures: readonly Failure[];
   /** How many writes wait for the next round. */
   readonly left?: number;
+  /** The removal that waits for a confirmation. */
+  readonly unconfirmed?: Removal | undefined;
+  /** DNSEndpoints, as `namespace/name`, whose source was deleted without them. */
+  readonly orphans?: readonly string[];
 }
 
 /** Characters of a condition's message. It may quote an error, or an annotation of an Ingress. */
 const LONGEST_MESSAGE = 1_024;
 
 /** Conditions that only a TrafficWeight with a backend, or with hosted zones, has. */
-const OPTIONAL_TYPES: ReadonlySet<string> = new Set([Type.BackendRead, Type.Acknowledged, Type.ZonesRead]);
+const OPTIONAL_TYPES: ReadonlySet<string> = new Set([
+  Type.BackendRead,
+  Type.Acknowledged,
+  Type.ZonesRead,
+  Type.Published,
+]);
 
 /** DNSEndpoints that a message names. */
 const MOST_NAMED = 3;
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** Returns the conditions that make a weight active: every DNSEndpoint carries it and, unless `acknowledge` is Applied, was read by external-dns. */
-function neededFor({ acknowledge }: TrafficWeightSpec): (typeof Type.Applied | typeof Type.Observed)[] {
-  return acknowledge === 'Applied' ? [Type.Applied] : [Type.Applied, Type.Observed];
+/** Conditions about the records. */
+type RecordType = typeof Type.Applied | typeof Type.Observed | typeof Type.Published;
+
+/**
+ * Returns the conditions that make a weight active: every DNSEndpoint carries it, was read by external-dns unless `acknowledge` is
+ * Applied, and the hosted zones of the spec have it.
+ */
+function neededFor({ acknowledge, hostedZoneIDs = [] }: TrafficWeightSpec): RecordType[] {
+  return [
+    Type.Applied,
+    ...(acknowledge === 'Applied' ? [] : [Type.Observed]),
+    ...(hostedZoneIDs.length === 0 ? [] : [Type.Published]),
+  ];
 }
 
 /** Whether the desired weight is active: it is reached, and not only a step on the way to it. */
@@ -81,19 +106,21 @@ export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: Traff
  * | some are unchanged: see Outcome.stale      | False   | unchanged                        | goes on  |
  * | a write failed, or waits                   | False   | unchanged                        | waits    |
  *
+ * With hosted zones, the zones must have the weight (Published). A ramp does not wait for a host that has differed for long.
  * The namespace of a large object thus holds no ramp and no gate, and a cluster whose records may still have traffic is not reported
  * as drained.
  *
  * @param nowMs since 1970
  */
 export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number): TrafficWeightStatus {
-  const { desiredWeight, step, hosts, ingresses, endpoints, spec } = outcome;
+  const { desiredWeight, step, hosts, ingresses, endpoints, spec, zones = [] } = outcome;
   const now = metaTime(nowMs);
-  const written = { [Type.Applied]: appliedState(outcome), [Type.Observed]: observedState(outcome) };
+  const changed = lastStepTime(weight, step, nowMs);
+  const written = statesOf(outcome, changed.lastStepTime);
   const accepted = acceptedState(outcome);
-  const read = backendStates(weight, outcome.backend, desiredWeight);
+  const read = backendStates(weight, outcome.backend, { desiredWeight, hasRecords: endpoints.size > 0 });
   const decisive = neededFor(spec).map((type) => written[type]);
-  const steps = { ...written, [Type.Applied]: appliedState({ ...outcome, stale: [] }) };
+  const steps = statesOf(withoutLasting(outcome), changed.lastStepTime);
   const lastInForce = weight.status?.currentWeight ?? outcome.backend?.weights?.current;
   const isStepInForce = decisive.every(isTrue);
   const currentWeight = isStepInForce ? step.weight : lastInForce;
@@ -113,7 +140,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
     ...(currentWeight !== undefined && { currentWeight }),
     appliedWeight: step.weight,
     ...(ramp !== undefined && { ramp }),
-    ...lastStepTime(weight, step, nowMs),
+    ...changed,
     ...{ ingresses, hosts: hosts.length, dnsEndpoints: endpoints.size },
     conditions: conditionsOf(
       weight,
@@ -121,15 +148,34 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
         [Type.Ready, { ...ready, status: ready.status === 'True' ? 'True' : 'False' }],
         ...entriesOf(read),
         ...(ramped === undefined ? [] : [[Type.Ramped, ramped] as [Type, State]]),
-        ...zonesEntry(outcome.zones),
+        ...zonesEntry(zones),
         [Type.Applied, written.Applied],
         [Type.Observed, written.Observed],
+        ...(zones.length === 0 ? [] : [[Type.Published, written.Published] as [Type, State]]),
         [Type.IngressesAccepted, accepted],
       ],
       now,
     ),
     explain: explained(hosts),
   };
+}
+
+/** @param changedAt when the weight changed last, RFC 3339 */
+function statesOf(outcome: Outcome, changedAt: string | undefined): Record<RecordType, State> {
+  const { zones = [], comparison = { differences: [], since: new Map() } } = outcome;
+  return {
+    [Type.Applied]: appliedState(outcome),
+    [Type.Observed]: observedState(outcome),
+    [Type.Published]: publishedState(zones, comparison, changedAt === undefined ? undefined : Date.parse(changedAt)),
+  };
+}
+
+/** Returns the outcome without the DNSEndpoints and hosts for which a ramp does not wait. */
+function withoutLasting({ comparison, ...outcome }: Outcome): Outcome {
+  if (comparison === undefined) return { ...outcome, stale: [] };
+  const lasting = new Set(lastingDifferences(comparison, outcome.zones ?? []));
+  const differences = comparison.differences.filter((each) => !lasting.has(each));
+  return { ...outcome, stale: [], comparison: { ...comparison, differences } };
 }
 
 /** The known facts about a weight that could not be decided. */
@@ -155,10 +201,11 @@ export function undecidedStatus(
   const unknown: State = { status: 'Unknown', ...why };
   const states: [Type, State][] = [
     [Type.Ready, { status: 'False', ...why }],
-    ...entriesOf(backendStates(weight, backend, desiredWeight)),
+    ...entriesOf(backendStates(weight, backend, { desiredWeight, hasRecords: true })),
     ...zonesEntry(zones),
     [Type.Applied, unknown],
     [Type.Observed, unknown],
+    ...((zones ?? []).length === 0 ? [] : [[Type.Published, unknown] as [Type, State]]),
     [Type.IngressesAccepted, unknown],
   ];
   const status = { ...weight.status, ...observedGeneration(weight), conditions: conditionsOf(weight, states, now) };
@@ -202,16 +249,24 @@ function entriesOf(states: BackendStates): [Type, State][] {
   return Object.entries(states) as [Type, State][];
 }
 
-/** Returns none with a static weight. Only a table gets acknowledgements. @param desiredWeight undefined if it is not known */
+/** The weight that may be acknowledged. */
+interface Acknowledgeable {
+  /** Undefined if it is not known. */
+  readonly desiredWeight: number | undefined;
+  /** Whether there is a DNSEndpoint. */
+  readonly hasRecords: boolean;
+}
+
+/** Returns none with a static weight. Only a table gets acknowledgements. */
 function backendStates(
   { spec }: TrafficWeight,
   backend: BackendView | undefined,
-  desiredWeight: number | undefined,
+  { desiredWeight, hasRecords }: Acknowledgeable,
 ): BackendStates {
   if (backend === undefined) return {};
   return {
     [Type.BackendRead]: backendReadState(backend, desiredWeight),
-    ...(spec.backend.dynamodb && { [Type.Acknowledged]: acknowledgedState(backend, desiredWeight) }),
+    ...(spec.backend.dynamodb && { [Type.Acknowledged]: acknowledgedState(backend, { desiredWeight, hasRecords }) }),
   };
 }
 
@@ -225,7 +280,7 @@ function backendReadState({ weights, failure }: BackendView, desiredWeight: numb
 
 function acknowledgedState(
   { weights, failure, unacknowledged }: BackendView,
-  desiredWeight: number | undefined,
+  { desiredWeight, hasRecords }: Acknowledgeable,
 ): State {
   if (weights === undefined || desiredWeight === undefined) {
     const message = failure?.message ?? 'the weight is not known';
@@ -234,6 +289,10 @@ function acknowledgedState(
   if (weights.current === desiredWeight) {
     const message = `The backend says that the weight ${desiredWeight} is in force.`;
     return { status: 'True', reason: Reason.WeightAcknowledged, message };
+  }
+  if (desiredWeight > 0 && !hasRecords) {
+    const message = `No host has a record. The weight ${desiredWeight} is acknowledged once a host of the cluster has one: until then, no other cluster goes to 0 because of it.`;
+    return { status: 'False', reason: Reason.NoRecords, message };
   }
   if (unacknowledged !== undefined) {
     return { status: 'False', reason: Reason.AcknowledgeFailed, message: unacknowledged.message };
@@ -251,20 +310,29 @@ function isTrue({ status }: State): boolean {
   return status === 'True';
 }
 
-function appliedState({ endpoints, failures, step, stale = [], left = 0 }: Outcome): State {
+function appliedState({ endpoints, failures, step, stale = [], left = 0, unconfirmed, orphans = [] }: Outcome): State {
   // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
   const [first] = failures.map(({ message }) => message).sort();
   if (first === undefined && left > 0) {
     // Without the number, which differs in each round: each change of the status begins another reconcile.
-    const message = `Some DNSEndpoints do not carry the weight ${step.weight} yet: namespaces take turns. Wait for the next rounds of writes.`;
+    const message = `Some DNSEndpoints do not carry the weight ${step.weight} yet: namespaces take turns, or another client writes them. Wait for the next rounds of writes.`;
     return { status: 'False', reason: Reason.NotAppliedYet, message };
+  }
+  if (first === undefined && unconfirmed !== undefined) {
+    const { hosts, of, confirm } = unconfirmed;
+    const message =
+      `${hosts.length} of ${of} hosts would lose their records, since nothing selects them any longer: ${firstOf(hosts, MOST_NAMED)}. They keep ` +
+      `them. Correct the spec, the classes or the labels, or confirm it with spec.allowRemoval: "${confirm}"`;
+    return { status: 'False', reason: Reason.RemovalNotConfirmed, message };
   }
   if (first === undefined && stale.length > 0) {
     const message = `${stale.length} DNSEndpoints cannot be written and may carry another weight than ${step.weight}: ${firstOf(stale, MOST_NAMED)}. See IngressesAccepted. A ramp does not wait for them.`;
     return { status: 'False', reason: Reason.WriteFailed, message };
   }
   if (first === undefined) {
-    const message = `All DNSEndpoints carry the weight ${step.weight} of the cluster: ${endpoints.size}.`;
+    const deleted = `Without an Ingress or HTTPRoute, and with the weight 0: ${firstOf(orphans, MOST_NAMED)}. Delete them`;
+    const note = orphans.length === 0 ? '' : ` ${deleted}`;
+    const message = `All DNSEndpoints carry the weight ${step.weight} of the cluster: ${endpoints.size}.${note}`;
     return { status: 'True', reason: Reason.AllApplied, message };
   }
   const message = `Failed writes: ${failures.length}, the first: ${first}`;

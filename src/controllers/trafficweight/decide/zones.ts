@@ -1,7 +1,10 @@
 import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
-import type { Condition } from '../../../runtime/controller/conditions.ts';
+import { firstOf, type Condition } from '../../../runtime/controller/conditions.ts';
+import type { ZoneDifference } from '../../../weights/zone/differences.ts';
 import type { KnownZones } from '../../../weights/zone/published.ts';
 import type { ZoneView } from '../observe/observation.ts';
+
+type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** Collects the zones that were read, and the IDs of zones that were not read yet. */
 export function knownZones(views: readonly ZoneView[] = []): KnownZones {
@@ -13,7 +16,7 @@ export function knownZones(views: readonly ZoneView[] = []): KnownZones {
 }
 
 /** Returns the condition ZonesRead. @param views at least one */
-export function zonesState(views: readonly ZoneView[]): Pick<Condition, 'status' | 'reason' | 'message'> {
+export function zonesState(views: readonly ZoneView[]): State {
   const failed = views.filter(({ failure }) => failure !== undefined);
   const [first] = failed;
   if (first !== undefined) {
@@ -33,4 +36,88 @@ export function zonesState(views: readonly ZoneView[]): Pick<Condition, 'status'
 
 function isPending({ zone, failure }: ZoneView): boolean {
   return zone === undefined && failure === undefined;
+}
+
+/**
+ * A host that differs for longer has another problem than an external-dns that comes later, ms: it runs every minute by default, and
+ * Route 53 takes a change within a minute (https://aws.amazon.com/route53/faqs/).
+ */
+const PUBLISHED_WITHIN_MS = 180_000;
+/** Hosts that a message names. */
+const MOST_NAMED = 3;
+
+/** The hosted zones compared with the DNSEndpoints. */
+export interface Comparison {
+  readonly differences: readonly ZoneDifference[];
+  /** When each of these hosts began to differ, ms since 1970. */
+  readonly since: ReadonlyMap<string, number>;
+}
+
+/** Returns a comparison that keeps the times of the last one. @param now ms since 1970 */
+export function comparisonOf(
+  differences: readonly ZoneDifference[],
+  before: Comparison['since'] | undefined,
+  now: number,
+): Comparison {
+  return { differences, since: new Map(differences.map(({ host }) => [host, before?.get(host) ?? now])) };
+}
+
+/** Returns the differences that external-dns has had enough time to remove before the zones were read. */
+export function lastingDifferences(
+  { differences, since }: Comparison,
+  views: readonly ZoneView[],
+): readonly ZoneDifference[] {
+  const readFrom = Math.min(...views.map((view) => view.readFrom ?? 0));
+  return differences.filter(({ host }) => readFrom - (since.get(host) ?? readFrom) >= PUBLISHED_WITHIN_MS);
+}
+
+/**
+ * Returns the condition Published.
+ *
+ * | the hosted zones                                     | status  | reason          |
+ * |------------------------------------------------------|---------|-----------------|
+ * | one was never read                                   | Unknown | ZonesNotReadYet, ZoneUnavailable |
+ * | a host differs, also in a read minutes later         | False   | NotPublished    |
+ * | a host differs                                       | False   | NotPublishedYet |
+ * | one was not read since the weight of the cluster changed last | False | NotPublishedYet |
+ * | have every record with its weight                    | True    | AllPublished    |
+ *
+ * @param views at least one
+ * @param changedAt when the weight of the cluster changed last, ms since 1970; undefined if that is not known
+ */
+export function publishedState(
+  views: readonly ZoneView[],
+  comparison: Comparison,
+  changedAt: number | undefined,
+): State {
+  const unread = views.find(({ zone }) => zone === undefined);
+  if (unread !== undefined) {
+    const reason = unread.failure === undefined ? Reason.ZonesNotReadYet : Reason.ZoneUnavailable;
+    return { status: 'Unknown', reason, message: `The hosted zone ${unread.id} was never read. See ZonesRead.` };
+  }
+  const lasting = lastingDifferences(comparison, views);
+  if (lasting.length > 0) {
+    const message = `${named(lasting)}. Check the log and the flags of external-dns.`;
+    return { status: 'False', reason: Reason.NotPublished, message };
+  }
+  const { differences } = comparison;
+  if (differences.length > 0) {
+    return { status: 'False', reason: Reason.NotPublishedYet, message: `${named(differences)}.` };
+  }
+  const stale = views.find(({ readFrom = 0 }) => changedAt !== undefined && readFrom < changedAt);
+  if (stale !== undefined) {
+    const message = `The hosted zone ${stale.id} was not read since the weight changed.`;
+    return { status: 'False', reason: Reason.NotPublishedYet, message };
+  }
+  return {
+    status: 'True',
+    reason: Reason.AllPublished,
+    message: 'The hosted zones have every record with its weight.',
+  };
+}
+
+/** Returns a text that counts the hosts that differ, and names the first ones by name. */
+function named(differences: readonly ZoneDifference[]): string {
+  const texts = differences.map(({ host, how }) => `${host}: ${how}`).sort();
+  return `${texts.length} hosts differ in the hosted zones: ${firstOf(texts, MOST_NAMED)}`;
 }

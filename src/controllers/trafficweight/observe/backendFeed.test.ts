@@ -148,8 +148,8 @@ describe('the feed of backends', () => {
 
 describe('a weight that is in force', () => {
   /** The row's view is in force in a TrafficWeight, or not. */
-  const setInForce = (name = 'main', isInForce = true, view = feed.view('r')!): void =>
-    feed.setInForce('r', name, { view, isInForce });
+  const setInForce = (name = 'main', isInForce = true, view = feed.view('r')!, hasRecords = true): void =>
+    feed.setInForce('r', name, { view, isInForce, hasRecords });
 
   beforeEach(async () => {
     has = { desired: 50, current: 40 };
@@ -165,6 +165,19 @@ describe('a weight that is in force', () => {
     setInForce();
     await advance(60_000);
     expect([acknowledged, changes.length]).toEqual([[50], 2]);
+  });
+
+  it.each([
+    ['above 0 of no record is not', 50, [false, false], []],
+    ['above 0 is, if one TrafficWeight has records', 50, [false, true], [50]],
+    ['of 0 is, without records', 0, [false, false], [0]],
+  ])('%s acknowledged', async (_, desired, hasRecords, wanted) => {
+    has = { desired, current: 40 };
+    rows = [row({ names: ['main', 'second'] })];
+    await advance(20_000);
+    for (const [n, name] of ['main', 'second'].entries()) setInForce(name, true, feed.view('r'), hasRecords[n]);
+    await advance(1_000);
+    expect(acknowledged).toEqual(wanted);
   });
 
   it('is acknowledged also if each reconcile is followed by the next one', async () => {
@@ -275,7 +288,7 @@ describe('a weight that is in force', () => {
 it('tells nothing to a backend that is not to be told', async () => {
   [has, isMute] = [{ desired: 50, current: undefined }, true];
   await advance(1_000);
-  feed.setInForce('r', 'main', { view: feed.view('r')!, isInForce: true });
+  feed.setInForce('r', 'main', { view: feed.view('r')!, isInForce: true, hasRecords: true });
   await advance(60_000);
   expect([acknowledged, feed.view('r')]).toEqual([[], { weights: { desired: 50, current: undefined } }]);
 });

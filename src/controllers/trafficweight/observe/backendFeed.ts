@@ -45,6 +45,14 @@ export interface BackendFeedOptions<O> {
   readonly onChange: (name: string) => void;
 }
 
+/** The weight that is active in a TrafficWeight. */
+interface InForce {
+  /** The view that has the weight. */
+  readonly view: BackendView;
+  /** Whether a host has a record with it. */
+  readonly hasRecords: boolean;
+}
+
 /** A row and its last results. Its calls never overlap. */
 interface Polled<O> {
   row: BackendRow<O>;
@@ -52,8 +60,8 @@ interface Polled<O> {
   view?: BackendView;
   dueAt: number;
   isBusy: boolean;
-  /** The view whose weight is active in a TrafficWeight, by the name of the TrafficWeight. */
-  readonly inForce: Map<string, BackendView>;
+  /** The state of each TrafficWeight in which a weight is active, by its name. */
+  readonly inForce: Map<string, InForce>;
   /** Whether an acknowledgement was tried since the last read. */
   hasTried: boolean;
 }
@@ -81,14 +89,14 @@ export class BackendFeed<O> {
    * Stores whether the weight of this view of a row is active in the TrafficWeight `name`. The status of the TrafficWeight does not
    * suffice: it may be from an earlier time when the same weight was requested.
    */
-  setInForce(id: string, name: string, { view, isInForce }: { view: BackendView; isInForce: boolean }): void {
+  setInForce(id: string, name: string, { isInForce, ...state }: InForce & { readonly isInForce: boolean }): void {
     const polled = this.#polled.get(id);
     if (polled === undefined) return;
     if (!isInForce) {
       polled.inForce.delete(name);
       return;
     }
-    polled.inForce.set(name, view);
+    polled.inForce.set(name, state);
     // Acknowledge at once: the next reconcile, which may follow immediately, clears the entry until it has ended.
     this.#startDue();
   }
@@ -222,8 +230,10 @@ function replaceRow<O>(polled: Polled<O>, row: BackendRow<O>): void {
 function needsAcknowledgement<O>({ row, view, inForce, hasTried, backend }: Polled<O>): boolean {
   const { weights, failure } = view ?? {};
   if (backend?.acknowledge === undefined || weights === undefined || failure !== undefined || hasTried) return false;
-  const isInForce = row.names.every((name) => inForce.get(name) === view);
-  return row.mayAcknowledge && isInForce && weights.current !== weights.desired;
+  const isInForce = row.names.every((name) => inForce.get(name)?.view === view);
+  // A weight of no record would let other clusters go to 0.
+  const hasTraffic = weights.desired === 0 || row.names.some((name) => inForce.get(name)?.hasRecords);
+  return row.mayAcknowledge && isInForce && hasTraffic && weights.current !== weights.desired;
 }
 
 /** Returns the view after a read. It keeps a failed acknowledgement until the backend has the weight, or requests another weight. */

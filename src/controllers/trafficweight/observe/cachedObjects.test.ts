@@ -40,6 +40,15 @@ it.each([[{ kind: 'Service' }], [{ kind: 'Service', controller: false }]])(
   },
 );
 
+it.each([
+  ['that the operator wrote is kept', { 'traffic.example.com/applied-hash': 'x' }, 1],
+  ['of others is reduced to its name, whatever its labels are', {}, undefined],
+])('a DNSEndpoint without a controller %s', (_, annotations, records) => {
+  const whole = endpoint({ controller: false });
+  const orphan = { ...whole, metadata: { ...whole.metadata, annotations, ownerReferences: [] } };
+  expect(toCachedEndpoint(orphan).spec?.endpoints?.length).toBe(records);
+});
+
 it('beyond the budget it is known of which source and of which TrafficWeight it is', () => {
   const cached = new BodyBudget(1).keep(endpoint({}), identityOfEndpoint);
   expect([isWithoutBody(cached), cached.spec]).toEqual([true, undefined]);

@@ -1,10 +1,11 @@
 import type { V1EndpointSlice, V1Ingress } from '@kubernetes/client-node';
 import { identityOf } from '../../../runtime/cache/bodyBudget.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/apply.ts';
 import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { gatewayOf, type RouteGateway } from '../../../weights/gateway/gateway.ts';
 import { OWNER_LABEL, ownerOf } from '../../../weights/plan/plan.ts';
-import { heirUidOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
+import { hasController, heirUidOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { routeOf, type Route } from '../../../weights/records/httpRoute.ts';
 import { serviceKey, sourceOfIngress, targetsOf, type Source } from '../../../weights/records/source.ts';
@@ -23,12 +24,21 @@ export function trimmed({ apiVersion, kind, metadata }: KubeObject): KubeObject 
 }
 
 /**
- * Keeps a DNSEndpoint that an Ingress or HTTPRoute controls, or inherits. Reduces any other to its identity: the operator does not touch
- * it, whatever it contains.
+ * Keeps a DNSEndpoint that an Ingress or HTTPRoute controls or inherits, or that the operator wrote and that nothing controls any longer. Reduces any
+ * other to its identity: the operator does not touch it, whatever it contains.
  */
 export function toCachedEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
-  const source = sourceUidOf(endpoint) ?? (ownerOf(endpoint) && heirUidOf(endpoint));
-  return source === undefined ? identityOf(endpoint) : withoutManagedFields(endpoint);
+  const isInherited = ownerOf(endpoint) !== undefined && heirUidOf(endpoint) !== undefined;
+  return sourceUidOf(endpoint) === undefined && !isInherited && !isOrphan(endpoint)
+    ? identityOf(endpoint)
+    : withoutManagedFields(endpoint);
+}
+
+/** Whether the operator wrote a DNSEndpoint whose source was deleted without it (`kubectl delete --cascade=orphan`). */
+function isOrphan(endpoint: DnsEndpoint): boolean {
+  const { annotations = {} } = endpoint.metadata ?? {};
+  const isOurs = ownerOf(endpoint) !== undefined && annotations[APPLIED_HASH_ANNOTATION] !== undefined;
+  return isOurs && !hasController(endpoint);
 }
 
 /** Characters of the kind and the uid of a real owner. The API server takes any text. */

@@ -20,6 +20,8 @@ export interface ZoneView {
   readonly id: string;
   /** The last zone read; undefined before the first successful read. */
   readonly zone?: Zone;
+  /** When the read of `zone` began, ms since 1970: earlier changes that external-dns published are in it. */
+  readonly readFrom?: number;
   /** Why the last read failed, for users; undefined if it succeeded. */
   readonly failure?: string;
   /** With a failure: the time of the last successful read, RFC 3339; undefined before the first. */

@@ -7,8 +7,39 @@ import { createLogger } from '../../../runtime/process/logger.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
 import type { ControllerContext } from '../../contract/context.ts';
+import { BodyBudget } from '../../../runtime/cache/bodyBudget.ts';
+import { identityOfGateway, toCachedGateway, toCachedRoute } from './cachedObjects.ts';
 import { createCaches } from './caches.ts';
-import { observe } from './observe.ts';
+import { observe, type Observed } from './observe.ts';
+
+it('leaves a route out whose Gateway is too large for the cache, and not one whose Gateway is missing', () => {
+  const parentRefs = [{ name: 'public' }];
+  const route = (namespace: string) =>
+    toCachedRoute({
+      metadata: { namespace, name: 'web' },
+      spec: { parentRefs, hostnames: ['a.example.org'] },
+    } as never);
+  const large = toCachedGateway({ metadata: { namespace: 'fat', name: 'public' } });
+  const gateways = new Store<typeof large>();
+  gateways.set(new BodyBudget(0).keep(large, identityOfGateway));
+  const list = <T>(...objects: T[]) => ({ lister: { list: () => objects, get: () => undefined } });
+  const { candidates } = observe(
+    { metadata: { name: 'main' } } as TrafficWeight,
+    {
+      caches: {
+        ingresses: list(),
+        gatewayApi: { routes: list(route('fat'), route('gone')), gateways: { lister: gateways } },
+      },
+      weights: new Store<TrafficWeight>(),
+      endpoints: { get: () => undefined, byIndex: () => [] },
+      clock: { now: () => 0 },
+    } as unknown as Observed,
+  );
+  expect(candidates.map(({ source, isBeyond }) => [source.namespace, isBeyond])).toEqual([
+    ['fat', true],
+    ['gone', false],
+  ]);
+});
 
 it('does not know the labels of a namespace that has more than 64 KiB of them, and keeps no annotations', async () => {
   const large = { note: 'x'.repeat(100_000) };

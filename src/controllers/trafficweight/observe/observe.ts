@@ -101,6 +101,9 @@ function ofRoutes({ routes, gateways }: GatewayCaches, facts: RouteFacts): Candi
     const { hosts } = found.source;
     const isKnown = openParents.length === 0;
     const open = isKnown ? {} : { open: { why: openParents.join(', '), hostnames: route.hostnames } };
-    return { ...found, ...open, isKnown, isBeyond: isBeyond(cached, route.source, hosts.length), namespaceLabels };
+    // A Gateway without its body has addresses that are not known: unlike a missing Gateway, it may serve.
+    const isCut = !isKnown && route.parents.some(({ key }) => isWithoutBody(gateways.lister.get(key)));
+    const isLeftOut = isCut || isBeyond(cached, route.source, hosts.length);
+    return { ...found, ...open, isKnown, isBeyond: isLeftOut, namespaceLabels };
   });
 }

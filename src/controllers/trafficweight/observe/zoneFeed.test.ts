@@ -68,10 +68,19 @@ describe('the feed of hosted zones', () => {
     zones = new Map([['Z1', ['main', 'second']]]);
     sets = SETS;
     await advance(21_000);
-    expect([feed.views(['Z1']), changes]).toEqual([
+    expect([feed.views(['Z1']), changes]).toMatchObject([
       [{ id: 'Z1', zone: zoneOf('Z1', SETS) }],
       ['main', 'main', 'second'],
     ]);
+  });
+
+  it('says when its last read began, also if it found nothing new', async () => {
+    zones = new Map([['Z1', ['main']]]);
+    const began = (): number | undefined => feed.views(['Z1'])[0]?.readFrom;
+    await advance(1_000);
+    const first = began() ?? NaN;
+    await advance(20_000);
+    expect([(began() ?? NaN) - first, changes]).toEqual([20_000, ['main']]);
   });
 
   it.each<[string, typeof failure]>([
@@ -103,7 +112,7 @@ describe('the feed of hosted zones', () => {
     expect(changes).toHaveLength(2);
     failure = undefined;
     await advance(21_000);
-    expect(feed.views(['Z1'])).toEqual([{ id: 'Z1', zone }]);
+    expect(feed.views(['Z1'])).toEqual([{ id: 'Z1', zone, readFrom: expect.any(Number) as number }]);
   });
 
   it('gives a page up that does not end, and reads it once at a time', async () => {

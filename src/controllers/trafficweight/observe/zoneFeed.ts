@@ -40,6 +40,8 @@ interface Polled {
   view?: ZoneView;
   /** When it was last read, ms since 1970. */
   readAt?: number;
+  /** When this read began. Not in `view`: it changes with each read. */
+  readFrom?: number;
   dueAt: number;
   /** Aborted when no TrafficWeight uses the zone any longer. */
   readonly unused: AbortController;
@@ -61,7 +63,10 @@ export class ZoneFeed {
 
   /** Returns the last results of these zones. A zone without `zone` and `failure` is being read for the first time. */
   views(ids: readonly string[]): ZoneView[] {
-    return ids.map((id) => this.#polled.get(id)?.view ?? { id });
+    return ids.map((id) => {
+      const { view = { id }, readFrom } = this.#polled.get(id) ?? {};
+      return { ...view, ...(readFrom !== undefined && { readFrom }) };
+    });
   }
 
   /** Reads until `stop` is aborted. Never rejects. */
@@ -109,11 +114,13 @@ export class ZoneFeed {
     const { clock } = this.#options;
     const { id, unused } = polled;
     let requests = 0;
+    const readFrom = clock.now();
     try {
       const reader = (this.#reader ??= await this.#options.createReader());
       const onRequest = (): void => void (requests += 1);
       const zone = await readZone(id, { reader, clock, signal: unused.signal, onRequest });
       polled.readAt = clock.now();
+      polled.readFrom = readFrom;
       this.#show(polled, { id, zone });
     } catch (error) {
       const { view, readAt } = polled;

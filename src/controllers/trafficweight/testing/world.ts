@@ -75,7 +75,8 @@ interface IngressSettings {
 /** An Ingress with one path. @param over.age years after 2020 that it was created */
 export function ingress(namespace: string, over: IngressSettings = {}): V1Ingress {
   const { name = 'web', host = HOST, age = 1, service = 'web', portName, className = 'nginx' } = over;
-  const { annotations = {}, labels = {}, address: ip } = { address: '192.0.2.1', ...over };
+  const { annotations = {}, labels = {} } = over;
+  const ip = 'address' in over ? over.address : '192.0.2.1';
   const port = portName === undefined ? { number: 80 } : { name: portName };
   const paths = [{ path: '/', pathType: 'Prefix', backend: { service: { name: service, port } } }];
   return {
@@ -154,7 +155,8 @@ export function decide(world: World) {
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
   const settings = settingsOf(weight.spec, 75);
   const given = { settings, sources, zones: NO_ZONES, heldBefore: world.held ?? new Map<string, string>() };
-  return planRecords({ ...scene, ...division, ...given, owner: 'main' });
+  const removals = { allowed: 'Any', before: new Set<string>() };
+  return planRecords({ ...scene, ...division, ...given, removals, leftOut: new Set(), owner: 'main' });
 }
 
 /** `namespace host: weight reason`. */

@@ -29,7 +29,7 @@ export class Ramped {
   reconcile(): void {
     const { settings, desired, state, now, isRead } = this;
     const { weight: last, lastStepAt } = this;
-    const scene = { settings, desired, last, state, isInForce: isRead, lastStepAt, now };
+    const scene = { settings, desired, last, state, isInForce: isRead, isStillInForce: isRead, lastStepAt, now };
     let step = nextStep(scene);
     if (step === ASK_GATE) {
       this.asked += 1;
