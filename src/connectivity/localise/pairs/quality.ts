@@ -41,7 +41,7 @@ export function qualityOf(peer: ReadResult, { lossPercent, slowMs = Infinity }: 
   return hasBlackHole(peer) ? 'Mtu' : 'Ok';
 }
 
-/** With round trips of this length, a request over TCP may take longer than agents wait for it, ms. */
+/** The round trip from which on a request over TCP may take longer than agents wait for it, ms. */
 const LATE_MS = 1_000;
 
 /** A result, with its meaning. */

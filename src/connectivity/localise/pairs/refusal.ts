@@ -3,8 +3,8 @@ import type { AgentView } from '../view.ts';
 import { refused, type ReadResult } from './quality.ts';
 
 /**
- * What it means that a probe of a peer was refused and no datagram was echoed. A host on which no agent listens answers in
- * the same way as a firewall that rejects.
+ * The meaning of a probe that was refused, without the echo of a datagram. A host on which no agent listens answers in the
+ * same way as a firewall that rejects.
  *
  * | agent of the peer | measurement before | meaning |
  * |---|---|---|

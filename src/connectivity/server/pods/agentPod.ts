@@ -17,7 +17,7 @@ export interface AgentPod extends KubeObject {
   readonly peerPort?: number;
   /** Stopped: it should run, and a container ended, or it was evicted. Gone: it ended, or is being deleted. */
   readonly phase: 'Waiting' | 'Running' | 'Stopped' | 'Gone';
-  /** By the clock of an API server: see `Ages`. Ms. */
+  /** Time of its creation by the clock of an API server, ms: see `Ages`. */
   readonly createdAt: number;
   /** Start of its container, by the clock of its node, or of the pod as long as it has none. Ms. */
   readonly startedAt: number;

@@ -4,12 +4,12 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { AgentPod } from '../pods/agentPod.ts';
 import type { ClusterNode } from './clusterNode.ts';
 
-/** Which event of an object has an age. */
+/** An event of objects that has an age. */
 interface Dated<T> {
   readonly key: (object: T) => string;
   /** Changes with each such event. */
   readonly mark: (object: T) => string;
-  /** When the event happened, by the clock of the machine that wrote the object: wall clock, ms. */
+  /** Time of the event, by the wall clock of the machine that wrote the object, ms. */
   readonly at: (object: T) => number;
 }
 
