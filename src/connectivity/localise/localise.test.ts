@@ -83,6 +83,97 @@ const ROWS: readonly (readonly [string, SimCluster, readonly SimFault[], readonl
     [{ at: 'link', from: 'node2', to: 'node3', does: { above: 1400 } }],
     ['MTU node2 <-> node3 Degraded'],
   ],
+  ...[clusterOf(3), clusterOf(6), TWENTY, clusterOf(60, 3)].flatMap((cluster) =>
+    [1280, 1400, 9000].map(
+      (mtu) =>
+        [
+          `the interface of one of ${cluster.nodes.length} nodes has an MTU of ${mtu} bytes`,
+          cluster,
+          [{ at: 'interface', node: 'node2', mtu }],
+          ['MTU node2 Degraded'],
+        ] as const,
+    ),
+  ),
+  [
+    'the interfaces of some nodes have another MTU: their number does not hide it',
+    clusterOf(11),
+    [
+      { at: 'interface', node: 'node2', mtu: 1400 },
+      { at: 'interface', node: 'node3', mtu: 1400 },
+      { at: 'interface', node: 'node4', mtu: 1400 },
+      { at: 'interface', node: 'node5', mtu: 9000 },
+      { at: 'interface', node: 'node6', mtu: 9000 },
+    ],
+    ['node2', 'node3', 'node4', 'node5', 'node6'].map((node) => `MTU ${node} Degraded`),
+  ],
+  [
+    'the same on one network, where one of the other two nodes is cut: the other network of the node shows it',
+    THREE,
+    [
+      { at: 'interface', node: 'node3', mtu: 1400 },
+      { at: 'node', node: 'node2', planes: ['Host'], does: 'cut' },
+    ],
+    ['HostNetwork node2 Failed', 'MTU node3 Degraded'],
+  ],
+  [
+    'the interface of a node has another MTU, which one pair shows: all agents report their MTU',
+    clusterOf(4, 1, { serverNode: 'node2' }),
+    [
+      { at: 'interface', node: 'node1', mtu: 1400 },
+      { at: 'link', from: 'node1', to: 'node3', does: 'cut' },
+      { at: 'link', from: 'node1', to: 'node4', does: 'cut' },
+    ],
+    ['Link node1 <-> node3 Failed', 'Link node1 <-> node4 Failed', 'MTU node1 Degraded'],
+  ],
+  [
+    'the interfaces of all nodes of a zone have another MTU',
+    clusterOf(9, 3),
+    ['node2', 'node5', 'node8'].map((node): SimFault => ({ at: 'interface', node, mtu: 1400 })),
+    ['MTU zone2 Degraded'],
+  ],
+  [
+    'the same, larger',
+    clusterOf(9, 3),
+    ['node2', 'node5', 'node8'].map((node): SimFault => ({ at: 'interface', node, mtu: 9000 })),
+    ['MTU zone2 Degraded'],
+  ],
+  [
+    'the interfaces of two nodes differ, and nothing says which is wrong',
+    clusterOf(2),
+    [{ at: 'interface', node: 'node2', mtu: 1400 }],
+    ['MTU node1 -> node2 Degraded'],
+  ],
+  [
+    'large packets vanish at a node, and another node does not send any: its interface has a smaller MTU',
+    clusterOf(5),
+    [
+      { at: 'node', node: 'node2', does: { above: 1400 } },
+      { at: 'interface', node: 'node4', mtu: 1400 },
+    ],
+    ['MTU node2 Degraded', 'MTU node4 Degraded'],
+  ],
+  [
+    'large packets vanish on most links of a node, but pass on another link',
+    clusterOf(4),
+    [
+      { at: 'link', from: 'node2', to: 'node3', does: { above: 1400 } },
+      { at: 'link', from: 'node2', to: 'node4', does: { above: 1400 } },
+    ],
+    ['MTU node2 <-> node3 Degraded', 'MTU node2 <-> node4 Degraded'],
+  ],
+  ...(['In', 'Out'] as const).flatMap((way) =>
+    (
+      [
+        [{ above: 1400 }, ['MTU node2 Degraded']],
+        [{ loss: 0.3 }, ['PodNetwork node2 Degraded']],
+        ['cut', ['PodNetwork node2 Failed']],
+        [{ delayMs: 300 }, []],
+      ] as const
+    ).map(([does, findings]) => {
+      const fault = { at: 'node', node: 'node2', planes: ['Pod'], way, does } as const;
+      return [`${JSON.stringify(does)} of a node, ${way} only`, TWENTY, [fault], findings] as const;
+    }),
+  ),
   [
     '30 % loss',
     THREE,

@@ -35,14 +35,21 @@ export interface Place {
 
 const RULES: readonly Rule[] = [nodes, zones, links, mtu, latency, dns, apiServer, kubelets, agents, brokenAgents];
 
-/** Finds the faults that explain what the agents measured. Pure; never throws on data that passed validation. */
-export function localise(view: ClusterView): Localisation {
-  return finished(localiseInSteps(view));
+/** Finds the faults of the network that explain the affected pairs. */
+export type FaultFinder = typeof faultsOf;
+
+/**
+ * Finds the faults that explain what the agents measured. Pure; never throws on data that passed validation.
+ *
+ * @param find simulations compare faultsOf() with other methods
+ */
+export function localise(view: ClusterView, find: FaultFinder = faultsOf): Localisation {
+  return finished(localiseInSteps(view, find));
 }
 
 /** Does the same as localise() in steps, since it takes half a second with 10,000 agents. */
-export function* localiseInSteps(view: ClusterView): Steps<Localisation> {
-  const situation = yield* situationOf(view);
+export function* localiseInSteps(view: ClusterView, find: FaultFinder = faultsOf): Steps<Localisation> {
+  const situation = yield* situationOf(view, find);
   const parts: (readonly Part[])[] = [];
   for (const rule of RULES) {
     parts.push(rule(situation));
@@ -65,7 +72,7 @@ function unobservedOf({ agents: places, pairs }: Pick<Situation, 'agents' | 'pai
   return places.all().flatMap(({ node, plane }) => (observed[plane].has(node) ? [] : [{ node, plane }]));
 }
 
-function* situationOf(view: ClusterView): Steps<Situation> {
+function* situationOf(view: ClusterView, find: FaultFinder): Steps<Situation> {
   const places = new AgentsByPlace(view);
   const pairs = yield* pairsOf(view, places);
   const zoneOf: Zones = new Map(
@@ -73,7 +80,7 @@ function* situationOf(view: ClusterView): Steps<Situation> {
   );
   const groups = groupsOf(pairs, zoneOf);
   yield;
-  const faults = yield* faultsOf(pairs, groups, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
+  const faults = yield* find(pairs, groups, zoneOf, silentWitness(view, places), view.thresholds.lossPercent);
   const confirmed = yield* confirmedFaults(faults, { pairs, groups, zones: zoneOf, agents: places });
   return { view, agents: places, zones: zoneOf, pairs, faults, confirmed };
 }

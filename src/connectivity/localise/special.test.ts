@@ -244,6 +244,16 @@ describe('localise, what the simulated faults do not cover', () => {
     });
   });
 
+  it.each([
+    [1400, 'larger than 1400 bytes, while small packets pass, all of them towards the node'],
+    [9000, 'larger than 1449 bytes, while small packets pass, all of them from the node'],
+  ])('states that the interface of a node has an MTU of %i bytes', (mtu, symptom) => {
+    const fault = { at: 'interface', node: 'node2', mtu, planes: ['Pod'] } as const;
+    expect(localise(simulate(clusterOf(3), [fault], seeded(1))).findings[0]?.message).toBe(
+      `pod network of node2: 2 of 2 pairs lose packets ${symptom}; its interface has an MTU of ${mtu} bytes`,
+    );
+  });
+
   describe('while a fault begins', () => {
     const LARGE = { mtu: { interface: 1500, largest: 1400 } };
     /** The pod agent of node2 measured at 20 s, and other pod agents at 10 s; before that everything worked. */

@@ -11,7 +11,7 @@ const LONG_MS = 600_000;
 /** Clusters above this size take long, and have more observers, so they are easier. */
 const MOST_NODES = sampleSize({ quick: 9, full: 16 });
 /** With how many seeds a cluster and its fault are drawn. About half of them count, and of the quick sample 25. */
-const SEEDS = sampleSize({ quick: 55, full: 400 });
+const SEEDS = sampleSize({ quick: 60, full: 400 });
 /** Clusters for each fault, with a dead address family. Each of the quick sample counts. */
 const CLUSTERS = sampleSize({ quick: 3, full: 40 });
 /** From the evaluation to the status, on average: the operator asks every 5 s, and the server evaluates once a second. */
@@ -27,7 +27,7 @@ function outcomeOf(seed: number) {
   if (fault === undefined || cluster.nodes.length > MOST_NODES) return undefined;
   const wanted = expected(fault);
   const { moments, whole } = timeline(cluster, fault, random);
-  if (whole.join() !== wanted) return undefined;
+  if (wanted === undefined || whole.join() !== wanted) return undefined;
   const wrong = moments.filter(({ found }) => found.some((one) => one !== wanted));
   const found = moments.find((moment) => moment.found.includes(wanted));
   const last = moments.findLast((moment) => moment.found.length > 0);
@@ -82,7 +82,7 @@ function besideOneFamily(fault: SimFault, seed: number) {
   const random = seeded(seed);
   const [size, zones, overlay] = [4 + Math.floor(random() * 9), 1 + Math.floor(random() * 2), random() < 0.5];
   const cluster = clusterOf(size, zones, { families: FAMILIES, overlay });
-  const wanted = expected(fault);
+  const wanted = expected(fault)!;
   const { moments, whole, always } = timeline(cluster, fault, random, [ONE_FAMILY]);
   if (whole.join() !== [...always, wanted].sort().join()) return undefined;
   const others = moments.map(({ second, found }) => ({
@@ -116,7 +116,7 @@ it.each<[string, SimFault]>([
     expect(wrong.filter(({ second }) => second < ENDS)).toEqual([]);
     // When a link works again, one agent may hear the other before the other reports the same: one direction is named.
     const places = wrong.flatMap(({ others }) => others.map(placeOf));
-    expect(places.filter((place) => place !== placeOf(expected(fault)))).toEqual([]);
+    expect(places.filter((place) => place !== placeOf(expected(fault)!))).toEqual([]);
   },
   LONG_MS,
 );
@@ -128,4 +128,17 @@ it('names no agent that is late when the large packets that its reports need pas
   const all = Array.from({ length: seeds }, (_, seed) => timeline(cluster, fault, seeded(seed + 1)));
   const found = new Set(all.flatMap(({ moments }) => moments.flatMap((moment) => moment.found)));
   expect([...found].filter((one) => !one.startsWith('MTU '))).toEqual([]);
+});
+
+it.each([
+  ['a smaller', 1_400],
+  ['a larger', 9_000],
+])('names the node, and none of its links, while its interface has %s MTU', (_, mtu) => {
+  const fault: SimFault = { at: 'interface', node: 'node2', mtu };
+  const seeds = sampleSize({ quick: 2, full: 40 });
+  const all = Array.from({ length: seeds }, (_, seed) => timeline(clusterOf(5), fault, seeded(seed + 1)));
+  expect(all.map(({ whole }) => whole.join())).toEqual(all.map(() => 'MTU node2'));
+  const misled = all.filter(({ moments }) => moments.some(({ found }) => found.some((one) => one !== 'MTU node2')));
+  // A pair that lost two datagrams by chance was not Ok before, so it is not known since when it loses large packets.
+  expect(misled.length).toBeLessThanOrEqual(sampleSize({ quick: 0, full: 4 }));
 });

@@ -102,6 +102,29 @@ export const CONNECTIVITY: readonly Break[] = [
     },
   },
   {
+    promise:
+      'A node whose interface has another MTU is named, not each of its links: pairs that send no large packets do not count.',
+    file: 'src/connectivity/localise/faults/mtu.ts',
+    find: 'return (pair) => isSeen && pair.to === name && !sendsAbove(bytes, pair);',
+    replace: 'return () => false;',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/localise.test.ts',
+      name: 'the interfaces of some nodes have another MTU',
+    },
+  },
+  {
+    promise: 'While the MTU of an interface changes, no link of its node is named for a moment.',
+    file: 'src/connectivity/localise/faults/confirmed.ts',
+    find: "if (fault.kind !== 'Mtu') return this.#cached(key, fault.kind, all);",
+    replace: 'if (key) return this.#cached(key, fault.kind, all);',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/timeline.test.ts',
+      name: 'while its interface has a smaller MTU',
+    },
+  },
+  {
     promise: 'Forged tokens from one address delay no agent at another address beyond its turn.',
     file: 'src/connectivity/server/auth/reviewQueue.ts',
     find: 'const next = pod.parked.find(({ source }) => !source.hasReserved);',

@@ -3,6 +3,7 @@ import { certainSince, placeOf, type AgentsByPlace, type Pair, type Period } fro
 import type { Steps } from '../steps.ts';
 import { isDirectionKnown } from './direction.ts';
 import { shows, type Fault, type FaultKind } from './faults.ts';
+import { losesLarge, passingBytes, sendsAbove } from './mtu.ts';
 import { keyOf, zonesOf, type Group, type Scope, type Zones } from './scope.ts';
 
 /** The measurements that `confirmedFaults` compares faults with. */
@@ -76,16 +77,16 @@ class Rivals {
   }
 
   /** Whether a pair of the node or link works since the last measurement that showed the fault. Loss varies, so it does not count. */
-  #isOver({ kind: how, scope, pairs }: Fault, to: number): boolean {
-    const { kind, plane, names } = scope;
-    if (how === 'Lossy') return false;
-    if (kind === 'Link') return pairs.some((pair) => (recoveredAt(how, pair) ?? -Infinity) > to);
-    return isOfNode(kind) && this.#okOf({ kind: 'Node', plane, names }, how).recoveredAfter(to);
+  #isOver(fault: Fault, to: number): boolean {
+    const { kind, plane, names } = fault.scope;
+    if (fault.kind === 'Lossy') return false;
+    if (kind === 'Link') return fault.pairs.some((pair) => (recoveredAt(fault.kind, pair) ?? -Infinity) > to);
+    return isOfNode(kind) && this.#okOf({ kind: 'Node', plane, names }, fault).recoveredAfter(to);
   }
 
   #largerThan(fault: Fault): OkTimes[] {
     const { kind, plane, names } = fault.scope;
-    const within = this.#enclosing(fault.scope).map((scope) => this.#okOf(scope, fault.kind));
+    const within = this.#enclosing(fault.scope).map((scope) => this.#okOf(scope, fault));
     // The echo goes both ways, so the other direction also fails, unless a fault began during the measurement.
     if (kind === 'Link') {
       const probedBefore = fault.pairs.filter(({ isFirst }) => !isFirst);
@@ -106,11 +107,12 @@ class Rivals {
     return [...nodes, ...zonesOf([...this.#groups.values()], names, this.#zones, plane), cluster];
   }
 
-  #okOf(scope: Scope, kind: FaultKind): OkTimes {
+  #okOf(scope: Scope, fault: Fault): OkTimes {
     const key = keyOf(scope);
-    return this.#cached(key, kind, () =>
-      (this.#groups.get(key)?.pairs ?? []).filter(({ worst }) => kind !== 'Mtu' || worst.mtu !== undefined),
-    );
+    const all = (): readonly Pair[] => this.#groups.get(key)?.pairs ?? [];
+    if (fault.kind !== 'Mtu') return this.#cached(key, fault.kind, all);
+    const { name, tells } = largePackets(scope, fault);
+    return this.#cached(`${key} ${name}`, fault.kind, () => all().filter(tells));
   }
 
   #okOfNode(node: string, plane: Plane, kind: FaultKind): OkTimes {
@@ -123,6 +125,23 @@ class Rivals {
     this.#times.set(key, known);
     return known;
   }
+}
+
+/**
+ * Returns which pairs of a larger scope than a fault of large packets show that the scope works. Pairs that send no such packets do
+ * not, nor do pairs from a node to which packets are lost: its interface may have had a smaller MTU in the measurement before.
+ *
+ * @returns `name`: of the set of these pairs
+ */
+function largePackets({ kind, names }: Scope, fault: Fault): { name: string; tells: (pair: Pair) => boolean } {
+  if (kind !== 'Node') return { name: '', tells: ({ worst }) => worst.mtu !== undefined };
+  const bad = fault.pairs.filter(losesLarge);
+  const bytes = passingBytes(bad);
+  const sends = bad.some(({ from }) => from === names[0]);
+  return {
+    name: `${bytes} ${sends}`,
+    tells: (pair) => sendsAbove(bytes, pair) && (sends || pair.from !== names[0]),
+  };
 }
 
 function isOfNode(kind: Scope['kind']): boolean {

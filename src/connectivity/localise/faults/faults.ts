@@ -1,6 +1,7 @@
 import type { Pair } from '../pairs/pair.ts';
 import { failsOver, FAMILIES, type Family, type PairQuality } from '../pairs/quality.ts';
 import type { Steps } from '../steps.ts';
+import { losesLarge, scoreByMtu } from './mtu.ts';
 import { isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
 import { scoreByFamily, scoreByLoss, scoreByShare, type LossTest, type Score, type Witness } from './score.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
@@ -31,7 +32,7 @@ export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pa
  * | 1 | Failed | |
  * | 2 | each family that fails alone | pairs of step 1, pairs without an address of the family |
  * | 3 | Slow | pairs of step 1, pairs that fail, lose packets or lack a family |
- * | 4 | Mtu | pairs of step 1, pairs that fail or lose small packets, pairs whose MTU was not measured |
+ * | 4 | Mtu: see scoreByMtu() | pairs of step 1, and others |
  * | 5 | Lossy | pairs of step 1, pairs that fail, and the family that fails of other pairs |
  * | 6 | links: Failed, FamilyFailed or Lossy | pairs of steps 1 and 5; pairs of a fault of step 5 that fail by chance |
  * | | the same: Failed and FamilyFailed | pairs of which step 2 explains each family that fails |
@@ -47,7 +48,6 @@ export function* faultsOf(
 ): Steps<Fault[]> {
   const whole = all.filter(({ scope }) => scope.kind !== 'NodeIn' && scope.kind !== 'NodeOut');
   const loss: LossTest = { lossPercent, background: backgroundOf(pairs), samples: pairs.length };
-  const nothing = ({ quality, worst }: Pair) => quality === 'Failed' || quality === 'Lossy' || worst.mtu === undefined;
   const failed = new Set<Pair>();
   const faults = yield* covers(
     'Failed',
@@ -62,9 +62,7 @@ export function* faultsOf(
   const bySpeed = (witness: Witness) => scoreByShare(isSlow, hidesSpeed, zones, witness);
   faults.push(...(yield* covers('Slow', whole, bySpeed, slow, () => false)));
   const large = new Set(failed);
-  faults.push(
-    ...(yield* covers('Mtu', whole, (witness) => scoreByShare(isMtu, nothing, zones, witness), large, silent)),
-  );
+  faults.push(...(yield* covers('Mtu', all, (witness) => scoreByMtu(pairs, zones, witness), large, silent)));
   const lossy = new Set(failed);
   const byLoss = (witness: Witness) => scoreByLoss(loss, zones, witness);
   const losses = yield* covers('Lossy', whole, byLoss, lossy, () => false);
@@ -79,7 +77,6 @@ export function* faultsOf(
 }
 
 const isFailed = ({ quality }: Pair): boolean => quality === 'Failed';
-const isMtu = ({ quality }: Pair): boolean => quality === 'Mtu';
 const isSlow = ({ quality }: Pair): boolean => quality === 'Slow';
 const hidesSpeed = ({ quality }: Pair): boolean => ['Failed', 'Lossy', 'FamilyFailed'].includes(quality);
 
@@ -136,10 +133,11 @@ function* covers(
   witness: Witness,
 ): Steps<Fault[]> {
   const chosen = yield* cover(groups, score(witness), explained);
-  const nodes = new Map(chosen.flatMap(({ scope }) => (scope.kind === 'Node' ? [[scope.names[0], scope.plane]] : [])));
+  const ofNodes = chosen.map(({ scope }) => scope).filter((scope) => scope.kind.startsWith('Node'));
+  const planes = new Map(ofNodes.map(({ kind: at, names, plane }) => [`${at} ${names[0]}`, plane]));
   const again = groups.filter(({ scope: { kind: at, names, plane } }) => {
-    const other = nodes.get(names[0]);
-    return at === 'Node' && other !== undefined && other !== plane;
+    const other = planes.get(`${at} ${names[0]}`);
+    return other !== undefined && other !== plane;
   });
   const more = yield* cover(
     again,
@@ -176,7 +174,7 @@ function linkFaults(
     if (failing.length > 0) return failing.map((family) => ({ scope, kind: 'FamilyFailed', family, pairs: own }));
     if (isLossy) return [{ scope, kind: 'Lossy', pairs: own }];
     if (own.some((pair) => isSlow(pair) && !slow.has(pair))) return [{ scope, kind: 'Slow', pairs: own }];
-    const hasMtu = own.some((pair) => isMtu(pair) && !large.has(pair));
+    const hasMtu = own.some((pair) => losesLarge(pair) && !large.has(pair));
     return hasMtu ? [{ scope, kind: 'Mtu', pairs: own }] : [];
   });
 }

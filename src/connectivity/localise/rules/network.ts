@@ -2,6 +2,7 @@ import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import { evidenceOf, networkOf, severityOf, symptomOf } from '../evidence.ts';
 import { linkSubject } from '../faults/direction.ts';
 import type { Fault } from '../faults/faults.ts';
+import { InterfaceMtus, isMismatch, losesLarge } from '../faults/mtu.ts';
 import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
 
 /**
@@ -116,19 +117,29 @@ export const links: Rule = ({ confirmed, agents }) =>
  *
  * | affected | subject |
  * |---|---|
- * | nearly all pairs of a node | the node |
+ * | nearly all pairs of a node, or all pairs to it or from it that send such packets | the node |
  * | nearly all pairs of a zone, or between two | the zone, or `a <-> b` |
  * | nearly all pairs of the cluster | `cluster` |
  * | one link | the link |
  */
-export const mtu: Rule = (situation) =>
-  [...situation.confirmed]
-    .filter(({ kind }) => kind === 'Mtu')
-    .map((fault) => {
-      const subject = subjectOf(fault, situation);
-      const message = `${networkOf(fault.scope.plane)} of ${subject}: ${symptomOf(fault)}, while small packets pass`;
-      return { class: 'MTU', subject, severity: 'Degraded', message, evidence: evidenceOf(fault) };
-    });
+export const mtu: Rule = (situation) => {
+  const faults = [...situation.confirmed].filter(({ kind }) => kind === 'Mtu');
+  if (faults.length === 0) return [];
+  const mtus = new InterfaceMtus(situation.pairs);
+  return faults.map((fault) => {
+    const subject = subjectOf(fault, situation);
+    const message = `${networkOf(fault.scope.plane)} of ${subject}: ${symptomOf(fault)}, while small packets pass${directionOf(fault)}${interfaceOf(fault, mtus)}`;
+    return { class: 'MTU', subject, severity: 'Degraded', message, evidence: evidenceOf(fault) };
+  });
+};
+
+/** Returns the MTU of the node's interface, as a part of the message, if the MTUs of the nodes explain the fault. */
+function interfaceOf({ scope: { kind, plane, names }, pairs }: Fault, mtus: InterfaceMtus): string {
+  const own = mtus.of(names[0] ?? '', plane);
+  const isOneWay = kind === 'NodeIn' || kind === 'NodeOut';
+  const explains = isOneWay && pairs.filter(losesLarge).every((pair) => isMismatch(pair, mtus));
+  return explains && own !== undefined ? `; its interface has an MTU of ${own} bytes` : '';
+}
 
 /** Finds paths on which packets arrive, and take much longer than elsewhere in the cluster. The subjects are those of the class MTU. */
 export const latency: Rule = (situation) =>

@@ -31,8 +31,11 @@ const KINDS = [
   'plane',
   'loss',
   'mtu',
+  'interface',
+  'delay',
   'link',
   'linkLoss',
+  'linkMtu',
   'zone',
   'service',
   'agent',
@@ -71,16 +74,27 @@ function aNodeFault(
   const planes: { planes?: Plane[] } = random() < 0.5 ? { planes: [plane] } : {};
   const families = someFamilies(cluster, random);
   const where = { ...planes, ...families };
+  const mtu = 1280 + Math.floor(random() * 120);
   const loss: Damage = { loss: 0.15 + random() * 0.35 };
   if (kind === 'node') return { at: 'node', node, does: 'cut', ...families };
   if (kind === 'plane') return { at: 'node', node, planes: [plane], does: 'cut', ...families };
-  if (kind === 'loss') return { at: 'node', node, does: loss, ...where };
-  if (kind === 'mtu') return { at: 'node', node, does: { above: 1280 + Math.floor(random() * 120) }, ...where };
+  if (kind === 'loss') return { at: 'node', node, does: loss, ...where, ...someWay(random) };
+  if (kind === 'mtu') return { at: 'node', node, does: { above: mtu }, ...where, ...someWay(random) };
+  if (kind === 'delay')
+    return { at: 'node', node, does: { delayMs: 5 + 400 * random() }, ...where, ...someWay(random) };
+  if (kind === 'interface') return { at: 'interface', node, mtu: random() < 0.7 ? mtu : 9_000, ...planes };
   if (kind === 'agent') return { at: 'agent', node, plane };
   if (kind === 'kubelet') return { at: 'kubelet', node };
   const to = free.pop()!;
-  if (kind === 'linkLoss') return { at: 'link', from: node, to, does: loss, ...where };
-  return { at: 'link', from: node, to, does: 'cut', oneWay: random() < 0.5, ...where };
+  const oneWay = random() < 0.5;
+  if (kind === 'linkLoss') return { at: 'link', from: node, to, does: loss, oneWay, ...where };
+  if (kind === 'linkMtu') return { at: 'link', from: node, to, does: { above: mtu }, oneWay, ...where };
+  return { at: 'link', from: node, to, does: 'cut', oneWay, ...where };
+}
+
+/** Both ways, or in half of the faults one. */
+function someWay(random: () => number): { way?: 'In' | 'Out' } {
+  return random() < 0.5 ? {} : { way: random() < 0.5 ? 'In' : 'Out' };
 }
 
 function aZoneFault(cluster: SimCluster, random: () => number): SimFault {
@@ -101,13 +115,15 @@ function aServiceFault(free: string[], random: () => number): SimFault {
   return random() < 0.5 ? { at } : { at, node: free.pop()! };
 }
 
-/** Class, subject and severity that the fault is to be found by. */
-export function expectedFinding(fault: SimFault): string {
-  return `${expected(fault)} ${expectedSeverity(fault)}`;
+/** Class, subject and severity that the fault is to be found by. Undefined for a delay, which is no finding. */
+export function expectedFinding(fault: SimFault): string | undefined {
+  const finding = expected(fault);
+  return finding && `${finding} ${expectedSeverity(fault)}`;
 }
 
 /** Returns Degraded for a fault that lets some packets pass, and for a fault of one family while the other works. */
 function expectedSeverity(fault: SimFault): Severity {
+  if (fault.at === 'interface') return 'Degraded';
   return 'does' in fault && (fault.does !== 'cut' || isOfOneFamily(fault)) ? 'Degraded' : 'Failed';
 }
 
@@ -115,20 +131,46 @@ export function isOfOneFamily({ families }: SimFault): boolean {
   return families !== undefined;
 }
 
-/** Class and subject that the fault is to be found by. Of one family, the direction of a link is not known. */
-export function expected(fault: SimFault): string {
+/**
+ * Class and subject that the fault is to be found by. The direction of a link is known only if nothing passes over any family:
+ * an echo that is lost does not say on which way. Undefined for a delay.
+ */
+export function expected(fault: SimFault): string | undefined {
+  if ('does' in fault && typeof fault.does === 'object') {
+    if ('delayMs' in fault.does) return undefined;
+    if ('above' in fault.does && fault.at === 'link') return `MTU ${linkOf(fault)}`;
+  }
+  if (fault.at === 'interface') return `MTU ${fault.node}`;
   if (fault.at === 'dns') return `DNS ${fault.node ?? 'cluster'}`;
   if (fault.at === 'apiServer') return `APIServer ${fault.node ?? 'cluster'}`;
   if (fault.at === 'agent') return `Agent ${fault.plane.toLowerCase()}-${fault.node}`;
   if (fault.at === 'kubelet') return `Node ${fault.node}`;
   if (fault.at === 'zone') return `Zone ${fault.zone}`;
   if (fault.at === 'zones') return `Zone ${[...fault.zones].sort().join(' <-> ')}`;
-  if (fault.at === 'link') {
-    return `Link ${fault.oneWay === true && !isOfOneFamily(fault) ? `${fault.from} -> ${fault.to}` : [fault.from, fault.to].sort().join(' <-> ')}`;
-  }
+  if (fault.at === 'link') return `Link ${linkOf(fault)}`;
   if (fault.at !== 'node') throw new Error(`a fault at ${JSON.stringify(fault)}`);
   if (typeof fault.does === 'object' && 'above' in fault.does) return `MTU ${fault.node}`;
   return `${fault.planes === undefined ? 'Node' : `${fault.planes[0]!}Network`} ${fault.node}`;
+}
+
+/** The kind of a fault, for the table of the accuracy. */
+export function nameOf(fault: SimFault): string {
+  if (fault.at === 'interface') return 'node: interface with another MTU';
+  if (fault.at === 'agent') return 'agent: killed';
+  if (fault.at === 'kubelet') return 'kubelet: hangs';
+  if (!('does' in fault))
+    return `${fault.at === 'dns' ? 'DNS' : 'API server'}: silent${fault.node === undefined ? '' : ' for a node'}`;
+  const { at, does } = fault;
+  const isOneWay = ('way' in fault && fault.way !== undefined) || ('oneWay' in fault && fault.oneWay === true);
+  const place = at === 'zones' ? 'two zones' : at;
+  const what = does === 'cut' ? 'cut' : 'loss' in does ? 'loss of packets' : 'loss of large packets';
+  return `${place}: ${what}${isOneWay ? ', one way' : ''}`;
+}
+
+function linkOf(fault: Extract<SimFault, { at: 'link' }>): string {
+  const { from, to, oneWay, does } = fault;
+  const isKnown = oneWay === true && does === 'cut' && !isOfOneFamily(fault);
+  return isKnown ? `${from} -> ${to}` : [from, to].sort().join(' <-> ');
 }
 
 /** Leaves out the faults that other faults hide, such as an agent that is killed on a node that is cut. */
@@ -159,7 +201,7 @@ export function statedBy(findings: readonly Finding[]): SimFault[] {
     const family = (failing ?? flawed) as Family | undefined;
     const planes = [...new Set(finding.evidence.pairs.map(({ plane }) => plane))];
     const over = { ...(family !== undefined && finding.severity === 'Degraded' && { families: [family] }) };
-    const isBoth = /pod network.*host network/.test(finding.message);
+    const isBoth = [/(^|; )pod network/, /(^|; )host network/].every((plane) => plane.test(finding.message));
     const named = { ...over, ...(!isBoth && planes.length > 0 && { planes }) };
     if (subject === 'cluster' && finding.class.endsWith('Network')) return [{ at: 'cluster', does, ...over, planes }];
     const [from = '', to = ''] = subject.split(/ <?-> /);
@@ -182,7 +224,11 @@ export function statedBy(findings: readonly Finding[]): SimFault[] {
       case 'MTU': {
         const above = { above: finding.evidence.largestPacketBytes ?? 0 };
         if (subject === 'cluster') return [{ at: 'cluster', does: above, ...named }];
-        if (to !== '') return [{ at: 'link', from, to, does: above, oneWay: !subject.includes('<'), ...named }];
+        // Only interfaces with different MTUs let large packets pass one way.
+        if (subject.includes(' -> ')) return [{ at: 'interface', node: to, mtu: above.above, ...named }];
+        if (to !== '') return [{ at: 'link', from, to, does: above, ...named }];
+        const [, mtu] = /its interface has an MTU of (\d+) bytes/.exec(finding.message) ?? [];
+        if (mtu !== undefined) return [{ at: 'interface', node: subject, mtu: Number(mtu), ...named }];
         return [{ at: 'node', node: subject, does: above, ...named }];
       }
       case 'Agent':

@@ -4,7 +4,15 @@ import type { NodeView } from '../view.ts';
 
 /** A fault that is injected. `planes` absent: both; `families` absent: all. */
 export type SimFault = { readonly planes?: readonly Plane[]; readonly families?: readonly Family[] } & (
-  | { readonly at: 'node'; readonly node: string; readonly does: Damage }
+  | {
+      readonly at: 'node';
+      readonly node: string;
+      readonly does: Damage;
+      /** The fault affects packets to the node (In) or from it (Out). Absent: both. */
+      readonly way?: 'In' | 'Out';
+    }
+  /** The interface of the node has another MTU, bytes: it sends no larger packet, and drops larger packets that it receives. */
+  | { readonly at: 'interface'; readonly node: string; readonly mtu: number }
   | {
       readonly at: 'link';
       readonly from: string;
@@ -20,8 +28,8 @@ export type SimFault = { readonly planes?: readonly Plane[]; readonly families?:
   | { readonly at: 'kubelet'; readonly node: string }
 );
 
-/** Drop everything, a share of the datagrams, or packets above a size. */
-export type Damage = 'cut' | { readonly loss: number } | { readonly above: number };
+/** Drop everything, a share of the datagrams, or packets above a size; or deliver packets late. */
+export type Damage = 'cut' | { readonly loss: number } | { readonly above: number } | { readonly delayMs: number };
 
 export interface SimCluster {
   readonly nodes: readonly NodeView[];

@@ -1,5 +1,6 @@
 import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
-import type { PeerResult, TargetResult } from '../../protocol/measurement.ts';
+import { mtuResult, nextSize, startSearch, withTried } from '../../agent/udp/mtuSearch.ts';
+import type { MtuResult, PeerResult, TargetResult } from '../../protocol/measurement.ts';
 import type { Family } from '../pairs/quality.ts';
 import type { AgentView, ClusterView } from '../view.ts';
 import { peersOf, type Damage, type SimCluster, type SimFault } from './simCluster.ts';
@@ -8,6 +9,11 @@ const ADDRESSES: Readonly<Record<Family, string>> = { IPv4: '198.18.0.1', IPv6: 
 const SENT = 20;
 const MTU: Readonly<Record<Plane, number>> = { Pod: 1450, Host: 1500 };
 const BACKGROUND = 0.001;
+const ROUND_TRIP_MS = 1;
+/** Size of a small packet with its headers, bytes. */
+const SMALL = 299;
+/** Agents do not search for the MTU if a round trip takes half of a step of the search: see `searchMtu`. */
+const MTU_SEARCHED_BELOW_MS = 140;
 
 /**
  * Simulates the reports of all agents, and returns the server's view of them. Each datagram, and each answer to it, is
@@ -44,6 +50,7 @@ interface Path {
   readonly cut: boolean;
   readonly loss: number;
   readonly above: number;
+  readonly delayMs: number;
 }
 
 type Damaging = Extract<SimFault, { does: Damage }>;
@@ -52,9 +59,7 @@ function damaging(faults: readonly SimFault[]): Damaging[] {
   return faults.filter((fault) => 'does' in fault);
 }
 
-function clearPath(plane: Plane): Path {
-  return { cut: false, loss: BACKGROUND, above: MTU[plane] };
-}
+const CLEAR: Path = { cut: false, loss: BACKGROUND, above: Infinity, delayMs: 0 };
 
 class Network {
   private readonly cluster: SimCluster;
@@ -62,13 +67,14 @@ class Network {
   private readonly random: () => number;
   private readonly families: readonly [Family, ...Family[]];
   private readonly zones: ReadonlyMap<string, string | undefined>;
-  private readonly clear = { Pod: clearPath('Pod'), Host: clearPath('Host') };
+  private readonly interfaces: readonly Extract<SimFault, { at: 'interface' }>[];
   private readonly damages: Readonly<Record<Plane, readonly Damaging[]>>;
   private readonly heard = new Map<string, Set<string>>();
 
   constructor(cluster: SimCluster, faults: readonly SimFault[], random: () => number) {
     this.cluster = cluster;
     this.faults = faults;
+    this.interfaces = faults.filter((fault) => fault.at === 'interface');
     this.random = random;
     const [first = 'IPv4', ...others] = cluster.families ?? [];
     this.families = [first, ...others];
@@ -127,7 +133,9 @@ class Network {
     if (forth.cut || back.cut) return 'failed';
     if (this.killed(to, plane)) return 'refused';
     const loss = forth.loss > BACKGROUND || back.loss > BACKGROUND;
-    return `${loss ? 'lossy' : 'ok'} ${loss ? '' : Math.min(forth.above, back.above)}`;
+    if (loss) return 'lossy';
+    const { interface: own, largest } = this.mtu(from, to, plane, forth, back) ?? {};
+    return `ok ${own} ${largest}`;
   }
 
   private hearsBack(peer: string, own: string, plane: Plane): boolean {
@@ -159,12 +167,13 @@ class Network {
   }
 
   private path(from: string, to: string, plane: Plane, family: Family = this.families[0]): Path {
-    let path = this.clear[plane];
+    let path = CLEAR;
     for (const fault of this.damages[plane]) {
       if (fault.families?.includes(family) === false || !this.affects(fault, from, to)) continue;
       const { does } = fault;
       if (does === 'cut') path = { ...path, cut: true };
       else if ('loss' in does) path = { ...path, loss: 1 - (1 - path.loss) * (1 - does.loss) };
+      else if ('delayMs' in does) path = { ...path, delayMs: path.delayMs + does.delayMs };
       else path = { ...path, above: Math.min(path.above, does.above) };
     }
     return path;
@@ -172,7 +181,9 @@ class Network {
 
   private affects(fault: Damaging, from: string, to: string): boolean {
     const [a, b] = [this.zones.get(from), this.zones.get(to)];
-    if (fault.at === 'node') return fault.node === from || fault.node === to;
+    if (fault.at === 'node') {
+      return (fault.way !== 'In' && fault.node === from) || (fault.way !== 'Out' && fault.node === to);
+    }
     if (fault.at === 'zone') return a !== b && (a === fault.zone || b === fault.zone);
     if (fault.at === 'zones') return a !== b && fault.zones.includes(a!) && fault.zones.includes(b!);
     if (fault.at !== 'link') return true;
@@ -191,15 +202,28 @@ class Network {
     const loss = 1 - (1 - forth.loss) * (1 - back.loss);
     // Three retries of a SYN within the timeout.
     const ok = !forth.cut && !back.cut && this.random() >= loss ** 3;
-    const udp = { sent: SENT, received };
-    const tcp = ok ? { ok, ms: 1 } : { ok, error: 'Timeout' as const };
-    return {
-      node: to,
-      address,
-      tcp,
-      udp,
-      ...(received > 0 && { mtu: { interface: MTU[plane], largest: Math.min(forth.above, back.above) } }),
-    };
+    const ms = ROUND_TRIP_MS + forth.delayMs + back.delayMs;
+    const udp = { sent: SENT, received, ...(received > 0 && { ms }) };
+    // The handshake, then the request and its response.
+    const tcp = ok ? { ok, ms: 2 * ms } : { ok, error: 'Timeout' as const };
+    const mtu = received > 0 ? this.mtu(from, to, plane, forth, back) : undefined;
+    return { node: to, address, tcp, udp, ...(mtu !== undefined && { mtu }) };
+  }
+
+  private mtuOf(node: string, plane: Plane): number {
+    const other = this.interfaces.find((fault) => fault.node === node && (fault.planes?.includes(plane) ?? true));
+    return other?.mtu ?? MTU[plane];
+  }
+
+  /** The largest packet that passes, as an agent searches for it. Undefined if it does not search. */
+  private mtu(from: string, to: string, plane: Plane, forth: Path, back: Path): MtuResult | undefined {
+    if (ROUND_TRIP_MS + forth.delayMs + back.delayMs > MTU_SEARCHED_BELOW_MS) return undefined;
+    const passes = Math.min(forth.above, back.above, this.mtuOf(to, plane));
+    let search = startSearch(this.mtuOf(from, plane), SMALL);
+    for (let size = nextSize(search); size !== undefined; size = nextSize(search)) {
+      search = withTried(search, size, size <= passes);
+    }
+    return mtuResult(search);
   }
 
   /** How many of so many datagrams are lost. It draws the gaps between losses, most of which are longer than a run. */

@@ -97,7 +97,7 @@ function timesOf(before: Sent | undefined, last: Sent): MeasurementTimes {
   if (before === undefined || last.reportedAt - before.reportedAt > 2 * INTERVAL) return times;
   const { peers, targets } = before.agent;
   const flawed = peers.filter(
-    ({ tcp, udp, mtu }) => !tcp.ok || udp.received < udp.sent || mtu!.largest < mtu!.interface,
+    ({ tcp, udp, mtu }) => !tcp.ok || udp.received < udp.sent || (mtu !== undefined && mtu.largest < mtu.interface),
   );
   return {
     ...times,
