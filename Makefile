@@ -111,6 +111,10 @@ bench-late: setup ## Measures what the query for late samples costs passes over 
 	test/lab/build.sh prometheus
 	node test/bench/late/main.ts --out docs/performance/late.json && missed=0 || missed=1; node scripts/generate.ts && exit $$missed
 
+.PHONY: accuracy
+accuracy: setup ## Measures which simulated faults the connectivity check finds, and which other methods find; writes the tables in docs/connectivity.md; takes a few minutes
+	FULL_SAMPLES=1 npx vitest run --project unit --update=all src/connectivity/localise/faultSets.test.ts
+
 .PHONY: bench-effect
 bench-effect: setup ## Measures what a full link costs a workload without and with the operator, in the lab; writes docs/effect/result.json; takes about ten minutes
 	node test/bench/effect/main.ts --out docs/effect/result.json
