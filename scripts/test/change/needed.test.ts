@@ -26,9 +26,9 @@ describe('the levels that a change needs', () => {
 
   it.each<Row>([
     {
-      why: 'A line of localise needs the full replays',
+      why: 'A line of localise needs the full replays, and injected faults',
       files: ['src/connectivity/localise/faults/score.ts'],
-      long: ['localise'],
+      long: ['localise', 'injected'],
     },
     {
       why: 'Simulations run what their tests import, wherever it is',
