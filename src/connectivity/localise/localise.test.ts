@@ -167,7 +167,8 @@ const ROWS: readonly (readonly [string, SimCluster, readonly SimFault[], readonl
         [{ above: 1400 }, ['MTU node2 Degraded']],
         [{ loss: 0.3 }, ['PodNetwork node2 Degraded']],
         ['cut', ['PodNetwork node2 Failed']],
-        [{ delayMs: 300 }, []],
+        [{ delayMs: 100 }, []],
+        [{ delayMs: 400 }, ['Latency node2 Degraded']],
       ] as const
     ).map(([does, findings]) => {
       const fault = { at: 'node', node: 'node2', planes: ['Pod'], way, does } as const;

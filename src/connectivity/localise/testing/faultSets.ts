@@ -81,7 +81,7 @@ function aNodeFault(
   if (kind === 'loss') return { at: 'node', node, does: loss, ...where, ...someWay(random) };
   if (kind === 'mtu') return { at: 'node', node, does: { above: mtu }, ...where, ...someWay(random) };
   if (kind === 'delay')
-    return { at: 'node', node, does: { delayMs: 5 + 400 * random() }, ...where, ...someWay(random) };
+    return { at: 'node', node, does: { delayMs: 5 + 195 * random() }, ...where, ...someWay(random) };
   if (kind === 'interface') return { at: 'interface', node, mtu: random() < 0.7 ? mtu : 9_000, ...planes };
   if (kind === 'agent') return { at: 'agent', node, plane };
   if (kind === 'kubelet') return { at: 'kubelet', node };
@@ -115,7 +115,7 @@ function aServiceFault(free: string[], random: () => number): SimFault {
   return random() < 0.5 ? { at } : { at, node: free.pop()! };
 }
 
-/** Class, subject and severity that the fault is to be found by. Undefined for a delay, which is no finding. */
+/** Class, subject and severity that the fault is to be found by. Undefined for a delay: it is too short for a finding. */
 export function expectedFinding(fault: SimFault): string | undefined {
   const finding = expected(fault);
   return finding && `${finding} ${expectedSeverity(fault)}`;
