@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { decide, HOST, ingress, records, route, says, TAKEN, weights, written, type World } from './testing/world.ts';
+import {
+  decide,
+  HOST,
+  ingress,
+  records,
+  route,
+  says,
+  TAKEN,
+  weights,
+  written,
+  type Rules,
+  type World,
+} from './testing/world.ts';
 
 /** An Ingress `b` with a Service `b`, next to the Ingress `web` of `team-a` with the Service `web`. */
 const b = (over: Parameters<typeof ingress>[1] = {}) => ingress('team-a', { name: 'b', age: 2, service: 'b', ...over });
@@ -110,7 +122,7 @@ describe('a Gateway that does not resolve all backends', () => {
   const IDLE = { name: 'none', weight: 0 };
   const mirrored = { backendRefs: [WEB], filters: [{ type: 'RequestMirror' }] };
 
-  it.each<[string, string, object[], number]>([
+  it.each<[string, string, Rules, number]>([
     ['one without traffic is missing', 'BackendNotFound', [{ backendRefs: [WEB, IDLE] }], 75],
     ['one without traffic is not permitted', 'RefNotPermitted', [{ backendRefs: [WEB, IDLE] }], 75],
     ['one that gets a copy is missing', 'BackendNotFound', [mirrored], 75],
