@@ -104,7 +104,17 @@ it.each([
   const controller = { apiVersion: '', kind: 'Ingress', name: '', uid: uid ?? '', controller: true };
   const labels: Record<string, string> = owner === undefined ? {} : { [OWNER_LABEL]: owner };
   const endpoint = { metadata: { labels, ownerReferences: [controller] } };
-  expect(staleOf([source], 'main', () => (uid === undefined ? undefined : endpoint))).toEqual(wanted);
+  const endpointOf = () => (uid === undefined ? undefined : endpoint);
+  expect(staleOf([source], 'main', { endpointOf, owned: [] })).toEqual(wanted);
+});
+
+it('a DNSEndpoint of the TrafficWeight that is beyond the memory is unchanged', () => {
+  const of = (name: string, owner: string) => ({
+    metadata: { namespace: 'shop', name, labels: { [OWNER_LABEL]: owner } },
+  });
+  const reduced = (endpoint: DnsEndpoint) => new BodyBudget(0).keep(endpoint, ({ metadata = {} }) => ({ metadata }));
+  const owned = [of('whole', 'main'), reduced(of('cut', 'main')), reduced(of('moved', 'other'))];
+  expect(staleOf([], 'main', { endpointOf: () => undefined, owned })).toEqual(['shop/cut']);
 });
 
 describe('a step of a ramp', () => {

@@ -9,6 +9,7 @@ import {
 import { isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import type { Overlay } from '../../runtime/cache/overlay.ts';
 import { IncompleteError, WaitingError } from '../../runtime/client/errors.ts';
+import { keyOf } from '../../runtime/client/resource.ts';
 import {
   metaTime,
   conditionEvents,
@@ -188,7 +189,8 @@ async function applyWeight(
   const beyond = beyondOf(candidates, spec);
   const known = { settings, sources, zones: knownZones(zones), heldBefore };
   const removals = { allowed: spec.allowRemoval, before: d.confirmed.get(name) ?? new Set<string>() };
-  const leftOut = new Set(beyond.map(endpointKeyOf));
+  const stale = staleOf(beyond, name, scene);
+  const leftOut = new Set([...beyond.map(endpointKeyOf), ...stale]);
   const plan = planRecords({ ...scene, ...division, ...known, removals, leftOut, owner: name });
   d.held.set(name, plan.held);
   d.confirmed.set(name, plan.confirmed);
@@ -211,7 +213,7 @@ async function applyWeight(
     ingresses: plan.sources.length,
     beyond: beyond.map(({ namespace }) => namespace),
     waiting: waitingOf(candidates, spec),
-    stale: [...plan.stale, ...staleOf(beyond, name, scene.endpointOf)].sort(),
+    stale: [...plan.stale, ...stale].sort(),
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
     // A DNSEndpoint that another client changed is not written yet.
     left: left + (overtaken === undefined ? 0 : 1),
@@ -259,14 +261,21 @@ function beyondOf(candidates: readonly Candidate[], { sources }: TrafficWeightSp
   return beyond.map(({ source }) => source);
 }
 
-/** Returns the keys of the DNSEndpoints that sources beyond the memory have, unless another TrafficWeight has written them. */
-export function staleOf(beyond: readonly Source[], name: string, endpointOf: Observation['endpointOf']): string[] {
-  return beyond
-    .filter((source) => {
-      const own = ownEndpointOf(source, endpointOf);
-      return own !== undefined && (ownerOf(own) ?? name) === name;
-    })
-    .map(endpointKeyOf);
+/**
+ * Returns the keys of the DNSEndpoints that sources beyond the memory have, unless another TrafficWeight has written them, and of those
+ * of this TrafficWeight that are beyond the memory.
+ */
+export function staleOf(
+  beyond: readonly Source[],
+  name: string,
+  { endpointOf, owned }: Pick<Observation, 'endpointOf' | 'owned'>,
+): string[] {
+  const ofSources = beyond.filter((source) => {
+    const own = ownEndpointOf(source, endpointOf);
+    return own !== undefined && (ownerOf(own) ?? name) === name;
+  });
+  const reduced = owned.filter((endpoint) => ownerOf(endpoint) === name && isWithoutBody(endpoint));
+  return [...new Set([...ofSources.map(endpointKeyOf), ...reduced.map(keyOf)])];
 }
 
 /** Returns the desired DNSEndpoints of a plan, and those that stay, in their state after its writes. */

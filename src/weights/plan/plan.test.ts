@@ -1,6 +1,5 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../runtime/cache/bodyBudget.ts';
 import { KEPT_ANNOTATION, type DnsEndpoint } from '../records/endpoint.ts';
 import { NO_ZONES } from '../zone/published.ts';
 import { zoneOf } from '../zone/recordSets.ts';
@@ -285,11 +284,6 @@ describe('a DNSEndpoint of this owner that no source plans', () => {
       },
       spec: { endpoints: [{ ...own.spec!.endpoints![0], providerSpecific: [{ name: 'aws/weight', value: '0' }] }] },
     });
-  });
-
-  it('is named if its records are not known', () => {
-    const kept = new BodyBudget(0).keep(own, ({ metadata = {} }) => ({ metadata }));
-    expect(plan([], [kept], at(0))).toMatchObject({ remaining: [], stale: ['shop/left'] });
   });
 });
 

@@ -14,9 +14,7 @@ import { aged, canHaveRecords, shareRecord, withSharedHosts, holders, type Claim
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
 import type { KnownZones } from '../zone/published.ts';
 import {
-  byBody,
   decideRemoval,
-  outOfDomain,
   recordsAtMost,
   remainingOf,
   type Confirmation,
@@ -73,7 +71,7 @@ export interface Scene {
   readonly heldBefore: ReadonlyMap<string, string>;
   /** Whether many hosts may lose their records at once; `before` is `confirmed` of the previous plan. */
   readonly removals: Confirmation;
-  /** Keys of DNSEndpoints whose source is left out, since the cache has no room for it. */
+  /** Keys of DNSEndpoints that cannot be decided, since the cache has no room for them or for their source. */
   readonly leftOut: ReadonlySet<string>;
 }
 
@@ -157,13 +155,12 @@ export function planRecords(scene: Scene): RecordsPlan {
   const lost = lostHosts(planned, unselected, settings);
   const { waits, confirmed } = decideRemoval(lost, () => publishedHosts(scene, planned), scene.removals);
   const removed = [...(waits === undefined ? unselected : []), ...inherited(scene), ...replaced];
-  const others = othersOf(scene, planned, removed);
   return {
     sources: waits === undefined ? planned : planned.map((each) => withLost(each, settings)),
-    ...others,
+    remaining: othersOf(scene, planned, removed),
     ...(waits !== undefined && { unconfirmed: waits }),
     ...{ confirmed, removed },
-    stale: [...left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)), ...others.stale],
+    stale: left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)),
     held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
   };
 }
@@ -224,6 +221,13 @@ function lostHosts(
   return new Set(lost.filter((host) => !kept.has(host)));
 }
 
+/** Returns the hosts of a source that have records now, and lose them since the domain no longer contains them. */
+function outOfDomain({ source, desired, live, foreign }: PlannedSource, bindingDomain: string): string[] {
+  if (desired === undefined || foreign !== undefined) return [];
+  const asked = new Set(source.hosts.map(({ host }) => host));
+  return hostsIn(live?.spec?.endpoints).filter((host) => asked.has(host) && !isWithin(host, bindingDomain));
+}
+
 /** Returns the number of hosts that have records now. */
 function publishedHosts({ owned, owner }: Scene, planned: readonly PlannedSource[]): number {
   const all = [...owned.filter((each) => ownerOf(each) === owner), ...planned.flatMap(({ live }) => live ?? [])];
@@ -238,12 +242,8 @@ function withLost(planned: PlannedSource, { bindingDomain, clusterWeight }: Weig
   return { ...planned, desired: { ...desired, spec: { endpoints: [...(desired.spec?.endpoints ?? []), ...records] } } };
 }
 
-/** Returns the DNSEndpoints of this owner that are neither planned nor removed; `stale` has the keys of those whose records are not known. */
-function othersOf(
-  scene: Scene,
-  planned: readonly PlannedSource[],
-  removed: readonly DnsEndpoint[],
-): Pick<RecordsPlan, 'remaining' | 'stale'> {
+/** Returns the DNSEndpoints of this owner that are neither planned nor removed. */
+function othersOf(scene: Scene, planned: readonly PlannedSource[], removed: readonly DnsEndpoint[]): Remaining[] {
   const { owned, owner, settings, leftOut } = scene;
   const done = new Set([
     ...leftOut,
@@ -252,12 +252,10 @@ function othersOf(
   ]);
   const others = owned.filter((each) => ownerOf(each) === owner && !done.has(keyOf(each)));
   const withoutAddress = new Set(scene.undecided.filter(({ targets }) => targets.length === 0).map(({ uid }) => uid));
-  const { whole, reduced } = byBody(others);
-  const remaining = whole.map((live) => {
+  return others.map((live) => {
     const hasLostAddress = !hasController(live) || withoutAddress.has(sourceUidOf(live) ?? '');
     return remainingOf(live, { [OWNER_LABEL]: owner }, hasLostAddress ? 0 : settings.clusterWeight);
   });
-  return { remaining, stale: reduced.map(keyOf) };
 }
 
 /** Returns whether a source has a DNSEndpoint, and none is desired. */

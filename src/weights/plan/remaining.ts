@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isWithoutBody } from '../../runtime/cache/bodyBudget.ts';
 import { apiVersionOf, keyOf } from '../../runtime/client/resource.ts';
-import { isWithin } from '../records/domain.ts';
 import { hasController } from '../records/dnsEndpoint.ts';
 import {
   atMost,
@@ -12,7 +10,6 @@ import {
   type DnsEndpoint,
   type Endpoint,
 } from '../records/endpoint.ts';
-import type { PlannedSource } from './plan.ts';
 
 /** A DNSEndpoint of this owner that no source plans, and that is not removed. */
 export interface Remaining {
@@ -46,14 +43,6 @@ export function remainingOf(live: DnsEndpoint, labels: Record<string, string>, m
     spec: { endpoints: records.map((record) => atMost(record, most)) },
   };
   return { key: keyOf(live), live, desired: isHigher ? desired : undefined, isOrphan: !hasController(live) };
-}
-
-/** Returns the DNSEndpoints whose bodies are known, and those whose bodies are not. */
-export function byBody(endpoints: readonly DnsEndpoint[]): { whole: DnsEndpoint[]; reduced: DnsEndpoint[] } {
-  return {
-    whole: endpoints.filter((endpoint) => !isWithoutBody(endpoint)),
-    reduced: endpoints.filter(isWithoutBody),
-  };
 }
 
 /** Hosts that would lose their records since no owner selects them any longer. */
@@ -108,13 +97,6 @@ export function decideRemoval(
   if (allowed === ANY_REMOVAL || allowed === confirm) return { confirmed: lost };
   if (hosts.every((host) => before.has(host))) return { confirmed: before };
   return { waits: { hosts, of, confirm }, confirmed: new Set() };
-}
-
-/** Returns the hosts of a source that have records now, and lose them since the domain no longer contains them. */
-export function outOfDomain({ source, desired, live, foreign }: PlannedSource, bindingDomain: string): string[] {
-  if (desired === undefined || foreign !== undefined) return [];
-  const asked = new Set(source.hosts.map(({ host }) => host));
-  return hostsIn(live?.spec?.endpoints).filter((host) => asked.has(host) && !isWithin(host, bindingDomain));
 }
 
 /** Returns the records of a DNSEndpoint of these hosts, with no weight above `most`. */

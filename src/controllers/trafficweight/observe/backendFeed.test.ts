@@ -168,14 +168,15 @@ describe('a weight that is in force', () => {
   });
 
   it.each([
-    ['above 0 of no record is not', 50, [false, false], []],
-    ['above 0 is, if one TrafficWeight has records', 50, [false, true], [50]],
-    ['of 0 is, without records', 0, [false, false], [0]],
+    ['above 0 of no record is not', 50, false, []],
+    ['above 0 is, if one TrafficWeight has records', 50, true, [50]],
+    ['of 0 is, without records', 0, false, [0]],
   ])('%s acknowledged', async (_, desired, hasRecords, wanted) => {
     has = { desired, current: 40 };
     rows = [row({ names: ['main', 'second'] })];
     await advance(20_000);
-    for (const [n, name] of ['main', 'second'].entries()) setInForce(name, true, feed.view('r'), hasRecords[n]);
+    setInForce('main', true, feed.view('r'), false);
+    setInForce('second', true, feed.view('r'), hasRecords);
     await advance(1_000);
     expect(acknowledged).toEqual(wanted);
   });
