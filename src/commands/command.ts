@@ -5,7 +5,7 @@ import type { Logger } from '../runtime/process/logger.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command receives in addition to its flags. */
+/** The values that a command receives in addition to its flags. */
 export interface CommandContext {
   readonly env: Environment;
   readonly logger: Logger;

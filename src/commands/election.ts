@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { V1Lease } from '@kubernetes/client-node';
-import { type WriteGate, leaderOnly, type Client } from '../runtime/client/client.ts';
+import { type WriteGate, leaderOnly, type Client, countingWrites } from '../runtime/client/client.ts';
 import { createInformer } from '../runtime/cache/informer.ts';
 import { LeaderElector } from '../runtime/leaderElection/leaderElection.ts';
 import { optionalCachePart } from '../runtime/manager/manager.ts';
@@ -10,7 +10,6 @@ import type { Logger } from '../runtime/process/logger.ts';
 import type { Part } from '../runtime/process/part.ts';
 import { LEASES } from '../runtime/client/resources.ts';
 import type { Transport } from '../runtime/client/transport.ts';
-import { countingWrites } from '../runtime/client/writeCount.ts';
 import { EventRecorder } from '../runtime/controller/events.ts';
 
 /** Name of the Lease for leader election of the manager, in the operator's namespace. */
@@ -75,14 +74,14 @@ export function createElection(
   return { gate: elector, parts: [optionalCachePart(leases), part] };
 }
 
-/** What the events of the operator's controllers are from. */
+/** The component that the events of the operator's controllers name. */
 export const OPERATOR_COMPONENT = 'traffic.example.com/traffic-operator';
 
 interface LeaderClientOptions {
   /** Not gated. */
   readonly reading: Client;
   readonly election: Election;
-  /** What the events are from. */
+  /** The component that the events name. */
   readonly component: string;
   /** The pod that this process runs in; undefined outside of a cluster. */
   readonly podName: string | undefined;
@@ -90,7 +89,7 @@ interface LeaderClientOptions {
   readonly logger: Logger;
 }
 
-/** What controllers write with. */
+/** The means to write objects and events. */
 interface LeaderClient {
   /** Rejects writes while this process does not lead, and counts the others. */
   readonly client: Client;

@@ -1,7 +1,7 @@
 import { entryOf, COMMANDS } from './commands.ts';
 import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../options/flagTable.ts';
 
-/** What the command line requests. */
+/** The request of a command line. */
 type Invocation =
   /** `args` are the arguments of the command. */
   | { kind: 'run'; command: string; args: readonly string[] }

@@ -27,7 +27,7 @@ export function metricsServerOf(flags: ProcessFlags): MetricsServerSettings | un
   };
 }
 
-/** What serves, and where. */
+/** The servers of a process, and their addresses. */
 export interface ServerOptions {
   readonly healthAddress: BindAddress | 'off';
   /** Undefined if there is none. */

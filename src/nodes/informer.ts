@@ -7,7 +7,7 @@ import type { KnownNode } from './nodeNames.ts';
 import type { CachedNode } from './cachedNode.ts';
 
 /** The options of the Node informer. */
-export type NodeInformerOptions = Pick<InformerOptions<CachedNode>, 'transport' | 'logger' | 'metrics' | 'clock'> & {
+type NodeInformerOptions = Pick<InformerOptions<CachedNode>, 'transport' | 'logger' | 'metrics' | 'clock'> & {
   /** See `trimNode`. */
   trim: (node: KubeObject) => CachedNode;
 };

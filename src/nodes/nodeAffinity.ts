@@ -4,7 +4,7 @@ import { labelOf, type CachedNode, type Labelled } from './cachedNode.ts';
 /** Where the pods of a DaemonSet run. */
 export type Placement = Pick<V1PodSpec, 'nodeSelector' | 'affinity'>;
 /** The parts of a Node that the placement of pods depends on. */
-export type Place = Labelled & { readonly name: string };
+type Place = Labelled & { readonly name: string };
 
 /**
  * Creates a function that tells whether pods may run on a node by their nodeSelector and required node affinity, as Kubernetes decides:

@@ -103,7 +103,7 @@ function canonicalHost(host: string): string {
 }
 
 /** An address in the network of the pods of a node. */
-export interface PodAddress {
+interface PodAddress {
   readonly address: string;
   /** The range in spec.podCIDRs of the Node that contains the address. */
   readonly podCIDR: string;

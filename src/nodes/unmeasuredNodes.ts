@@ -40,7 +40,7 @@ interface Look {
 
 type NeverMeasured = (node: CachedNode) => NotMeasurable | undefined;
 
-export interface UnmeasuredNodesOptions {
+interface UnmeasuredNodesOptions {
   readonly client: Pick<Client, 'list'>;
   readonly clock: Clock;
   readonly nodes: Pick<Lister<CachedNode>, 'list'>;

@@ -3,29 +3,6 @@ import { quantityOf } from '../runtime/apply/quantity.ts';
 import { prometheusDuration } from '../runtime/process/duration.ts';
 import { valueType, type ValueType } from './values.ts';
 
-/** Resource requests and limits of a container: Kubernetes quantities by resource name. */
-export interface Resources {
-  requests?: Record<string, string>;
-  limits?: Record<string, string>;
-}
-
-/** A Kubernetes toleration. */
-export interface Toleration {
-  key?: string;
-  operator?: 'Exists' | 'Equal';
-  value?: string;
-  effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
-  tolerationSeconds?: number;
-}
-
-/** A Kubernetes affinity that only chooses nodes. */
-export interface NodeAffinity {
-  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: NodeTerm[] } };
-}
-interface NodeTerm {
-  matchExpressions: { key: string; operator: string; values?: string[] }[];
-}
-
 /** A label name and value: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/. */
 const LABEL =
   /^((?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?)$/;
@@ -35,7 +12,7 @@ function isAmount(text: string): boolean {
   return !/^[+-]/.test(text) && quantityOf(text) !== undefined;
 }
 
-/** Accepts numbers, because a quantity can be a number in YAML, and so in the values of the chart. */
+/** Kubernetes quantities by resource name. Accepts numbers, because a quantity can be a number in YAML, and so in the values of the chart. */
 const quantities = z.record(z.string().min(1), z.union([z.string(), z.number()]).transform(String).refine(isAmount));
 const resourcesSchema = z.strictObject({ requests: quantities.exactOptional(), limits: quantities.exactOptional() });
 const tolerationSchema = z.strictObject({
@@ -58,19 +35,19 @@ const affinitySchema = z.strictObject({
   nodeAffinity: z.strictObject({ requiredDuringSchedulingIgnoredDuringExecution: requiredSchema }),
 });
 
-export const resources: ValueType<Resources> = valueType(
+export const resources: ValueType<z.infer<typeof resourcesSchema>> = valueType(
   'json',
   'JSON of requests and limits in Kubernetes quantities, such as {"requests":{"cpu":"100m"},"limits":{"memory":"2Gi"}}',
   (text) => fromJson(text, resourcesSchema),
 );
 
-export const tolerations: ValueType<Toleration[]> = valueType(
+export const tolerations: ValueType<z.infer<typeof tolerationSchema>[]> = valueType(
   'json',
   'a JSON list of Kubernetes tolerations, such as [{"key":"infra","operator":"Exists","effect":"NoSchedule"}]',
   (text) => fromJson(text, z.array(tolerationSchema)),
 );
 
-export const nodeAffinity: ValueType<NodeAffinity> = valueType(
+export const nodeAffinity: ValueType<z.infer<typeof affinitySchema>> = valueType(
   'json',
   'JSON of a required node affinity, such as {"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"pool","operator":"NotIn","values":["edge"]}]}]}}}',
   (text) => fromJson(text, affinitySchema),

@@ -17,14 +17,14 @@ export interface ValueType<T> {
 const CENSOR = '[redacted]';
 
 /** A label matcher, like LabelMatcher in src/usage. */
-export interface Matcher {
+interface Matcher {
   name: string;
   op: '=' | '!=' | '=~' | '!~';
   value: string;
 }
 
 /** One HTTP header. */
-export interface Header {
+interface Header {
   name: string;
   value: string;
 }

@@ -1,9 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PrometheusDriver, type PrometheusConnectionOptions } from 'prometheus-query';
-import { readAnswer, type SeriesVisitor, type Answer, type Conceal, errorOf, type ResultType } from './answer.ts';
+import {
+  readAnswer,
+  type SeriesVisitor,
+  type Answer,
+  type Conceal,
+  errorOf,
+  type ResultType,
+  BodyBuffer,
+} from './answer.ts';
 import { EndpointCredentials, parseEndpointUrl, type Credentials, type PrometheusEndpoint } from './endpoint.ts';
-import { BodyBuffer } from './bodyBuffer.ts';
 import { PrometheusError } from './prometheusError.ts';
 
 /** One query. */

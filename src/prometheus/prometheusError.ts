@@ -12,7 +12,7 @@
  * | QueryFailed      | Prometheus reports that the query failed |
  * | BadConfiguration | a password, token or CA file cannot be read, or a setting is invalid |
  */
-export type PrometheusErrorReason =
+type PrometheusErrorReason =
   | 'Unreachable'
   | 'Deadline'
   | 'Unauthorized'

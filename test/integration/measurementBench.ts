@@ -6,7 +6,7 @@ import { TRAFFIC_STACKS, type TrafficStack } from '../../src/api/trafficstack/tr
 import type { BuiltInObject } from '../../src/controllers/contract/builtIn.ts';
 import { builtInsOf } from '../../src/controllers/measurement/components/builtIns.ts';
 import { allComponents, targetsComponent } from '../../src/controllers/measurement/components/components.ts';
-import { createMeasurementController, type Measurement } from '../../src/controllers/measurement/controller.ts';
+import { createMeasurementController, type Measurement } from '../../src/controllers/measurement/module.ts';
 import { defaultMeasurementOptions, type MeasurementOptions } from '../../src/controllers/measurement/options.ts';
 import { exporterNamespace, FIELD_MANAGER } from '../../src/controllers/measurement/names.ts';
 import { controllerRules, removalRules } from '../../src/controllers/measurement/rbac.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CHANGE_INTERVAL_MS } from '../../src/controllers/measurement/decide/targets.ts';
 import { CONFIG_MAPS, DAEMONSETS, ENDPOINT_SLICES, NAMESPACES, PODS } from '../../src/runtime/client/resources.ts';
 import { WAIT, useBench } from './measurementBench.ts';
-import type { Measurement } from '../../src/controllers/measurement/controller.ts';
+import type { Measurement } from '../../src/controllers/measurement/module.ts';
 import { STARTING_MS } from '../../src/controllers/measurement/model/missingExporters.ts';
 import { CRASHING, addExporterPod, reportReady } from './measurementPods.ts';
 

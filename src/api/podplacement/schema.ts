@@ -53,7 +53,7 @@ const podPlacementSchema = z.object({ ...OBJECT_FIELDS, spec: specSchema }).meta
     'TrafficWatches of the namespace; do not edit it.',
 });
 
-/** What one TrafficWatch adds to the pods that it selects. */
+/** The terms that one TrafficWatch adds to the pods that it selects. */
 export type PodPlacementEntry = z.infer<typeof podPlacementEntrySchema>;
 export type PodPlacementSpec = z.infer<typeof specSchema>;
 

@@ -172,7 +172,7 @@ const APPLIED_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 /** Field managers of programs that apply rendered manifests. They do not know what a hook of helm is. */
 const APPLIERS = /^(kubectl|kustomize|argocd|flux)/;
 
-/** What is on the cluster when the clean-up of a release begins. Undefined: it does not exist. */
+/** The objects of a release when its clean-up begins. Undefined: the object does not exist. */
 export interface Found {
   /** The Deployment of the operator. */
   readonly deployment: KubeObject | undefined;

@@ -8,8 +8,7 @@ import { Measurements } from '../../connectivity/server/reports/measurements.ts'
 import { MOST_PROBED_URLS } from '../../connectivity/server/reports/metrics.ts';
 import type { Reports } from '../../connectivity/server/reports/reports.ts';
 import { registerUrlMetrics, type AssignedUrls } from '../../connectivity/server/reports/urlMetrics.ts';
-import type { Informer } from '../../runtime/cache/informer.ts';
-import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
+import { type Informer, logMissingCrd } from '../../runtime/cache/informer.ts';
 import type { Transport } from '../../runtime/client/transport/types.ts';
 import { cachePart } from '../../runtime/manager/manager.ts';
 import type { RuntimeMetrics } from '../../runtime/manager/metrics.ts';
@@ -29,7 +28,7 @@ interface EvaluationOptions {
   readonly logger: Logger;
 }
 
-/** What the server does beyond the original: it keeps measurements, assigns peers and evaluates. */
+/** The parts of the server that the original does not have: measurements, assignments and evaluations. */
 export interface EvaluationParts {
   readonly measurements: Measurements;
   readonly assignedTo: AssignedUrls;

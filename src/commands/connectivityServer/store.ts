@@ -19,7 +19,7 @@ export interface ChosenStore {
   close(): Promise<void>;
 }
 
-/** What a store needs. */
+/** The dependencies of a store. */
 interface StoreParts {
   readonly choice: StoreChoice;
   readonly flags: ConnectivityServerFlags;

@@ -64,7 +64,7 @@ function createFeed(
   });
 }
 
-/** What the controllers share. Their client rejects writes while this replica does not lead. */
+/** Creates the context that the controllers share. Their client rejects writes while this replica does not lead. */
 function createContext(
   process: Process,
   election: Election,
@@ -159,11 +159,11 @@ export async function runManager(
   }
 }
 
-/** What runs in the cluster, as far as it is known. */
+/** The Prometheus that runs in the cluster, as far as it is known. */
 interface Running {
-  /** Of the Prometheus that a TrafficStack uses in place of that of the operator. */
+  /** Returns the URL of the Prometheus that a TrafficStack uses instead of the operator's. */
   readonly usedUrl: () => string | undefined;
-  /** Of the Prometheus of the operator: seconds. A TrafficStack may have another one than the flags. */
+  /** Returns the scrape interval of the operator's Prometheus: seconds. A TrafficStack may set a different interval than the flags. */
   readonly scrapeIntervalSeconds: () => number | undefined;
 }
 

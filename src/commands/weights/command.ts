@@ -29,7 +29,7 @@ const NO_SOURCES: BackendSources = {
 };
 
 const COMPONENT = 'traffic.example.com/weights';
-/** What the original has in place of a load balancer, with --dev-mode. */
+/** The address that the original uses instead of a load balancer, with --dev-mode. */
 const DEV_TARGET = 'devmode';
 
 /**

@@ -88,7 +88,7 @@ export const CONNECTIVITY_FLAGS = {
   ),
 } as const satisfies FlagTable;
 
-export type ConnectivityFlags = FlagValues<typeof CONNECTIVITY_FLAGS>;
+type ConnectivityFlags = FlagValues<typeof CONNECTIVITY_FLAGS>;
 
 /** The longest namespace of the operator. A namespace has at most 63 characters, and the agents' adds a suffix to it. */
 const LONGEST_NAMESPACE = 63 - '-connectivity'.length;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Problem } from '../../runtime/process/problem.ts';
 
 /** The certificates of a file, PEM, or why there are none. */
-export type ServerCa = { readonly ca: string } | { readonly problem: Problem };
+type ServerCa = { readonly ca: string } | { readonly problem: Problem };
 
 /** One certificate in PEM (RFC 7468). */
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

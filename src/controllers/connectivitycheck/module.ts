@@ -14,8 +14,8 @@ import {
   withoutManagedFields,
   type Informer,
   type InformerOptions,
+  logMissingCrd,
 } from '../../runtime/cache/informer.ts';
-import { logMissingCrd } from '../../runtime/cache/missingCrd.ts';
 import { createOverlay } from '../../runtime/cache/overlay.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';

@@ -49,14 +49,14 @@ export async function reconcile(
   }
   if (isTerminating(check)) {
     const conditions = terminatingConditions(check, d.clock.now());
-    await d.statuses.write(check, { ...check.status, conditions }, signal === undefined ? {} : { signal });
+    await d.statuses.write(check, { ...check.status, conditions }, { signal });
     d.metrics.forget(key);
     return undefined;
   }
   if (isWithoutBody(check)) {
     const { status, events } = tooLarge(check, metaTime(d.clock.now()));
     d.metrics.record(key, status);
-    await report(d, { about: check, status, events }, signal === undefined ? {} : { signal });
+    await report(d, { about: check, status, events }, { signal });
     return undefined;
   }
   const server = d.feed.view(key);
@@ -70,12 +70,9 @@ export async function reconcile(
     now: d.clock.now(),
   });
   d.metrics.record(key, status);
-  if (write === check.status) return next(requeueAfterMs);
-  await report(d, { about: check, status: write, events }, signal === undefined ? {} : { signal });
+  const next = requeueAfterMs === undefined ? undefined : { requeueAfterMs };
+  if (write === check.status) return next;
+  await report(d, { about: check, status: write, events }, { signal });
   d.memories.set(key, { writtenAt: d.clock.monotonic(), history });
-  return next(requeueAfterMs);
-}
-
-function next(requeueAfterMs: number | undefined): ReconcileResult | undefined {
-  return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
+  return next;
 }

@@ -28,7 +28,7 @@ export interface ControllerContext {
   /** The transform of that informer. Responses to writes go through it too: they must not differ from the cache. */
   readonly trimNode: (node: KubeObject) => CachedNode;
   readonly stacks: StackSource;
-  /** What the controllers of this process offer to TrafficStacks. */
+  /** The built-in components that the controllers of this process offer to TrafficStacks. */
   readonly builtIns: readonly BuiltIn[];
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;

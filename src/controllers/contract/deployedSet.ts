@@ -170,7 +170,7 @@ async function getOrNothing<T extends KubeObject>(
  *
  * @throws ApiError, TransportError
  */
-export async function listStrangers(client: Client, namespace: string): Promise<string[]> {
+async function listStrangers(client: Client, namespace: string): Promise<string[]> {
   const pods = await client.list(PODS, { namespace });
   return pods.filter((pod) => !isOurPod(pod)).map(keyOf);
 }
@@ -187,7 +187,7 @@ export function isOurPod({ metadata }: V1Pod): boolean {
  * A live object without its owner reference to a TrafficStack, for where no stack is run: a built-in component is then of its own
  * controller again, which replaces that reference with its next apply. Undefined if there is none.
  */
-export function withoutStackOwner(live: KubeObject | undefined): KubeObject | undefined {
+function withoutStackOwner(live: KubeObject | undefined): KubeObject | undefined {
   const others = live?.metadata?.ownerReferences?.filter((owner) => !isStack(owner));
   return others === undefined ? live : { ...live, metadata: { ...live?.metadata, ownerReferences: others } };
 }

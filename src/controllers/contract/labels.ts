@@ -20,8 +20,8 @@ export function selectorText(labels: Readonly<Record<string, string>>): string {
 }
 
 /**
- * What lists the pods with the labels of a Deployment, StatefulSet or DaemonSet. Its selector may have expressions, too: what else they
- * leave out, the owner of a pod tells.
+ * Returns the selection of the pods of a Deployment, StatefulSet or DaemonSet by its labels. Its selector may also have expressions: the
+ * owner of a pod shows which pods these exclude.
  */
 export function podsSelectedBy(workload: KubeObject): { readonly namespace?: string; readonly labelSelector: string } {
   const { metadata, spec } = workload as V1Deployment;

@@ -5,11 +5,11 @@ import type { Problem } from '../../runtime/process/problem.ts';
 export interface MeasuringSource {
   /** The present problems; empty if everything is in the desired state. */
   problems(): readonly Problem[];
-  /** Why the Prometheus of our name must not be queried: somebody else created it. Undefined if it is ours. */
+  /** Returns why the Prometheus of our name must not be queried: it is foreign. Undefined if it is ours. */
   foreignServer(): string | undefined;
-  /** Scrape interval of the Prometheus of the operator, as it is deployed: seconds. Undefined if that is not known. */
+  /** Returns the scrape interval of the deployed Prometheus: seconds. Undefined if that is not known. */
   scrapeIntervalSeconds(): number | undefined;
-  /** Where the node-exporter of the operator runs, as it is deployed. Undefined if there is none, or it is not known yet. */
+  /** Returns where the deployed node-exporter runs. Undefined if there is none, or that is not known yet. */
   exporterPlacement(): Placement | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface RunningController {
  * chart, docs/flags.md and docs/metrics.md are made from the list of controllers in registry.ts. A new controller
  * therefore needs only its own folder and one line in that list.
  */
-export interface ControllerDefinition<F extends FlagTable> {
+interface ControllerDefinition<F extends FlagTable> {
   /** Lower case, unique: 'trafficwatch'. */
   readonly name: string;
   /** The custom resources of the controller. Their CRDs are generated. */

@@ -3,18 +3,34 @@ import { whenAborted } from '../../runtime/async/deadline.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import { defineController } from '../contract/module.ts';
 import { builtInsOf } from './components/builtIns.ts';
-import { createMeasurementController } from './controller.ts';
 import { MEASUREMENT_FLAGS, measurementFlagProblem, measurementOptions } from './flags.ts';
-import { createMeasurementMetrics } from './metrics.ts';
+import { createMeasurementMetrics, type MeasurementMetrics } from './metrics.ts';
 import { controllerRules, removalRules } from './rbac.ts';
 import { Applier } from '../../runtime/apply/apply.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Problem } from '../../runtime/process/problem.ts';
-import { measurementSet } from './components/components.ts';
+import { measurementSet, allComponents } from './components/components.ts';
 import { FIELD_MANAGER } from './names.ts';
 import { removeSet } from '../contract/deployedSet.ts';
 import { defaultMeasurementOptions } from './options.ts';
+import { systemClock, type Clock } from '../../runtime/process/clock.ts';
+import { Controller, type ControllerMetrics } from '../../runtime/controller/controller.ts';
+import { PacedQueue } from '../../runtime/controller/workqueue.ts';
+import { createInformer, type Informer, type ReflectorMetrics } from '../../runtime/cache/informer.ts';
+import { InformerPool } from '../../runtime/cache/informerPool.ts';
+import type { KubeObject } from '../../runtime/client/resource.ts';
+import type { Transport } from '../../runtime/client/transport.ts';
+import type { StackSource } from '../contract/context.ts';
+import type { MeasuringSource } from '../contract/measuring.ts';
+import { createCaches } from './observe/caches.ts';
+import { deployedPlacement } from './components/exporter.ts';
+import { deployedScrapeInterval } from './components/prometheus.ts';
+import { foreignServer } from './observe/ownPrometheus.ts';
+import { stackProblems } from './model/stackGroups.ts';
+import { createReconciles, type ReconcileOptions, type Reconciles } from './reconcile.ts';
+import { ProblemReport } from '../../runtime/status/problemReport.ts';
+import type { EventRecorder } from '../../runtime/controller/events.ts';
 
 /** The controller that deploys node-exporter and, unless --prometheus-url is set, a small Prometheus. */
 export const measurement = defineController({
@@ -33,7 +49,7 @@ export const measurement = defineController({
       transport,
       stacks,
       options,
-      ...(podName === undefined ? {} : { pod: { namespace, name: podName } }),
+      pod: podName === undefined ? undefined : { namespace, name: podName },
       recorder: events,
       nodes: () => nodes.lister.list(),
       notMeasurable: () => unmeasured.notMeasurable,
@@ -82,4 +98,79 @@ export async function removeMeasurement(
   options.prometheus.volume = { kind: 'claim', size: '1Gi' };
   const applier = new Applier({ client, fieldManager: FIELD_MANAGER, logger });
   return removeSet(measurementSet(options), { client, applier });
+}
+
+interface MeasurementControllerOptions extends Omit<
+  ReconcileOptions,
+  'metrics' | 'clock' | 'caches' | 'watches' | 'report'
+> {
+  transport: Transport;
+  stacks: StackSource;
+  recorder?: Pick<EventRecorder, 'event'> | undefined;
+  metrics?: { controller?: ControllerMetrics; reflector?: ReflectorMetrics; measurement?: MeasurementMetrics };
+  clock?: Clock;
+}
+
+/** The running measurement. */
+export interface Measurement extends MeasuringSource {
+  readonly informers: readonly Informer<KubeObject>[];
+  /** Watches of the exporters that TrafficStacks use. Close them at the end. */
+  readonly watches: Pick<InformerPool, 'close'>;
+  readonly controller: Controller;
+  /** Enqueues everything and reports all problems again. Call at the start of leadership. */
+  enqueueAll(): void;
+}
+
+/** Creates the controller that deploys node-exporter and Prometheus, and writes Prometheus' targets. */
+export function createMeasurementController(settings: MeasurementControllerOptions): Measurement {
+  const { metrics, clock = systemClock, ...rest } = settings;
+  const { logger, options, transport, stacks } = rest;
+  const caches = createCaches({ transport, stacks, options, logger, clock, metrics: metrics?.reflector });
+  const report = new ProblemReport({
+    name: 'measurement',
+    action: 'Measure',
+    namespace: options.namespace,
+    logger,
+    onChange: (count) => metrics?.measurement?.problems(count),
+    recorder: settings.recorder,
+  });
+  const watches = new InformerPool({
+    create: (selection) => createInformer({ ...selection, transport, logger, clock }),
+    onChange: () => paced.add('targets' satisfies keyof Reconciles),
+  });
+  const reconciles = createReconciles({
+    ...rest,
+    watches,
+    metrics: metrics?.measurement,
+    clock,
+    caches,
+    report,
+  });
+  const controller = new Controller({
+    name: 'measurement',
+    reconcile: (key) => reconciles[key as keyof Reconciles](),
+    logger,
+    clock,
+    metrics: metrics?.controller,
+  });
+  const paced = new PacedQueue(controller.queue, clock);
+  const enqueue = (key: keyof Reconciles) => (): void => controller.queue.add(key);
+  const enqueues = [enqueue('components'), enqueue('targets'), enqueue('agentTargets')] as const;
+  const enqueueAll = (): void => enqueues.forEach((add) => add());
+  caches.subscribe(...enqueues);
+  enqueueAll();
+  const components = allComponents(options);
+  return {
+    informers: caches.informers,
+    watches,
+    controller,
+    enqueueAll: () => {
+      report.tellAgain();
+      enqueueAll();
+    },
+    problems: () => [...report.current, ...stackProblems(stacks.active(stacks.informer.lister.list()))],
+    foreignServer: () => foreignServer(components.map((member) => ({ member, live: caches.live(member) }))),
+    scrapeIntervalSeconds: () => deployedScrapeInterval(components.map((member) => caches.live(member))),
+    exporterPlacement: () => deployedPlacement((member) => caches.live(member), options),
+  };
 }

@@ -34,15 +34,16 @@ import type { Problem } from '../../runtime/process/problem.ts';
 import type { Component, ComponentGroup } from './components/component.ts';
 
 export interface ReconcileOptions {
+  /** Refuses writes in a standby. */
   client: Client;
   options: MeasurementOptions;
-  /** The pod that this process runs in. */
-  pod?: ObjectRef;
+  /** The pod that this process runs in. Its Deployment owns the objects in its namespace. */
+  pod?: ObjectRef | undefined;
   logger: Logger;
-  metrics?: MeasurementMetrics;
+  metrics?: MeasurementMetrics | undefined;
   clock: Clock;
-  /** Nodes that cannot be measured, by name. */
-  notMeasurable?: () => ReadonlyMap<string, unknown>;
+  /** Nodes that cannot be measured, by name. Missing exporters on them are not a problem. */
+  notMeasurable?: (() => ReadonlyMap<string, unknown>) | undefined;
   /** The shared cache of Nodes. */
   nodes: () => readonly NodeAddresses[];
   caches: Caches;

@@ -36,7 +36,7 @@ import type { Caches } from './observe/caches.ts';
 import { METRICS_PORT } from './components/exporter.ts';
 import { operatorTargets, renderOperatorTargets } from './decide/operatorPods.ts';
 
-export interface TargetsPassOptions {
+interface TargetsPassOptions {
   options: MeasurementOptions;
   source: TargetSource;
   /** Prometheus' pods, only their metadata. */

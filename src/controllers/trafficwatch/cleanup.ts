@@ -22,7 +22,7 @@ import type { Sources } from './observe/observe.ts';
 /** Requeue delay of the sweep if the caches are not synced or a write failed: ms. */
 const LOOK_AGAIN_MS = 10_000;
 
-export interface SweepOptions {
+interface SweepOptions {
   readonly sources: Sources;
   readonly writers: Writers;
   /** True if the caches of TrafficWatches and Nodes are synced, and the CRD check allows writes. */

@@ -51,7 +51,7 @@ const NOT_SYNCED_MS = 1_000;
  */
 const RECONCILE_TIMEOUT_MS = 600_000;
 
-export interface TrafficWatchControllerOptions extends Watched {
+interface TrafficWatchControllerOptions extends Watched {
   /** Gated on leadership: refuses writes in a standby. */
   readonly client: Client;
   readonly clock: Clock;
@@ -74,7 +74,7 @@ export interface TrafficWatchControllerOptions extends Watched {
 }
 
 /** The controllers of TrafficWatch, ready to run. */
-export interface TrafficWatchControllers {
+interface TrafficWatchControllers {
   readonly controllers: readonly Controller[];
   /** Must run together with the controllers. */
   readonly crd: CrdCheck;

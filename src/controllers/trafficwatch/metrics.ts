@@ -27,7 +27,7 @@ const SETTLED_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 export const MAX_NODES_SHOWN = 500;
 
 /** How many TrafficWatches are decided: the oldest of a namespace, and of the cluster. */
-export type MostDecided = Readonly<Record<'perNamespace' | 'inCluster', number>>;
+type MostDecided = Readonly<Record<'perNamespace' | 'inCluster', number>>;
 
 /** As the flags have it by default. */
 const MOST_DECIDED: MostDecided = { perNamespace: 200, inCluster: 2_000 };

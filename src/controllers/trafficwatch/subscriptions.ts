@@ -42,7 +42,7 @@ export interface Watched {
 }
 
 /** The queues of TrafficWatch keys. */
-export interface Queues {
+interface Queues {
   readonly decided: Controller['queue'];
   /** TrafficWatches beyond the limits: however many they are, the others do not wait for them. */
   readonly beyond: Controller['queue'];
@@ -186,7 +186,7 @@ function entersOrLeaves(selectors: Iterable<LabelMatcher>, one: CachedNode, othe
 }
 
 /** The state that decides whether an event is news. */
-export interface Known {
+interface Known {
   /** The Nodes, overlaid with this process's own writes. */
   readonly nodes: Pick<Overlay<CachedNode>, 'newest'>;
   /** Other labels are news only if a TrafficWatch selects nodes by them. */
@@ -217,7 +217,7 @@ export function carriesOrphan(node: CachedNode, isClaimed: (key: string) => bool
 }
 
 /** The sources of events about PodPlacements, and their receivers. */
-export interface PlacementEvents {
+interface PlacementEvents {
   readonly watches: Pick<Informer<TrafficWatch>, 'lister' | 'subscribe'>;
   readonly placements: Pick<Informer<PodPlacement>, 'lister' | 'subscribe'>;
   /** Queue with the names of namespaces. */

@@ -197,7 +197,7 @@ export class FairQueue<T> {
 }
 
 /** How groups share the parallel calls of `forEachFairly`. */
-export interface Shares<T> {
+interface Shares<T> {
   readonly groupOf: (item: T) => string;
   /** Most parallel calls. */
   readonly atOnce: number;

@@ -87,7 +87,7 @@ describe('createBoundedInformer', () => {
   const scene = createScene();
   afterAll(() => scene.close());
   const FAT = { a: 'x'.repeat(900) };
-  /** Of two fat nodes, only one fits. */
+  /** Has room for one of two large nodes. */
   const create: NonNullable<CastOptions['create']> = (options) =>
     createBoundedInformer<V1Node>(options, (node) => identityOf(node), { budget: new BodyBudget(1_800) });
 

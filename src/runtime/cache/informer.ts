@@ -1,13 +1,9 @@
-import { systemClock } from '../process/clock.ts';
-import type { Clock } from '../process/clock.ts';
-import type { ApiError } from '../client/errors.ts';
+import { systemClock, type Clock } from '../process/clock.ts';
+import { type ApiError, isNotFound } from '../client/errors.ts';
 import type { Logger } from '../process/logger.ts';
-import { Reflector } from './reflector.ts';
-import type { WatchMetrics } from './reflector.ts';
-import { keyOf, resourceName } from '../client/resource.ts';
-import type { KubeObject, Resource } from '../client/resource.ts';
-import { Store } from './store.ts';
-import type { IndexFunctions, InformerEvent, Lister } from './store.ts';
+import { Reflector, type WatchMetrics } from './reflector.ts';
+import { keyOf, resourceName, type KubeObject, type Resource } from '../client/resource.ts';
+import { Store, type IndexFunctions, type InformerEvent, type Lister } from './store.ts';
 import { Subscription } from './subscription.ts';
 import type { Transport } from '../client/transport/types.ts';
 
@@ -235,4 +231,29 @@ class StoreInformer<T extends KubeObject> implements ReducibleInformer<T> {
     metrics?.listenerFailed(this.#name);
     logger.error({ err: error, resource: this.#name, key: keyOf(object), change: type }, 'subscriber failed');
   }
+}
+
+interface MissingCrdOptions {
+  readonly resource: Resource;
+  readonly logger: Logger;
+  /** The program that waits for the CRD: 'the operator'. */
+  readonly waiting: string;
+  /** How to install the CRD, for the log message. */
+  readonly advice: string;
+}
+
+/**
+ * Returns a function for `onRefusal` of an informer: logs once when the API server does not serve the resource, and once when it does
+ * again. The reflector tries again after 1 s, then after pauses that double up to 30 s.
+ */
+export function logMissingCrd({ resource, logger, waiting, advice }: MissingCrdOptions) {
+  const crd = resourceName(resource);
+  let wasMissing = false;
+  return (refusal: ApiError | undefined): void => {
+    const isMissing = isNotFound(refusal);
+    if (isMissing === wasMissing) return;
+    wasMissing = isMissing;
+    if (isMissing) logger.error({ crd }, `the CRD is not installed, and ${waiting} waits for it: ${advice}`);
+    else logger.info({ crd }, 'the CRD is installed');
+  };
 }

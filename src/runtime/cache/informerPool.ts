@@ -14,7 +14,7 @@ export interface WatchRequest {
   readonly concerns?: ((object: KubeObject) => boolean) | undefined;
 }
 
-export interface InformerPoolOptions {
+interface InformerPoolOptions {
   readonly create: (selection: PooledSelection) => Informer<KubeObject>;
   /**
    * Called for a holder of an informer when the first list has ended or was refused, and at each change that concerns the holder. The

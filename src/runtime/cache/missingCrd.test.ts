@@ -4,7 +4,7 @@ import { NODES } from '../client/resources.ts';
 import { createLogger } from '../process/logger.ts';
 import { castReflector, refusing, until, type ReflectorCast } from '../testing/reflectorScene.ts';
 import { createScene, type Scene } from '../testing/scene.ts';
-import { logMissingCrd } from './missingCrd.ts';
+import { logMissingCrd } from './informer.ts';
 
 let scene: Scene;
 beforeAll(() => {

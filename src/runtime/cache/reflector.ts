@@ -1,12 +1,10 @@
 import { ApiError, isForbidden, isGone, isNotFound, TransportError } from '../client/errors.ts';
 import { Backoff } from './reflector/backoff.ts';
-import { Round } from './reflector/round.ts';
-import type { ListKind, ReflectorOptions, WatchEnd } from './reflector/types.ts';
+import { Round, type ListKind, type ReflectorOptions, type WatchEnd } from './reflector/round.ts';
 import { BadLineError } from './reflector/watchEvents.ts';
-import { resourceName } from '../client/resource.ts';
-import type { KubeObject } from '../client/resource.ts';
+import { resourceName, type KubeObject } from '../client/resource.ts';
 
-export type { ListKind, ReflectorOptions, ReflectorTarget, WatchEnd, WatchMetrics } from './reflector/types.ts';
+export type { ListKind, ReflectorOptions, ReflectorTarget, WatchEnd, WatchMetrics } from './reflector/round.ts';
 
 /** Minimum time between the starts of two watches. */
 const PACE_MS = 1_000;

@@ -4,7 +4,7 @@ import { keyOf, type KubeObject } from '../client/resource.ts';
 import type { InformerEvent } from './store.ts';
 
 /** Dependencies of a subscription. */
-export interface SubscriptionOptions<T extends KubeObject> {
+interface SubscriptionOptions<T extends KubeObject> {
   listener: (event: InformerEvent<T>) => void;
   /** Called with the error that the listener threw. */
   onFailure: (error: unknown, event: InformerEvent<T>) => void;

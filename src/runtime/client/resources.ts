@@ -60,7 +60,7 @@ export const LEASES: Resource<V1Lease> = namespaced('coordination.k8s.io', 'Leas
 export interface MutatingAdmissionPolicy extends KubeObject {
   spec?: { paramKind?: { apiVersion?: string; kind?: string }; variables?: { name: string; expression: string }[] };
 }
-export interface MutatingAdmissionPolicyBinding extends KubeObject {
+interface MutatingAdmissionPolicyBinding extends KubeObject {
   spec?: { policyName?: string };
 }
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;

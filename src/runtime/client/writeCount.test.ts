@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Client } from './client.ts';
+import { type Client, countingWrites } from './client.ts';
 import { NODES } from './resources.ts';
-import { countingWrites } from './writeCount.ts';
 
 const ref = { name: 'a' };
 const options = { fieldManager: 'm' };

@@ -54,7 +54,7 @@ export interface EventMetrics {
   dropped(cause: 'allowance' | 'full' | 'failed' | 'standby'): void;
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   client: Client;
   /** The reporting controller, a qualified name: 'traffic.example.com/traffic-operator'. */
   component: string;

@@ -14,7 +14,7 @@ export interface WorkQueueMetrics {
   taken(waitedSeconds: number): void;
 }
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   clock?: Clock;
   metrics?: WorkQueueMetrics;
   /** First delay of a failed key, milliseconds. Doubles with each consecutive failure. */

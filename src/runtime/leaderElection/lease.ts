@@ -16,7 +16,7 @@ export interface Lease extends KubeObject {
 }
 
 /** A candidate for the Lease, and the duration of the Lease without a renewal. */
-export interface Candidate {
+interface Candidate {
   identity: string;
   leaseDurationMs: number;
 }

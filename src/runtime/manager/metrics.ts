@@ -5,7 +5,7 @@ import type { EventMetrics } from '../controller/events.ts';
 import type { HttpMetrics } from '../server/httpServer.ts';
 import type { ReflectorMetrics } from '../cache/informer.ts';
 import type { TransportMetrics } from '../client/transport.ts';
-import type { WriteMetrics } from '../client/writeCount.ts';
+import type { WriteMetrics } from '../client/client.ts';
 
 /** Prefix of every metric of this program, except the usual `process_` and `nodejs_` metrics. */
 export const METRIC_PREFIX = 'traffic_operator_';

@@ -26,7 +26,7 @@ export interface NamedSeries {
 }
 
 /** Where a budget reports. */
-export interface BudgetReports {
+interface BudgetReports {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Receives the number of series that are left out now, whenever it changes. */
   readonly leftOut?: ((count: number) => void) | undefined;

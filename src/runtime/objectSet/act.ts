@@ -12,7 +12,7 @@ export interface Failure {
 }
 
 /** The means to write objects. */
-export interface Tools {
+interface Tools {
   readonly applier: Applier;
   readonly client: Client;
 }

@@ -9,7 +9,7 @@ export type LookupFunction = (
 ) => void;
 
 /** Resolves to all addresses of a host. @throws an Error with a code, such as ENOTFOUND or EAI_AGAIN */
-export type Ask = (host: string) => Promise<LookupAddress[]>;
+type Ask = (host: string) => Promise<LookupAddress[]>;
 
 /** Code of the error if the name does not exist. With other codes, the name server did not answer or failed. */
 const NO_SUCH_NAME = 'ENOTFOUND';

@@ -2,11 +2,11 @@ import { systemClock, type Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 
 /** The used part of Node's `process`. */
-export interface SignalSource {
+interface SignalSource {
   on(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   signals: SignalSource;
   /** Ends the process at once. */
   exit: (code: number) => void;

@@ -31,7 +31,7 @@ export interface HttpServerOptions {
   readonly limits?: HttpLimits;
 }
 
-export interface TlsOptions {
+interface TlsOptions {
   /** In PEM. */
   readonly cert: string;
   readonly key: string;

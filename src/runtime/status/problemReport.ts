@@ -3,7 +3,7 @@ import type { EventRecorder } from '../controller/events.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Problem } from '../process/problem.ts';
 
-export interface ProblemReportOptions {
+interface ProblemReportOptions {
   /** The start of the log messages: 'measurement' for 'measurement problem'. */
   readonly name: string;
   /** The action of the events, CamelCase. */

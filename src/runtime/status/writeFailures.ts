@@ -6,7 +6,7 @@ import type { Failure } from '../process/problem.ts';
 export const OVERTAKEN_RETRY_MS = 1_000;
 
 /** The reasons of a kind's conditions for a failed write. */
-export interface FailureReasons {
+interface FailureReasons {
   /** 403: RBAC, quota or an admission webhook. */
   readonly forbidden: string;
   /** Any other answer of the API server. */
@@ -32,7 +32,7 @@ export function rethrowOvertaken(error: unknown, resource: Resource): void {
 }
 
 /** Returns the failure that a condition reports for an error. */
-export type FailureOf = (what: string, error: unknown) => Failure;
+type FailureOf = (what: string, error: unknown) => Failure;
 
 /**
  * Creates the function that turns the error of a write into a Failure:

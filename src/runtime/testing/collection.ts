@@ -2,7 +2,7 @@ import type { V1Node } from '@kubernetes/client-node';
 import type { Handler, Reply, SeenRequest } from './localServer.ts';
 
 /** The behaviour that a test can set. */
-export interface Behaviour {
+interface Behaviour {
   /** Answers watch-lists with this status instead. */
   refuseWatchList?: number;
   /** Knows nothing of sendInitialEvents, as before Kubernetes 1.27: initial events, but no end of them. */

@@ -1,7 +1,7 @@
 import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
 
 /** A capacity in bytes per second, or the reason why the text is invalid. */
-export type ParsedCapacity = { bytesPerSecond: number } | { problem: string };
+type ParsedCapacity = { bytesPerSecond: number } | { problem: string };
 
 /** Bits per second of each unit. Units are decimal, as in `tc` and in the data sheets of NICs. Smallest first. */
 const UNITS = [

@@ -29,7 +29,7 @@ export interface CapacityDrop {
 }
 
 /** The fullest of the measured devices of a node. */
-export interface FullDevice {
+interface FullDevice {
   readonly device: string;
   /** The rate in percent of the speed of the device. */
   readonly percent: number;

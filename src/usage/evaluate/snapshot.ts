@@ -136,7 +136,7 @@ function nodesWithout({ nodes, startedAt, timeSeconds = startedAt / 1000 }: Snap
 }
 
 /** The part of a snapshot about series that could not be assigned to exactly one node. */
-export type UnattributedSeries = Pick<
+type UnattributedSeries = Pick<
   Snapshot,
   'unmatchedSeries' | 'unmatchedExamples' | 'ambiguousSeries' | 'ambiguousExamples'
 >;

@@ -136,7 +136,7 @@ class Feed implements UsageFeed {
 
   #collector(query: UsageQuery, stopped: AbortSignal): UsageCollector {
     const { clock, metrics } = this.#options;
-    const queries = new QueryRunner({ client: this.#client, query, clock, ...(metrics && { metrics }) });
+    const queries = new QueryRunner({ client: this.#client, query, clock, metrics });
     const background: Background = (work, atLeastMs = 0) =>
       within({ clock, stopped, timeoutMs: Math.max(this.#deadlineMs, atLeastMs) }, work);
     return new UsageCollector({ queries, query, clock, background });

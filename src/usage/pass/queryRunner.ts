@@ -177,7 +177,7 @@ export class QueryRunner {
     }
   }
 
-  /** What a pass can do without takes a quarter of its time at most, so that a slow answer fails no pass. */
+  /** Limits queries that a pass does not need to a quarter of its time, so that a slow answer does not fail the pass. */
   lookUp<T>({ signal, timeoutMs }: Deadline, work: (soon: Deadline) => Promise<T>): Promise<T> {
     return within({ clock: this.#clock, timeoutMs: timeoutMs / 4, stopped: signal }, work);
   }

@@ -12,7 +12,7 @@ import { RateTable } from './rateTable.ts';
 import { sampleText, type CachedSeries, type SeriesCache } from './seriesCache.ts';
 
 /** Finds the node of a series. Returns undefined for no node, and a symbol for several nodes. */
-export interface SeriesResolver {
+interface SeriesResolver {
   resolve(node: string | undefined, instance: string | undefined): string | symbol | undefined;
 }
 

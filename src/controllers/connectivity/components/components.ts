@@ -26,7 +26,7 @@ export type ComponentGroup = 'server' | 'agents' | 'agentsNamespace' | 'serverCa
 export type Component = Member<ComponentGroup>;
 
 /** The parts of the objects that depend on the cluster. */
-export interface Circumstances {
+interface Circumstances {
   /** Owns the objects in the operator's namespace, so that they are deleted with it. */
   readonly owner?: V1OwnerReference | undefined;
   /** The CA of the server, PEM; '' if it is not known. */

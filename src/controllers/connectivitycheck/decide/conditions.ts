@@ -13,7 +13,7 @@ const LONGEST_NAME = 80;
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** The decided fields of a status that the conditions sum up. */
-export interface Decided extends Omit<ConnectivityCheckStatus, 'conditions'> {
+interface Decided extends Omit<ConnectivityCheckStatus, 'conditions'> {
   readonly findings: NonNullable<ConnectivityCheckStatus['findings']>;
   /** There was an evaluation of this generation of the spec, and it is not old. */
   readonly isEvaluated: boolean;

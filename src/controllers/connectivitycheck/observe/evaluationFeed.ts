@@ -12,7 +12,7 @@ const SHORTEST_PERIOD_MS = 2_000;
 const IDLE_MS = 500;
 
 /** A ConnectivityCheck to ask for. */
-export interface AskedCheck {
+interface AskedCheck {
   readonly name: string;
   readonly intervalMs: number;
 }

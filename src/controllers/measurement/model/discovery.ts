@@ -40,7 +40,7 @@ export function targetsOf(slices: readonly V1EndpointSlice[], portName: string):
 }
 
 /** Returns one target for each node, sorted by node: the candidate with the smallest rank, then the smallest address. */
-export function bestOfEachNode(candidates: readonly Candidate[]): Target[] {
+function bestOfEachNode(candidates: readonly Candidate[]): Target[] {
   const best = new Map<string, Candidate>();
   for (const candidate of candidates) {
     const rival = best.get(candidate.node);
@@ -66,7 +66,7 @@ export function renderTargetFiles(
 }
 
 /** The targets of one node. */
-export interface TargetGroup {
+interface TargetGroup {
   readonly node: string;
   /** As in file_sd, at least one. */
   readonly addresses: readonly string[];
@@ -100,7 +100,7 @@ export function renderGroups(
 }
 
 /** A target, if the node has no better one. */
-export interface Candidate extends Target {
+interface Candidate extends Target {
   /** Smaller is preferred. */
   rank: number;
 }

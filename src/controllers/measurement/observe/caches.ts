@@ -59,7 +59,7 @@ export interface Caches {
   subscribe(onComponents: () => void, onTargets: () => void, onAgentTargets: () => void): void;
 }
 
-export interface CachesOptions {
+interface CachesOptions {
   transport: Transport;
   stacks: StackSource;
   options: MeasurementOptions;

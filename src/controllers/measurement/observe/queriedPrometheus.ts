@@ -76,7 +76,7 @@ export function trustedNamespaces({
 }
 
 /** Which Prometheus is queried. */
-export interface PrometheusChoice {
+interface PrometheusChoice {
   readonly endpoint: PrometheusEndpoint;
   /** Whether `endpoint` is the Prometheus that the operator deploys. */
   readonly isOwn: boolean;

@@ -15,7 +15,7 @@ import { type Target, targetsOfNodes, targetsOfPods } from '../model/discovery.t
 /** Time until the pods are listed again although the DaemonSet is unchanged, ms. The address of a node may change. */
 const RELIST_MS = 300_000;
 
-export interface UsedExporterOptions {
+interface UsedExporterOptions {
   readonly client: Pick<Client, 'get' | 'list'>;
   readonly nodes: () => readonly NodeAddresses[];
   readonly clock: Pick<Clock, 'monotonic'>;

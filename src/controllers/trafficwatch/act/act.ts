@@ -51,7 +51,7 @@ export interface Outcome {
 }
 
 /** The write of the Deployment, as the reason of its event. */
-export type DeploymentOutcome =
+type DeploymentOutcome =
   typeof Reason.DeploymentCreated | typeof Reason.DeploymentUpdated | typeof Reason.DeploymentAdopted;
 
 async function writeFinalizer(o: Observation, writers: Writers): Promise<Failure | undefined> {

@@ -86,7 +86,7 @@ const MOST_FAILED = 10_000;
 /** Remembers the nodes whose last patch got no proper answer, and detects an outage. */
 class FailedNodes {
   readonly #failed = new Set<string>();
-  /** Those that failed since the last success. */
+  /** The nodes that failed since the last success. */
   readonly #inARow = new Set<string>();
 
   /** Whether the last patch of the node failed. */

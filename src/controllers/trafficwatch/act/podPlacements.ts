@@ -22,9 +22,9 @@ import { failureOf } from '../failures.ts';
  * How often the PodPlacement of a namespace is written. An object of up to 0.9 MB, which every API server reads again: TrafficWatches
  * that change all the time must not cause more than one write in two seconds. The burst is for TrafficWatches that change together.
  */
-export const PLACEMENT_ALLOWANCE: Allowance = { burst: 30, perSecond: 0.5 };
+const PLACEMENT_ALLOWANCE: Allowance = { burst: 30, perSecond: 0.5 };
 
-export interface PodPlacementsOptions {
+interface PodPlacementsOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly client: Pick<Client, 'delete'>;
   readonly applier: Applier;

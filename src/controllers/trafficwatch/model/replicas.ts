@@ -24,7 +24,7 @@ const HPA_CONTROLLER = 'kube-controller-manager';
  * A client that scales again within this time after a correction is contested: ms. Autoscalers repeat their count within
  * seconds or minutes. `kubectl scale` once is drift; a person who repeats it within the hour means it.
  */
-export const REPEATED_WITHIN_MS = 3_600_000;
+const REPEATED_WITHIN_MS = 3_600_000;
 
 /** The clock of another replica of the operator, which noted the time, may be this far ahead: ms. */
 const CLOCKS_DIFFER_MS = 60_000;
@@ -41,7 +41,7 @@ export interface ContestedReplicas {
 }
 
 /** The Deployment to apply, and whether its replicas are contested. */
-export interface ReplicasDecision {
+interface ReplicasDecision {
   readonly desired: V1Deployment;
   readonly contested?: ContestedReplicas;
 }

@@ -19,7 +19,7 @@ export const PUBLISHED_AFTER_MS = 10_000;
 /** Maximum number of dropped fields in a message. The note of an event holds 1 KiB; the longest path has 30 characters. */
 const NAMED_AT_MOST = 20;
 
-export interface CrdCheckOptions {
+interface CrdCheckOptions {
   readonly transport: Pick<Transport, 'request'>;
   readonly clock: Clock;
   readonly logger: Logger;

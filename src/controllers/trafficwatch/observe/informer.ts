@@ -4,9 +4,14 @@ import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../../
 import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { createBoundedInformer, identityOf, reportedFields, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
-import { createInformer, withoutAnnotations, withoutManagedFields } from '../../../runtime/cache/informer.ts';
-import type { Informer, InformerOptions } from '../../../runtime/cache/informer.ts';
-import { logMissingCrd } from '../../../runtime/cache/missingCrd.ts';
+import {
+  createInformer,
+  withoutAnnotations,
+  withoutManagedFields,
+  type Informer,
+  type InformerOptions,
+  logMissingCrd,
+} from '../../../runtime/cache/informer.ts';
 import { hasFinalizer } from '../../../runtime/apply/finalizer.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { OWNER, selectorText } from '../../contract/labels.ts';
@@ -38,8 +43,8 @@ export function createTrafficWatchInformer(
 }
 
 /**
- * What a deletion needs stays: whether it holds the object, and the key of the labels to remove. So do the fields that are reported without
- * a spec: each pass would write them again.
+ * Keeps the fields that a deletion needs: the finalizers, and the key of the labels to remove. Keeps also the fields that are reported
+ * without a spec: each pass would write them again.
  */
 export function withoutSpec(watch: TrafficWatch): TrafficWatch {
   const { metadata, ...identity } = identityOf(watch);

@@ -3,7 +3,7 @@ import { asRead, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import { hasFigure } from './passViews.ts';
 
 /** The readings for which passes are remembered. */
-export interface MemoryDemand {
+interface MemoryDemand {
   /**
    * Readings whose outages are followed, besides the default reading: receive rates can be missing while transmit rates
    * exist.

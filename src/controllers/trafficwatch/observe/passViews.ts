@@ -18,7 +18,7 @@ import { labelOf } from '../../../nodes/cachedNode.ts';
 const MOST_SELECTIONS = 16;
 
 /** The reading and the nodes of a view. */
-export interface Look {
+interface Look {
   /** Default: DEFAULT_READING. */
   readonly reading?: Reading | undefined;
   /** Default: all nodes. */

@@ -5,7 +5,7 @@ import { NODES } from '../../../runtime/client/resources.ts';
 import type { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { entryOf } from '../../../runtime/testing/fakeApi/fieldOwners.ts';
 
-export interface MirroredStoreOptions<T extends KubeObject> {
+interface MirroredStoreOptions<T extends KubeObject> {
   readonly api: FakeApi;
   readonly resource: Resource;
   /** The object as the API server has it; default: as the cache has it. */

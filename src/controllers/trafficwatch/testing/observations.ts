@@ -201,7 +201,7 @@ function viewOf(name: string, labels: Record<string, string>): NodeView {
 }
 
 /** A view of these nodes and passes that is shared with nobody. The TrafficWatch says which nodes are selected. */
-export function aView(
+function aView(
   nodes: readonly NodeView[],
   passes: readonly Snapshot[],
   { spec }: Pick<TrafficWatch, 'spec'> = aWatch(),

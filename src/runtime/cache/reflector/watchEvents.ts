@@ -26,7 +26,7 @@ interface RawEvent {
 }
 
 /** Receives the events. */
-export interface WatchReader<T> {
+interface WatchReader<T> {
   event(event: WatchEvent<T>): void;
   /** The connection was lost in the middle of a line. */
   cutOff(): void;

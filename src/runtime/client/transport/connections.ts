@@ -12,7 +12,7 @@ export class Http1OnlyError extends Error {
   }
 }
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   name: ConnectionLane;
   origin: string;
   tls: () => tls.ConnectionOptions;

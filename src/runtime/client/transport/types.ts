@@ -6,7 +6,7 @@ import type { Logger } from '../../process/logger.ts';
  * The connection of a call. `lease` has its own connection, a deadline of 5 s and no retries, and does not wait for
  * other calls, so that a busy operator does not lose leadership.
  */
-export type Lane = 'shared' | 'lease';
+type Lane = 'shared' | 'lease';
 
 /** A call or a watch. */
 export interface TransportRequest {

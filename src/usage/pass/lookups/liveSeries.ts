@@ -11,7 +11,7 @@ import type { Received } from '../receiveRates.ts';
 import { groupsForQueries, MOST_NODES, restrictionOf } from './restriction.ts';
 
 /** The rates of a pass by node. */
-export interface Rates {
+interface Rates {
   /** Transmit rates. */
   readonly rates: ReadonlyMap<string, NodeSamples>;
   readonly received: Received;

@@ -10,7 +10,7 @@ import { countersOf, NOTHING, readReceived, type Received } from '../receiveRate
 import { readLate } from './lateReader.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */
-export interface Uplinks {
+interface Uplinks {
   facts: Map<string, NodeSamples>;
   /** Transmit rates. */
   rates: ReadonlyMap<string, NodeSamples>;

@@ -8,7 +8,7 @@ export interface RecordingRule {
   readonly expr: string;
 }
 
-export interface RuleGroup {
+interface RuleGroup {
   readonly name: string;
   readonly rules: readonly (RecordingRule | AlertingRule)[];
 }

@@ -8,7 +8,7 @@ export interface ContendedLabel extends LabelRef {
 }
 
 /** Which of the wanted label changes to write now. */
-export interface ContentionDecision {
+interface ContentionDecision {
   /** The changes to write in this pass. The others wait for a later pass. */
   readonly labels: LabelChanges;
   readonly contended: readonly ContendedLabel[];

@@ -31,7 +31,7 @@ export function ownKeys({ watch, keys }: Pick<Observation, 'watch' | 'keys'>): r
 }
 
 /** Finds the side that the last verdict of a node stands for; undefined when there is none. */
-export type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undefined;
+type LastSide = (node: Pick<NodeView, 'name' | 'labels'>) => Side | undefined;
 
 /**
  * Says where the last verdicts are.
@@ -70,7 +70,7 @@ function statusSide({ watch }: Observation, name: string): Side | undefined {
 const PRECISION_MS = 1_000;
 
 /** Until when the label of a node stays, ms since the epoch; undefined if it may change now. */
-export type LabelHold = (node: NodeView) => number | undefined;
+type LabelHold = (node: NodeView) => number | undefined;
 
 /**
  * Says how long labels stay by `minHold`; undefined without it.

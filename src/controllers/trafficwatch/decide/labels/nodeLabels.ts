@@ -11,7 +11,7 @@ import type { NodeVerdict } from '../verdict/nodeVerdict.ts';
 import { mayHaveLabels, ownedByAnother, claimedBySpec } from '../../model/labelKeys.ts';
 
 /** The input for the label changes of all nodes. */
-export interface NodeLabelsInput {
+interface NodeLabelsInput {
   readonly nodes: readonly NodeView[];
   /** One verdict for each of the nodes, in the same order. */
   readonly verdicts: readonly NodeVerdict[];
@@ -129,7 +129,7 @@ function released<N extends Pick<NodeView, 'name'>>(
 }
 
 /** A Node with the label keys that this operator wrote, for the sweep of orphaned labels. */
-export interface SweptNode {
+interface SweptNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ownedKeys: readonly string[];

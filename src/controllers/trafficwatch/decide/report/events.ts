@@ -127,7 +127,7 @@ function specEvents(watch: TrafficWatch, after: TrafficWatchStatus): PlannedEven
 }
 
 /** The observation, the plan, the failed writes, and the new status. */
-export interface Reported {
+interface Reported {
   readonly o: Observation;
   readonly plan: Plan;
   readonly after: TrafficWatchStatus;
@@ -235,7 +235,7 @@ export interface Rejection {
 }
 
 /** The events for rejected pods. */
-export interface RejectionDecision {
+interface RejectionDecision {
   readonly events: readonly PlannedEvent[];
   /** UIDs of all rejected pods: the input `seen` of the next decision. */
   readonly seen: ReadonlySet<string>;

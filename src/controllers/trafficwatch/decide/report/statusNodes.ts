@@ -8,7 +8,7 @@ export const MAX_NODES_IN_FULL = 100;
 const MAX_NODES_LISTED = 60;
 
 /** A node that may be listed in the status, and the index of its verdict in the list of verdicts. */
-export type Candidate = Pick<MeasuredNode, 'node' | 'place'>;
+type Candidate = Pick<MeasuredNode, 'node' | 'place'>;
 
 /** A node that the status lists. */
 interface Selected {

@@ -44,7 +44,7 @@ export interface Candidate {
 }
 
 /** The verdicts after the limit was applied. */
-export interface Limited {
+interface Limited {
   /** In the order of the candidates. */
   readonly verdicts: readonly NodeVerdict[];
   readonly breaker: Breaker;

@@ -100,7 +100,7 @@ export const MOST_PLACEMENT_BYTES = 900_000;
 const POSITION_BYTES = 12;
 
 /** The content of the PodPlacement of a namespace. */
-export interface PodPlacementDecision {
+interface PodPlacementDecision {
   /** Undefined if no TrafficWatch places pods: the namespace has no PodPlacement then. */
   readonly spec: PodPlacementSpec | undefined;
   /** Names of the TrafficWatches that did not fit into MOST_PLACEMENT_BYTES. */
