@@ -1,6 +1,6 @@
 import type { AlertGroup, AlertingRule } from '../../../../api/alertingRule.ts';
 import { stackAlerts } from '../../../../api/trafficstack/alerts.ts';
-import { weightAlerts } from '../../../../api/trafficweight/alerts.ts';
+import { earlierWeightAlerts, weightAlerts } from '../../../../api/trafficweight/alerts.ts';
 import { classAlerts, originalAlerts } from '../../../../connectivity/alerts.ts';
 import { OPERATOR_JOB, WEIGHTS_JOB } from '../../names.ts';
 import type { MeasurementOptions } from '../../options.ts';
@@ -24,13 +24,13 @@ export function renderAlertingRules(options: Shown): string {
 
 /**
  * The alerting rules whose change restarts Prometheus. An upgrade from a version without stacks changes none of them, since a restart loses the
- * samples in an emptyDir: those about stacks are not among them, and those about the manager are as they were. A running Prometheus has the new
+ * samples in an emptyDir: those about stacks are not among them, and the others are as they were. A running Prometheus has the new
  * ones from its next start on. Until then the old ones are right, since the deployed Prometheus has a job of its own for each Deployment.
  */
 export function renderRestartingRules(options: Shown): string {
   const groups = groupsWith(options).filter((group) => group !== STACK_ALERTS);
   return renderGroups(
-    groups.map((group) => (group === OPERATOR_ALERTS ? OPERATOR_ALERTS_BY_JOB : group)),
+    groups.map((group) => EARLIER.get(group) ?? group),
     options,
   );
 }
@@ -176,14 +176,31 @@ const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matche
 });
 const STACK_ALERTS = stackAlerts(ofLeader);
 
+const EARLIER_CLASS_ALERTS: AlertGroup = {
+  ...CLASS_ALERTS,
+  rules: CLASS_ALERTS.rules.filter(({ alert }) => alert !== 'ConnectivityLatencyFault'),
+};
+const EARLIER_SILENT_WEIGHT_ALERTS = earlierWeightAlerts(SILENT_WEIGHT_ALERTS);
+const EARLIER_WEIGHT_ALERTS = earlierWeightAlerts(WEIGHT_ALERTS);
+/** Groups as they were, by the group. */
+const EARLIER: ReadonlyMap<AlertGroup, AlertGroup> = new Map([
+  [OPERATOR_ALERTS, OPERATOR_ALERTS_BY_JOB],
+  [CLASS_ALERTS, EARLIER_CLASS_ALERTS],
+  [SILENT_WEIGHT_ALERTS, EARLIER_SILENT_WEIGHT_ALERTS],
+  [WEIGHT_ALERTS, EARLIER_WEIGHT_ALERTS],
+]);
+
 /** The groups whose metrics the operator serves. */
 const OF_THE_OPERATOR: readonly AlertGroup[] = [
   OPERATOR_ALERTS,
   OPERATOR_ALERTS_BY_JOB,
   NODE_ALERTS,
   CLASS_ALERTS,
+  EARLIER_CLASS_ALERTS,
   SILENT_WEIGHT_ALERTS,
   WEIGHT_ALERTS,
+  EARLIER_SILENT_WEIGHT_ALERTS,
+  EARLIER_WEIGHT_ALERTS,
   STACK_ALERTS,
 ];
 
