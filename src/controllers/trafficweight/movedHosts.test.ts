@@ -63,7 +63,7 @@ describe('a host that moves to another object of its namespace never leaves the 
       INGRESS,
     ],
     [
-      'from an Ingress to another one, with the same address',
+      'from an Ingress to a second Ingress with the same address',
       { ingresses: [from()] },
       { ingresses: [from(), from({ name: 'b' })] },
       { ingresses: [from({ name: 'b' })] },
