@@ -83,7 +83,7 @@ describe('server-side apply on a real API server', () => {
     expect(await apply(applier(), less)).toBe(false);
   });
 
-  it('gives a Deployment the strategy Recreate, which the server refuses beside numbers of rolling updates', async () => {
+  it('gives a Deployment the strategy Recreate, which the server refuses together with numbers of rolling updates', async () => {
     const using = applier();
     await create(using);
     const recreate = structuredClone(desired);

@@ -63,7 +63,7 @@ function rival(event: InformerEvent<V1Node>): void {
   const value = event.object.metadata.labels?.[KEY];
   if (value === 'true') return;
   corrections++;
-  // `corrections` says whether it fought. A write may meet another one, or the end of the test.
+  // `corrections` says whether it fought. A write may conflict, or come after the end of the test.
   spoil().catch(() => undefined);
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
-/** The file of the errors that happened outside of tests, beside a report of vitest. */
+/** The file of the errors that happened outside of tests, next to a report of vitest. */
 export const errorsOutsideOf = (report: string): string => report.replace(/\.json$/, '.errors.json');
 
 /** An error outside of a test, such as an unhandled rejection or a worker that ended. */

@@ -293,7 +293,7 @@ it.each<[string, object, object, object | undefined]>([
   ['nothing, if nothing is null', { a: 1, b: { c: 2 } }, { a: 3, d: 4 }, undefined],
   ['nothing, if all that is null is absent', { a: null, b: { c: null } }, { d: 4 }, undefined],
   [
-    'what is null and has a value, with the plain values beside it',
+    'what is null and has a value, with the plain values next to it',
     { a: { b: null, c: 1, d: {} }, e: 2 },
     { a: { b: 3 } },
     { a: { b: null, c: 1 } },

@@ -112,7 +112,7 @@ export function differences(desired: unknown, live: unknown): string[] {
 
 /**
  * The merge patch (RFC 7396) that removes what is null in `desired` and has a value in `live`. Server-side apply leaves such a value if no field
- * manager has set it, such as a default of the API server. The plain values beside it come along, since an API server may refuse one without the
+ * manager has set it, such as a default of the API server. The plain values next to it come along, since an API server may refuse one without the
  * other. Undefined if nothing is to be removed. Ignores lists.
  */
 export function removalPatch(desired: unknown, live: unknown): Record<string, unknown> | undefined {

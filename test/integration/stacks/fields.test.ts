@@ -104,7 +104,11 @@ const WRONG: readonly WrongSpec[] = [
     spec: workload({ kind: 'DaemonSet', strategy: {} }),
     message: /strategy: only/,
   },
-  { why: 'the others have another one', spec: workload({ updateStrategy: {} }), message: /updateStrategy: only/ },
+  {
+    why: 'the other kinds have updateStrategy',
+    spec: workload({ updateStrategy: {} }),
+    message: /updateStrategy: only/,
+  },
   {
     why: 'a change must end',
     spec: workload({ kind: 'DaemonSet', updateStrategy: { type: 'Recreate' } }),

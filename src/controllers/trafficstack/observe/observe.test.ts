@@ -193,7 +193,7 @@ it.each([
   const where = {
     caches: { kinds: [{ resource: DEPLOYMENTS, overlay }], pods: { lister: { byIndex: () => [] } } },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    firstSeen: { of: () => ({ available: new Map(), settled: new Map(), awaiting: new Map() }) },
+    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
   const stack = stackOf([], { inventory: [{ component: inInventory, dependsOn: [], objects }] });
