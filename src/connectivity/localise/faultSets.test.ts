@@ -40,8 +40,8 @@ it('finds most faults of many sets, most of its findings are right, and other me
     expect.soft(precision(other), `precision of ${name}`).toBeLessThan(precision(all));
     expect.soft(recall(other), `recall of ${name}`).toBeLessThan(recall(all));
   }
-  // All classes that agents can find, apart from slow round trips: the sets have none.
-  const simulated = FINDING_CLASSES.filter((name) => name !== 'Server' && name !== 'Latency');
+  // All classes that agents can find.
+  const simulated = FINDING_CLASSES.filter((name) => name !== 'Server');
   expect(certain.flatMap(({ name, wanted }) => (wanted > 0 && name !== 'all' ? [name] : []))).toEqual(simulated);
 }, 300_000);
 

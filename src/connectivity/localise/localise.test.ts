@@ -167,8 +167,8 @@ const ROWS: readonly (readonly [string, SimCluster, readonly SimFault[], readonl
         [{ above: 1400 }, ['MTU node2 Degraded']],
         [{ loss: 0.3 }, ['PodNetwork node2 Degraded']],
         ['cut', ['PodNetwork node2 Failed']],
-        [{ delayMs: 100 }, []],
-        [{ delayMs: 400 }, ['Latency node2 Degraded']],
+        [{ delayMs: 50 }, []],
+        [{ delayMs: 1_000 }, ['Latency node2 Degraded']],
       ] as const
     ).map(([does, findings]) => {
       const fault = { at: 'node', node: 'node2', planes: ['Pod'], way, does } as const;

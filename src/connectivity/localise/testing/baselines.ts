@@ -18,6 +18,7 @@ const SYMPTOMS: readonly Symptom[] = [
   { kind: 'Failed' },
   ...FAMILIES.map((family) => ({ kind: 'FamilyFailed', family }) as const),
   { kind: 'Mtu' },
+  { kind: 'Slow' },
   { kind: 'Lossy' },
 ];
 

@@ -1,5 +1,6 @@
 import type { Finding, Severity } from '../../../api/connectivitycheck/finding.ts';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { MOST_SLOW_MS } from '../pairs/latency.ts';
 import { FAMILIES, type Family } from '../pairs/quality.ts';
 import { pick } from './random.ts';
 import { clusterOf, type Damage, type SimCluster, type SimFault } from './simCluster.ts';
@@ -80,8 +81,7 @@ function aNodeFault(
   if (kind === 'plane') return { at: 'node', node, planes: [plane], does: 'cut', ...families };
   if (kind === 'loss') return { at: 'node', node, does: loss, ...where, ...someWay(random) };
   if (kind === 'mtu') return { at: 'node', node, does: { above: mtu }, ...where, ...someWay(random) };
-  if (kind === 'delay')
-    return { at: 'node', node, does: { delayMs: 5 + 195 * random() }, ...where, ...someWay(random) };
+  if (kind === 'delay') return { at: 'node', node, does: aDelay(random), ...where, ...someWay(random) };
   if (kind === 'interface') return { at: 'interface', node, mtu: random() < 0.7 ? mtu : 9_000, ...planes };
   if (kind === 'agent') return { at: 'agent', node, plane };
   if (kind === 'kubelet') return { at: 'kubelet', node };
@@ -90,6 +90,14 @@ function aNodeFault(
   if (kind === 'linkLoss') return { at: 'link', from: node, to, does: loss, oneWay, ...where };
   if (kind === 'linkMtu') return { at: 'link', from: node, to, does: { above: mtu }, oneWay, ...where };
   return { at: 'link', from: node, to, does: 'cut', oneWay, ...where };
+}
+
+/** From here on, round trips are slow in any cluster. Below, the sets have no delay that is slow in some. */
+const SLOW_MS = MOST_SLOW_MS + 100;
+const NOT_SLOW_MS = 60;
+
+function aDelay(random: () => number): Damage {
+  return { delayMs: random() < 0.5 ? NOT_SLOW_MS * random() : SLOW_MS + 300 * random() };
 }
 
 /** Both ways, or in half of the faults one. */
@@ -115,7 +123,7 @@ function aServiceFault(free: string[], random: () => number): SimFault {
   return random() < 0.5 ? { at } : { at, node: free.pop()! };
 }
 
-/** Class, subject and severity that the fault is to be found by. Undefined for a delay: it is too short for a finding. */
+/** Class, subject and severity that the fault is to be found by. Undefined for a short delay, which is no finding. */
 export function expectedFinding(fault: SimFault): string | undefined {
   const finding = expected(fault);
   return finding && `${finding} ${expectedSeverity(fault)}`;
@@ -133,11 +141,13 @@ export function isOfOneFamily({ families }: SimFault): boolean {
 
 /**
  * Class and subject that the fault is to be found by. The direction of a link is known only if nothing passes over any family:
- * an echo that is lost does not say on which way. Undefined for a delay.
+ * an echo that is lost does not say on which way. Undefined for a short delay.
  */
 export function expected(fault: SimFault): string | undefined {
   if ('does' in fault && typeof fault.does === 'object') {
-    if ('delayMs' in fault.does) return undefined;
+    if ('delayMs' in fault.does && fault.at === 'node') {
+      return fault.does.delayMs < SLOW_MS ? undefined : `Latency ${fault.node}`;
+    }
     if ('above' in fault.does && fault.at === 'link') return `MTU ${linkOf(fault)}`;
   }
   if (fault.at === 'interface') return `MTU ${fault.node}`;
@@ -163,7 +173,8 @@ export function nameOf(fault: SimFault): string {
   const { at, does } = fault;
   const isOneWay = ('way' in fault && fault.way !== undefined) || ('oneWay' in fault && fault.oneWay === true);
   const place = at === 'zones' ? 'two zones' : at;
-  const what = does === 'cut' ? 'cut' : 'loss' in does ? 'loss of packets' : 'loss of large packets';
+  const what =
+    does === 'cut' ? 'cut' : 'loss' in does ? 'loss of packets' : 'delayMs' in does ? 'slow' : 'loss of large packets';
   return `${place}: ${what}${isOneWay ? ', one way' : ''}`;
 }
 
@@ -221,6 +232,12 @@ export function statedBy(findings: readonly Finding[]): SimFault[] {
         return to === ''
           ? [{ at: 'zone', zone: from, does, ...named }]
           : [{ at: 'zones', zones: [from, to], does, ...named }];
+      case 'Latency': {
+        const slow = { delayMs: SLOW_MS };
+        if (subject === 'cluster') return [{ at: 'cluster', does: slow, ...named }];
+        if (to !== '') return [{ at: 'link', from, to, does: slow, ...named }];
+        return [{ at: 'node', node: subject, does: slow, ...named }];
+      }
       case 'MTU': {
         const above = { above: finding.evidence.largestPacketBytes ?? 0 };
         if (subject === 'cluster') return [{ at: 'cluster', does: above, ...named }];

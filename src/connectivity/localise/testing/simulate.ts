@@ -1,6 +1,7 @@
 import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import { mtuResult, nextSize, startSearch, withTried } from '../../agent/udp/mtuSearch.ts';
 import type { MtuResult, PeerResult, TargetResult } from '../../protocol/measurement.ts';
+import { MOST_SLOW_MS } from '../pairs/latency.ts';
 import type { Family } from '../pairs/quality.ts';
 import type { AgentView, ClusterView } from '../view.ts';
 import { peersOf, type Damage, type SimCluster, type SimFault } from './simCluster.ts';
@@ -134,6 +135,7 @@ class Network {
     if (this.killed(to, plane)) return 'refused';
     const loss = forth.loss > BACKGROUND || back.loss > BACKGROUND;
     if (loss) return 'lossy';
+    if (ROUND_TRIP_MS + forth.delayMs + back.delayMs >= MOST_SLOW_MS) return 'slow';
     const { interface: own, largest } = this.mtu(from, to, plane, forth, back) ?? {};
     return `ok ${own} ${largest}`;
   }

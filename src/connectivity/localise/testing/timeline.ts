@@ -1,4 +1,5 @@
 import { localise } from '../localise.ts';
+import { LEAST_SLOW_MS } from '../pairs/latency.ts';
 import type { AgentView, ClusterView, MeasurementTimes } from '../view.ts';
 import { seeded } from './random.ts';
 import type { SimCluster, SimFault } from './simCluster.ts';
@@ -97,7 +98,11 @@ function timesOf(before: Sent | undefined, last: Sent): MeasurementTimes {
   if (before === undefined || last.reportedAt - before.reportedAt > 2 * INTERVAL) return times;
   const { peers, targets } = before.agent;
   const flawed = peers.filter(
-    ({ tcp, udp, mtu }) => !tcp.ok || udp.received < udp.sent || (mtu !== undefined && mtu.largest < mtu.interface),
+    ({ tcp, udp, mtu }) =>
+      !tcp.ok ||
+      udp.received < udp.sent ||
+      (udp.ms ?? 0) >= LEAST_SLOW_MS ||
+      (mtu !== undefined && mtu.largest < mtu.interface),
   );
   return {
     ...times,
