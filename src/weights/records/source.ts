@@ -1,3 +1,4 @@
+import { BlockList } from 'node:net';
 import type { V1Ingress, V1IngressBackend } from '@kubernetes/client-node';
 import { normal } from './domain.ts';
 import { servicesOfBackend } from './ingressBackends.ts';
@@ -131,16 +132,27 @@ export interface Targets {
  * |---|---|
  * | a host name | CNAME to the first host name, as in k8s-traffic-controller; IP addresses are ignored, since a CNAME allows no other record |
  * | IPv4, IPv6 | A, AAAA with all of them |
- * | none yet | none |
+ * | none yet, or only addresses of the machine itself | none: MicroK8s gives its Ingresses 127.0.0.1, with which clients would ask themselves |
  */
 export function targetsOf(addresses: readonly LoadBalancerAddress[]): Targets[] {
-  const hostname = addresses.find(({ hostname: name }) => name !== undefined && name !== '')?.hostname;
-  if (hostname !== undefined) return [{ recordType: 'CNAME', targets: [hostname] }];
-  const ips = [...new Set(addresses.flatMap(({ ip }) => ip ?? []))].sort();
+  const names = addresses.flatMap(({ hostname = '' }) => (hostname === '' || hostname === 'localhost' ? [] : hostname));
+  if (names[0] !== undefined) return [{ recordType: 'CNAME', targets: [names[0]] }];
+  const ips = [...new Set(addresses.flatMap(({ ip = '' }) => (ip === '' || isOfMachine(ip) ? [] : ip)))].sort();
   return [
     { recordType: 'A' as const, targets: ips.filter((ip) => !isIPv6(ip)) },
     { recordType: 'AAAA' as const, targets: ips.filter(isIPv6) },
   ].filter(({ targets }) => targets.length > 0);
+}
+
+/** Loopback and unspecified addresses (RFC 1122, RFC 4291). */
+const OF_MACHINE = new BlockList();
+OF_MACHINE.addSubnet('127.0.0.0', 8, 'ipv4');
+OF_MACHINE.addAddress('0.0.0.0', 'ipv4');
+OF_MACHINE.addAddress('::1', 'ipv6');
+OF_MACHINE.addAddress('::', 'ipv6');
+
+function isOfMachine(ip: string): boolean {
+  return OF_MACHINE.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
 }
 
 /** The API server has checked that it is an IP address. */
