@@ -264,7 +264,7 @@ describe('a DNSEndpoint of this owner that no source plans', () => {
       { ...at(40), undecided: left() },
       [['40']],
     ],
-    ['has the weight 0, if its source has lost its address', own, { undecided: left([]) }, [['0']]],
+    ['keeps its weight, if its source has lost its address', own, { undecided: left([]) }, [undefined]],
     ['has the weight 0 without a source', withoutController(own), {}, [['0']]],
     ['is unchanged if its source is left out', own, { ...at(0), leftOut: new Set(['shop/left']) }, []],
     ['is unchanged if another owner has it', endpointOf('left', undefined, 'other'), at(0), []],

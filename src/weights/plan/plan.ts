@@ -125,7 +125,7 @@ export interface RecordsPlan {
  * Sources of one namespace with the same addresses share the record of a host. An object of another namespace never changes its weight: see holders().
  *
  * A DNSEndpoint of this owner that no source plans stays, with no weight above the weight of the cluster: a cluster that goes to 0 must
- * not keep traffic by a record that nobody plans. Without its source, or with a source that has lost its address, its weight is 0.
+ * not keep traffic by a record that nobody plans. Without its source its weight is 0.
  *
  * If many hosts would lose their records at once because nothing selects them any longer, they keep them until that is confirmed: see
  * decideRemoval(). One typing error in a spec must not take a cluster off the DNS.
@@ -251,10 +251,8 @@ function othersOf(scene: Scene, planned: readonly PlannedSource[], removed: read
     ...removed.map(keyOf),
   ]);
   const others = owned.filter((each) => ownerOf(each) === owner && !done.has(keyOf(each)));
-  const withoutAddress = new Set(scene.undecided.filter(({ targets }) => targets.length === 0).map(({ uid }) => uid));
   return others.map((live) => {
-    const hasLostAddress = !hasController(live) || withoutAddress.has(sourceUidOf(live) ?? '');
-    return remainingOf(live, { [OWNER_LABEL]: owner }, hasLostAddress ? 0 : settings.clusterWeight);
+    return remainingOf(live, { [OWNER_LABEL]: owner }, hasController(live) ? settings.clusterWeight : 0);
   });
 }
 

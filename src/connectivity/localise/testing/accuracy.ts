@@ -99,7 +99,7 @@ export function accuracyPage(outcomes: readonly Outcome[]): string {
   return [
     table(classRows(outcomes)),
     table(kindRows(outcomes)),
-    `${wrong.length} of ${outcomes.length} sets have a wrong or a missing finding, ${small(wrong)} of them in clusters of up to seven nodes. ${ambiguous.length} of these sets are ambiguous, ${small(ambiguous)} in such clusters. Without the ambiguous sets: precision ${percent(right, found)}, recall ${percent(right, wanted)}. Their seeds:\n${wrapped(ambiguous.map(({ seed }) => `${seed}`))}`,
+    `${wrong.length} of ${outcomes.length} sets have a wrong or a missing finding, ${small(wrong)} of them in clusters of up to seven nodes. ${ambiguous.length} of these sets are ambiguous, ${small(ambiguous)} in such clusters. Without the ambiguous sets: precision ${percent(right, found)}, recall ${percent(right, wanted)}. The seeds of the ambiguous sets:\n${wrapped(ambiguous.map(({ seed }) => `${seed}`))}`,
   ].join('\n\n');
 }
 

@@ -7,16 +7,16 @@ import { holdChange, wasNeverReady, type ChangeSurroundings } from './upgrade/ho
 import { waitFor, type Waiting } from './waiting.ts';
 
 /**
- * Says what a component waits for whose objects are missing or differ from the spec; undefined for nothing. The order of a stack is for starts
- * and changes. A repair waits for nothing: the component may itself be the cause of the state of a dependency or of the query of the gate.
+ * Returns what holds a component whose objects are missing or differ from the spec; undefined if nothing does. The order of a stack is for starts
+ * and changes. A repair waits for no dependency, wave or gate: the component may itself be the cause of the state of a dependency or of the query of the gate.
  *
  * | the component                                       | waits for dependencies | for its wave and the gate |
  * |-----------------------------------------------------|------------------------|-----|
- * | was ready with this spec, and objects are missing   | no                     | no  |
+ * | was ready with this spec, and all open objects are missing | no              | no  |
  * | was never ready since it was changed last           | no                     | no  |
  * | has the spec with which it was ready before the present one | no             | no  |
  * | gets fewer pods, and nothing else differs           | no                     | no  |
- * | runs, and anything else differs                     | that are being started or changed | see hold.ts |
+ * | runs, and anything else differs                     | that were never ready with their spec | see hold.ts |
  * | does not exist yet                                  | that are not ready     | see hold.ts |
  *
  * A dependency that runs with its last ready revision, restored after a failed upgrade, is ready for others.

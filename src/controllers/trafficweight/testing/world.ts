@@ -168,10 +168,10 @@ export function weights(world: World): string[] {
 
 /** The addresses and the weight of each host with a record, after the writes of a plan. */
 export function records(world: World): Record<string, string> {
-  const { sources, removed } = decide(world);
+  const { sources, removed, remaining } = decide(world);
   const gone = new Set(removed.map(keyOf));
   const present = (world.endpoints ?? []).filter((one) => !gone.has(keyOf(one)));
-  const desired = sources.flatMap((source) => source.desired ?? []);
+  const desired = [...sources, ...remaining].flatMap((one) => one.desired ?? []);
   const after = new Map([...present, ...desired].map((endpoint) => [keyOf(endpoint), endpoint]));
   const all = [...after.values()].flatMap(({ spec }) => spec?.endpoints ?? []);
   return Object.fromEntries(
