@@ -10,7 +10,8 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
  * | a workload       | the ports of nodes that its pods listen on, and its volume claims |
  * | a TrafficWeight  | the DNS records of its domain                                    |
  *
- * Two Deployments may have one port on different nodes, and some claims serve several pods: that is not asked here.
+ * Two Deployments may have one port on different nodes, and some claims serve several pods. So these count only for a component that does
+ * not start: see isBlocked in removal.ts.
  */
 export function exclusiveOf(object: KubeObject): readonly string[] {
   // Only the name of an object of another owner is desired, and other kinds have no template.

@@ -3,7 +3,7 @@ import type { ComponentSpec, InventoryEntry } from '../../../api/trafficstack/tr
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import type { LeftObject, ObservedComponent } from '../model/observation.ts';
-import { component, NOW, observed, stackOf, type There } from '../testing/stacks.ts';
+import { component, NOW, observed, pod, stackOf, type There } from '../testing/stacks.ts';
 import { planStack } from './plan.ts';
 
 const entry = (name: string, ...dependsOn: string[]): InventoryEntry => {
@@ -116,14 +116,18 @@ describe('a component that needs what a removed component has', () => {
   const claim = (claimName: string) =>
     template({ containerPort: 80 }, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }] });
   const c = component('c', { dependsOn: ['fresh'] });
-  const removed = (podTemplate: object, there: There) => {
+  const removed = (
+    podTemplate: object,
+    there: There,
+    pods = [{ ...pod('fresh-1'), unscheduledMessage: 'no free ports' }],
+  ) => {
     const fresh = component('fresh', { workload: { ...component('fresh').workload, podTemplate } });
     const old = (of: object): LeftObject => ({
       ...left('old'),
       live: { kind: 'Deployment', metadata: { namespace: 'shop', name: 'old' }, spec: { template: of } } as KubeObject,
     });
     return (of: object) =>
-      plan([observed(fresh, there), observed(c, 'old')], [entry('old'), entry('c', 'old')], [old(of)]).remove;
+      plan([observed(fresh, there, pods), observed(c, 'old')], [entry('old'), entry('c', 'old')], [old(of)]).remove;
   };
 
   it.each<[string, object, object, boolean]>([
@@ -141,6 +145,10 @@ describe('a component that needs what a removed component has', () => {
     ['a port of its pods only', template({ containerPort: 9100 }), WITH_PORT, false],
   ])('lets it go first: %s', (_, fresh, old, isRemoved) => {
     expect(removed(fresh, { available: 0 })(old)).toEqual(isRemoved ? ['old'] : []);
+  });
+
+  it('starts next to it as long as a node takes its pods: some claims serve several pods', () => {
+    expect(removed(WITH_PORT, { available: 0 }, [])(WITH_PORT)).toEqual([]);
   });
 
   it('has it already once it is ready', () => {

@@ -111,6 +111,8 @@ interface Decided {
   /** Returns whether a component runs with its present objects, so that it no longer needs older ones. */
   readonly isUpToDate: (component: string) => boolean;
   readonly isReady: (component: string) => boolean;
+  /** Returns whether a component does not start: no node takes a pod of it, or it has missed its deadline. */
+  readonly isBlocked: (component: string) => boolean;
 }
 
 /** A step that waits: a component until it is ready, or the removal of its objects. */
@@ -210,7 +212,7 @@ class Holders {
     const held = component.objects.flatMap(({ live, heldBy }) =>
       live !== undefined && heldBy !== undefined && isOfStack(live, this.#stack) ? [heldBy] : [],
     );
-    const needed = component.objects.flatMap(({ object }) => exclusiveOf(object));
+    const needed = this.#decided.isBlocked(name) ? component.objects.flatMap(({ object }) => exclusiveOf(object)) : [];
     const owners = needed.flatMap((what) => this.#owners.get(what) ?? []).map((owner) => owner.component);
     return [
       ...(component.spec.dependsOn ?? []).map((of) => this.#step('ready', of)),
