@@ -18,8 +18,6 @@ const env = { GOGC: process.env.GOGC ?? '400' };
 
 /** OpenSDN on six nodes: a long level (scripts/test/longLevels.ts). */
 const OPENSDN = 'test/e2e/stackDemo.test.ts';
-/** Faults by tc, ip and nft: a long level also. */
-const INJECTED = 'test/e2e/injectedFaults.test.ts';
 const common = {
   // A failure is read in the summary of a run, which has the message alone.
   chaiConfig: { truncateThreshold: 1000 },
@@ -122,7 +120,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, OPENSDN, INJECTED],
+          exclude: [...configDefaults.exclude, OPENSDN],
           ...inLab,
         },
       },
@@ -130,13 +128,6 @@ export default defineConfig({
         test: {
           name: 'opensdn',
           include: [OPENSDN],
-          ...inLab,
-        },
-      },
-      {
-        test: {
-          name: 'injected',
-          include: [INJECTED],
           ...inLab,
         },
       },

@@ -98,21 +98,6 @@ export const LONG_LEVELS: readonly LongLevel[] = [
     runs: { level: 'e2e', project: 'opensdn', tests: ['test/e2e/stackDemo.test.ts'] },
   },
   {
-    name: 'injected',
-    // Not the chart and the rest of the runtime, as with opensdn.
-    why: 'Faults by tc, ip and nft show what agents measure and what is found; e2e has rules of nft that match the classes of findings.',
-    paths: [
-      ...[
-        'src/connectivity/agent/',
-        'src/connectivity/assign/',
-        'src/connectivity/localise/',
-        'src/connectivity/server/',
-      ],
-      ...['test/lab/', 'test/scenario/connectivity.ts', 'test/scenario/networkFaults.ts'],
-    ],
-    runs: { level: 'e2e', project: 'injected', tests: ['test/e2e/injectedFaults.test.ts'] },
-  },
-  {
     name: 'slopes',
     why: 'Three times as many random samples, others in each run: only the queries and what reads their answers can alter the outcome.',
     paths: ['src/usage/pass/', 'src/usage/series/'],

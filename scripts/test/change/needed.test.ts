@@ -26,9 +26,9 @@ describe('the levels that a change needs', () => {
 
   it.each<Row>([
     {
-      why: 'A line of localise needs the full replays, and injected faults',
+      why: 'A line of localise needs the full replays',
       files: ['src/connectivity/localise/faults/score.ts'],
-      long: ['localise', 'injected'],
+      long: ['localise'],
     },
     {
       why: 'Simulations run what their tests import, wherever it is',
