@@ -217,13 +217,14 @@ async function applyWeight(
     failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
     // A DNSEndpoint that another client changed is not written yet.
     left: left + (overtaken === undefined ? 0 : 1),
+    hasRecords: plan.sources.some(({ desired }) => desired !== undefined),
     unconfirmed: plan.unconfirmed,
     orphans: plan.remaining.filter(({ isOrphan }) => isOrphan).map(({ key }) => key),
   };
   const status = statusOf(weight, outcome, d.clock.now());
   d.metrics.record(name, status, withCurrent(explained, outcome.endpoints));
   await reportStatus(d, weight, status, signal);
-  const state = { isInForce: isInForce(status, spec), hasRecords: endpoints.size > 0 };
+  const state = { isInForce: isInForce(status, spec), hasRecords: outcome.hasRecords };
   if (backend !== undefined) d.setInForce(weight, backend, state);
   if (hasNextRound(result)) return { requeueAfterMs: NEXT_ROUND_MS };
   if (failures.size > 0) throw new IncompleteError(outcome.failures);

@@ -92,6 +92,10 @@ describe('a backend of the AWS Load Balancer Controller', () => {
     ['without its annotation', undefined],
     ['that cannot be read', '{"type":'],
     ['that has another form', '[{"type":"forward"}, null]'],
+    [
+      'with more target groups than AWS allows',
+      forward(Array.from({ length: 6 }, (_, n) => ({ serviceName: `x${n}` }))),
+    ],
     ['of null', 'null'],
   ])('counts for nothing: %s', (_, action) => {
     expect(alb(action)).toEqual({ [HOST]: '192.0.2.1 75' });

@@ -1,4 +1,5 @@
 import type { V1Ingress } from '@kubernetes/client-node';
+import { APPLIED_HASH_ANNOTATION } from '../../runtime/apply/difference.ts';
 import { describe, expect, it } from 'vitest';
 import { KEPT_ANNOTATION, type DnsEndpoint } from '../records/endpoint.ts';
 import { NO_ZONES } from '../zone/published.ts';
@@ -39,6 +40,7 @@ function endpointOf(name: string, uid = `uid-${name}`, owner?: string): DnsEndpo
     metadata: {
       ...{ name, namespace: 'shop', generation: 3 },
       ...(owner !== undefined && { labels: { [OWNER_LABEL]: owner } }),
+      annotations: { [APPLIED_HASH_ANNOTATION]: 'x' },
       ownerReferences: [{ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name, uid, controller: true }],
     },
     spec: { endpoints: [record] },
@@ -266,6 +268,12 @@ describe('a DNSEndpoint of this owner that no source plans', () => {
     ],
     ['keeps its weight, if its source has lost its address', own, { undecided: left([]) }, [undefined]],
     ['has the weight 0 without a source', withoutController(own), {}, [['0']]],
+    [
+      'keeps its weight without a source, if it is in the way of a new object of its name',
+      withoutController(own),
+      { sources: left() },
+      [],
+    ],
     ['is unchanged if its source is left out', own, { ...at(0), leftOut: new Set(['shop/left']) }, []],
     ['is unchanged if another owner has it', endpointOf('left', undefined, 'other'), at(0), []],
   ])('%s', (_, live, over, wanted) => {
@@ -273,8 +281,17 @@ describe('a DNSEndpoint of this owner that no source plans', () => {
     expect([weights(decided), removed(decided), decided.stale]).toEqual([wanted, [], []]);
   });
 
+  it('that is left to another object stays with its weight until that object has an address', () => {
+    const { metadata, ...rest } = withoutController(own);
+    const heir = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'new', uid: 'uid-new' };
+    const live = { ...rest, metadata: { ...metadata, ownerReferences: [heir] } };
+    const without = plan([ingress('new', 'left.example.org', [])], [live]);
+    expect([removed(without), weights(without)]).toEqual([[], [undefined]]);
+    expect(removed(plan([ingress('new', 'left.example.org')], [live]))).toEqual(['left']);
+  });
+
   it('keeps everything else that the operator has applied', () => {
-    const annotations = { [KEPT_ANNOTATION]: '40%', other: 'x' };
+    const annotations = { ...own.metadata?.annotations, [KEPT_ANNOTATION]: '40%', other: 'x' };
     const live = { ...own, metadata: { ...own.metadata, annotations } };
     expect(plan([], [live], at(0)).remaining[0]?.desired).toEqual({
       ...{ apiVersion: 'externaldns.k8s.io/v1alpha1', kind: 'DNSEndpoint' },
@@ -352,6 +369,14 @@ describe('hosts that nothing selects any longer', () => {
     const unselected = ['c', 'd'].map((name) => sourceOfIngress(ingress(name)));
     const decided = plan([ingress('a'), ingress('b'), ...moved], owned, { unselected });
     expect(decided.unconfirmed).toBeUndefined();
+  });
+
+  it('have one DNSEndpoint also while others wait: the old one of a host that has moved goes', () => {
+    const decided = plan([ingress('new-a', 'a.example.org')], owned, {
+      unselected: NAMES.map((name) => sourceOfIngress(ingress(name))),
+    });
+    expect(decided.unconfirmed?.hosts).toHaveLength(3);
+    expect([removed(decided), kept(decided)]).toEqual([['a'], ['shop/b', 'shop/c', 'shop/d']]);
   });
 
   it('keep their records in the DNSEndpoint of other hosts, with at most the weight of the cluster', () => {

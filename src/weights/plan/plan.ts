@@ -1,3 +1,4 @@
+import { APPLIED_HASH_ANNOTATION } from '../../runtime/apply/difference.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
 import {
   dnsEndpointOf,
@@ -154,7 +155,11 @@ export function planRecords(scene: Scene): RecordsPlan {
   const unselected = unselectedOf(scene);
   const lost = lostHosts(planned, unselected, settings);
   const { waits, confirmed } = decideRemoval(lost, () => publishedHosts(scene, planned), scene.removals);
-  const removed = [...(waits === undefined ? unselected : []), ...inherited(scene), ...replaced];
+  const given = new Set(planned.flatMap(({ desired }) => hostsIn(desired?.spec?.endpoints)));
+  // Two DNSEndpoints with one host would compete, so what other objects publish already waits for no confirmation.
+  const isReplaced = (each: DnsEndpoint): boolean => hostsIn(each.spec?.endpoints).every((host) => given.has(host));
+  const goes = waits === undefined ? unselected : unselected.filter(isReplaced);
+  const removed = [...goes, ...inherited(scene, given), ...replaced];
   return {
     sources: waits === undefined ? planned : planned.map((each) => withLost(each, settings)),
     remaining: othersOf(scene, planned, removed),
@@ -189,12 +194,15 @@ function heirsOf(claims: readonly PlanClaim[], held: ReadonlyMap<string, Source>
   return heirs;
 }
 
-/** Returns the DNSEndpoints of deleted sources that are left to a selected source, which gets their hosts in this plan. */
-function inherited({ sources, owned, owner }: Scene): DnsEndpoint[] {
+/** Returns the DNSEndpoints of deleted sources that are left to a selected source, once this plan gives their hosts records. @param given these hosts */
+function inherited({ sources, owned, owner }: Scene, given: ReadonlySet<string>): DnsEndpoint[] {
   const uids = new Set(sources.map(({ uid }) => uid));
+  const asked = new Set(sources.flatMap(({ hosts }) => hosts.map(({ host }) => host)));
+  const isOpen = (host: string): boolean => asked.has(host) && !given.has(host);
   return owned.filter((each) => {
     const heir = heirUidOf(each);
-    return ownerOf(each) === owner && heir !== undefined && uids.has(heir);
+    const stays = hostsIn(each.spec?.endpoints).some(isOpen);
+    return ownerOf(each) === owner && heir !== undefined && uids.has(heir) && !stays;
   });
 }
 
@@ -245,14 +253,15 @@ function withLost(planned: PlannedSource, { bindingDomain, clusterWeight }: Weig
 /** Returns the DNSEndpoints of this owner that are neither planned nor removed. */
 function othersOf(scene: Scene, planned: readonly PlannedSource[], removed: readonly DnsEndpoint[]): Remaining[] {
   const { owned, owner, settings, leftOut } = scene;
-  const done = new Set([
-    ...leftOut,
-    ...planned.filter(({ foreign }) => foreign === undefined).map(({ source }) => endpointKeyOf(source)),
-    ...removed.map(keyOf),
-  ]);
-  const others = owned.filter((each) => ownerOf(each) === owner && !done.has(keyOf(each)));
+  const done = new Set([...leftOut, ...planned.map(({ source }) => endpointKeyOf(source)), ...removed.map(keyOf)]);
+  const uids = new Set(scene.sources.map(({ uid }) => uid));
+  // Without the mark of the operator, an admission policy refuses its writes.
+  const isMarked = ({ metadata }: DnsEndpoint): boolean =>
+    metadata?.annotations?.[APPLIED_HASH_ANNOTATION] !== undefined;
+  const others = owned.filter((each) => ownerOf(each) === owner && isMarked(each) && !done.has(keyOf(each)));
   return others.map((live) => {
-    return remainingOf(live, { [OWNER_LABEL]: owner }, hasController(live) ? settings.clusterWeight : 0);
+    const isServed = hasController(live) || uids.has(heirUidOf(live) ?? '');
+    return remainingOf(live, { [OWNER_LABEL]: owner }, isServed ? settings.clusterWeight : 0);
   });
 }
 

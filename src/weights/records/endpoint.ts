@@ -73,13 +73,16 @@ export function hostsIn(records: readonly Endpoint[] = []): string[] {
   return [...new Set(records.map(({ dnsName }) => normal(dnsName)))];
 }
 
-/** Returns the longest TTL of records, seconds; 0 without records. */
+/** Longest TTL that counts, seconds: resolvers keep a record no longer than about a day (RFC 8767), and whoever may write a record must not stop a ramp. */
+const LONGEST_COUNTED_TTL = 86_400;
+
+/** Returns the longest TTL of records, seconds, at most a day; 0 without records. */
 export function longestTtl(endpoints: Iterable<DnsEndpoint | undefined>): number {
   let longest = 0;
   for (const endpoint of endpoints) {
     for (const { recordTTL = DEFAULT_TTL } of endpoint?.spec?.endpoints ?? []) longest = Math.max(longest, recordTTL);
   }
-  return longest;
+  return Math.min(longest, LONGEST_COUNTED_TTL);
 }
 
 /** Returns the weight of a host's records; undefined without a weight that is an integer from 0 to 255. */

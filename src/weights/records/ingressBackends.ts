@@ -12,7 +12,7 @@ const CANARY = 'nginx.ingress.kubernetes.io/canary';
 const CANARY_WEIGHT = 'nginx.ingress.kubernetes.io/canary-weight';
 
 /**
- * Returns the Services that must be ready for a backend of an Ingress.
+ * Returns a function that returns the Services that must be ready for a backend of an Ingress.
  *
  * | backend                                                       | Services                                   |
  * |---------------------------------------------------------------|--------------------------------------------|
@@ -20,20 +20,32 @@ const CANARY_WEIGHT = 'nginx.ingress.kubernetes.io/canary-weight';
  * | any, of a solver of cert-manager, or a canary of ingress-nginx without a weight | none: no usual request goes there |
  * | a resource                                                    | none: its readiness is not known           |
  * | an action of the AWS Load Balancer Controller that forwards   | the Services that it names, except for those with the weight 0 |
- * | another action, or an action that cannot be read              | none                                       |
+ * | another action, or an action that cannot be read or has more target groups than AWS allows | none          |
  */
-export function servicesOfBackend(
-  { service }: V1IngressBackend,
-  { annotations = {}, labels = {} }: Metadata,
-): string[] {
+export function servicesOfBackends({
+  annotations = {},
+  labels = {},
+}: Metadata): (backend: V1IngressBackend) => readonly string[] {
   const isCanary = annotations[CANARY] === 'true' && !(Number(annotations[CANARY_WEIGHT]) > 0);
-  if (service === undefined || isCanary || labels[SOLVER_LABEL] === 'true') return [];
-  return service.port?.name === USE_ANNOTATION ? servicesOfAction(annotations[ACTIONS + service.name]) : [service.name];
+  const isUnused = isCanary || labels[SOLVER_LABEL] === 'true';
+  // Thousands of paths may have one action.
+  const actions = new Map<string, readonly string[]>();
+  return ({ service }) => {
+    if (service === undefined || isUnused) return [];
+    const { name, port } = service;
+    if (port?.name !== USE_ANNOTATION) return [name];
+    const services = actions.get(name) ?? servicesOfAction(annotations[ACTIONS + name]);
+    actions.set(name, services);
+    return services;
+  };
 }
+
+/** Most target groups of an action: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-limits.html */
+const MOST_GROUPS = 5;
 
 function servicesOfAction(text: string | undefined): string[] {
   const groups = fieldOf(fieldOf(parsed(text), 'forwardConfig'), 'targetGroups');
-  if (!Array.isArray(groups)) return [];
+  if (!Array.isArray(groups) || groups.length > MOST_GROUPS) return [];
   return groups.flatMap((group: unknown) => {
     const name = fieldOf(group, 'serviceName');
     // A name with a slash would be read as a Service in another namespace.

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import type { V1Ingress, V1IngressBackend } from '@kubernetes/client-node';
 import { normal } from './domain.ts';
-import { servicesOfBackend } from './ingressBackends.ts';
+import { servicesOfBackends } from './ingressBackends.ts';
 
 /** A host of a source, with the Services that answer for it. */
 export interface SourceHost {
@@ -62,12 +62,12 @@ export function serviceKey(namespace: string, service: string): string {
 /** Returns an Ingress as a source. Rules without a host are for any host, so they get no record. */
 export function sourceOfIngress({ metadata, spec, status }: V1Ingress): Source {
   const hosts = new Map<string, { services: Set<string>; leadsNowhere: boolean }>();
+  const servicesOf = servicesOfBackends(metadata ?? {});
   for (const { host, http } of spec?.rules ?? []) {
     if (host === undefined || host === '') continue;
     const backends = http?.paths.map(({ backend }) => backend) ?? defaultBackends(spec?.defaultBackend);
     const known = hosts.get(normal(host)) ?? { services: new Set(), leadsNowhere: false };
-    for (const backend of backends)
-      for (const name of servicesOfBackend(backend, metadata ?? {})) known.services.add(name);
+    for (const name of backends.flatMap(servicesOf)) known.services.add(name);
     hosts.set(normal(host), { ...known, leadsNowhere: known.leadsNowhere || backends.length === 0 });
   }
   return {

@@ -86,7 +86,7 @@ export const WEIGHTS: readonly Break[] = [
   {
     promise: 'A cluster that goes to 0 also drains a DNSEndpoint that nothing plans.',
     file: 'src/weights/plan/plan.ts',
-    find: 'hasLostAddress ? 0 : settings.clusterWeight',
+    find: 'isServed ? settings.clusterWeight : 0',
     replace: 'hasLostAddress ? 0 : Infinity',
     test: { project: 'unit', path: 'src/weights/plan/plan.test.ts', name: 'has at most the weight of the cluster' },
   },

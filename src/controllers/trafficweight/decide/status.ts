@@ -34,6 +34,8 @@ export interface Outcome {
   readonly step: RampStep;
   /** Undefined with a static weight. */
   readonly backend?: BackendView | undefined;
+  /** Whether a host has a record from its source: what is left over is no traffic. Default: whether there is any DNSEndpoint. */
+  readonly hasRecords?: boolean;
   /** The hosted zones of the spec. */
   readonly zones?: readonly ZoneView[] | undefined;
   /** The zones compared with the DNSEndpoints. */
@@ -118,7 +120,10 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
   const changed = lastStepTime(weight, step, nowMs);
   const written = statesOf(outcome, changed.lastStepTime);
   const accepted = acceptedState(outcome);
-  const read = backendStates(weight, outcome.backend, { desiredWeight, hasRecords: endpoints.size > 0 });
+  const read = backendStates(weight, outcome.backend, {
+    desiredWeight,
+    hasRecords: outcome.hasRecords ?? endpoints.size > 0,
+  });
   const decisive = neededFor(spec).map((type) => written[type]);
   const steps = statesOf(withoutLasting(outcome), changed.lastStepTime);
   const lastInForce = weight.status?.currentWeight ?? outcome.backend?.weights?.current;
@@ -170,8 +175,8 @@ function statesOf(outcome: Outcome, changedAt: string | undefined): Record<Recor
   };
 }
 
-/** Returns the outcome without the DNSEndpoints and hosts for which a ramp does not wait. */
-function withoutLasting({ comparison, ...outcome }: Outcome): Outcome {
+/** Returns the outcome without the DNSEndpoints, the hosts and the removal for which a ramp does not wait: their records have its weight. */
+function withoutLasting({ comparison, unconfirmed: _, ...outcome }: Outcome): Outcome {
   if (comparison === undefined) return { ...outcome, stale: [] };
   const lasting = new Set(lastingDifferences(comparison, outcome.zones ?? []));
   const differences = comparison.differences.filter((each) => !lasting.has(each));

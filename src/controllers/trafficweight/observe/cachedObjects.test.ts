@@ -31,6 +31,17 @@ it('a DNSEndpoint of an Ingress is kept, also one that is left to it', () => {
   expect(toCachedEndpoint(endpoint({ controller: false }))).toEqual(endpoint({ controller: false }));
 });
 
+it.each([
+  [{}],
+  [{ recordType: 'A', targets: ['198.18.0.1'] }],
+  [{ dnsName: 'a.example.org', recordType: 'A' }],
+  [{ dnsName: 7 }],
+])('a record that lacks a field is left out: %j', (record) => {
+  const whole = endpoint({});
+  const forged = { ...whole, spec: { endpoints: [record, ...whole.spec!.endpoints!] } } as DnsEndpoint;
+  expect(toCachedEndpoint(forged)).toEqual(whole);
+});
+
 it.each([[{ kind: 'Service' }], [{ kind: 'Service', controller: false }]])(
   'of one with the owner %j only its name is kept',
   (owner) => {

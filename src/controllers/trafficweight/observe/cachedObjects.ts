@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { gatewayOf, type RouteGateway } from '../../../weights/gateway/gateway.ts';
 import { OWNER_LABEL, ownerOf } from '../../../weights/plan/plan.ts';
 import { hasController, heirUidOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
-import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
+import type { DnsEndpoint, Endpoint } from '../../../weights/records/endpoint.ts';
 import { routeOf, type Route } from '../../../weights/records/httpRoute.ts';
 import { serviceKey, sourceOfIngress, targetsOf, type Source } from '../../../weights/records/source.ts';
 
@@ -31,7 +31,18 @@ export function toCachedEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
   const isInherited = ownerOf(endpoint) !== undefined && heirUidOf(endpoint) !== undefined;
   return sourceUidOf(endpoint) === undefined && !isInherited && !isOrphan(endpoint)
     ? identityOf(endpoint)
-    : withoutManagedFields(endpoint);
+    : withoutManagedFields(wellFormed(endpoint));
+}
+
+/** A DNSEndpoint without records that lack a field: some versions of its CRD accept any, and whoever may write it must not stop the others. */
+function wellFormed(endpoint: DnsEndpoint): DnsEndpoint {
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  const records = endpoint.spec?.endpoints?.filter(
+    ({ dnsName, recordType, targets }: Partial<Endpoint>) =>
+      isText(dnsName) && isText(recordType) && Array.isArray(targets) && targets.every(isText),
+  );
+  if (records === undefined || records.length === endpoint.spec?.endpoints?.length) return endpoint;
+  return { ...endpoint, spec: { ...endpoint.spec, endpoints: records } };
 }
 
 /** Whether the operator wrote a DNSEndpoint whose source was deleted without it (`kubectl delete --cascade=orphan`). */
