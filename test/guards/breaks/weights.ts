@@ -87,7 +87,7 @@ export const WEIGHTS: readonly Break[] = [
     promise: 'A cluster that goes to 0 also drains a DNSEndpoint that nothing plans.',
     file: 'src/weights/plan/plan.ts',
     find: 'isServed ? settings.clusterWeight : 0',
-    replace: 'hasLostAddress ? 0 : Infinity',
+    replace: 'isServed ? Infinity : 0',
     test: { project: 'unit', path: 'src/weights/plan/plan.test.ts', name: 'has at most the weight of the cluster' },
   },
   {
