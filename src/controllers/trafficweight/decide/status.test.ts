@@ -323,6 +323,7 @@ it.each<[string, Partial<Outcome>, TrafficWeight['spec'], boolean]>([
 it.each<[string, Partial<Outcome>, boolean]>([
   ['all carry it', {}, true],
   ['one is unchanged', { stale: ['shop/b'] }, true],
+  ['a removal waits for its confirmation', { unconfirmed: { hosts: ['a', 'b'], of: 4, confirm: '00000000' } }, true],
   ['a write failed', { stale: ['shop/b'], failures: [failure('shop/a')] }, false],
   ['one is late', { stale: ['shop/b'], endpoints: new Map([['shop/a', LATE]]) }, false],
 ])('a step of a ramp is done if %s', (_, over, wanted) => {

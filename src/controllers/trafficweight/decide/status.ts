@@ -176,11 +176,12 @@ function statesOf(outcome: Outcome, changedAt: string | undefined): Record<Recor
 }
 
 /** Returns the outcome without the DNSEndpoints, the hosts and the removal for which a ramp does not wait: their records have its weight. */
-function withoutLasting({ comparison, unconfirmed: _, ...outcome }: Outcome): Outcome {
-  if (comparison === undefined) return { ...outcome, stale: [] };
+function withoutLasting({ comparison, ...outcome }: Outcome): Outcome {
+  const others = { ...outcome, stale: [], unconfirmed: undefined };
+  if (comparison === undefined) return others;
   const lasting = new Set(lastingDifferences(comparison, outcome.zones ?? []));
   const differences = comparison.differences.filter((each) => !lasting.has(each));
-  return { ...outcome, stale: [], comparison: { ...comparison, differences } };
+  return { ...others, comparison: { ...comparison, differences } };
 }
 
 /** The known facts about a weight that could not be decided. */
