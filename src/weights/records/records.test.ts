@@ -242,6 +242,8 @@ it.each([
   [[{ ip: '192.0.2.1' }, { hostname: 'a.example.net' }], [['CNAME', ['a.example.net']]]],
   [[{ ip: '127.0.0.1' }, { ip: '::1' }, { ip: '0.0.0.0' }, { hostname: 'localhost' }], []],
   [[{ ip: '127.1.0.1' }, { ip: '192.0.2.1' }], [['A', ['192.0.2.1']]]],
+  [[{ ip: '0:0:0:0:0:0:0:1' }, { ip: '::ffff:127.0.0.1' }, { ip: '::' }], []],
+  [[{ ip: '1::' }, { ip: '::1:1' }], [['AAAA', ['1::', '::1:1']]]],
 ] as const)('a load balancer with %j has the record sets %j', (addresses, wanted) => {
   expect(targetsOf(addresses).map(({ recordType, targets }) => [recordType, targets])).toEqual(wanted);
 });

@@ -1,4 +1,3 @@
-import { BlockList } from 'node:net';
 import type { V1Ingress, V1IngressBackend } from '@kubernetes/client-node';
 import { normal } from './domain.ts';
 import { servicesOfBackends } from './ingressBackends.ts';
@@ -144,15 +143,11 @@ export function targetsOf(addresses: readonly LoadBalancerAddress[]): Targets[] 
   ].filter(({ targets }) => targets.length > 0);
 }
 
-/** Loopback and unspecified addresses (RFC 1122, RFC 4291). */
-const OF_MACHINE = new BlockList();
-OF_MACHINE.addSubnet('127.0.0.0', 8, 'ipv4');
-OF_MACHINE.addAddress('0.0.0.0', 'ipv4');
-OF_MACHINE.addAddress('::1', 'ipv6');
-OF_MACHINE.addAddress('::', 'ipv6');
+/** Loopback and unspecified addresses (RFC 1122, RFC 4291), also as IPv6 addresses with zeros written out. */
+const OF_MACHINE = /^(127\.|0\.0\.0\.0$|[0:]+1?$|::ffff:127\.)/i;
 
 function isOfMachine(ip: string): boolean {
-  return OF_MACHINE.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+  return OF_MACHINE.test(ip);
 }
 
 /** The API server has checked that it is an IP address. */
