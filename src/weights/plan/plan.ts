@@ -152,17 +152,19 @@ export function planRecords(scene: Scene): RecordsPlan {
     .filter(({ hosts }) => hosts.length > 0);
   const left = planned.filter(isLeft);
   const replaced = left.filter(hasNoHost).map(({ live }) => live);
-  const unselected = unselectedOf(scene);
-  const lost = lostHosts(planned, unselected, settings);
-  const { waits, confirmed } = decideRemoval(lost, () => publishedHosts(scene, planned), scene.removals);
+  const own = scene.owned.filter((each) => ownerOf(each) === scene.owner);
   const given = new Set(planned.flatMap(({ desired }) => hostsIn(desired?.spec?.endpoints)));
+  const unselected = unselectedIn(own, scene);
+  const lost = lostHosts(planned, { unselected, given }, settings);
+  const { waits, confirmed } = decideRemoval(lost, () => publishedHosts(own, planned), scene.removals);
   // Two DNSEndpoints with one host would compete, so what other objects publish already waits for no confirmation.
   const isReplaced = (each: DnsEndpoint): boolean => hostsIn(each.spec?.endpoints).every((host) => given.has(host));
   const goes = waits === undefined ? unselected : unselected.filter(isReplaced);
-  const removed = [...goes, ...inherited(scene, given), ...replaced];
+  const inherited = inheritedIn(own, scene);
+  const removed = [...goes, ...takenOver(inherited, scene, given), ...replaced];
   return {
     sources: waits === undefined ? planned : planned.map((each) => withLost(each, settings)),
-    remaining: othersOf(scene, planned, removed),
+    remaining: remainingIn(own, { planned, removed, inherited }, scene),
     ...(waits !== undefined && { unconfirmed: waits }),
     ...{ confirmed, removed },
     stale: left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)),
@@ -194,39 +196,41 @@ function heirsOf(claims: readonly PlanClaim[], held: ReadonlyMap<string, Source>
   return heirs;
 }
 
-/** Returns the DNSEndpoints of deleted sources that are left to a selected source, once this plan gives their hosts records. @param given these hosts */
-function inherited({ sources, owned, owner }: Scene, given: ReadonlySet<string>): DnsEndpoint[] {
+/** Returns the DNSEndpoints of deleted sources that are left to a selected source. @param own the DNSEndpoints of this owner */
+function inheritedIn(own: readonly DnsEndpoint[], { sources }: Scene): ReadonlySet<DnsEndpoint> {
   const uids = new Set(sources.map(({ uid }) => uid));
-  const asked = new Set(sources.flatMap(({ hosts }) => hosts.map(({ host }) => host)));
-  const isOpen = (host: string): boolean => asked.has(host) && !given.has(host);
-  return owned.filter((each) => {
-    const heir = heirUidOf(each);
-    const stays = hostsIn(each.spec?.endpoints).some(isOpen);
-    return ownerOf(each) === owner && heir !== undefined && uids.has(heir) && !stays;
-  });
+  return new Set(own.filter((each) => uids.has(heirUidOf(each) ?? '')));
 }
 
-function unselectedOf({ unselected, owned, owner }: Scene): DnsEndpoint[] {
+/** Returns the inherited DNSEndpoints of which this plan gives records to all hosts that a selected source asks for. @param given the hosts with records */
+function takenOver(
+  inherited: ReadonlySet<DnsEndpoint>,
+  { sources }: Scene,
+  given: ReadonlySet<string>,
+): readonly DnsEndpoint[] {
+  if (inherited.size === 0) return [];
+  const asked = sources.flatMap(({ hosts }) => hosts.map(({ host }) => host));
+  const open = new Set(asked.filter((host) => !given.has(host)));
+  return [...inherited].filter(({ spec }) => !hostsIn(spec?.endpoints).some((host) => open.has(host)));
+}
+
+/** @param own the DNSEndpoints of this owner */
+function unselectedIn(own: readonly DnsEndpoint[], { unselected }: Scene): DnsEndpoint[] {
   const uids = new Set(unselected.map(({ uid }) => uid));
-  return owned.filter((each) => {
-    const source = sourceUidOf(each);
-    return ownerOf(each) === owner && source !== undefined && uids.has(source);
-  });
+  return own.filter((each) => uids.has(sourceUidOf(each) ?? ''));
 }
 
 /** Returns the hosts that would lose their records since nothing selects them any longer, and that no source plans. */
 function lostHosts(
   planned: readonly PlannedSource[],
-  unselected: readonly DnsEndpoint[],
+  { unselected, given }: { readonly unselected: readonly DnsEndpoint[]; readonly given: ReadonlySet<string> },
   { bindingDomain }: WeightSettings,
 ): Set<string> {
   const lost = [
     ...unselected.flatMap(({ spec }) => hostsIn(spec?.endpoints)),
     ...planned.flatMap((each) => outOfDomain(each, bindingDomain)),
   ];
-  if (lost.length === 0) return new Set();
-  const kept = new Set(planned.flatMap(({ desired }) => hostsIn(desired?.spec?.endpoints)));
-  return new Set(lost.filter((host) => !kept.has(host)));
+  return new Set(lost.filter((host) => !given.has(host)));
 }
 
 /** Returns the hosts of a source that have records now, and lose them since the domain no longer contains them. */
@@ -236,9 +240,9 @@ function outOfDomain({ source, desired, live, foreign }: PlannedSource, bindingD
   return hostsIn(live?.spec?.endpoints).filter((host) => asked.has(host) && !isWithin(host, bindingDomain));
 }
 
-/** Returns the number of hosts that have records now. */
-function publishedHosts({ owned, owner }: Scene, planned: readonly PlannedSource[]): number {
-  const all = [...owned.filter((each) => ownerOf(each) === owner), ...planned.flatMap(({ live }) => live ?? [])];
+/** Returns the number of hosts that have records now. @param own the DNSEndpoints of this owner */
+function publishedHosts(own: readonly DnsEndpoint[], planned: readonly PlannedSource[]): number {
+  const all = [...own, ...planned.flatMap(({ live }) => live ?? [])];
   return new Set(all.flatMap(({ spec }) => hostsIn(spec?.endpoints))).size;
 }
 
@@ -250,19 +254,29 @@ function withLost(planned: PlannedSource, { bindingDomain, clusterWeight }: Weig
   return { ...planned, desired: { ...desired, spec: { endpoints: [...(desired.spec?.endpoints ?? []), ...records] } } };
 }
 
+/** The DNSEndpoints that a plan knows what to do with, and those that wait for their heir. */
+interface Known {
+  readonly planned: readonly PlannedSource[];
+  readonly removed: readonly DnsEndpoint[];
+  readonly inherited: ReadonlySet<DnsEndpoint>;
+}
+
 /** Returns the DNSEndpoints of this owner that are neither planned nor removed. */
-function othersOf(scene: Scene, planned: readonly PlannedSource[], removed: readonly DnsEndpoint[]): Remaining[] {
-  const { owned, owner, settings, leftOut } = scene;
+function remainingIn(
+  own: readonly DnsEndpoint[],
+  { planned, removed, inherited }: Known,
+  { owner, settings, leftOut }: Scene,
+): Remaining[] {
   const done = new Set([...leftOut, ...planned.map(({ source }) => endpointKeyOf(source)), ...removed.map(keyOf)]);
-  const uids = new Set(scene.sources.map(({ uid }) => uid));
   // Without the mark of the operator, an admission policy refuses its writes.
   const isMarked = ({ metadata }: DnsEndpoint): boolean =>
     metadata?.annotations?.[APPLIED_HASH_ANNOTATION] !== undefined;
-  const others = owned.filter((each) => ownerOf(each) === owner && isMarked(each) && !done.has(keyOf(each)));
-  return others.map((live) => {
-    const isServed = hasController(live) || uids.has(heirUidOf(live) ?? '');
-    return remainingOf(live, { [OWNER_LABEL]: owner }, isServed ? settings.clusterWeight : 0);
-  });
+  return own
+    .filter((each) => isMarked(each) && !done.has(keyOf(each)))
+    .map((live) => {
+      const isServed = hasController(live) || inherited.has(live);
+      return remainingOf(live, { [OWNER_LABEL]: owner }, isServed ? settings.clusterWeight : 0);
+    });
 }
 
 /** Returns whether a source has a DNSEndpoint, and none is desired. */

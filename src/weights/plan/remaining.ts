@@ -16,20 +16,25 @@ export interface Remaining {
   /** `namespace/name` */
   readonly key: string;
   readonly live: DnsEndpoint;
-  /** The same with lower weights; undefined if no weight is too high. */
+  /** The DNSEndpoint to apply, with lower weights; undefined if no weight is too high. */
   readonly desired: DnsEndpoint | undefined;
   /** Whether its Ingress or HTTPRoute was deleted without it. */
   readonly isOrphan: boolean;
 }
 
-/** Returns a DNSEndpoint whose records get no weight above `most`. @param labels its label with the owner */
+/** Returns a DNSEndpoint that nothing plans, and what is applied so that no weight is above `most`. @param labels its label with the owner */
 export function remainingOf(live: DnsEndpoint, labels: Record<string, string>, most: number): Remaining {
-  const records = live.spec?.endpoints ?? [];
-  const isHigher = records.some((record) => (recordWeight(record) ?? most) > most);
-  const { name, namespace, annotations, ownerReferences = [] } = live.metadata ?? {};
+  const isHigher = live.spec?.endpoints?.some((record) => (recordWeight(record) ?? most) > most);
+  const desired = isHigher === true ? lowered(live, labels, most) : undefined;
+  return { key: keyOf(live), live, desired, isOrphan: !hasController(live) };
+}
+
+function lowered({ metadata, spec }: DnsEndpoint, labels: Record<string, string>, most: number): DnsEndpoint {
+  const { name, namespace, annotations, ownerReferences = [] } = metadata ?? {};
   const kept = annotations?.[KEPT_ANNOTATION];
-  const desired = {
-    ...{ apiVersion: apiVersionOf(DNS_ENDPOINTS), kind: DNS_ENDPOINTS.kind },
+  return {
+    apiVersion: apiVersionOf(DNS_ENDPOINTS),
+    kind: DNS_ENDPOINTS.kind,
     metadata: {
       ...{ name, namespace, labels },
       ...(kept !== undefined && { annotations: { [KEPT_ANNOTATION]: kept } }),
@@ -40,9 +45,8 @@ export function remainingOf(live: DnsEndpoint, labels: Record<string, string>, m
         })),
       }),
     },
-    spec: { endpoints: records.map((record) => atMost(record, most)) },
+    spec: { endpoints: (spec?.endpoints ?? []).map((record) => atMost(record, most)) },
   };
-  return { key: keyOf(live), live, desired: isHigher ? desired : undefined, isOrphan: !hasController(live) };
 }
 
 /** Hosts that would lose their records since no owner selects them any longer. */

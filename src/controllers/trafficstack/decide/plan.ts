@@ -55,15 +55,10 @@ export function planStack(observation: Observation): StackPlan {
   const upToDate = new Set(
     components.filter((each) => isUpToDate(each, observation, planned)).map(({ spec }) => spec.name),
   );
-  const unscheduled = new Set(
-    components
-      .filter(({ pods }) => pods.some(({ unscheduledMessage }) => unscheduledMessage !== undefined))
-      .map(({ spec }) => spec.name),
-  );
   const removal = planRemoval(observation, {
     isUpToDate: (name) => upToDate.has(name),
     isReady: (name) => planned.get(name)?.status.state === 'Ready',
-    isBlocked: (name) => unscheduled.has(name) || planned.get(name)?.status.state === 'Failed',
+    hasFailed: (name) => planned.get(name)?.status.state === 'Failed',
   });
   return {
     apply: all.flatMap(({ status, apply }) => apply.map((object) => ({ ...object, component: status.name }))),

@@ -111,8 +111,7 @@ interface Decided {
   /** Returns whether a component runs with its present objects, so that it no longer needs older ones. */
   readonly isUpToDate: (component: string) => boolean;
   readonly isReady: (component: string) => boolean;
-  /** Returns whether a component does not start: no node takes a pod of it, or it has missed its deadline. */
-  readonly isBlocked: (component: string) => boolean;
+  readonly hasFailed: (component: string) => boolean;
 }
 
 /** A step that waits: a component until it is ready, or the removal of its objects. */
@@ -212,12 +211,24 @@ class Holders {
     const held = component.objects.flatMap(({ live, heldBy }) =>
       live !== undefined && heldBy !== undefined && isOfStack(live, this.#stack) ? [heldBy] : [],
     );
-    const needed = this.#decided.isBlocked(name) ? component.objects.flatMap(({ object }) => exclusiveOf(object)) : [];
-    const owners = needed.flatMap((what) => this.#owners.get(what) ?? []).map((owner) => owner.component);
+    const owners = this.#isBlocked(component) ? this.#ownersOf(component) : [];
     return [
       ...(component.spec.dependsOn ?? []).map((of) => this.#step('ready', of)),
       ...[...new Set([...held, ...owners])].map((of) => this.#step('removal', of)),
     ];
+  }
+
+  /** Returns whether a component does not start: no node takes a pod of it, or it has missed its deadline. */
+  #isBlocked({ spec, pods }: ObservedComponent): boolean {
+    return (
+      this.#decided.hasFailed(spec.name) || pods.some(({ unscheduledMessage }) => unscheduledMessage !== undefined)
+    );
+  }
+
+  /** Returns the components that are being removed and have what a component needs for itself. */
+  #ownersOf({ objects }: ObservedComponent): readonly string[] {
+    const needed = objects.flatMap(({ object }) => exclusiveOf(object));
+    return needed.flatMap((what) => this.#owners.get(what) ?? []).map((owner) => owner.component);
   }
 }
 
