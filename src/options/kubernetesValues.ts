@@ -62,7 +62,7 @@ export const nodeLabel = labelType('a node label such as pool=infra');
 /** A label of an object. */
 export const label = labelType('a label such as team=network');
 
-/** An annotation of an object: the key is that of a label, and the value any text. */
+/** An annotation of an object: a key as of a label, and any text. */
 export const annotation: ValueType<Pair> = valueType('name=value', 'an annotation such as team=network', (text) => {
   const [name = '', ...value] = text.split('=');
   return value.length > 0 && LABEL.test(`${name}=`) ? [name, value.join('=')] : undefined;

@@ -31,7 +31,7 @@ let f: Fixture;
 let controllers: RunningProcess;
 
 async function kubectl(args: readonly string[], input?: object): Promise<string> {
-  return runKubectl(f.controlPlane, args, input && JSON.stringify(input));
+  return runKubectl(f.controlPlane, args, input);
 }
 
 const apply = (directory: string): Promise<string> =>

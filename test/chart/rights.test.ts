@@ -49,8 +49,7 @@ let f: Fixture;
 const used = new Set<string>();
 const granted = new Set<string>();
 
-const kubectl = (args: readonly string[], input?: object): Promise<string> =>
-  kubectlOf(f.controlPlane, args, input && JSON.stringify(input));
+const kubectl = (args: readonly string[], input?: object): Promise<string> => kubectlOf(f.controlPlane, args, input);
 
 const names = async (kinds: string, namespace: string): Promise<string[]> =>
   (await kubectl(['get', kinds, '-n', namespace, '-oname'])).split('\n').filter(Boolean).sort();

@@ -4,9 +4,18 @@ import type { ControlPlane } from './controlPlane.ts';
 import { execute } from './execute.ts';
 import { binary } from '../lab/binaries.ts';
 
-/** Runs kubectl as the administrator and returns its standard output. Throws with its messages if it fails. */
-export async function kubectl({ kubeconfig }: ControlPlane, args: readonly string[], input?: string): Promise<string> {
-  return (await execute(await binary('kubectl'), args, { input, env: { KUBECONFIG: kubeconfig } })).stdout;
+/**
+ * Runs kubectl as the administrator and returns its standard output. Throws with its messages if it fails.
+ *
+ * @param input its standard input; an object as JSON
+ */
+export async function kubectl(
+  { kubeconfig }: ControlPlane,
+  args: readonly string[],
+  input?: string | object,
+): Promise<string> {
+  const text = typeof input === 'object' ? JSON.stringify(input) : input;
+  return (await execute(await binary('kubectl'), args, { input: text, env: { KUBECONFIG: kubeconfig } })).stdout;
 }
 
 /** The token that a pod of a ServiceAccount would have. */

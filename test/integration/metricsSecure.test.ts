@@ -31,7 +31,7 @@ let certificates: string;
 let operator: Operator;
 
 async function kubectl(args: readonly string[], input?: object): Promise<string> {
-  return runKubectl(scene.plane, args, input && JSON.stringify(input));
+  return runKubectl(scene.plane, args, input);
 }
 
 const tokenOf = async (account: string): Promise<string> =>

@@ -57,7 +57,7 @@ export class DeployedSet<G extends string, K extends G> {
   }
 
   /**
-   * Applies the objects that differ, removes those of groups that are switched off, and reports the problems.
+   * Applies the objects that differ, removes the objects of groups that are switched off, and reports the problems.
    *
    * @param off the groups that are switched off
    * @param unknown the groups that are neither applied nor removed, besides those that stacks keep

@@ -151,7 +151,7 @@ export class Applier {
     if (found !== undefined) await prepare?.(found);
     const removal = removalPatch(stamped, found);
     if (removal !== undefined) {
-      // Of no other object that has the name by now.
+      // The uid refuses the patch for another object that has the name by now.
       const patch = { ...removal, metadata: { ...(removal.metadata as object), uid: found?.metadata?.uid } };
       const { namespace, name = '' } = stamped.metadata ?? {};
       const options = { fieldManager: this.#fieldManager, signal };

@@ -81,7 +81,7 @@ export async function untilInjected(f: Fixture, c: Connected, name: string, app:
 
 /** Runs kubectl with this object as its file. Throws with its output unless it ends with status 0. */
 export function kubectl({ controlPlane }: Fixture, args: readonly string[], object: object): Promise<string> {
-  return runKubectl(controlPlane, [...args, '-f', '-'], JSON.stringify(object));
+  return runKubectl(controlPlane, [...args, '-f', '-'], object);
 }
 
 /** Says that the nodes can take pods, as kubelets do. */

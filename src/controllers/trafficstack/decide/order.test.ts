@@ -89,12 +89,12 @@ const CASES: readonly Case[] = [
     db: FAULTY,
     is: GATE,
   },
-  { why: 'the same spec rendered anew waits at the gate', web: CHANGED, prior: {}, db: FAULTY, is: GATE },
+  { why: 'the same spec that renders differently waits at the gate', web: CHANGED, prior: {}, db: FAULTY, is: GATE },
 ];
 
 it.each(CASES)('$why', ({ web, prior, db = {}, is }) => expect(decide(web, prior, db)).toBe(is));
 
-it('the revision before the ready one is remembered until another one is ready', () => {
+it('the revision before the ready one is remembered until a later revision is ready', () => {
   const web = (revision: string, available: number): ObservedComponent => ({
     ...observed(WEB, { available }),
     revision,

@@ -15,6 +15,7 @@ import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { at, EVERYWHERE, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import { observe, type Observed } from './observe.ts';
 
+const NOTHING_SEEN = { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) };
 const object = (name: string): KubeObject => ({ metadata: { namespace: 'monitoring', name } });
 const PROMETHEUS: ExternalProvider = {
   ...{ resource: SERVICES, sought: 'a Prometheus', matches: () => true, problem: () => undefined },
@@ -45,7 +46,7 @@ it.each([
       proof: () => Promise.resolve(problem === undefined ? { is: 'Proven' } : { is: 'Unproven', lack: problem }),
     },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
+    firstSeen: NOTHING_SEEN,
   } as Partial<Observed> as Observed;
   const components = [target('exporter', 'NodeExporter', EXPORTER), target('metrics', 'Prometheus', PROMETHEUS)];
   const seen = await observe(stackOf([]), { components, upgrade: {} }, where, NOW);
@@ -77,7 +78,7 @@ async function usedWithAuto({ present = [], inventory = [], status }: Before) {
     },
     probes: { proof: () => Promise.resolve({ is: 'Proven' }) },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
+    firstSeen: NOTHING_SEEN,
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const { spec, ...rest } = target('metrics', 'Prometheus', PROMETHEUS);
   const known = { name: 'metrics', type: 'Prometheus', state: 'Ready', reason: '', message: '', since: at(0) } as const;
@@ -174,7 +175,7 @@ it('reads an object by its name whose body the cache has dropped, and no other o
       },
     },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
+    firstSeen: NOTHING_SEEN,
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const { spec } = target('metrics', 'Prometheus', PROMETHEUS);
   const components = [{ spec: { ...spec, mode: 'Managed' as const }, objects: OWN, variables: {}, revision: REVISION }];
@@ -193,7 +194,7 @@ it.each([
   const where = {
     caches: { kinds: [{ resource: DEPLOYMENTS, overlay }], pods: { lister: { byIndex: () => [] } } },
     ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
-    firstSeen: { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) },
+    firstSeen: NOTHING_SEEN,
   } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
   const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
   const stack = stackOf([], { inventory: [{ component: inInventory, dependsOn: [], objects }] });

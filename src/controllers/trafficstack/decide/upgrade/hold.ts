@@ -17,7 +17,7 @@ const BEGUN: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown', 'F
 /** What surrounds a component that is to be changed. */
 export interface ChangeSurroundings extends Pick<Observation, 'gate' | 'left' | 'seen' | 'now'> {
   readonly waves: Waves;
-  /** The components that it depends on and those of earlier waves, as decided already, by name. */
+  /** The dependencies and the components of earlier waves, as decided, by name. */
   readonly before: ReadonlyMap<string, Blocker>;
   readonly prior: ComponentStatus | undefined;
 }
