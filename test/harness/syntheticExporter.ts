@@ -42,8 +42,8 @@ export interface SyntheticExporter {
 }
 
 /** Gives samples, each a line, the time of now: a Prometheus that scrapes them writes no staleness markers for their series. */
-export function timestamped(lines: string): string {
-  return lines.replaceAll('\n', ` ${Date.now()}\n`);
+export function timestamped(lines: string, milliseconds = Date.now()): string {
+  return lines.replaceAll('\n', ` ${milliseconds}\n`);
 }
 
 /**

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { UsageQuery } from '../../src/usage/pass/queries.ts';
 import type { Snapshot } from '../../src/usage/evaluate/snapshot.ts';
 import { measured, seconds, until } from '../harness/measured.ts';
+import { timestamped } from '../harness/syntheticExporter.ts';
 import { nodeLines, NODES, PERCENTS, SPEED, startServersWorld, Texts, WINDOW_SECONDS } from './serversWorld.ts';
 import type { ServersWorld } from './serversWorld.ts';
 import { expectAllMeasured, numberOf, passWhen, type Question } from './serversQuestion.ts';
@@ -162,17 +163,21 @@ async function untilUnmeasured(question: Question, node: string, since: number) 
   return seen;
 }
 
-it('gives no percent of a single sample, of which VictoriaMetrics says that its slope is 0', async () => {
+it.each([
+  ['a single sample, of which VictoriaMetrics says that its slope is 0', 'once', []],
+  // VictoriaMetrics compares it with a sample before the range, and names the device twice: a single sample, and a fall.
+  ['the first sample after a restart that took longer than the window', 'again', [2e9]],
+])('gives no percent of %s', async (_, node, before) => {
   const url = world.servers.VictoriaMetrics;
-  const lines = deviceLines(
-    { node: 'once', device: 'eth0', job: 'once', instance: 'once' },
-    { total: 1e9, speed: SPEED, flags: 4163 },
-  );
+  const labels = { node, device: 'eth0', job: 'once', instance: node };
+  const facts = { speed: SPEED, flags: 4163 };
+  const earlier = before.map((total) => timestamped(deviceLines(labels, { total, ...facts }), Date.now() - 150_000));
+  const lines = [...earlier, deviceLines(labels, { total: 1e9, ...facts })].join('');
   const { status } = await fetch(`${url}/api/v1/import/prometheus`, { method: 'POST', body: lines });
   expect(status).toBeLessThan(300);
-  const question: Question = { url, job: 'once', nodes: { once: {} }, query: { windowSeconds: 60 } };
+  const question: Question = { url, job: 'once', nodes: { [node]: {} }, query: { windowSeconds: 60 } };
   await passWhen(question, ({ nodes }) => {
-    const { reason, message, transmitBytesTotal } = nodes.get('once')!;
+    const { reason, message, transmitBytesTotal } = nodes.get(node)!;
     expect({ reason, transmitBytesTotal }).toEqual({ reason: 'StaleSamples', transmitBytesTotal: 1e9 });
     expect(message).toContain('fewer than two samples in the rate window for eth0');
   });
@@ -181,12 +186,12 @@ it('gives no percent of a single sample, of which VictoriaMetrics says that its 
 describe('a node whose counter falls', () => {
   it.each(SERVERS)('has no percent in %s until the window has samples after the fall only', async (server) => {
     const node = `falling-${server}`;
-    const question: Question = { url: world.servers[server], job: 'changing', nodes: { [node]: {} } };
+    const question: Question = { url: world.servers[server], job: 'falling', nodes: { [node]: {} } };
     let counted = 0;
     /** Counts from 0, so that the counter before the fall is not much larger than what a window adds. */
     const begin = (): void => {
       let begun: number | undefined;
-      world.texts.changing[node] = (s) => {
+      world.texts.falling[node] = (s) => {
         counted = s - (begun ??= s);
         return nodeLines(node, s, 30, { total: (counted * SPEED * 30) / 100 });
       };
@@ -196,14 +201,10 @@ describe('a node whose counter falls', () => {
     const reasons = new Set<string>();
     await passWhen(question, ({ nodes }) => {
       const { percent, reason } = nodes.get(node)!;
-      if (percents.length === 0) {
-        expectPercent(nodes.get(node), 30);
-        // Behind Thanos a pass must come before the counter is as large again.
-        expect(counted).toBeGreaterThan(3 * WINDOW_SECONDS);
-        begin();
-      }
-      reasons.add(reason);
       if (percent !== undefined) percents.push(percent);
+      reasons.add(reason);
+      // Behind Thanos a pass must come before the counter is as large again. A fall that no pass saw, as on a busy machine, is repeated.
+      if (reason === 'Measured' && !reasons.has('CounterReset') && counted > 3 * WINDOW_SECONDS) begin();
       expect(reasons).toContain('CounterReset');
       expectPercent(nodes.get(node), 30);
     });

@@ -33,11 +33,14 @@ export class Texts {
       (s) => nodeLines(node, s, 10),
     ]),
   );
+  /** Nodes whose counters fall. Their samples have the time at which they were counted, so a late scrape changes no rate. */
+  falling: Record<string, Text> = {};
   /** The node `stored`, as each of two replicas writes it to one store. */
   stored: Record<'a' | 'b', Text> = { a: (s) => nodeLines('stored', s, 10), b: (s) => nodeLines('stored', s, 10) };
 
   at(path: string, seconds: number): string {
     if (path === '/changing') return joined(this.changing, seconds);
+    if (path === '/falling') return timestamped(joined(this.falling, seconds));
     if (path === '/stored/a') return timestamped(this.stored.a(seconds));
     if (path === '/stored/b') return timestamped(this.stored.b(seconds));
     if (path === '/instance') return nodeLines('', seconds, 10).replaceAll('node="",', '');
@@ -78,6 +81,7 @@ export interface ServersWorld {
  *
  * - job `nodes`: the nodes of PERCENTS, by the label `node`
  * - job `changing`: nodes at 10 % that change
+ * - job `falling`: nodes whose counters fall, with timestamps
  * - job `instances`: a node at 10 %, by the label `instance` only
  *
  * The first two also scrape what has a label `replica`, as if two Prometheus had written to one store:
@@ -99,6 +103,7 @@ export async function startServersWorld(): Promise<ServersWorld> {
     job('changing', '/changing', [{}]),
     job('instances', '/instance', [{ instance: '10.0.0.1:9100' }]),
   ];
+  const falling = job('falling', '/falling', [{}]);
   const replicas = ['a', 'b'].map((replica) => ({ replica, instance: 'stored' }));
   const pair = job('pair', '/nodes', replicas);
   const stored = job(
@@ -106,10 +111,11 @@ export async function startServersWorld(): Promise<ServersWorld> {
     '/stored',
     replicas.map((labels) => ({ ...labels, __metrics_path__: `/stored/${labels.replica}` })),
   );
+  const timed = [falling, stored].map((each) => ({ ...each, ...STOPS_SILENTLY }));
   const [prometheus, victoriaMetrics, thanos] = await Promise.all([
-    startPrometheus({ config: { global, scrape_configs: [...jobs, pair, stored] } }),
-    startVictoriaMetrics({ config: { global, scrape_configs: [...jobs, pair, { ...stored, ...STOPS_SILENTLY }] } }),
-    startThanosPair({ global, scrape_configs: jobs }),
+    startPrometheus({ config: { global, scrape_configs: [...jobs, falling, pair, stored] } }),
+    startVictoriaMetrics({ config: { global, scrape_configs: [...jobs, pair, ...timed] } }),
+    startThanosPair({ global, scrape_configs: [...jobs, falling] }),
   ]);
   const stop = async (): Promise<void> => {
     await Promise.all([prometheus, victoriaMetrics, thanos, exporter].map((each) => each.stop()));

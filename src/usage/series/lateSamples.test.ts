@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { fallMatters } from './lateSamples.ts';
+import { fallMatters, sortLate } from './lateSamples.ts';
+import { SeriesDecoder } from './seriesDecoder.ts';
 
 const MB = 1e6;
+
+describe('a device with several values', () => {
+  it.each<{ values: readonly string[]; isLate: boolean; isSingle: boolean }>([
+    { values: ['1', '-1'], isLate: false, isSingle: true },
+    { values: ['1700000000', '-1'], isLate: true, isSingle: false },
+    { values: ['1700000000', '1', '-2'], isLate: true, isSingle: false },
+  ])('has each meaning of $values, in any order', ({ values, isLate, isSingle }) => {
+    for (const each of [values, values.toReversed()]) {
+      const decoder = new SeriesDecoder({ resolve: (node) => node }, 'newest');
+      for (const text of each) decoder.visit({ metric: { node: 'a', device: 'eth0' }, value: [1, text] });
+      const { nodes, single, fell } = sortLate(decoder.nodes);
+      expect([nodes.has('a'), single.has('a'), fell.has('a')]).toEqual([isLate, isSingle, true]);
+    }
+  });
+});
 
 describe('a counter that fell', () => {
   it.each<{ why: string; counts: readonly number[]; matters: boolean }>([

@@ -44,10 +44,10 @@ export function sortLate(nodes: Map<string, NodeSamples>): Pick<LateSamples, 'no
   const single = new Map<string, Set<string>>();
   const fell = new Map<string, Set<string>>();
   for (const [node, samples] of nodes) {
-    for (const [device, { newest = NaN }] of samples.devices) {
-      if (newest > 1) continue;
-      samples.devices.delete(device);
-      add(newest === 1 ? single : fell, node, device);
+    for (const [device, { newest = 0, fell: hasFallen }] of samples.devices) {
+      if (hasFallen) add(fell, node, device);
+      if (newest === 1) add(single, node, device);
+      if (newest <= 1) samples.devices.delete(device);
     }
     if (samples.devices.size > 0) late.set(node, samples);
   }

@@ -35,8 +35,10 @@ export interface DeviceSamples extends DeviceFacts {
   rate?: number | undefined;
   /** Highest speed of the last hour, bytes per second. */
   peak?: number | undefined;
-  /** Time of its newest sample, seconds since 1970. Only of devices whose samples are too old for a rate. */
+  /** Time of its newest sample, seconds since 1970, if it is too old for a rate; 1 if there is only one. */
   newest?: number | undefined;
+  /** True if its counter fell. */
+  fell?: true;
   /** The labels of the series with the rate, to compare them with the labels of a duplicate. Absent if they are not kept. */
   source?: LabelSource | undefined;
 }

@@ -179,6 +179,10 @@ export class SeriesDecoder implements SeriesVisitor {
   /** Returns the device, unless it already had a sample of the metric. */
   #read(node: NodeSamples, device: string, metric: Labels, field: Field, value: unknown): DeviceSamples | undefined {
     const reading = this.#deviceOf(node, device);
+    if (field === 'newest') {
+      addLate(reading, numberOf(value));
+      return undefined;
+    }
     if (field === 'driver') {
       reading.driver ??= textOf(metric.driver);
       return undefined;
@@ -201,6 +205,12 @@ export class SeriesDecoder implements SeriesVisitor {
 /** Returns the labels in which a series differs from the first series of its device. Empty if the labels of the first are not kept. */
 function differing({ source }: DeviceSamples, metric: Labels): string[] {
   return source === undefined ? [] : differingLabels(source.labels, metric);
+}
+
+/** A device has a value for each thing that is wrong with its rate (see lateQuery), in any order. */
+function addLate(reading: DeviceSamples, value: number): void {
+  if (value >= 0) reading.newest = Math.max(value, reading.newest ?? 0);
+  else reading.fell = true;
 }
 
 function textOf(label: unknown): string | undefined {
