@@ -19,3 +19,11 @@ export const optionalDuration = z.string().regex(new RegExp(`^$|${GO_DURATION.so
 export const dnsLabel = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
 /** Namespaces in which the operator has a right: names, or "*" for every namespace. */
 export const allowedNamespaces = z.array(z.union([z.literal('*'), dnsLabel]));
+/** Most kinds of objects: the policy for requesters checks a right on each, and its cost is limited. */
+export const MOST_OBJECT_KINDS = 16;
+/** A namespaced kind, with the plural name that RBAC has. */
+export const objectKind = z.strictObject({
+  apiVersion: z.string().regex(/^([a-z0-9][-a-z0-9.]*\/)?v[0-9][a-z0-9]*$/),
+  kind: z.string().regex(/^[A-Z][A-Za-z0-9]*$/),
+  resource: z.string().regex(/^[a-z][-a-z0-9]*$/),
+});

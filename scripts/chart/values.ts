@@ -7,7 +7,16 @@ import { dashboards } from './dashboardValues.ts';
 import { discovery, nodeExporter, prometheus } from './measurementValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
 import { nodePolicy, ownObjectsPolicy, placementPolicy, requesterPolicy } from './policyValues.ts';
-import { allowedNamespaces, anyList, anyMap, duration, optionalDuration, stringMap } from './shapes.ts';
+import {
+  allowedNamespaces,
+  anyList,
+  anyMap,
+  duration,
+  MOST_OBJECT_KINDS,
+  objectKind,
+  optionalDuration,
+  stringMap,
+} from './shapes.ts';
 import { trafficWatch } from './trafficWatchValues.ts';
 
 /**
@@ -156,6 +165,13 @@ export const chartValues = z.strictObject({
         .default([])
         .describe(
           'Namespaces in which the operator may create, change and delete the objects of TrafficStacks, besides that of the release, such as [shop]; "*": every namespace. They must exist. A TrafficStack with objects in another namespace is Stalled (NamespaceNotAllowed), and nothing of it is written.',
+        ),
+      objectKinds: z
+        .array(objectKind)
+        .max(MOST_OBJECT_KINDS)
+        .default([])
+        .describe(
+          'Kinds of which components of the type Objects may have objects, such as [{apiVersion: batch/v1, kind: Job, resource: jobs}]. Grants the rights to read them in every namespace, and to write them in stacks.namespaces. Not Secrets, pods, workloads, and kinds of the whole cluster.',
         ),
       default: z
         .boolean()

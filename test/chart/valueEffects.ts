@@ -110,6 +110,13 @@ const optional: Effect[] = [
     see: argument('stack-namespace'),
     is: 'a',
   },
+  {
+    of: 'stacks.objectKinds',
+    to: [{ apiVersion: 'batch/v1', kind: 'Job', resource: 'jobs' }],
+    beside: { 'stacks.enabled': true },
+    see: argument('stack-object-kind'),
+    is: 'batch/v1/jobs/Job',
+  },
   { of: 'stacks.default', to: false, see: argument('default-stack'), is: 'false' },
 ];
 

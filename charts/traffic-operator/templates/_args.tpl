@@ -206,6 +206,11 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if .Values.stacks.enabled }}
+{{- range .Values.stacks.objectKinds }}
+- --stack-object-kind={{ .apiVersion }}/{{ .resource }}/{{ .kind }}
+{{- end }}
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}

@@ -33,3 +33,19 @@ subjects:
     namespace: {{ $root.Release.Namespace }}
 {{- end }}
 {{- end }}
+
+{{- /* Rights on the kinds of objects that stacks may have: (list . verbs). */}}
+{{- define "traffic-operator.objectKindRights" -}}
+{{- $verbs := index . 1 }}
+{{- range (index . 0).Values.stacks.objectKinds }}
+- apiGroups: ['{{ if contains "/" .apiVersion }}{{ splitList "/" .apiVersion | first }}{{ end }}']
+  resources: ['{{ .resource }}']
+  verbs: {{ toJson $verbs }}
+{{- end }}
+{{- end }}
+
+{{- /* The rights to write the objects of stacks. */}}
+{{- define "traffic-operator.rights.stackObjects" -}}
+{{- include "traffic-operator.rights.stacks.namespaces" . }}
+{{- include "traffic-operator.objectKindRights" (list . (list "create" "patch" "delete")) }}
+{{- end }}

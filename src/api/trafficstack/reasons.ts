@@ -97,7 +97,9 @@ export const ComponentReason = {
   PodsUnavailable: 'PodsUnavailable',
   /** Its workload was deleted, and exists until its pods have ended. */
   BeingDeleted: 'BeingDeleted',
-  /** Its pods are available, but `ready.expression` or `ready.query` is not true. */
+  /** An object of the type Objects has failed for good: a Job. */
+  ObjectFailed: 'ObjectFailed',
+  /** Its pods are available, but `ready.expression` or `ready.query` is not true; or an object of the type Objects is not ready. */
   NotReadyYet: 'NotReadyYet',
   StatusMissing: 'StatusMissing',
   DeadlineExceeded: 'DeadlineExceeded',

@@ -23,6 +23,7 @@ import {
   weightsSchema,
   prometheusSchema,
 } from './builtInSchema.ts';
+import { objectsSchema } from './objectsSchema.ts';
 import { commonSchema, highAvailabilitySchema, LABEL, workloadSchema } from './podSchemas.ts';
 
 /** A rule of the CRD, and the same as code. */
@@ -43,12 +44,19 @@ type Ruled = Readonly<Partial<Record<Settings, unknown>>> & {
   readonly mode?: ComponentMode | undefined;
   readonly external?: ExternalSpec | undefined;
   readonly workload?: { readonly podTemplate?: unknown } | undefined;
+  readonly objects?: unknown;
 };
 
 const WORKLOAD_RULE: Rule<Ruled> = {
   rule: "has(self.workload) == (self.type == 'Workload')",
   message: 'workload: must be set for the type Workload, and for no other',
   holds: ({ type, workload }) => (workload !== undefined) === (type === 'Workload'),
+};
+
+const OBJECTS_RULE: Rule<Ruled> = {
+  rule: "has(self.objects) == (self.type == 'Objects')",
+  message: 'objects: must be set for the type Objects, and for no other',
+  holds: ({ type, objects }) => (objects !== undefined) === (type === 'Objects'),
 };
 
 function settingsRule(field: Settings, type: BuiltInType): Rule<Ruled> {
@@ -125,6 +133,7 @@ const WEIGHTS_RULE: Rule<Ruled> = {
 /** Rules of a component. */
 const COMPONENT_RULES: readonly Rule<Ruled>[] = [
   WORKLOAD_RULE,
+  OBJECTS_RULE,
   TEMPLATE_RULE,
   MODE_RULE,
   EXTERNAL_RULE,
@@ -224,7 +233,7 @@ const component = z
   .object({
     name: patternSchema('Name of the component, unique in the stack.', LABEL),
     type: z.enum(COMPONENT_TYPES).meta({
-      description: `Type of the component: ${COMPONENT_TYPES.join(', ')}. A stack may have several components of the types Workload and Weights, and one of each other type.`,
+      description: `Type of the component: ${COMPONENT_TYPES.join(', ')}. A stack may have several components of the types Workload, Weights and Objects, and one of each other type.`,
     }),
     mode: z
       .enum(COMPONENT_MODES)
@@ -251,7 +260,7 @@ const component = z
     }),
     rollback: z.boolean().optional().meta({
       description:
-        'False: spec.upgrade.rollback does not apply to this component, for example because its data cannot go back. Default: true. It never applies to Weights.',
+        'False: spec.upgrade.rollback does not apply to this component, for example because its data cannot go back. Default: true. It never applies to Weights and Objects.',
     }),
     workload: workloadSchema.optional(),
     nodeExporter: nodeExporterSchema,
@@ -261,6 +270,7 @@ const component = z
     weights: weightsSchema,
     dashboards: dashboardsSchema,
     rules: rulesSchema,
+    objects: objectsSchema,
   })
   .superRefine(checkRules(COMPONENT_RULES))
   .meta({ description: 'One part of the stack.', ...crdRules(COMPONENT_RULES) });

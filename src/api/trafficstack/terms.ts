@@ -12,12 +12,13 @@ export const COMPONENT_TYPES = [
   'Weights',
   'Dashboards',
   'Rules',
+  'Objects',
 ] as const;
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 /** Types whose objects the operator renders itself. */
-export type BuiltInType = Exclude<ComponentType, 'Workload'>;
+export type BuiltInType = Exclude<ComponentType, 'Workload' | 'Objects'>;
 /** Types of which a stack may have several components, since users write the spec of each. */
-export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights'];
+export const USER_TYPES: readonly ComponentType[] = ['Workload', 'Weights', 'Objects'];
 /** Types whose objects another owner may create (modes External and Auto). */
 export const FOREIGN_TYPES: readonly ComponentType[] = ['Workload', 'NodeExporter', 'Prometheus', 'Weights'];
 /** Types whose object of another owner is searched, or named by `external`. The others name theirs elsewhere in the spec. */

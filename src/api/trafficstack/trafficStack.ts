@@ -40,6 +40,9 @@ export type WorkloadSpec = NonNullable<ComponentSpec['workload']>;
 /** A Service of a component's pods. */
 export type StackService = NonNullable<WorkloadSpec['services']>[number];
 
+/** Objects of kinds that the administrator allows. */
+export type ObjectsSpec = NonNullable<ComponentSpec['objects']>;
+
 /** A component of the type Workload. */
 export interface WorkloadComponent extends ComponentSpec {
   workload: WorkloadSpec;

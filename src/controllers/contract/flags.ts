@@ -1,6 +1,7 @@
 import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices/devices.ts';
 import { IDENTIFYING_LABELS } from '../../usage/evaluate/duplicateSeries.ts';
+import { OBJECT_KIND_FORM, objectKindOf, objectKindsProblem } from '../../api/trafficstack/objectKinds.ts';
 import { PROCESS_FLAGS, type ProcessFlags } from '../../options/commonFlags.ts';
 import {
   firstProblem,
@@ -25,6 +26,7 @@ import {
   regExp,
   text,
   url,
+  valueType,
   wholeSeconds,
 } from '../../options/values.ts';
 
@@ -107,6 +109,10 @@ export const SHARED_FLAGS = {
   stackNamespace: list(
     dnsLabel,
     'With --stacks, namespace in which the operator writes the objects of TrafficStacks, besides its own. Without this flag: every namespace. A stack with objects in another one is Stalled (NamespaceNotAllowed).',
+  ),
+  stackObjectKind: list(
+    valueType('kind', OBJECT_KIND_FORM, objectKindOf),
+    'With --stacks, kind of which components of the type Objects may have objects. Without this flag: none. The operator needs the rights to get, list, watch, create, patch and delete them.',
   ),
   weights: withDefault(
     boolean,
@@ -194,6 +200,10 @@ const PROCESS_CHECKS: readonly FlagCheck<ProcessFlags & PrometheusFlags>[] = [
 
 const CHECKS: readonly FlagCheck<SharedFlags>[] = [
   processFlagProblem,
+  ({ stackObjectKind }) => {
+    const message = objectKindsProblem(stackObjectKind);
+    return message === undefined ? undefined : { key: 'stackObjectKind', message };
+  },
   (flags) => needsUrl(flags, ['prometheusMatcher', 'prometheusReplicaLabel']),
   ({ connectivityTlsSecret, connectivityServerCaFile }) =>
     connectivityTlsSecret !== undefined && connectivityServerCaFile === undefined

@@ -108,13 +108,13 @@ interface CachedRendering {
 /** Caches the rendered objects of each stack: each event of a pod is a reconcile, and 2,000 expressions take 50 ms. */
 export class Renderings {
   readonly #countNodes: CountNodes;
-  readonly #builtIns: RenderedWith['builtIns'];
+  readonly #with: Pick<RenderedWith, 'builtIns' | 'objectKinds'>;
   /** Rendered stacks by name. */
   readonly #cached = new Map<string, CachedRendering>();
 
-  constructor({ countNodes, builtIns }: RenderedWith) {
+  constructor({ countNodes, ...others }: Omit<RenderedWith, 'used'>) {
     this.#countNodes = countNodes;
-    this.#builtIns = builtIns;
+    this.#with = others;
   }
 
   /** Renders a parsed and ordered spec, or returns the cached objects: see renderStack. */
@@ -135,7 +135,7 @@ export class Renderings {
       counted.push([nodeSelector, count]);
       return count;
     };
-    const rendered = renderStack(stack, spec, ordered, { countNodes, builtIns: this.#builtIns, used: servers });
+    const rendered = renderStack(stack, spec, ordered, { ...this.#with, countNodes, used: servers });
     if (generation !== undefined) this.#cached.set(name, { uid, generation, counted, used, rendered });
     return rendered;
   }

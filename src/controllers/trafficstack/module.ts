@@ -22,8 +22,11 @@ export const trafficStack = defineController({
   rights: trafficStackRights,
   registerMetrics: createTrafficStackMetrics,
   builtIns: ({ namespace }) => builtInsOf(namespace),
-  create: (context, { namespace, stacks, defaultStack, stackNamespace }) =>
-    runStacks(context, { namespace, namespaces: stackNamespace, hasUsers: stacks, hasDefault: defaultStack }),
+  create: (context, { namespace, stacks, defaultStack, stackNamespace, stackObjectKind }) =>
+    runStacks(context, {
+      ...{ namespace, namespaces: stackNamespace, objectKinds: stackObjectKind },
+      ...{ hasUsers: stacks, hasDefault: defaultStack },
+    }),
   cleanUp,
 });
 

@@ -5,7 +5,7 @@ import { Applier } from '../../runtime/apply/apply.ts';
 import { createOverlay, type Overlay } from '../../runtime/cache/overlay.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { NotLeaderError, RetryError, WaitingError } from '../../runtime/client/errors.ts';
-import { keyOf } from '../../runtime/client/resource.ts';
+import { keyOf, type Resource } from '../../runtime/client/resource.ts';
 import { Controller, type ReconcileResult } from '../../runtime/controller/controller.ts';
 import { PacedQueue } from '../../runtime/controller/workqueue.ts';
 import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
@@ -44,6 +44,8 @@ interface StackOptions {
   readonly namespace: string;
   /** Further namespaces for objects of stacks. Empty: every namespace. */
   readonly namespaces: readonly string[];
+  /** The kinds that components of the type Objects may have. */
+  readonly objectKinds: readonly Resource[];
   /** True if users may have stacks. Otherwise only the stack `default` runs, with the types that the operator deploys by itself. */
   readonly hasUsers: boolean;
   /** True if the stack `default` is created when it is missing. */
@@ -53,10 +55,11 @@ interface StackOptions {
 /** Connects the controller of TrafficStacks with what it observes. */
 export function runStacks(context: ControllerContext, options: StackOptions): RunningController {
   const { client, events, isLeader, nodes, prometheus, metrics, clock, logger, builtIns } = context;
-  const { namespace, hasUsers, hasDefault } = options;
+  const { namespace, hasUsers, hasDefault, objectKinds } = options;
   const { informer: cache, active } = context.stacks;
   const stacks = createOverlay(cache, { clock });
-  const caches = createCaches(context, hasUsers ? undefined : { namespace, members: objectsByName(builtIns) });
+  const named = hasUsers ? undefined : { namespace, members: objectsByName(builtIns) };
+  const caches = createCaches(context, named, objectKinds);
   const answers = new AnswerFeed({
     ...{ ask: askValuesOf(prometheus), clock, isLeader },
     queries: () => queriesOf(active(cache.lister.list())),
@@ -100,7 +103,7 @@ interface Sources {
 
 function dependenciesOf(
   context: ControllerContext,
-  { namespace, namespaces, hasUsers }: StackOptions,
+  { namespace, namespaces, hasUsers, objectKinds }: StackOptions,
   { stacks, caches, ...sources }: Sources,
 ): Dependencies {
   const { client, events, isLeader, nodes, metrics, clock, builtIns } = context;
@@ -131,7 +134,7 @@ function dependenciesOf(
     },
     statuses: new StatusWriter({ client, resource: TRAFFIC_STACKS, fieldManager: FIELD_MANAGER, objects: stacks }),
     metrics: createTrafficStackMetrics(metrics.registry, seriesBudgets(context)),
-    renderings: new Renderings({ countNodes: (labels) => countNodesWith(allNodes(), labels), builtIns }),
+    renderings: new Renderings({ countNodes: (labels) => countNodesWith(allNodes(), labels), builtIns, objectKinds }),
   };
 }
 

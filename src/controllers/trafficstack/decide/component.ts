@@ -66,6 +66,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | differ from the spec, and the change is held (see hold.ts) | yes | Waiting (WaitingForWave, UpgradeStopped, WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, and none has a status   | any  | Ready (AllApplied)                        | yes |
+ * | are current, of the type Objects, one is not ready (see objectReadiness.ts) | any | Degraded if it was ready with this spec, else Progressing (NotReadyYet) | yes |
  * | are current, one is being deleted    | any  | Degraded if it was ready with this spec, else Progressing (BeingDeleted) | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
  * | are current, a TrafficWeight is not ready | any | Degraded if it was ready with this spec, and its weight is not only on its way; else Progressing | yes |
@@ -86,7 +87,7 @@ export function planComponent(component: ObservedComponent, around: Surroundings
   const answer = readyAnswer(component, { wasReady: wasReadyBefore, seen: around.seen });
   const fresh = answer === undefined ? component : { ...component, answer };
   const { decided: present, apply } = decide(fresh, around, prior);
-  const { isAvailable = false, requery, isGrowing = false, ...decided } = present;
+  const { isAvailable = false, requery, isGrowing = false, what = whatOf(component), ...decided } = present;
   const [replaced, kept] = [apply.filter(mustBeReplaced), apply.filter((each) => !mustBeReplaced(each))];
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
@@ -109,7 +110,6 @@ export function planComponent(component: ObservedComponent, around: Surroundings
     ...versionOf(component, held),
     ...(held.mode === undefined && component.rolledBackFrom && { rolledBackFrom: component.rolledBackFrom }),
   };
-  const what = whatOf(component);
   const common = { what, apply: kept, isAvailable, isAwaiting, requery, dependsOn: component.spec.dependsOn };
   if (status.mode === 'External') return { ...common, status, ...(hasDeadline && { deadlineAt }) };
   const planned = finish(isAvailable ? fresh : component, status, { stack, now, deadlineAt, isAvailable });

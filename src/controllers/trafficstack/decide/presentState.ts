@@ -11,6 +11,7 @@ import { workloadsOf } from '../render/kinds.ts';
 import { causeOf } from './cause.ts';
 import { answerText, isForeign, missingState, usesTheSame } from './external.ts';
 import { withLostPod } from './podProblem.ts';
+import { unreadyObject } from './objectReadiness.ts';
 import { podsOfAll, readinessOf, worstOf, figuresOf, figuresText } from './readiness.ts';
 
 /** The state of a component, without its name and time. */
@@ -20,6 +21,8 @@ export type Decided = Pick<ComponentStatus, 'state' | 'reason' | 'message'> &
     readonly isAvailable?: boolean;
     /** The query that must be sent again. */
     readonly requery?: Requery | undefined;
+    /** The object that messages name. Undefined: see whatOf. */
+    readonly what?: string;
     /** True if the component was ready and only starts more pods. */
     readonly isGrowing?: boolean;
   };
@@ -142,8 +145,13 @@ function growsIn(
   return available >= readyReplicas && (state === 'Progressing' || desired > replicas);
 }
 
-/** Returns the state of a component whose objects have no status, such as ConfigMaps, and are current. */
+/** Returns the state of a component whose objects are current, and have no status, such as ConfigMaps, or are of the type Objects. */
 function applied(component: ObservedComponent, prior: ComponentStatus | undefined): Decided {
+  const unready = unreadyObject(component);
+  if (unready !== undefined) {
+    const state = wasReady(component, prior) ? 'Degraded' : 'Progressing';
+    return { state, reason: Reason.NotReadyYet, ...unready };
+  }
   const { length } = component.objects;
   const message = `${length} of ${length} objects are applied`;
   return expected(component, prior, { reason: Reason.AllApplied, message });

@@ -10,15 +10,22 @@ export interface Budget {
   left: number;
 }
 
-/** The budget that several texts with the same variables share. */
+/** The budget that several texts share. */
 export interface SharedBudget extends Budget {
+  /** What shares it, for messages. */
+  readonly of: string;
   /** Converted variables: thousands of expressions may use the same ones. */
   readonly converted: WeakMap<object, Record<string, unknown>>;
 }
 
 /** Creates the budget for all files of a stack. */
 export function budgetOfFiles(steps: number = MOST_STEPS_OF_FILES): SharedBudget {
-  return { left: steps, converted: new WeakMap() };
+  return { ...budgetOf('the files of a stack'), left: steps };
+}
+
+/** Creates a budget of one expression that several share. @param of what shares it, for messages */
+export function budgetOf(of: string): SharedBudget {
+  return { left: MOST_STEPS, of, converted: new WeakMap() };
 }
 
 /** Takes steps from a budget. Throws when it has fewer. */

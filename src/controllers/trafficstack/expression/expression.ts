@@ -34,7 +34,7 @@ export function evaluate(expression: string, variables: Variables, shared?: Shar
   const evaluated = evaluateWithin(expression, budget, () => celOf(variables, shared), Object.keys(variables));
   if (shared !== undefined) shared.left -= most - budget.left;
   if (budget.left >= 0) return evaluated;
-  const limit = most < MOST_STEPS ? 'the files of a stack may take together' : `${MOST_STEPS} steps`;
+  const limit = shared !== undefined && most < MOST_STEPS ? `${shared.of} may take together` : `${MOST_STEPS} steps`;
   return { problem: `costs more than ${limit}: ${TOO_COSTLY}` };
 }
 

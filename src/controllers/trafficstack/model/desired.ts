@@ -1,3 +1,4 @@
+import type { ComponentType } from '../../../api/trafficstack/terms.ts';
 import {
   isWorkload,
   type ComponentStatus,
@@ -19,18 +20,22 @@ export interface DesiredComponent extends RenderedComponent {
   readonly rolledBackFrom?: RolledBackFrom;
 }
 
+/** Types whose last ready revision is never restored. */
+const NEVER_BACK: readonly ComponentType[] = ['Weights', 'Objects'];
+
 /**
  * Returns a component with its desired objects.
  *
  * | `rollback` | the status says that the revision of the spec has failed | a revision is stored | objects       |
  * |------------|------|------|------------------------------------------------------------------------------------|
- * | off, External, or a TrafficWeight | any | any | of the spec                                               |
+ * | off, External, a TrafficWeight, or of the type Objects | any | any | of the spec                                               |
  * | on         | no   | any  | of the spec                                                                    |
  * | on         | yes  | yes  | stored, without `ready` of the failed revision |
  * | on         | yes  | no   | of the spec, with `rolledBackFrom`: not applied                       |
  *
  * A TrafficWeight that goes to 0 drains its cluster, and may not be ready for another reason than its weight, such as a conflict of Ingresses: to
- * put the weight back would send traffic there. It has a rollback of its own, spec.ramp.
+ * put the weight back would send traffic there. It has a rollback of its own, spec.ramp. Of the type Objects, a Job of an earlier revision may undo what
+ * a later one has done.
  *
  * @param namespace of the operator: a built-in component may have objects in several namespaces, or in none
  */
@@ -49,7 +54,7 @@ export function desiredComponentOf(
   },
 ): DesiredComponent {
   const { spec, revision } = rendered;
-  const isExempt = spec.rollback === false || spec.mode === 'External' || spec.type === 'Weights';
+  const isExempt = spec.rollback === false || spec.mode === 'External' || NEVER_BACK.includes(spec.type);
   if (upgrade.rollback !== true || isExempt) return rendered;
   const revisionsIn = isWorkload(spec) ? spec.workload.namespace : namespace;
   const target: DesiredComponent = { ...rendered, revisionsIn, ...(stored && { stored }) };

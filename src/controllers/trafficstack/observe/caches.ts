@@ -17,7 +17,7 @@ import type { ControllerContext } from '../../contract/context.ts';
 import { MANAGED_BY, OPERATOR } from '../../contract/labels.ts';
 import type { StackPod } from '../model/observation.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
-import { readableResources, resourceOfKind } from '../render/kinds.ts';
+import { isKind, readableResources } from '../render/kinds.ts';
 import { refersTo, isOfStack } from '../render/objects.ts';
 import { storedIn, type StoredRevision } from '../render/storedRevision.ts';
 import { identityOfPod, trimPod } from './stackPod.ts';
@@ -64,13 +64,18 @@ interface Selected {
  * Creates the caches: only objects with the label of a stack.
  *
  * @param named undefined: objects of all stacks, in all namespaces. Otherwise only objects of these names, so that rights by name suffice
+ * @param objectKinds kinds of the type Objects
  */
-export function createCaches(context: ControllerContext, named?: OnlyNamed): Caches {
+export function createCaches(
+  context: ControllerContext,
+  named?: OnlyNamed,
+  objectKinds: readonly Resource[] = [],
+): Caches {
   const { transport, logger, metrics, clock, builtIns } = context;
   const common = { transport, logger, metrics: metrics.reflector };
   // Of all kinds together: whoever may write labels in a namespace makes objects part of the caches.
   const budget = new BodyBudget();
-  const selected = named === undefined ? selectAll(builtIns) : selectNamed(named);
+  const selected = named === undefined ? selectAll(builtIns, objectKinds) : selectNamed(named);
   const kinds = selected.map(({ resource, selections, covers }) => {
     const labelSelector = resource.kind === CONTROLLER_REVISIONS.kind ? OWN_REVISIONS : STACK_LABEL;
     const options = { ...common, labelSelector, resource, transform: withoutManagedFields };
@@ -103,8 +108,9 @@ export function identityInStack(object: KubeObject): KubeObject {
   return { ...rest, metadata: { ...metadata, ...(isBounded && { ownerReferences: [owner] }) } };
 }
 
-function selectAll(builtIns: ControllerContext['builtIns']): Selected[] {
-  return readableResources(builtIns).map((resource) => ({ resource, selections: [{}] }));
+function selectAll(builtIns: ControllerContext['builtIns'], objectKinds: readonly Resource[]): Selected[] {
+  const others = objectKinds.filter(({ kind }) => !isKind(kind));
+  return [...readableResources(builtIns), ...others].map((resource) => ({ resource, selections: [{}] }));
 }
 
 /** Selects each object by its name. Objects of the same name without the label of a stack are not cached. */
@@ -127,10 +133,19 @@ function selectNamed({ namespace, members }: OnlyNamed): Selected[] {
 }
 
 /** Returns the cached objects of a kind. @throws Error for a kind of which no stack has objects */
-export function overlayOf({ kinds }: Caches, { kind }: Resource): Overlay<KubeObject> {
+export function overlayOf(caches: Caches, { kind }: Resource): Overlay<KubeObject> {
+  return cacheOf(caches, kind).overlay;
+}
+
+/** Returns the resource of a kind. @throws Error for a kind of which no stack has objects */
+export function resourceOf(caches: Caches, kind: string): Resource {
+  return cacheOf(caches, kind).resource;
+}
+
+function cacheOf({ kinds }: Caches, kind: string): KindCache {
   const found = kinds.find(({ resource }) => resource.kind === kind);
   if (found === undefined) throw new Error(`objects of the kind ${kind} are not cached`);
-  return found.overlay;
+  return found;
 }
 
 /** Returns whether an object would be cached. An operator with other flags may read others. */
@@ -138,9 +153,9 @@ export function isCached({ kinds }: Caches, { kind, ...ref }: InventoryObject): 
   return kinds.some(({ resource, covers }) => resource.kind === kind && (covers?.(ref) ?? true));
 }
 
-/** Returns whether a cluster may lack a kind. Its cache is then empty. */
+/** Returns whether a cluster may lack a kind, as one of the type Objects. Its cache is then empty. */
 export function mayBeMissing({ kind }: Pick<Resource, 'kind'>): boolean {
-  return kind === PROMETHEUS_RULES.kind;
+  return kind === PROMETHEUS_RULES.kind || !isKind(kind);
 }
 
 /** Returns whether the API server does not serve a kind. */
@@ -167,7 +182,7 @@ export function existingIn(stack: TrafficStack, caches: Caches): Member[] {
   return refs.flatMap((ref) => {
     const { kind, namespace, name } = ref;
     if (!isCached(caches, ref)) return [];
-    const resource = resourceOfKind(kind);
+    const resource = resourceOf(caches, kind);
     const object = { metadata: { namespace, name } };
     const live = overlayOf(caches, resource).get(keyOf(object));
     return live !== undefined && refersTo(live, stack) ? [{ resource, object }] : [];

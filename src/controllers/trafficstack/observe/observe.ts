@@ -30,10 +30,10 @@ import {
   type StackPod,
 } from '../model/observation.ts';
 import { COMPONENT_LABEL } from '../names.ts';
-import { isWorkload, resourceOfKind } from '../render/kinds.ts';
+import { isWorkload } from '../render/kinds.ts';
 import { isOfStack, mustBeReplaced, refersTo, type DesiredObject } from '../render/objects.ts';
 import type { AnswerFeed } from './answerFeed.ts';
-import { BY_COMPONENT, isCached, overlayOf, type Caches } from './caches.ts';
+import { BY_COMPONENT, isCached, overlayOf, resourceOf, type Caches } from './caches.ts';
 import { withLostNodes } from './evidence.ts';
 import type { Found, Seeking, Sources } from './externalCandidates.ts';
 import { observeExternalProvider } from './externalProvider.ts';
@@ -81,7 +81,7 @@ export async function observe(
   const entries = (stack.status?.inventory ?? []).filter((entry) => !isGivenUp(entry, stack, caches));
   const pods = entries.map(({ component, objects: all }) => {
     // The pods of what the operator may not delete do not end.
-    const objects = all.filter(({ kind, ...ref }) => mayWrite(memberOf(kind, ref), allowed));
+    const objects = all.filter((ref) => isCached(caches, ref) && mayWrite(memberOf(caches, ref), allowed));
     const namespaces = [...new Set(objects.map(({ namespace }) => namespace))];
     const pods = namespaces.flatMap((namespace) => podsOf(stack, component, namespace, observed));
     // Somebody may have copied a workload with its labels.
@@ -99,17 +99,15 @@ export async function observe(
   };
 }
 
-function memberOf(kind: string, metadata: ObjectRef): Member {
-  return { resource: resourceOfKind(kind), object: { metadata } };
+function memberOf(caches: Caches, { kind, namespace, name }: InventoryObject): Member {
+  return { resource: resourceOf(caches, kind), object: { metadata: { namespace, name } } };
 }
 
 /** Returns whether the workload of an entry no longer belongs to the stack, as after `--cascade=orphan`. Neither do its pods. */
 function isGivenUp({ objects }: InventoryEntry, stack: TrafficStack, caches: Caches): boolean {
   return objects.some((ref) => {
-    const { kind, namespace, name } = ref;
-    const resource = resourceOfKind(kind);
-    if (!isWorkload(resource) || !isCached(caches, ref)) return false;
-    const live = cachedIn(caches, { resource, object: { metadata: { namespace, name } } });
+    if (!isWorkload(ref) || !isCached(caches, ref)) return false;
+    const live = cachedIn(caches, memberOf(caches, ref));
     return live !== undefined && !isWithoutBody(live) && !isOfStack(live, stack);
   });
 }
@@ -263,7 +261,7 @@ function wholeOf(cached: KubeObject | undefined): KubeObject | undefined {
  * @param name of the component: a desired object of another owner has no labels
  */
 function withLive(
-  { resource, object, hash, fieldManager }: DesiredObject & Pick<ObservedObject, 'hash'>,
+  { resource, object, hash, fieldManager, readyWhen }: DesiredObject & Pick<ObservedObject, 'hash'>,
   live: KubeObject | undefined,
   { name, stack }: { readonly name: string; readonly stack: TrafficStack },
 ): ObservedObject {
@@ -272,7 +270,7 @@ function withLive(
   const component = live?.metadata?.labels?.[COMPONENT_LABEL];
   const isOther = component !== name && isInInventory(stack, component, { kind: resource.kind, ...object.metadata });
   const heldBy = isOther ? component : undefined;
-  return { resource, object, hash, fieldManager, live: live && withKind(live, object), isCurrent, heldBy };
+  return { resource, object, hash, fieldManager, readyWhen, live: live && withKind(live, object), isCurrent, heldBy };
 }
 
 /** Lists leave the kind of their items out. */
@@ -303,11 +301,10 @@ async function leftOf(
   for (const { component, objects } of stack.status?.inventory ?? []) {
     // The workload is the last one, and is removed first.
     for (const ref of objects.toReversed()) {
-      const { kind, namespace, name } = ref;
-      const resource = resourceOfKind(kind);
       if (!isCached(caches, ref)) continue;
-      if (wanted.has(idFor(resource, { namespace, name }))) continue;
-      const desired = memberOf(kind, { namespace, name });
+      const desired = memberOf(caches, ref);
+      const { resource } = desired;
+      if (wanted.has(idOf(desired))) continue;
       const live = wholeOf(cachedIn(caches, desired)) ?? (await readLive(client, desired));
       if (live !== undefined && isOfStack(live, stack)) left.push({ component, resource, live });
     }

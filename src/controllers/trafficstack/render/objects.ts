@@ -31,6 +31,8 @@ export interface DesiredObject {
   readonly object: KubeObject;
   /** The field manager of the controller that deployed the object before. Undefined: FIELD_MANAGER. */
   readonly fieldManager?: string | undefined;
+  /** CEL over the live object, of the type Objects. */
+  readonly readyWhen?: string | undefined;
 }
 
 /** A component with all settings of its stack. */

@@ -10,6 +10,7 @@ import {
 } from '../../../api/trafficstack/trafficStack.ts';
 import { appliedHash } from '../../../runtime/apply/difference.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
+import type { Resource } from '../../../runtime/client/resource.ts';
 import type { BuiltIn, ExternalProvider } from '../../contract/builtIn.ts';
 import { budgetOfFiles, type SharedBudget } from '../expression/budget.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';
@@ -17,6 +18,7 @@ import { renderBuiltIn, type UsedServers } from './builtIn.ts';
 import { factsOf, type ComponentFacts } from './facts.ts';
 import { foldersOf } from './folders.ts';
 import { objectsOf, type DesiredObject } from './objects.ts';
+import { userObjects } from './userObjects.ts';
 
 /** A component and its objects. */
 export interface RenderedComponent {
@@ -41,6 +43,8 @@ export interface RenderedWith {
   readonly builtIns: readonly BuiltIn[];
   /** Default: none. */
   readonly used?: UsedServers;
+  /** The kinds that the type Objects may have. Default: none. */
+  readonly objectKinds?: readonly Resource[];
 }
 
 /**
@@ -53,7 +57,7 @@ export function renderStack(
   stack: TrafficStack,
   { common = {}, highAvailability }: Pick<TrafficStackSpec, 'common' | 'highAvailability'>,
   ordered: readonly ComponentSpec[],
-  { countNodes, builtIns, used = new Map() }: RenderedWith,
+  { countNodes, builtIns, used = new Map(), objectKinds = [] }: RenderedWith,
 ): Rendered {
   const scope: Scope = {
     stack,
@@ -62,13 +66,14 @@ export function renderStack(
     countNodes,
     builtIns,
     used,
+    objectKinds,
     facts: new Map(),
     stableFacts: new Map(),
     problems: [],
     budget: budgetOfFiles(),
   };
   const components = ordered.flatMap((spec) =>
-    isWorkload(spec) ? renderWorkload(spec, scope) : renderOther(spec, scope),
+    isWorkload(spec) ? renderWorkload(spec, scope) : (renderObjects(spec, scope) ?? renderOther(spec, scope)),
   );
   const problems = [...scope.problems, ...duplicatesIn(components)];
   return problems.length > 0 ? { problems } : { components };
@@ -102,6 +107,20 @@ function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponen
   const dependencies = (spec.dependsOn ?? []).flatMap((name) => stableFacts.get(name) ?? []);
   const revision = revisionOf({ spec, common, availability, dependencies });
   return { spec, objects: objectsOf(stack, resolved), variables, revision };
+}
+
+/** Renders a component of the type Objects. Undefined for another one. */
+function renderObjects(spec: ComponentSpec, scope: Scope): RenderedComponent[] | undefined {
+  const { stack, facts, stableFacts, problems, objectKinds: kinds } = scope;
+  const { name, objects } = spec;
+  if (objects === undefined) return undefined;
+  const own = { name, namespace: objects.namespace, addresses: [], ports: {} };
+  facts.set(name, own);
+  stableFacts.set(name, own);
+  const variables = variablesOf(spec, scope);
+  const rendered = userObjects({ stack, name, objects, kinds, variables });
+  problems.push(...rendered.problems);
+  return [{ spec, objects: rendered.objects, variables, revision: builtInRevisionOf(spec, rendered.objects) }];
 }
 
 /** Renders a component of a built-in type. */
@@ -209,7 +228,11 @@ function builtInRevisionOf(
   objects: readonly DesiredObject[],
   externalProvider?: Pick<ExternalProvider, 'sought'>,
 ): string {
-  const own = { name, type, deadline, ready, objects: objects.map(({ object }) => object) };
+  const readyWhen = objects.flatMap(({ readyWhen: each }) => each ?? []);
+  const own = {
+    ...{ name, type, deadline, ready, objects: objects.map(({ object }) => object) },
+    ...(readyWhen.length > 0 && { readyWhen }),
+  };
   // With the mode Auto, its own objects contain the searched port.
   return textOf(objects.length > 0 ? own : { ...own, sought: externalProvider?.sought, external });
 }

@@ -71,7 +71,11 @@ export function wasNeverReady(
   if (readyRevision !== undefined || rolledBackFrom !== undefined) return false;
   if (reason === Reason.ForeignObject || IN_PROGRESS_REASONS.has(reason)) return false;
   const areAvailable = areAllAvailable(objects);
-  return !areAvailable || reason === Reason.NotReadyYet || (state === 'Failed' && spec.ready !== undefined);
+  return (
+    !areAvailable ||
+    reason === Reason.NotReadyYet ||
+    (state === 'Failed' && (spec.ready !== undefined || spec.type === 'Objects'))
+  );
 }
 
 function areAllAvailable(objects: ObservedComponent['objects']): boolean {
