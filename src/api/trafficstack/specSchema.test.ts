@@ -18,6 +18,11 @@ const workloadRow = (kind: string, over: object, problem: RegExp | undefined): R
   problem,
 ];
 
+const OBJECTS = {
+  namespace: 'shop',
+  manifests: [{ object: { apiVersion: 'v1', kind: 'ConfigMap' }, readyWhen: 'true' }],
+};
+
 it.each<Row>([
   [
     'built-in types need no settings',
@@ -29,6 +34,22 @@ it.each<Row>([
     'no other type has one',
     [{ type: 'NodeExporter', workload: WORKLOAD }],
     /workload: must be set for the type Workload/,
+  ],
+  ['Objects have manifests', [{ type: 'Objects' }], /objects: must be set for the type Objects/],
+  ['no other type has manifests', [{ type: 'Rules', objects: OBJECTS }], /objects: must be set for the type Objects/],
+  ['Objects have one at least', [{ type: 'Objects', objects: { ...OBJECTS, manifests: [] } }], /manifests is \[\]/],
+  [
+    'Objects cannot be External',
+    [{ type: 'Objects', mode: 'Auto', objects: OBJECTS }],
+    /mode: only the types Workload/,
+  ],
+  [
+    'a stack may have several Objects',
+    [
+      { type: 'Objects', objects: OBJECTS },
+      { name: 'b', type: 'Objects', objects: OBJECTS },
+    ],
+    undefined,
   ],
   [
     'settings are of their type',

@@ -100,15 +100,22 @@ const component = z
   })
   .meta({ description: 'The state of one component.' });
 
+const inventoryObject = reference
+  .extend({
+    completed: z.string().optional().meta({
+      description:
+        'Of a Job that has completed: the hash of its manifest. It does not run again, also if it is deleted.',
+    }),
+  })
+  .meta({ description: 'An object.' });
+
 const inventoryEntry = z
   .object({
     component: text('Name of the component.'),
     dependsOn: z
       .array(z.string())
       .meta({ description: 'Its dependencies when it was applied.', 'x-kubernetes-list-type': 'atomic' }),
-    objects: z
-      .array(reference.meta({ description: 'An object.' }))
-      .meta({ description: 'Its objects.', 'x-kubernetes-list-type': 'atomic' }),
+    objects: z.array(inventoryObject).meta({ description: 'Its objects.', 'x-kubernetes-list-type': 'atomic' }),
   })
   .meta({ description: 'The objects of one component.' });
 

@@ -8,5 +8,7 @@ export const DEFAULT_STACK_HASH = 'traffic.example.com/default-stack-hash';
 export const FINALIZER = 'traffic.example.com/trafficstack';
 /** Label of each object and pod: the name of its TrafficStack. */
 export const STACK_LABEL = 'traffic.example.com/stack';
+/** Annotation of objects that cannot be changed, such as Jobs: a hash of their manifest. Another manifest is another object. */
+export const MANIFEST_HASH = 'traffic.example.com/manifest-hash';
 /** Label of each object and pod: the name of its component. */
 export const COMPONENT_LABEL = 'traffic.example.com/component';

@@ -119,6 +119,20 @@ const WRONG: readonly WrongSpec[] = [
     spec: workload({ podManagementPolicy: 'Parallel' }),
     message: /only a StatefulSet has it/,
   },
+  {
+    why: 'Objects have manifests',
+    spec: withComponents({ name: 'edge', type: 'Objects' }),
+    message: /objects: must be set for the type Objects/,
+  },
+  {
+    why: 'which are objects of Kubernetes',
+    spec: withComponents({
+      name: 'edge',
+      type: 'Objects',
+      objects: { namespace: 'default', manifests: [{ object: {} }] },
+    }),
+    message: /manifests\[0\]\.object\.kind: Required value/,
+  },
   { why: 'settings are of one type', spec: withComponents(exporter({ prometheus: {} })), message: only('Prometheus') },
   {
     why: 'external needs the mode External',

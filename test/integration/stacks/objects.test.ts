@@ -1,9 +1,9 @@
-import type { V1Ingress, V1Role } from '@kubernetes/client-node';
+import type { V1Ingress, V1Job, V1Role } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { objectKindOf } from '../../../src/api/trafficstack/objectKinds.ts';
 import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
-import { INGRESSES, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
+import { DEPLOYMENTS, INGRESSES, JOBS, SERVICE_ACCOUNTS } from '../../../src/runtime/client/resources.ts';
 import { writesOf } from '../../harness/audit.ts';
 import { component, PERSON, startScene, WAIT, type StackScene } from './scene.ts';
 
@@ -14,6 +14,7 @@ const KINDS = [
   'v1/serviceaccounts/ServiceAccount',
   'rbac.authorization.k8s.io/v1/roles/Role',
   'example.org/v1/things/Thing',
+  'batch/v1/jobs/Job',
 ];
 const RESOURCES = KINDS.map((text) => objectKindOf(text)!);
 const ROLES = RESOURCES[2]!;
@@ -145,5 +146,81 @@ describe('Objects', () => {
     await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
     await vi.waitFor(() => expect(s.stack()).rejects.toSatisfy(isNotFound), WAIT);
     expect(writesSince(since)).toEqual(['delete deployments/web', 'delete ingresses/web', 'delete deployments/db']);
+  });
+});
+
+describe('Jobs', () => {
+  const MIGRATE = { namespace: 'default', name: 'migrate' };
+  const migrate = (version: number): ComponentSpec => {
+    const containers = [
+      { name: 'migrate', image: `migrate:${version}`, envFrom: [{ secretRef: { name: 'database' } }] },
+    ];
+    const spec = { backoffLimit: 0, template: { spec: { restartPolicy: 'Never', containers } } };
+    const object = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'migrate' }, spec };
+    return { name: 'migrate', type: 'Objects', objects: { namespace: 'default', manifests: [{ object }] } };
+  };
+  const app = (version: number) => component('web', { dependsOn: ['migrate'], image: `web:${version}` });
+  const job = () => s.f.client.get<V1Job>(JOBS, MIGRATE);
+  const uidOf = async (): Promise<string | undefined> => (await job()).metadata?.uid;
+  /** As the controller of Jobs reports its end. No controller runs here that would make pods. */
+  const end = async (type: 'Complete' | 'Failed') => {
+    const now = new Date().toISOString();
+    const condition = (of: string) => ({
+      type: of,
+      status: 'True',
+      reason: 'R',
+      message: 'why',
+      lastTransitionTime: now,
+    });
+    const status = {
+      ...{ startTime: now, uncountedTerminatedPods: {} },
+      ...(type === 'Complete'
+        ? { completionTime: now, succeeded: 1, conditions: [condition('SuccessCriteriaMet'), condition('Complete')] }
+        : { failed: 1, conditions: [condition('FailureTarget'), condition('Failed')] }),
+    };
+    await s.f.client.mergePatch(JOBS, MIGRATE, { status }, { ...PERSON, subresource: 'status' });
+  };
+  const imageOfWeb = async () => {
+    const [found] = (await s.f.client.list(DEPLOYMENTS)).filter(({ metadata }) => metadata?.name === 'web');
+    return found?.spec?.template.spec?.containers[0]?.image;
+  };
+
+  it('run before what depends on them, and not again when they are deleted after their end', async () => {
+    await s.create('main', [app(1), migrate(1)]);
+    await s.becomes('migrate', { state: 'Progressing', reason: 'NotReadyYet' });
+    expect(await imageOfWeb()).toBeUndefined();
+    await end('Complete');
+    await s.ready();
+    await s.f.client.delete(JOBS, MIGRATE, { propagationPolicy: 'Background' });
+    await s.change('main', [app(2), migrate(1)]);
+    await vi.waitFor(async () => expect(await imageOfWeb()).toBe('web:2'), WAIT);
+    await s.ready();
+    await s.restartOperator();
+    await s.change('main', [app(3), migrate(1)]);
+    await vi.waitFor(async () => expect(await imageOfWeb()).toBe('web:3'), WAIT);
+    await expect(job()).rejects.toSatisfy(isNotFound);
+  });
+
+  it('run again with another manifest, which replaces them, and hold what depends on them while they have failed', async () => {
+    await s.change('main', [app(3), migrate(2)]);
+    await vi.waitFor(uidOf, WAIT);
+    await end('Complete');
+    await s.ready();
+    const second = await uidOf();
+    await s.change('main', [app(4), migrate(3)]);
+    await vi.waitFor(async () => expect(await uidOf()).not.toBe(second), WAIT);
+    await end('Failed');
+    await s.becomes('migrate', {
+      ...{ state: 'Failed', reason: 'ObjectFailed' },
+      message: 'Job default/migrate has failed: R: why; to run it again, change its manifest or delete it',
+    });
+    await s.becomes('web', { state: 'Waiting', waitingOn: { component: 'migrate', what: 'Job default/migrate' } });
+    expect(await imageOfWeb()).toBe('web:3');
+    const third = await uidOf();
+    await s.f.client.delete(JOBS, MIGRATE, { propagationPolicy: 'Background' });
+    await vi.waitFor(async () => expect(await uidOf()).not.toBe(third), WAIT);
+    await end('Complete');
+    await vi.waitFor(async () => expect(await imageOfWeb()).toBe('web:4'), WAIT);
+    await s.ready();
   });
 });

@@ -50,6 +50,8 @@ interface Surroundings extends Pick<Observation, 'stack' | 'left' | 'gate' | 'se
 
 /** Characters of a message, which may quote a kubelet. */
 const LONGEST_MESSAGE = 512;
+/** Reasons of a failure that ends when its object is gone. */
+const NOT_HELD: ReadonlySet<string> = new Set([Reason.ForeignObject, Reason.ObjectFailed]);
 /** States in which the deadline runs. */
 const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']);
 
@@ -66,6 +68,7 @@ const STARTING: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown']
  * | differ from the spec, and the change is held (see hold.ts) | yes | Waiting (WaitingForWave, UpgradeStopped, WaitingForGate) | those that are current |
  * | one is missing or differs from the spec | yes | Progressing                             | yes |
  * | are current, and none has a status   | any  | Ready (AllApplied)                        | yes |
+ * | are current, of the type Objects, a Job has failed | any | Failed (ObjectFailed)           | yes |
  * | are current, of the type Objects, one is not ready (see objectReadiness.ts) | any | Degraded if it was ready with this spec, else Progressing (NotReadyYet) | yes |
  * | are current, one is being deleted    | any  | Degraded if it was ready with this spec, else Progressing (BeingDeleted) | yes |
  * | are current, without a new status    | any  | Unknown                                   | yes |
@@ -88,7 +91,8 @@ export function planComponent(component: ObservedComponent, around: Surroundings
   const fresh = answer === undefined ? component : { ...component, answer };
   const { decided: present, apply } = decide(fresh, around, prior);
   const { isAvailable = false, requery, isGrowing = false, what = whatOf(component), ...decided } = present;
-  const [replaced, kept] = [apply.filter(mustBeReplaced), apply.filter((each) => !mustBeReplaced(each))];
+  const replaced = apply.filter(mustBeReplaced);
+  const kept = apply.filter((each) => !replaced.includes(each) && each.isCompleted !== true);
   const held = holdFailure(decided, component, prior);
   const since = sinceOf(held, component, { prior, now });
   const ready = readyRevisionOf(held, component, prior);
@@ -140,7 +144,7 @@ function finish(
 
 /** A live object that is deleted, so that the next reconcile creates it. */
 function leftOf(component: string, { resource, live }: ObservedObject): LeftObject[] {
-  return live === undefined ? [] : [{ component, resource, live }];
+  return live === undefined || live.metadata?.deletionTimestamp !== undefined ? [] : [{ component, resource, live }];
 }
 
 function decide(
@@ -219,7 +223,7 @@ function readyRevisionOf(
 /** Keeps a component Failed until it is ready or its spec changes. A failed write may succeed later. */
 function holdFailure(decided: Decided, { revision }: ObservedComponent, prior: ComponentStatus | undefined): Decided {
   if (prior?.state !== 'Failed' || prior.revision !== revision || !STARTING.has(decided.state)) return decided;
-  if (prior.reason === Reason.ForeignObject || prior.rolledBackFrom !== undefined) return decided;
+  if (NOT_HELD.has(prior.reason) || prior.rolledBackFrom !== undefined) return decided;
   const message = `not ready in time: ${decided.message}`;
   return { ...decided, state: 'Failed', reason: Reason.DeadlineExceeded, message };
 }

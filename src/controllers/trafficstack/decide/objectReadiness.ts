@@ -1,15 +1,20 @@
+import type { V1Job } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { JOBS } from '../../../runtime/client/resources.ts';
 import { findCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { budgetOf, type SharedBudget } from '../expression/budget.ts';
 import { evaluate } from '../expression/expression.ts';
 import type { ObservedComponent, ObservedObject } from '../model/observation.ts';
+import { MANIFEST_HASH } from '../names.ts';
 
 /** Why an object is not ready. */
 interface Unready {
   /** The object, such as `Ingress shop/web`. */
   readonly what: string;
   readonly message: string;
+  /** True of a Job that does not try again. */
+  readonly hasFailed: boolean;
 }
 
 /** The fields of a status that many kinds have. */
@@ -27,7 +32,8 @@ export function unreadyObject({ spec, objects, variables }: ObservedComponent): 
   const budget = budgetOf('the objects of a component');
   for (const each of objects) {
     const message = problemOf(each, variables, budget);
-    if (message !== undefined) return { what: idOf(each), message: `${idOf(each)} ${message}` };
+    const hasFailed = each.readyWhen === undefined && conditionOf(each.live, 'Failed')?.status === 'True';
+    if (message !== undefined) return { what: idOf(each), message: `${idOf(each)} ${message}`, hasFailed };
   }
   return undefined;
 }
@@ -39,6 +45,7 @@ export function unreadyObject({ spec, objects, variables }: ObservedComponent): 
  * |-------------------------------------------------------------|-------------------------------|
  * | has a status of an older generation                         | never, unless readyWhen compares generations itself, or reads no status |
  * | has readyWhen                                               | that is true                  |
+ * | is a Job                                                    | it is Complete, also if it is deleted then: it does not run again |
  * | is a PersistentVolumeClaim                                  | it is not Lost: with WaitForFirstConsumer, it is Pending until a pod uses it |
  * | has a condition Ready, else Available                       | that is True, for the present generation |
  * | has neither, as an Ingress, a Role or a ConfigMap           | it is applied                 |
@@ -46,16 +53,18 @@ export function unreadyObject({ spec, objects, variables }: ObservedComponent): 
  * An Ingress may never have an address: with a controller that needs none, or a Service of type NodePort.
  */
 function problemOf(
-  { live, readyWhen }: ObservedObject,
+  { live, readyWhen, isCompleted }: ObservedObject,
   variables: ObservedComponent['variables'],
   budget: SharedBudget,
 ): string | undefined {
+  if (isCompleted === true) return undefined;
   if (live === undefined) return 'does not exist';
   if (live.metadata?.deletionTimestamp !== undefined) return 'is being deleted';
   const { metadata, status = {}, kind } = live as LiveObject;
   const generation = metadata?.generation ?? 0;
   if (isOlder(status, generation) && readsStatus(readyWhen)) return 'has no status of its generation yet';
   if (readyWhen !== undefined) return unmetExpression(readyWhen, { ...variables, object: live }, budget);
+  if (kind === JOBS.kind) return jobProblem(live);
   if (kind === 'PersistentVolumeClaim') return status.phase === 'Lost' ? 'has lost its volume' : undefined;
   const condition = findCondition(status.conditions, 'Ready') ?? findCondition(status.conditions, 'Available');
   if (condition === undefined) return undefined;
@@ -75,6 +84,30 @@ function isOlder(
   generation: number,
 ): boolean {
   return observedGeneration !== undefined && observedGeneration < generation;
+}
+
+/** A Job that has failed exists without a pod that could still succeed. */
+function jobProblem(job: KubeObject): string | undefined {
+  if (isComplete(job)) return undefined;
+  const failed = conditionOf(job, 'Failed');
+  const { active = 0, failed: ended = 0 } = (job as V1Job).status ?? {};
+  if (failed?.status !== 'True') return `is not complete: ${active} pods run, and ${ended} have failed`;
+  return `has failed: ${failed.reason}: ${failed.message}; to run it again, change its manifest or delete it`;
+}
+
+function isComplete(job: KubeObject | undefined): boolean {
+  return conditionOf(job, 'Complete')?.status === 'True';
+}
+
+function conditionOf(job: LiveObject | undefined, type: string): Condition | undefined {
+  return job?.kind === JOBS.kind ? findCondition(job.status?.conditions, type) : undefined;
+}
+
+/** Returns the hash of the manifest of a Job that has completed, as the inventory keeps it. Undefined for any other object. */
+export function completedOf({ object, live, isCompleted }: ObservedObject): string | undefined {
+  const manifest = object.metadata?.annotations?.[MANIFEST_HASH];
+  const isOfManifest = manifest === live?.metadata?.annotations?.[MANIFEST_HASH];
+  return isCompleted === true || (isOfManifest && isComplete(live)) ? manifest : undefined;
 }
 
 function unmetExpression(

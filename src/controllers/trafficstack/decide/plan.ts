@@ -15,6 +15,7 @@ import { isOfStack } from '../render/objects.ts';
 import { missingEvidenceOf } from './cause.ts';
 import { planComponent, type PlannedComponent } from './component.ts';
 import { isForeign } from './external.ts';
+import { completedOf } from './objectReadiness.ts';
 import { planRemoval } from './removal.ts';
 import { requeriesOf, factsOf } from './upgrade/freshness.ts';
 import { wavesOf } from './upgrade/waves.ts';
@@ -139,10 +140,12 @@ function entryOf(
   const applied = planned?.apply ?? [];
   const own = objects.filter(
     (each) =>
-      applied.includes(each) || (each.live !== undefined && each.heldBy === undefined && isOfStack(each.live, stack)),
+      applied.includes(each) ||
+      each.isCompleted === true ||
+      (each.live !== undefined && each.heldBy === undefined && isOfStack(each.live, stack)),
   );
   const refs = [
-    ...own.map(({ resource, object }) => refOf(resource.kind, object)),
+    ...own.map((each) => ({ ...refOf(each.resource.kind, each.object), ...given(completedOf(each)) })),
     ...[...left, ...locked]
       .filter(({ component: of }) => of === spec.name)
       .map(({ resource, live }) => refOf(resource.kind, live)),
@@ -191,6 +194,10 @@ function revisionsOf(stored: ObservedComponent['stored'], planned: PlannedCompon
   const objects = [stored?.live, planned?.store?.object].filter((object) => object !== undefined);
   const byKey = new Map(objects.map((object) => [keyOf(object), refOf(CONTROLLER_REVISIONS.kind, object)]));
   return [...byKey.values()];
+}
+
+function given(completed: string | undefined): Pick<InventoryObject, 'completed'> {
+  return completed === undefined ? {} : { completed };
 }
 
 function refOf(kind: string, { metadata }: KubeObject): InventoryObject {

@@ -45,6 +45,11 @@ it.each<[string, StackPod[], string | undefined]>([
     'pod shop/a, container web: ImagePullBackOff: Back-off pulling image "x"',
   ],
   [
+    'a Secret that is missing, which the operator does not read',
+    [waits('CreateContainerConfigError', 'secret "database" not found')],
+    'pod shop/a, container web: CreateContainerConfigError: secret "database" not found',
+  ],
+  [
     'a crash, with its exit code',
     [waits('CrashLoopBackOff', 'back-off 10s', 3)],
     'pod shop/a, container web: CrashLoopBackOff: back-off 10s; it ended with exit code 3',

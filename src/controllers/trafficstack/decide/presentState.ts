@@ -149,8 +149,9 @@ function growsIn(
 function applied(component: ObservedComponent, prior: ComponentStatus | undefined): Decided {
   const unready = unreadyObject(component);
   if (unready !== undefined) {
-    const state = wasReady(component, prior) ? 'Degraded' : 'Progressing';
-    return { state, reason: Reason.NotReadyYet, ...unready };
+    const { hasFailed, ...told } = unready;
+    if (hasFailed) return { state: 'Failed', reason: Reason.ObjectFailed, ...told };
+    return { state: wasReady(component, prior) ? 'Degraded' : 'Progressing', reason: Reason.NotReadyYet, ...told };
   }
   const { length } = component.objects;
   const message = `${length} of ${length} objects are applied`;

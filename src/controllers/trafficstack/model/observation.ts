@@ -67,6 +67,8 @@ export interface ObservedObject extends DesiredObject {
   readonly hash: string;
   /** True if the live object was applied from this desired object. */
   readonly isCurrent: boolean;
+  /** True if a Job of this manifest has completed, and no longer exists: it is not to run again. */
+  readonly isCompleted?: boolean;
   /** The component of the stack that still has the live object, and is being removed. */
   readonly heldBy?: string | undefined;
 }

@@ -29,7 +29,7 @@ import {
   type ObservedObject,
   type StackPod,
 } from '../model/observation.ts';
-import { COMPONENT_LABEL } from '../names.ts';
+import { COMPONENT_LABEL, MANIFEST_HASH } from '../names.ts';
 import { isWorkload } from '../render/kinds.ts';
 import { isOfStack, mustBeReplaced, refersTo, type DesiredObject } from '../render/objects.ts';
 import type { AnswerFeed } from './answerFeed.ts';
@@ -204,8 +204,12 @@ function patienceOf(
 
 /** Whether the inventory of a component has an object, or any object by default. */
 function isInInventory({ status }: TrafficStack, name: string | undefined, object?: Partial<InventoryObject>): boolean {
-  const isIt = ({ kind, namespace, name: of }: InventoryObject): boolean =>
-    object === undefined || (kind === object.kind && namespace === object.namespace && of === object.name);
+  const isIt = ({ kind, namespace, name: of, completed }: InventoryObject): boolean =>
+    object === undefined ||
+    (kind === object.kind &&
+      namespace === object.namespace &&
+      of === object.name &&
+      [undefined, completed].includes(object.completed));
   return status?.inventory?.some(({ component, objects }) => component === name && objects.some(isIt)) === true;
 }
 
@@ -266,11 +270,25 @@ function withLive(
   { name, stack }: { readonly name: string; readonly stack: TrafficStack },
 ): ObservedObject {
   const isApplied = live?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === hash;
-  const isCurrent = isApplied && !mustBeReplaced({ resource, object, live });
+  const ref = { kind: resource.kind, namespace: object.metadata?.namespace, name: object.metadata?.name };
+  const completed = object.metadata?.annotations?.[MANIFEST_HASH];
+  const isCompleted =
+    live === undefined && completed !== undefined && isInInventory(stack, name, { ...ref, completed });
+  const isCurrent = isCompleted || (isApplied && !mustBeReplaced({ resource, object, live }));
   const component = live?.metadata?.labels?.[COMPONENT_LABEL];
-  const isOther = component !== name && isInInventory(stack, component, { kind: resource.kind, ...object.metadata });
+  const isOther = component !== name && isInInventory(stack, component, ref);
   const heldBy = isOther ? component : undefined;
-  return { resource, object, hash, fieldManager, readyWhen, live: live && withKind(live, object), isCurrent, heldBy };
+  return {
+    resource,
+    object,
+    hash,
+    fieldManager,
+    readyWhen,
+    live: live && withKind(live, object),
+    isCurrent,
+    isCompleted,
+    heldBy,
+  };
 }
 
 /** Lists leave the kind of their items out. */

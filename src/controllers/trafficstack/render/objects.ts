@@ -20,7 +20,7 @@ import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/difference.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type Resource } from '../../../runtime/client/resource.ts';
 import { isOwnedBy } from '../../../runtime/objectSet/objectSet.ts';
 import { MANAGED_BY, OPERATOR, OWNER } from '../../contract/labels.ts';
-import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
+import { COMPONENT_LABEL, MANIFEST_HASH, STACK_LABEL } from '../names.ts';
 import { serviceNameOf } from './facts.ts';
 import type { Folder } from './folders.ts';
 import { resourceOfKind } from './kinds.ts';
@@ -182,14 +182,17 @@ export function refersTo({ metadata }: KubeObject, { metadata: stack }: TrafficS
 
 /**
  * Returns whether an object exists that no write can turn into the desired one: the API server keeps the address of a Service, also that a headless one has
- * none (https://kubernetes.io/docs/concepts/services-networking/service/#headless-services).
+ * none (https://kubernetes.io/docs/concepts/services-networking/service/#headless-services). A Job cannot be changed, and a changed manifest is to run.
  */
 export function mustBeReplaced({
   resource,
   object,
   live,
 }: Pick<DesiredObject, 'resource' | 'object'> & { readonly live: KubeObject | undefined }): boolean {
-  if (resource.kind !== 'Service' || live === undefined) return false;
+  if (live === undefined) return false;
+  const [manifest, applied] = [object, live].map(({ metadata }) => metadata?.annotations?.[MANIFEST_HASH]);
+  if (manifest !== undefined && applied !== undefined) return manifest !== applied;
+  if (resource.kind !== 'Service') return false;
   const [desired, has] = [object, live].map((service) => (service as V1Service).spec?.clusterIP === 'None');
   return desired !== has && (object as V1Service).spec !== undefined;
 }

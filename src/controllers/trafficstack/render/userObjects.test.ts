@@ -65,6 +65,11 @@ describe('is a problem', () => {
       { ...INGRESS, metadata: { name: 'web', ownerReferences: [] } },
       `${field}.metadata.ownerReferences: must be absent`,
     ],
+    [
+      'a Job that is gone before its end is seen',
+      { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' }, spec: { ttlSecondsAfterFinished: 0 } },
+      `${field}.spec.ttlSecondsAfterFinished: must be at least 300, and not 0`,
+    ],
     ['a status', { ...INGRESS, status: {} }, `${field}.status: must be absent`],
   ])('%s', (_why, object, problem) => {
     expect(render(component(object))).toEqual({ problems: [expect.stringContaining(problem)] });

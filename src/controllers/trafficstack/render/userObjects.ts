@@ -1,12 +1,18 @@
+import type { V1Job } from '@kubernetes/client-node';
 import { textOf } from '../../../api/trafficstack/objectKinds.ts';
 import type { ObjectsSpec, TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import { apiVersionOf, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { firstOf } from '../../../runtime/controller/conditions.ts';
 import { problemIn, type Variables } from '../expression/expression.ts';
+import { JOBS } from '../../../runtime/client/resources.ts';
+import { appliedHash } from '../../../runtime/apply/difference.ts';
+import { MANIFEST_HASH } from '../names.ts';
 import { metadataOf, type DesiredObject } from './objects.ts';
 
 /** Fields of the metadata of a manifest. The stack sets the owner reference, and the API server the rest. */
 const OF_METADATA: ReadonlySet<string> = new Set(['name', 'namespace', 'labels', 'annotations']);
+/** Seconds that a completed Job must stay, so that a restart of the operator does not miss it. */
+const LEAST_TTL = 300;
 /** Allowed kinds in a message. */
 const MOST_KINDS = 10;
 
@@ -43,7 +49,11 @@ export function userObjects(source: Source): {
       readyWhen === undefined ? undefined : problemIn(readyWhen, [...Object.keys(variables), 'object']);
     if (ofExpression !== undefined) problems.push(`${field}.readyWhen: ${ofExpression}`);
     if (resource === undefined || problem !== undefined) return [];
-    const { labels, annotations } = object.metadata ?? {};
+    const { labels } = object.metadata ?? {};
+    const isJob = resource.kind === JOBS.kind;
+    const annotations = isJob
+      ? { ...object.metadata?.annotations, [MANIFEST_HASH]: appliedHash(object) }
+      : object.metadata?.annotations;
     const own = metadataOf(stack, name, { name: object.metadata?.name ?? '', namespace });
     const metadata = { ...own, ...(annotations && { annotations }), labels: { ...labels, ...own.labels } };
     return [{ resource, object: { ...object, metadata }, ...(readyWhen !== undefined && { readyWhen }) }];
@@ -65,5 +75,9 @@ function contentProblem(object: KubeObject & Record<string, unknown>, namespace:
   }
   const field = Object.keys(others).find((each) => !OF_METADATA.has(each) && others[each] !== null);
   if (field !== undefined) return `.metadata.${field}: must be absent; allowed are ${[...OF_METADATA].join(', ')}`;
+  const ttl = (object as V1Job).spec?.ttlSecondsAfterFinished;
+  if (object.kind === JOBS.kind && ttl !== undefined && ttl < LEAST_TTL) {
+    return `.spec.ttlSecondsAfterFinished: must be at least ${LEAST_TTL}, and not ${ttl}: a Job that is deleted before the operator sees that it is complete runs again`;
+  }
   return object.status === undefined ? undefined : '.status: must be absent: the controller of the kind writes it';
 }
