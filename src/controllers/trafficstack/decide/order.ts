@@ -19,7 +19,7 @@ import { waitFor, type Waiting } from './waiting.ts';
  * | runs, and anything else differs                     | that were never ready with their spec | see hold.ts |
  * | does not exist yet                                  | that are not ready     | see hold.ts |
  *
- * A dependency that runs with its last ready revision, restored after a failed upgrade, is ready for others.
+ * If nothing of the stack runs, all of it is started: see start.ts. A dependency that runs with its last ready revision, restored after a failed upgrade, is ready for others.
  *
  * @param open the objects that are missing or differ
  */

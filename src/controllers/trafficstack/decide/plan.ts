@@ -17,6 +17,7 @@ import { planComponent, type PlannedComponent } from './component.ts';
 import { isForeign } from './external.ts';
 import { completedOf } from './objectReadiness.ts';
 import { planRemoval } from './removal.ts';
+import { fromStart } from './start.ts';
 import { requeriesOf, factsOf } from './upgrade/freshness.ts';
 import { wavesOf } from './upgrade/waves.ts';
 
@@ -49,7 +50,8 @@ export interface StackPlan extends MissingEvidence {
 }
 
 /** Decides about all components of a stack with a checked spec. */
-export function planStack(observation: Observation): StackPlan {
+export function planStack(observed: Observation): StackPlan {
+  const observation = fromStart(observed);
   const { components } = observation;
   const planned = planAll(observation);
   const all = components.flatMap(({ spec }) => planned.get(spec.name) ?? []);

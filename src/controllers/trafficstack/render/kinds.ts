@@ -42,7 +42,12 @@ const KINDS_WITH_READINESS: readonly string[] = [...WORKLOAD_KINDS, TRAFFIC_WEIG
 
 /** Returns the objects that run pods, and TrafficWeights. Only a built-in component may have several or none. */
 export function workloadsOf<T extends { readonly resource: Pick<Resource, 'kind'> }>(objects: readonly T[]): T[] {
-  return objects.filter(({ resource: { kind } }) => KINDS_WITH_READINESS.includes(kind));
+  return objects.filter(({ resource }) => hasReadiness(resource));
+}
+
+/** Returns whether objects of a kind have a status that decides about readiness, whatever their component. */
+export function hasReadiness({ kind }: Pick<Resource, 'kind'>): boolean {
+  return KINDS_WITH_READINESS.includes(kind);
 }
 
 /** @throws Error for a kind of which no stack has objects */
