@@ -105,8 +105,27 @@ function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponen
   const folders = 'problems' in rendered ? [] : rendered;
   const resolved = { spec, replicas, common, nodeSelector, availability, folders };
   const dependencies = (spec.dependsOn ?? []).flatMap((name) => stableFacts.get(name) ?? []);
-  const revision = revisionOf({ spec, common, availability, dependencies });
+  const rendering = stableObjectsOf(stack, resolved);
+  const revision = revisionOf({ spec, common, availability, dependencies, rendering });
   return { spec, objects: objectsOf(stack, resolved), variables, revision };
+}
+
+/** A number of pods that are spread, whatever the number of nodes. */
+const SPREAD = 2;
+
+/**
+ * Returns the objects of a component without the number of nodes, the contents of files and the identity of the stack: they change with the spec, and
+ * with a version of the operator that renders it otherwise.
+ */
+function stableObjectsOf(
+  { metadata }: TrafficStack,
+  { folders, ...resolved }: Parameters<typeof objectsOf>[1],
+): readonly DesiredObject[] {
+  const { spec, availability } = resolved;
+  const replicas = spec.workload.replicas ?? (availability && (availability.replicas ?? SPREAD));
+  const withoutFiles = folders.map(({ volume, mountPath }) => ({ volume, mountPath, object: volume, files: {} }));
+  const nameless = { metadata: { name: metadata?.name }, spec: { components: [] } };
+  return objectsOf(nameless, { ...resolved, replicas, folders: withoutFiles });
 }
 
 /** Renders a component of the type Objects. Undefined for another one. */
@@ -209,17 +228,20 @@ interface Source {
   readonly availability: HighAvailabilitySpec | undefined;
   /** Facts of the dependencies for its files, without the number of nodes. */
   readonly dependencies: readonly ComponentFacts[];
+  /** See stableObjectsOf. */
+  readonly rendering: readonly DesiredObject[];
 }
 
 /**
- * Returns the revision of a component, which changes with its spec and with settings of the stack for its pods and files. A node that joins changes
- * objects, not the revision.
+ * Returns the revision of a component, which changes with its spec, with settings of the stack for its pods and files, and if another version of the
+ * operator renders other objects. A node that joins changes objects, not the revision.
  */
-function revisionOf({ spec, common, availability, dependencies }: Source): string {
+function revisionOf({ spec, common, availability, dependencies, rendering }: Source): string {
   const { name, type, deadline = DEFAULT_DEADLINE, ready, workload } = spec;
   const { logLevel, ...placement } = common;
   const files = workload.config === undefined ? {} : { logLevel, dependencies };
-  return textOf({ name, type, deadline, ready, workload, placement, availability, ...files });
+  const objects = rendering.map(({ object }) => object);
+  return textOf({ name, type, deadline, ready, workload, placement, availability, ...files, objects });
 }
 
 /** Returns the revision of a built-in component, which also changes if another version of the operator renders other objects. */
