@@ -170,6 +170,26 @@ describe('the rights', () => {
     expect(flags).toEqual(['shop', 'lab', NAMESPACE].map((namespace) => `--stack-namespace=${namespace}`));
   });
 
+  it('on kinds of objects of stacks are on these kinds alone, and to write them only in the namespaces', () => {
+    const values = 'trafficWatch.deployments.enabled=false,stacks.enabled=true,stacks.namespaces={shop}';
+    const kind = (index: number, ...of: string[]) => of.map((each) => `stacks.objectKinds[${index}].${each}`).join();
+    const kinds = [
+      kind(0, 'apiVersion=batch/v1', 'kind=Job', 'resource=jobs'),
+      kind(1, 'apiVersion=v1', 'kind=PersistentVolumeClaim', 'resource=persistentvolumeclaims'),
+    ].join();
+    const before = boundBy(values, '--stack-object-kind');
+    const after = boundBy(`${values},${kinds}`, '--stack-object-kind');
+    const more = (is: readonly string[], was: readonly string[]) => is.filter((right) => !was.includes(right));
+    const on = (...verbs: string[]) =>
+      verbs.flatMap((verb) => [`/persistentvolumeclaims/* ${verb}`, `batch/jobs/* ${verb}`]).sort();
+    expect(more(after.everywhere, before.everywhere)).toEqual(on('get', 'list', 'watch'));
+    expect(more(after.bound, before.bound)).toEqual(on('create', 'delete', 'patch'));
+    expect([before.flags, after.flags]).toEqual([
+      [],
+      ['--stack-object-kind=batch/v1/jobs/Job', '--stack-object-kind=v1/persistentvolumeclaims/PersistentVolumeClaim'],
+    ]);
+  });
+
   it.each(['stacks.enabled=true', 'stacks.enabled=true,stacks.namespaces=null'])(
     'to write the objects of stacks are bound only in the namespace of the release with %s',
     (values) => {

@@ -6,7 +6,12 @@ import { CHART, type Cluster, startCluster } from './cluster.ts';
 import type { Answer, Send } from './sender.ts';
 
 /** Tests the writes that users can make the operator do with its own rights, on a real API server with the policies of the chart. */
-const RELEASE = ['traffic-operator', CHART, '-n', 'network', '--set', 'weights.enabled=true'];
+const KIND = 'stacks.objectKinds[0]';
+const VALUES = [
+  'weights.enabled=true',
+  ...[`${KIND}.apiVersion=networking.k8s.io/v1`, `${KIND}.kind=Ingress`, `${KIND}.resource=ingresses`],
+].join();
+const RELEASE = ['traffic-operator', CHART, '-n', 'network', '--set', VALUES];
 const API = '/apis/traffic.example.com/v1alpha1';
 const WATCHES = `${API}/namespaces/shop/trafficwatches`;
 /** The API server compiles a policy soon after it was written. */
@@ -95,6 +100,13 @@ const withDeployment = (name: string): object =>
 const workloadIn = (namespace: string, n = 0): object => ({
   ...{ name: `in-${namespace}-${n}`, type: 'Workload' },
   workload: { kind: 'Deployment', namespace, podTemplate: { spec: TEMPLATE.spec } },
+});
+const ingressIn = (namespace: string, name = 'web'): object => ({
+  ...{ name: 'edge', type: 'Objects' },
+  objects: {
+    namespace,
+    manifests: [{ object: { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name } } }],
+  },
 });
 const stackOf = (name: string, ...namespaces: string[]): object => stackWith(name, namespaces.map(workloadIn));
 const stackWith = (name: string, components: object[]): object => ({
@@ -186,6 +198,14 @@ describe('a TrafficStack', () => {
     await grant('creates', undefined, 'create', 'deployments.apps');
     await soon(CREATED, () => dry(stackWith('mixed', [workloadIn('shop'), dashboards])));
   });
+
+  it('also needs the right to create the kinds of its Objects', async () => {
+    const stack = stackWith('objects', [ingressIn('shop')]);
+    expect(await dry(stack)).toEqual(refusal(USER, 'may not create ingresses in every namespace'));
+    await grant('ingresses', undefined, 'create', 'ingresses.networking.k8s.io');
+    await soon(CREATED, () => dry(stack));
+    await revoke('ingresses', undefined);
+  });
 });
 
 /** Since the tests above, the tenant may create Deployments in all namespaces. */
@@ -223,6 +243,20 @@ describe('what a TrafficStack of another user has', () => {
     expect(await remove('pair', [web, db, workload('Deployment', 'more')])).toEqual(DONE);
     const all = await tenant('DELETE', `${STACKS}?dryRun=All`);
     expect(all).toEqual(refusal(USER, 'may not delete'));
+  });
+
+  it('needs the right to delete the kinds of Objects that are removed or changed', async () => {
+    const edge = ingressIn('shop');
+    await create('objects', [web, edge]);
+    await grant('makes', undefined, 'create', 'ingresses.networking.k8s.io');
+    const changed = ingressIn('shop', 'other');
+    for (const kept of [[web], [web, changed], [web, { ...edge, mode: 'Disabled' }]]) {
+      await soon(removal('ingresses', 'every namespace'), () => remove('objects', kept));
+    }
+    expect(await remove('objects', [web, edge, workload('Deployment', 'more')])).toEqual(DONE);
+    await grant('ingresses', undefined, 'delete', 'ingresses.networking.k8s.io');
+    await soon(DONE, () => remove('objects', [web, changed]));
+    for (const each of ['ingresses', 'makes']) await revoke(each, undefined);
   });
 
   it('needs the same right for a change of the owner references or finalizers', async () => {

@@ -36,9 +36,9 @@ it.each<[why: string, texts: string[], problem: string | undefined]>([
   [
     'a stack knows no groups',
     ['serving.knative.dev/v1/services/Service'],
-    'serving.knative.dev/v1/services/Service must not be allowed beside v1/services/Service: kinds of stacks must have different names',
+    'serving.knative.dev/v1/services/Service must not be allowed together with v1/services/Service: kinds of stacks must have different names',
   ],
-  ['nor do two of others', ['a.org/v1/things/Thing', 'b.org/v1/things/Thing'], 'beside a.org/v1/things/Thing'],
+  ['nor do two of others', ['a.org/v1/things/Thing', 'b.org/v1/things/Thing'], 'together with a.org/v1/things/Thing'],
 ])('%s', (_why, texts, problem) => {
   const found = objectKindsProblem(kinds(...texts));
   if (problem === undefined) expect(found).toBeUndefined();

@@ -23,7 +23,7 @@ import {
   weightsSchema,
   prometheusSchema,
 } from './builtInSchema.ts';
-import { objectsSchema } from './objectsSchema.ts';
+import { objectsSchema } from './objectKinds.ts';
 import { commonSchema, highAvailabilitySchema, LABEL, workloadSchema } from './podSchemas.ts';
 
 /** A rule of the CRD, and the same as code. */

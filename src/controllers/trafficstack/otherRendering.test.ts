@@ -4,7 +4,7 @@ import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { SimulatedCluster } from './testing/simulatedCluster.ts';
 import { component } from './testing/stacks.ts';
 
-/** What this version of the operator adds to each image: another version renders other pods from the same spec. */
+/** The suffix that this version of the operator adds to each image: another version renders other pods from the same spec. */
 let suffix = '';
 let Cluster: typeof SimulatedCluster;
 
@@ -25,8 +25,8 @@ afterAll(() => {
 
 function otherwise<T extends { readonly object: KubeObject }>(desired: T): T {
   const object = structuredClone(desired.object) as V1Deployment;
-  const [container] = object.spec?.template?.spec?.containers ?? [];
-  if (container !== undefined) container.image += suffix;
+  const [container] = object.spec?.template.spec?.containers ?? [];
+  if (container?.image !== undefined) container.image += suffix;
   return { ...desired, object };
 }
 

@@ -255,4 +255,48 @@ export const STACKS: readonly Break[] = [
       name: 'that a tenant may have made',
     },
   },
+  {
+    promise: 'A component of the type Objects has only objects of kinds that the administrator allows.',
+    file: 'src/controllers/trafficstack/render/userObjects.ts',
+    find: 'each.kind === object.kind && apiVersionOf(each) === object.apiVersion',
+    replace: 'each.kind === object.kind',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/render/userObjects.test.ts',
+      name: 'another version of an allowed kind',
+    },
+  },
+  {
+    promise: 'A Job that has completed does not run again because it was deleted.',
+    file: 'src/controllers/trafficstack/decide/component.ts',
+    find: ' && each.isCompleted !== true',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/decide/jobs.test.ts',
+      name: 'is not made again when it is complete and was deleted',
+    },
+  },
+  {
+    promise: 'A stack of which nothing exists starts in the order of its dependencies.',
+    file: 'src/controllers/trafficstack/decide/plan.ts',
+    find: 'const observation = fromStart(observed);',
+    replace: 'const observation = observed;',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/restart.test.ts',
+      name: 'starts in order again when none of its workloads exists',
+    },
+  },
+  {
+    promise: 'What another version of the operator renders from the same spec has waves and a rollback.',
+    file: 'src/controllers/trafficstack/render/stack.ts',
+    find: '...files, objects });',
+    replace: '...files });',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficstack/otherRendering.test.ts',
+      name: 'is rolled back if its pods do not start',
+    },
+  },
 ];

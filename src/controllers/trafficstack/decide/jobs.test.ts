@@ -7,6 +7,7 @@ import { MANIFEST_HASH } from '../names.ts';
 import { mustBeReplaced } from '../render/objects.ts';
 import { renderStack } from '../render/stack.ts';
 import { at, NOW, stackOf } from '../testing/stacks.ts';
+import { exclusiveOf } from './exclusive.ts';
 import { planStack } from './plan.ts';
 
 const JOBS = objectKindOf('batch/v1/jobs/Job')!;
@@ -98,4 +99,12 @@ it('has the same hash with other labels of the operator', () => {
 it('runs again at once if it has failed and was deleted', () => {
   const { statuses, apply } = plan(undefined, {}, { state: 'Failed', reason: 'ObjectFailed' });
   expect([statuses[0]?.state, statuses[0]?.reason, apply.length]).toEqual(['Progressing', 'Applying', 1]);
+});
+
+it('is planned whatever its manifest has, which the API server refuses', () => {
+  const spec = { template: { spec: { containers: 'none' } } };
+  const strange = { ...rendered('2').objects[0]!.object, spec } as KubeObject;
+  expect(plan(undefined, { object: strange }).apply).toHaveLength(1);
+  expect(plan({ ...strange, ...{ spec: { template: { spec: {} } } } }).statuses).toHaveLength(1);
+  expect(exclusiveOf(strange)).toEqual([]);
 });

@@ -16,7 +16,7 @@ const component = (...all: Live[]): ObservedComponent => ({
   ...{ spec: SPEC, pods: [], variables: { common: { logLevel: 'info' } }, revision: 'r' },
   objects: all.map(({ kind = 'Thing', generation = 2, status, readyWhen }, index) => {
     const metadata = { namespace: 'shop', name: `n${index}`, generation };
-    const live = { kind, metadata, ...(status && { status }) } as KubeObject;
+    const live = { kind, metadata, ...(status !== undefined && { status }) } as KubeObject;
     const resource = { ...objectKindOf('a.org/v1/things/Thing')!, kind };
     return { resource, object: { metadata }, live, hash: '', isCurrent: true, readyWhen };
   }),
@@ -47,6 +47,14 @@ it.each<[why: string, live: Live, message: string | undefined]>([
     'is not ready: the condition Available is False: ',
   ],
   ['other conditions do not count', { status: { conditions: [{ type: 'Synced', status: 'False' }] } }, undefined],
+  ['a status may be anything', { status: 'Up' as never }, undefined],
+  ['or nothing', { status: null as never }, undefined],
+  ['conditions may be no list', { status: { conditions: { Ready: 'True' } } }, undefined],
+  [
+    'or a list of anything',
+    { status: { conditions: [null, 'Ready', ...ready('False').conditions] } },
+    'is not ready: the condition Ready is False: R: why',
+  ],
   ['a claim waits for its first pod', { kind: 'PersistentVolumeClaim', status: { phase: 'Pending' } }, undefined],
   ['a claim is lost', { kind: 'PersistentVolumeClaim', status: { phase: 'Lost' } }, 'has lost its volume'],
   [

@@ -1,6 +1,7 @@
 import type { V1Job } from '@kubernetes/client-node';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { JOBS } from '../../../runtime/client/resources.ts';
+import { isObject } from '../../../runtime/apply/mergePatch.ts';
 import { findCondition, type Condition } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { budgetOf, type SharedBudget } from '../expression/budget.ts';
@@ -18,12 +19,18 @@ interface Unready {
 }
 
 /** The fields of a status that many kinds have. */
-interface LiveObject extends KubeObject {
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly conditions?: readonly Condition[];
-    readonly phase?: string;
-  };
+interface Status {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+  readonly phase?: string;
+}
+
+/** Returns the status of an object of any kind, without what other kinds have in the place of these fields. */
+function statusOf(live: KubeObject): Status {
+  const { status } = live as { readonly status?: Status | null };
+  if (!isObject(status)) return {};
+  const conditions: readonly Condition[] = Array.isArray(status.conditions) ? status.conditions : [];
+  return { ...status, conditions: conditions.filter((each) => isObject(each)) };
 }
 
 /** Returns the first object of a component of the type Objects that is not ready; undefined if all are. All `readyWhen` share the steps of one expression. */
@@ -60,7 +67,8 @@ function problemOf(
   if (isCompleted === true) return undefined;
   if (live === undefined) return 'does not exist';
   if (live.metadata?.deletionTimestamp !== undefined) return 'is being deleted';
-  const { metadata, status = {}, kind } = live as LiveObject;
+  const { metadata, kind } = live;
+  const status = statusOf(live);
   const generation = metadata?.generation ?? 0;
   if (isOlder(status, generation) && readsStatus(readyWhen)) return 'has no status of its generation yet';
   if (readyWhen !== undefined) return unmetExpression(readyWhen, { ...variables, object: live }, budget);
@@ -99,8 +107,8 @@ function isComplete(job: KubeObject | undefined): boolean {
   return conditionOf(job, 'Complete')?.status === 'True';
 }
 
-function conditionOf(job: LiveObject | undefined, type: string): Condition | undefined {
-  return job?.kind === JOBS.kind ? findCondition(job.status?.conditions, type) : undefined;
+function conditionOf(job: KubeObject | undefined, type: string): Condition | undefined {
+  return job?.kind === JOBS.kind ? findCondition(statusOf(job).conditions, type) : undefined;
 }
 
 /** Returns the hash of the manifest of a Job that has completed, as the inventory keeps it. Undefined for any other object. */

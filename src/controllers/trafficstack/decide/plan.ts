@@ -17,7 +17,7 @@ import { planComponent, type PlannedComponent } from './component.ts';
 import { isForeign } from './external.ts';
 import { completedOf } from './objectReadiness.ts';
 import { planRemoval } from './removal.ts';
-import { fromStart } from './start.ts';
+import { fromStart } from './order.ts';
 import { requeriesOf, factsOf } from './upgrade/freshness.ts';
 import { wavesOf } from './upgrade/waves.ts';
 

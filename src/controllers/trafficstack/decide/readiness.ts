@@ -180,7 +180,7 @@ export function versionOf(
   { objects }: ObservedComponent,
   { mode }: Pick<ComponentStatus, 'mode'>,
 ): Pick<ComponentStatus, 'version'> {
-  const { object, live } = objects.at(-1) ?? {};
+  const { object, live } = workloadsOf(objects).at(-1) ?? {};
   const workload: PodOwner | undefined = mode === 'External' ? live : object;
   const image = workload?.spec?.template?.spec?.containers[0]?.image;
   return image === undefined ? {} : { version: image };

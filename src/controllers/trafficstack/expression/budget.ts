@@ -12,7 +12,7 @@ export interface Budget {
 
 /** The budget that several texts share. */
 export interface SharedBudget extends Budget {
-  /** What shares it, for messages. */
+  /** The texts that share it, for messages. */
   readonly of: string;
   /** Converted variables: thousands of expressions may use the same ones. */
   readonly converted: WeakMap<object, Record<string, unknown>>;
@@ -23,7 +23,7 @@ export function budgetOfFiles(steps: number = MOST_STEPS_OF_FILES): SharedBudget
   return { ...budgetOf('the files of a stack'), left: steps };
 }
 
-/** Creates a budget of one expression that several share. @param of what shares it, for messages */
+/** Creates a budget of one expression that several share. @param of the texts that share it, for messages */
 export function budgetOf(of: string): SharedBudget {
   return { left: MOST_STEPS, of, converted: new WeakMap() };
 }

@@ -122,7 +122,8 @@ function stableObjectsOf(
   { folders, ...resolved }: Parameters<typeof objectsOf>[1],
 ): readonly DesiredObject[] {
   const { spec, availability } = resolved;
-  const replicas = spec.workload.replicas ?? (availability && (availability.replicas ?? SPREAD));
+  const spread = availability === undefined ? undefined : SPREAD;
+  const replicas = spec.workload.replicas ?? availability?.replicas ?? spread;
   const withoutFiles = folders.map(({ volume, mountPath }) => ({ volume, mountPath, object: volume, files: {} }));
   const nameless = { metadata: { name: metadata?.name }, spec: { components: [] } };
   return objectsOf(nameless, { ...resolved, replicas, folders: withoutFiles });
