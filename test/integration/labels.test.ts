@@ -144,6 +144,8 @@ describe('an admission policy that refuses the label of one TrafficWatch', () =>
       const refused = conditions.find(({ type }) => type === 'Reconciling');
       expect(refused).toMatchObject({ status: 'True', reason: 'WriteRefused' });
       expect(refused?.message).toContain(WORDS);
+      const ready = conditions.find(({ type }) => type === 'Ready');
+      expect(ready).toMatchObject({ status: 'False', reason: 'WriteRefused' });
     }, WAIT);
     f.exporter.setPercent('n2', 60);
     await expectLabels({ n1: 'true', n2: 'true' });

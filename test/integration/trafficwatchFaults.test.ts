@@ -1,9 +1,11 @@
-import type { V1PolicyRule } from '@kubernetes/client-node';
+import type { V1PolicyRule, V1ResourceQuota } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import type { Resource } from '../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { CRDS } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { installPlacementPolicy } from '../harness/placementPolicy.ts';
 import { CLUSTER_ROLES, userWith } from './rights.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
@@ -21,8 +23,13 @@ const RULES: V1PolicyRule[] = [
     resources: ['namespaces', 'pods', 'services', 'serviceaccounts', 'configmaps', 'persistentvolumeclaims'],
     verbs: ['*'],
   },
+  { apiGroups: ['admissionregistration.k8s.io'], resources: ['*'], verbs: ['list'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
 ];
+
+const QUOTAS: Resource<V1ResourceQuota> = {
+  ...{ group: '', version: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true },
+};
 
 const ref = (name: string) => ({ namespace: 'default', name });
 
@@ -93,6 +100,42 @@ describe('two TrafficWatches that swap their labels', () => {
     }, WAIT);
     expect(await affinityOf('low')).not.toContain(unfitKey('one'));
     expect(await affinityOf('high')).not.toContain(unfitKey('two'));
+  });
+});
+
+/** A quota that allows no further object of these kinds. No controller counts here, so the test writes the status. */
+async function allowNone(...kinds: readonly string[]): Promise<void> {
+  const hard = Object.fromEntries(kinds.map((kind) => [`count/${kind}`, '0']));
+  await f.client.create(QUOTAS, { metadata: ref('none'), spec: { hard } });
+  const options = { fieldManager: 'person', subresource: 'status' };
+  await f.client.mergePatch(QUOTAS, ref('none'), { status: { hard, used: hard } }, options);
+}
+
+describe('a ResourceQuota that refuses what a TrafficWatch needs', () => {
+  it('ends Ready, with the words of the API server, until it allows that', async () => {
+    const spec = { maxBandwidthPercent: '10' };
+    await installPlacementPolicy(f.client);
+    await allowNone('deployments.apps', 'podplacements.traffic.example.com');
+    await f.createWatch('full', spec);
+    await f.createWatch('placed', { ...spec, podSelector: { matchLabels: { app: 'placed' } } });
+    await vi.waitFor(async () => {
+      const refused = { status: 'False', observedGeneration: 1 };
+      expect(await conditionOf('full', 'Ready')).toMatchObject({
+        ...{ ...refused, reason: 'Forbidden' },
+        message: expect.stringContaining(
+          'Deployment full: deployments.apps "full" is forbidden: exceeded quota: none',
+        ) as string,
+      });
+      expect(await conditionOf('placed', 'Ready')).toMatchObject({
+        ...{ ...refused, reason: 'PlacementNotWritten' },
+        message: expect.stringContaining('"traffic-operator" is forbidden: exceeded quota: none') as string,
+      });
+    }, WAIT);
+    await f.client.delete(QUOTAS, ref('none'));
+    await vi.waitFor(async () => {
+      for (const name of ['full', 'placed']) expect((await f.watch(name)).status?.ready).toBe(true);
+    }, WAIT);
+    expect(await affinityOf('full')).toContain(unfitKey('full'));
   });
 });
 

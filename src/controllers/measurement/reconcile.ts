@@ -193,7 +193,7 @@ function createExporterCheck({
 }
 
 /**
- * Runs `work`. If it is forbidden, reports that as the only problem of `source`; if it succeeds, clears the problem.
+ * Runs `work`. If a right, a quota or admission refuses it, reports that as the only problem of `source`; if it succeeds, clears the problem.
  */
 async function reportingRefusal<T>(
   report: ProblemReport,
@@ -206,8 +206,9 @@ async function reportingRefusal<T>(
     report.update(source, []);
     return result;
   } catch (error) {
-    if (isForbidden(error)) {
-      report.update(source, [{ reason: 'Forbidden', object, message: error.detail }]);
+    if (isForbidden(error) || isInvalid(error)) {
+      const reason = isForbidden(error) ? 'Forbidden' : 'WriteFailed';
+      report.update(source, [{ reason, object, message: error.detail }]);
     }
     throw error;
   }

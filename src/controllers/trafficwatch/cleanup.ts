@@ -1,4 +1,4 @@
-import { labelFailureOf } from './failures.ts';
+import { failureOf } from './failures.ts';
 import { IncompleteError, RetryError } from '../../runtime/client/errors.ts';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
 import { TRAFFIC_WATCHES, type TrafficWatch } from '../../api/trafficwatch/schema.ts';
@@ -46,7 +46,7 @@ export async function sweepOrphans(o: SweepOptions): Promise<ReconcileResult | u
   const errors = await removeOrphans(o, changes);
   const failed = errors.filter(([, error]) => !isBehind(error));
   if (failed.length > 0) {
-    const cause = new IncompleteError(failed.map(([node, error]) => labelFailureOf(node, error)));
+    const cause = new IncompleteError(failed.map(([node, error]) => failureOf(`labelling node ${node}`, error)));
     throw new RetryError(`labels of ${failed.length} nodes could not be removed`, LOOK_AGAIN_MS, { cause });
   }
   return errors.length > 0 ? { requeueAfterMs: BEHIND_MS } : undefined;

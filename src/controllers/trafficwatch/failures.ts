@@ -1,6 +1,5 @@
 import { Reason } from '../../api/trafficwatch/reasons.ts';
 import { TRAFFIC_WATCHES } from '../../api/trafficwatch/schema.ts';
-import { isInvalid } from '../../runtime/client/errors.ts';
 import type { Failure } from '../../runtime/process/problem.ts';
 import { createFailureOf } from '../../runtime/status/writeFailures.ts';
 
@@ -12,9 +11,8 @@ export const failureOf = createFailureOf(TRAFFIC_WATCHES, {
   failed: Reason.WriteFailed,
 });
 
-/** The failure of the label of a Node. With the words of an admission policy or webhook: they name what to change. */
-export function labelFailureOf(node: string, error: unknown): Failure {
-  const what = `labelling node ${node}`;
-  if (!isInvalid(error)) return failureOf(what, error);
-  return { reason: Reason.WriteRefused, message: `${what}: the API server refuses the label: ${error.detail}` };
+/** Converts the error of a list or watch without which everything is written all the same, so that Ready stays True. */
+export function readFailureOf(what: string, error: unknown): Failure {
+  const { reason, message } = failureOf(what, error);
+  return { reason, message };
 }

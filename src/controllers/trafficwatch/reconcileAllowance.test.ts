@@ -66,6 +66,6 @@ it('reports the words of the admission policy that refuses the label', async () 
   await expect(reconcile(scene, 'shop/web')).rejects.toThrow();
   expect(reconciling(scene.watches.get('shop/web')?.status)).toMatchObject({
     ...{ status: 'True', reason: 'WriteRefused' },
-    message: `labelling node n1: the API server refuses the label: ${detail} (and 1 more)`,
+    message: `labelling node n1: ${detail} (and 1 more)`,
   });
 });

@@ -12,6 +12,8 @@ export interface Failure {
   /** CamelCase. */
   readonly reason: string;
   readonly message: string;
+  /** True if a missing right, a quota or admission refuses the write, so that only people can help. */
+  readonly isRefused?: true;
   /** The delay that the API server asked for before the next try: ms. */
   readonly retryAfterMs?: number;
 }

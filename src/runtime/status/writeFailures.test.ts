@@ -23,6 +23,16 @@ describe('failureOf', () => {
     expect(failureOf('labelling node n1', error)).toEqual({
       reason: 'MayNot',
       message: `labelling node n1: ${error.detail}`,
+      isRefused: true,
+    });
+  });
+
+  it.each([400, 413, 422])('has the words of the webhook or policy that refuses with status %i', (status) => {
+    const error = answer(status, 'Invalid', 'admission webhook "w" denied the request: no such labels');
+    expect(failureOf('labelling node n1', error)).toEqual({
+      reason: 'Refused',
+      message: `labelling node n1: ${error.detail}`,
+      isRefused: true,
     });
   });
 

@@ -1,4 +1,12 @@
-import { ApiError, isConflict, isForbidden, NotLeaderError, TransportError, WaitingError } from '../client/errors.ts';
+import {
+  ApiError,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  NotLeaderError,
+  TransportError,
+  WaitingError,
+} from '../client/errors.ts';
 import type { Resource } from '../client/resource.ts';
 import type { Failure } from '../process/problem.ts';
 
@@ -42,6 +50,7 @@ type FailureOf = (what: string, error: unknown) => Failure;
  * | NotLeaderError, WaitingError       | none: it is thrown on                                 |
  * | 409 Conflict on the object itself  | none: WaitingError, see rethrowOvertaken              |
  * | 403                                | `forbidden`, with the server's words, which name verb and resource |
+ * | 400, 413, 422                      | `refused`, with the server's words: what admission or validation rejects |
  * | another answer of the API server   | `refused`, with status and reason                     |
  * | TransportError                     | `unreachable`                                         |
  * | any other                          | `failed`, with the error's name                       |
@@ -56,10 +65,14 @@ export function createFailureOf(resource: Resource, reasons: FailureReasons): Fa
     rethrowOvertaken(error, resource);
     if (error instanceof ApiError) {
       const { status, reason, detail, retryAfterMs } = error;
-      const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
-      if (isForbidden(error)) return { reason: reasons.forbidden, message: `${what}: ${detail}`, ...asked };
-      const message = `${what}: the API server answered ${status} ${reason}`;
-      return { reason: reasons.refused, message, ...asked };
+      const isRefused = isForbidden(error) || isInvalid(error);
+      const words = isRefused && detail !== '' ? detail : `the API server answered ${status} ${reason}`;
+      return {
+        reason: isForbidden(error) ? reasons.forbidden : reasons.refused,
+        message: `${what}: ${words}`,
+        ...(isRefused && { isRefused }),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      };
     }
     if (error instanceof TransportError) {
       return { reason: reasons.unreachable, message: `${what}: no answer from the API server` };

@@ -4,7 +4,7 @@ import type { Applier } from '../../../runtime/apply/apply.ts';
 import { heldBy } from '../../../runtime/apply/managedFields.ts';
 import { forEachAtOnce, InFlight } from '../../../runtime/async/limit.ts';
 import type { Client, CallOptions } from '../../../runtime/client/client.ts';
-import { ApiError, isInvalid, isNotFound, TransportError, WaitingError } from '../../../runtime/client/errors.ts';
+import { ApiError, isNotFound, TransportError, WaitingError } from '../../../runtime/client/errors.ts';
 import { keyOf, resourceName, type KubeObject } from '../../../runtime/client/resource.ts';
 import { firstOf } from '../../../runtime/controller/conditions.ts';
 import type { EventRecorder } from '../../../runtime/controller/events.ts';
@@ -178,7 +178,7 @@ async function apply(
 }
 
 /**
- * Quotes the API server about an object that it rejects, or names what is missing, such as the namespace.
+ * Quotes the API server about what is missing, such as the namespace.
  *
  * @param unserved the kind of the object, if the API server does not serve it: its answer does not name it
  */
@@ -186,8 +186,7 @@ function detailOf(what: string, error: unknown, unserved: string | undefined): {
   if (isNotFound(error) && unserved !== undefined) {
     return { message: `${what}: the API server does not serve ${unserved}: its CRD is not installed` };
   }
-  const isTold = error instanceof ApiError && (isInvalid(error) || isNotFound(error));
-  return isTold ? { message: `${what}: ${error.detail}` } : {};
+  return error instanceof ApiError && isNotFound(error) ? { message: `${what}: ${error.detail}` } : {};
 }
 
 /** Fields named in a message. */

@@ -14,7 +14,7 @@ import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import { isTerminating } from '../../../runtime/controller/conditions.ts';
 import type { Plan, Stall } from '../decide/plan.ts';
 import { isIncomplete, isTakeover, prepareOwnership } from './deploymentOwnership.ts';
-import { failureOf, labelFailureOf } from '../failures.ts';
+import { failureOf } from '../failures.ts';
 import { FINALIZER } from '../names.ts';
 import type { PodPlacements } from './podPlacements.ts';
 import { urgentNodes } from '../decide/labels/nodeLabels.ts';
@@ -82,7 +82,7 @@ async function writeLabels(
   const failed = errors.filter(([, error]) => !isBehind(error));
   const message = `Some labels are not written yet: the TrafficWatches of namespace ${namespace} changed too many labels. The operator writes them within minutes; change specs less often`;
   return {
-    failures: failed.map(([node, error]) => labelFailureOf(node, error)),
+    failures: failed.map(([node, error]) => failureOf(`labelling node ${node}`, error)),
     behind: failed.length < errors.length ? { reason: Reason.LabelsBehind, message } : undefined,
   };
 }
@@ -118,7 +118,7 @@ async function writeDeployment(o: Observation, plan: Plan, writers: Writers): Pr
       const message = `the API server refuses the Deployment: ${error.detail}`;
       return { failures: [], stall: { reason: Reason.DeploymentInvalid, message } };
     }
-    return { failures: [failureOf('applying the Deployment', error)] };
+    return { failures: [failureOf(`applying the Deployment ${o.watch.metadata?.name ?? ''}`, error)] };
   }
 }
 

@@ -28,6 +28,7 @@ describe('without the right to watch Deployments', () => {
     expect(writesOf(scene)).toEqual(expect.arrayContaining(['patch Node', 'apply Deployment']));
     expect(reconciling(scene)).toMatchObject({ status: 'True', reason: 'Forbidden' });
     expect(reconciling(scene)?.message).toBe(`watching Deployments: ${cannot('watch')}`);
+    expect(conditionOf(scene, 'Ready')).toMatchObject({ status: 'True' });
   });
 
   it('nodes and the Deployment are not written again while nothing changes', async () => {

@@ -93,7 +93,9 @@ describe('a write of PodPlacements', () => {
     let isRefused = true;
     refuseOn(scene.api, ({ what }) => (isRefused && what === 'PodPlacement' ? error : undefined));
     await expect(sync()).rejects.toBe(error);
-    expect(placed()).toMatchObject({ entry: undefined, problem: expect.stringContaining(message) as string });
+    const problem = { message: expect.stringContaining(message) as string };
+    expect(placed()).toMatchObject({ entry: undefined, problem });
+    expect(placed().problem?.isRefused ?? false).toBe(status === 403);
     isRefused = false;
     await sync();
     expect(placed().problem).toBeUndefined();

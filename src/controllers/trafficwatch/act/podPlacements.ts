@@ -13,10 +13,11 @@ import { isNotFound, WaitingError, type ApiError } from '../../../runtime/client
 import { keyOf, refOfKey } from '../../../runtime/client/resource.ts';
 import { TokenBuckets, type Allowance } from '../../../runtime/async/limit.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
+import type { Failure } from '../../../runtime/process/problem.ts';
 import { decidePodPlacement } from '../decide/workload/podPlacement.ts';
 import type { Placed } from '../observe/observation.ts';
 import { BY_NAMESPACE } from '../names.ts';
-import { failureOf } from '../failures.ts';
+import { failureOf, readFailureOf } from '../failures.ts';
 
 /**
  * How often the PodPlacement of a namespace is written. An object of up to 0.9 MB, which every API server reads again: TrafficWatches
@@ -40,7 +41,7 @@ interface PodPlacementsOptions {
 /** The result of the last write of a namespace. */
 interface LastWrite {
   readonly omitted: ReadonlySet<string>;
-  readonly problem: string | undefined;
+  readonly problem: Failure | undefined;
 }
 
 const NOTHING: LastWrite = { omitted: new Set(), problem: undefined };
@@ -67,7 +68,7 @@ export class PodPlacements {
     return {
       entry: this.#entryOf(namespace, name),
       isOmitted: omitted.has(name),
-      problem: problem ?? (refusal && problemOf('reading PodPlacements', refusal)),
+      problem: problem ?? (refusal && problemOf(readFailureOf('reading PodPlacements', refusal), refusal)),
     };
   }
 
@@ -120,7 +121,8 @@ export class PodPlacements {
         if (written) placements.wrote(object);
       }
     } catch (error) {
-      this.#ended(namespace, { omitted, problem: problemOf(`writing the PodPlacement ${POD_PLACEMENT_NAME}`, error) });
+      const failure = failureOf(`writing the PodPlacement ${POD_PLACEMENT_NAME}`, error);
+      this.#ended(namespace, { omitted, problem: problemOf(failure, error) });
       throw error;
     }
     this.#ended(namespace, { omitted, problem: undefined });
@@ -131,7 +133,7 @@ export class PodPlacements {
     if (now.omitted.size === 0 && now.problem === undefined) this.#lastWrites.delete(namespace);
     else this.#lastWrites.set(namespace, now);
     const names =
-      before.problem === now.problem
+      before.problem?.message === now.problem?.message
         ? [...new Set([...now.omitted, ...before.omitted])].filter(
             (name) => now.omitted.has(name) !== before.omitted.has(name),
           )
@@ -140,8 +142,7 @@ export class PodPlacements {
   }
 }
 
-/** @throws NotLeaderError, WaitingError if the error is one of them */
-function problemOf(what: string, error: unknown): string {
-  if (isNotFound(error)) return `the API server does not serve PodPlacement: ${APPLY_CRD}`;
-  return failureOf(what, error).message;
+function problemOf(failure: Failure, error: unknown): Failure {
+  if (!isNotFound(error)) return failure;
+  return { ...failure, message: `the API server does not serve PodPlacement: ${APPLY_CRD}` };
 }

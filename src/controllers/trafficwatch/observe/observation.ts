@@ -129,8 +129,8 @@ export interface Placed {
   readonly entry: PodPlacementEntry | undefined;
   /** True if the PodPlacement has no room for the entry. */
   readonly isOmitted?: boolean;
-  /** Why the PodPlacement cannot be written or read, for users. */
-  readonly problem?: string | undefined;
+  /** Why the PodPlacement cannot be written or read. */
+  readonly problem?: Failure | undefined;
 }
 
 /** The known facts about a workload that the operator does not own. */

@@ -15,7 +15,7 @@ import type { Overlay } from '../../../runtime/cache/overlay.ts';
 import type { StatusWriter } from '../../../runtime/status/statusWriter.ts';
 import type { UsageFeed } from '../../../usage/pass/feed.ts';
 import type { CrdCheck, SpecMemory } from './crdFields.ts';
-import { failureOf } from '../failures.ts';
+import { failureOf, readFailureOf } from '../failures.ts';
 import { blockingKeys, labelKeysOf, withoutRename, type Claim, type LabelKeys } from '../model/labelKeys.ts';
 import type { LabelWrites, LabelTimes } from './labelHistory.ts';
 import { FINALIZER, BY_LABEL_KEY } from '../names.ts';
@@ -116,7 +116,7 @@ async function deploymentOf(
   const problem = deploymentProblem(watch, sources.allowedDeployments);
   if (problem !== undefined) return { deployment: undefined, deploymentProblem: problem };
   const refusal = sources.deploymentsRefusal();
-  const refusals = refusal === undefined ? [] : [failureOf('watching Deployments', refusal)];
+  const refusals = refusal === undefined ? [] : [readFailureOf('watching Deployments', refusal)];
   const known = sources.deployments.get(key);
   if (known && !isWithoutBody(known)) return { deployment: known, refusals };
   try {

@@ -8,18 +8,23 @@ import type { Failure } from '../../../../runtime/process/problem.ts';
 import type { ContendedLabel } from '../labels/labelContention.ts';
 import { selectsNone, type Plan } from '../plan.ts';
 import type { Breaker } from '../verdict/breaker.ts';
-import { workloadConditions } from './workloadConditions.ts';
+import { refusedPlacement, workloadConditions } from './workloadConditions.ts';
 import { named, draft, measurementConditions, NONE_SELECTED, type Draft } from './measurementConditions.ts';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import type { ContestedReplicas } from '../../model/replicas.ts';
 
-function ready(o: Observation, plan: Plan): Draft {
+function ready(o: Observation, plan: Plan, failures: readonly Failure[]): Draft {
   if (plan.stall) return draft('False', plan.stall.reason, plan.stall.message);
+  const refused = failures.find(({ isRefused }) => isRefused) ?? refusedPlacement(o, plan);
+  if (refused) return draft('False', refused.reason, `${refused.message}. ${AGAINST_REFUSAL}`);
   if (plan.decided) return draft('True', Reason.Decided, decidedMessage(o, plan));
   if (o.view.passes.length === 0)
     return draft('Unknown', Reason.Initializing, 'Waiting for the first Prometheus query');
   return undecided(o, plan);
 }
+
+const AGAINST_REFUSAL =
+  'Correct the right, the quota or the admission policy that refuses the write; the operator tries again';
 
 function decidedMessage({ view }: Observation, { planned }: Plan): string {
   if (selectsNone(view)) return NONE_SELECTED;
@@ -130,8 +135,8 @@ const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReach
 
 /**
  * The conditions of a TrafficWatch, from the observation, the plan and the failed writes. Ready comes first and sums
- * up. It means that verdicts were decided once and the TrafficWatch is not Stalled, not that the last pass succeeded,
- * so it stays True through restarts and outages. Messages contain no figure that changes from pass to pass, so that
+ * up. It means that verdicts were decided once, the TrafficWatch is not Stalled, and no right, quota or admission refuses
+ * a write; not that the last pass succeeded, so it stays True through restarts and outages. Messages contain no figure that changes from pass to pass, so that
  * an unchanged state causes no write.
  *
  * @param now RFC 3339; becomes the lastTransitionTime of conditions whose status changes
@@ -139,7 +144,7 @@ const ABOUT_PASSES: ReadonlySet<string> = new Set([ConditionType.PrometheusReach
 export function decideConditions(o: Observation, plan: Plan, failures: readonly Failure[], now: string): Condition[] {
   const before = (o.watch.status?.conditions ?? []).filter((condition) => !isDropped(o, condition));
   const drafts: [string, Draft][] = [
-    [ConditionType.Ready, ready(o, plan)],
+    [ConditionType.Ready, ready(o, plan, failures)],
     [ConditionType.Reconciling, reconciling(o, plan, failures)],
     [ConditionType.Stalled, stalled(plan)],
     ...measurementConditions(o, findCondition(before, ConditionType.MetricsAvailable)),

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
+import type { Condition } from '../../../../runtime/controller/conditions.ts';
+import type { Failure } from '../../../../runtime/process/problem.ts';
 import { diffMergePatch } from '../../../../runtime/apply/mergePatch.ts';
 import {
   aClaim,
@@ -196,6 +198,25 @@ describe('decideStatus', () => {
       reason: 'Forbidden',
       message: `${failure.message} (and 1 more)`,
     });
+  });
+
+  const quota = 'deployments.apps "web" is forbidden: exceeded quota: none';
+  it.each<[string, Failure, Partial<Condition>]>([
+    [
+      'False while the API server refuses a write',
+      { reason: 'Forbidden', message: `applying the Deployment web: ${quota}`, isRefused: true },
+      { status: 'False', reason: 'Forbidden', message: expect.stringMatching(`${quota}. Correct`) as string },
+    ],
+    [
+      'True while the API server does not answer',
+      { reason: 'ApiServerUnreachable', message: 'applying the Deployment web: no answer from the API server' },
+      { status: 'True', reason: 'Decided' },
+    ],
+  ])('has Ready %s', (_what, failure, expected) => {
+    const o = settled(anObservation());
+    const status = decideStatus(o, decidePlan(o), [failure]);
+    expect(condition(status, 'Ready')).toMatchObject(expected);
+    expect(status).toMatchObject({ ready: expected.status === 'True', decided: true });
   });
 });
 

@@ -3,6 +3,7 @@ import { ConditionType, Reason } from '../../../../api/trafficwatch/reasons.ts';
 import { AVOIDED_AT_MOST } from '../../../../api/trafficwatch/statusSchema.ts';
 import { POD_PLACEMENT_NAME } from '../../../../api/podplacement/schema.ts';
 import type { TargetRef } from '../../../../api/trafficwatch/spec/workload.ts';
+import type { Failure } from '../../../../runtime/process/problem.ts';
 import type { Draft } from './measurementConditions.ts';
 import type { ForeignWorkload, Observation, Placed, Target } from '../../observe/observation.ts';
 import { fitRequirement } from '../../model/affinity.ts';
@@ -73,12 +74,20 @@ function injectionUnavailable({ policy, placed }: ForeignWorkload, o: Observatio
   return { status: 'True', reason, message: `${message}; until then pods run on any node; ${byHand(o, labelKey)}` };
 }
 
+/** Why pods do not get what the TrafficWatch asks for, if the API server refuses the PodPlacement and a policy would use it. */
+export function refusedPlacement({ workload }: Observation, plan: Plan): Failure | undefined {
+  const { policy, placed } = workload ?? {};
+  if (policy?.reason !== Reason.PolicyInstalled || placed?.problem?.isRefused !== true) return undefined;
+  if (plan.labelKey === undefined || plan.podSelector === undefined) return undefined;
+  return { ...placed.problem, reason: Reason.PlacementNotWritten };
+}
+
 /** Why the policy does not have this TrafficWatch; undefined if it has it, or if it must not. */
 function notPlaced(placed: Placed, o: Observation, plan: Plan): Draft | undefined {
   if (plan.labelKey === undefined || plan.podSelector === undefined) return undefined;
   const byHandNow = `until then pods run on any node; ${byHand(o, plan.labelKey)}`;
   if (placed.problem !== undefined) {
-    const message = `${placed.problem}; ${byHandNow}`;
+    const message = `${placed.problem.message}; ${byHandNow}`;
     return { status: 'True', reason: Reason.PlacementNotWritten, message };
   }
   if (placed.isOmitted === true) {

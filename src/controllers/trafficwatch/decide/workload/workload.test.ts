@@ -111,6 +111,8 @@ describe('the condition InjectionUnavailable', () => {
     expect(found).toMatchObject({ status: 'True', reason: 'PolicyOutdated' });
   });
 
+  const NOT_WRITTEN = { reason: 'Forbidden', message: 'no' };
+  const refused = { entry: undefined, problem: { ...NOT_WRITTEN, isRefused: true as const } };
   const entry = { trafficWatch: 'web', labelKey: KEY, placement: 'Preferred' as const, podSelector: selector };
   it.each<[string, ForeignWorkload['placed'], string, string]>([
     ['an entry', { entry }, 'False', 'PolicyInstalled'],
@@ -120,9 +122,19 @@ describe('the condition InjectionUnavailable', () => {
     ['an entry of another placement', { entry: { ...entry, placement: 'Required' } }, 'Unknown', 'PlacementPending'],
     ['an entry of another label', { entry: { ...entry, labelKey: `x.${KEY}` } }, 'Unknown', 'PlacementPending'],
     ['no room', { entry: undefined, isOmitted: true }, 'True', 'PlacementFull'],
-    ['an object that cannot be written', { entry, problem: 'no' }, 'True', 'PlacementNotWritten'],
+    ['an object that cannot be written', { entry, problem: NOT_WRITTEN }, 'True', 'PlacementNotWritten'],
   ])('with a PodPlacement that has %s', (_what, placed, status, reason) => {
     expect(conditionOf(observed({ selector }, {}, { placed }))).toMatchObject({ status, reason });
+  });
+
+  it.each<[string, string, Partial<ForeignWorkload>]>([
+    ['False', 'a quota or an admission webhook refuses the PodPlacement', { placed: refused }],
+    ['True', 'no policy uses it', { placed: refused, policy: MISSING }],
+    ['True', 'the API server does not answer', { placed: { entry, problem: NOT_WRITTEN } }],
+  ])('leaves Ready %s if %s', (status, _why, over) => {
+    const ready = findCondition(statusOf(observed({ selector }, {}, over)).conditions, 'Ready');
+    expect(ready?.status).toBe(status);
+    if (status === 'False') expect(ready).toMatchObject({ reason: 'PlacementNotWritten' });
   });
 
   it('asks for no entry with mode Observe', () => {
