@@ -110,8 +110,21 @@ sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m
 
 /** Selects the manager's series, also where one scrape job has other pods: their series would hide that the manager is down. */
 const OF_MANAGER = `traffic_operator_leader{${OPERATOR},process="manager"}`;
-const OPERATOR_ALERTS = operatorAlerts({ absent: `absent(sum(${OF_MANAGER}))`, leaders: OF_MANAGER });
-/** As in versions without the label process. */
+const SERIES_LEFT_OUT: AlertingRule = {
+  alert: 'TrafficOperatorSeriesLeftOut',
+  expr: `max by (kind) ${ofLeader('traffic_operator_metric_series_left_out', undefined, WEIGHTS)} > 0`,
+  for: '15m',
+  severity: 'warning',
+  summary: '{{ $value }} series of the kind {{ $labels.kind }} are left out of the metrics',
+  description:
+    'Too many names were new within three hours. Alerts about these series do not fire. The log of the operator names the namespace.',
+};
+const BY_PROCESS = operatorAlerts({ absent: `absent(sum(${OF_MANAGER}))`, leaders: OF_MANAGER });
+const OPERATOR_ALERTS: AlertGroup = {
+  ...BY_PROCESS,
+  rules: [...BY_PROCESS.rules, SERIES_LEFT_OUT],
+};
+/** As in versions without the label process, and without the alert about series that are left out. */
 const OPERATOR_ALERTS_BY_JOB = operatorAlerts({
   absent: `absent(up{${OPERATOR}} == 1)`,
   leaders: `traffic_operator_leader{${OPERATOR}}`,
