@@ -86,6 +86,15 @@ export const CACHES: Row = {
       queries: [{ expr: `max by (resource) (${own('traffic_operator_reflector_objects')})`, legend: '{{resource}}' }],
     }),
     linesPanel({
+      title: 'Memory of cached objects',
+      description:
+        'Part of the memory that cached objects may take: of all namespaces together, and of each cluster-wide kind, in the replica with most. Near 100 %, the largest are dropped and not reconciled: make them smaller or fewer.',
+      queries: [
+        { expr: `max by (budget) (${own('traffic_operator_reflector_body_memory_ratio')})`, legend: '{{budget}}' },
+      ],
+      unit: 'percentunit',
+    }),
+    linesPanel({
       title: 'Bad watch lines, failed subscribers and dropped bodies',
       description:
         'Lines of watch responses that could not be parsed, and cache events whose subscriber threw an error, per second: each is a bug, report it. And objects of namespaces that take too much memory of the caches: make these objects smaller or fewer.',

@@ -57,6 +57,7 @@ export function observe(
     badLine: () => undefined,
     listenerFailed: () => undefined,
     bodyDropped: () => undefined,
+    bodyMemory: () => undefined,
     objects: () => undefined,
   };
   const informer = createInformer({ transport, resource: CONFIG_MAPS, namespace, logger, metrics, ...options });

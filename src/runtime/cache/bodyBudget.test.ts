@@ -98,6 +98,7 @@ describe('createBoundedInformer', () => {
     nodes.set('d', FAT);
     await vi.waitFor(() => expect([isDropped('c'), isDropped('d')]).toEqual([false, true]));
     expect(metrics.bodyDropped.mock.calls).toEqual([['nodes']]);
+    expect(metrics.bodyMemory.mock.calls).toEqual([['namespaces', expect.any(FairShare)]]);
     nodes.delete('c');
     nodes.set('d', FAT);
     await vi.waitFor(() => expect(isDropped('d')).toBe(false));
@@ -126,6 +127,7 @@ describe('createBoundedInformer', () => {
       await vi.waitFor(() => expect(withBody(cast)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']));
       expect(cast.told.filter((told) => told.endsWith('large'))).toEqual(['add large', 'update large']);
       expect(cast.metrics.bodyDropped.mock.calls).toEqual([['nodes']]);
+      expect(cast.metrics.bodyMemory.mock.calls).toEqual([['nodes', share]]);
       expect(cast.informer.lister.get('large')?.metadata).toMatchObject({ name: 'large', uid: 'uid-large' });
     });
 

@@ -46,10 +46,12 @@ export interface Bounds<T extends KubeObject> {
 export function createBoundedInformer<T extends KubeObject>(
   options: Omit<InformerOptions<T>, 'pageSize' | 'onReplaced' | 'onEnded'>,
   identity: (object: T) => T,
-  { budget = new BodyBudget(), share = shareOf(options.transport), costOf, isExempt }: Bounds<T> = {},
+  { budget = new BodyBudget(), share: ownShare, costOf, isExempt }: Bounds<T> = {},
 ): Informer<T> {
   const { transform = (object: T) => object, metrics, resource } = options;
   const name = resourceName(resource);
+  const share = ownShare ?? shareOf(options.transport);
+  metrics?.bodyMemory(ownShare === undefined ? 'namespaces' : name, share);
   /** Counted by the budget, and not in the cache yet: a list that is cut off never brings them there. */
   const pending = new Map<string, T>();
   const reduced = (object: T): T => withoutBody(identity(object));

@@ -44,6 +44,11 @@ export class FairShare {
     return this.#bytes;
   }
 
+  /** The part of the bytes that all groups have together, 0 to 1. */
+  get usedRatio(): number {
+    return this.#bytes / this.#most;
+  }
+
   /** Returns what to release later; undefined if the body cannot be kept. May first call `drop` of bodies of other groups. */
   take(held: Held): Held | undefined {
     const { group, bytes } = held;

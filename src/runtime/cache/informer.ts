@@ -43,6 +43,8 @@ export interface ReflectorMetrics extends WatchMetrics {
   objects(resource: string, count: number): void;
   /** A cache kept only the identity of an object: see createBoundedInformer. */
   bodyDropped(resource: string): void;
+  /** The memory that bodies share, read at each scrape. @param budget whose bodies: 'namespaces', or a kind that has memory of its own */
+  bodyMemory(budget: string, memory: { readonly usedRatio: number }): void;
 }
 
 export interface InformerOptions<T extends KubeObject> {

@@ -6,6 +6,7 @@ import { createMetrics, createRegistry, createEventLoopLag, LOOK_EVERY_MS, type 
 
 describe('createMetrics', () => {
   it('tells of the process and of every part of the runtime', async () => {
+    const memory = { usedRatio: 0 };
     const text = await shown((metrics) => {
       metrics.transport.attemptEnded({ verb: 'get', resource: 'nodes', code: '200' }, 0.02);
       metrics.transport.connectionOpened('lease');
@@ -16,6 +17,8 @@ describe('createMetrics', () => {
       metrics.reflector.listenerFailed('nodes');
       metrics.reflector.objects('nodes', 3);
       metrics.reflector.bodyDropped('pods');
+      metrics.reflector.bodyMemory('namespaces', memory);
+      memory.usedRatio = 0.25;
       metrics.controller.reconciled('trafficwatch', 'success', 0.02);
       metrics.controller.failed('trafficwatch', 'Conflict');
       const queue = metrics.controller.queue('trafficwatch');
@@ -40,6 +43,7 @@ describe('createMetrics', () => {
       'traffic_operator_reflector_listener_failures_total{resource="nodes"} 1',
       'traffic_operator_reflector_objects{resource="nodes"} 3',
       'traffic_operator_reflector_dropped_bodies_total{resource="pods"} 1',
+      'traffic_operator_reflector_body_memory_ratio{budget="namespaces"} 0.25',
       'traffic_operator_reconciles_total{controller="trafficwatch",result="success"} 1',
       'traffic_operator_reconcile_duration_seconds_bucket{le="0.025",controller="trafficwatch"} 1',
       'traffic_operator_errors_total{controller="trafficwatch",reason="Conflict"} 1',

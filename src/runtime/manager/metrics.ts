@@ -91,8 +91,9 @@ function makers(registry: Registry) {
   return {
     counter: <L extends string>(name: string, help: string, labels: readonly L[]) =>
       new Counter<L>(common(name, help, labels)),
-    gauge: <L extends string>(name: string, help: string, labels: readonly L[]) =>
-      new Gauge<L>(common(name, help, labels)),
+    /** @param collect called at each scrape */
+    gauge: <L extends string>(name: string, help: string, labels: readonly L[], collect?: (this: Gauge<L>) => void) =>
+      new Gauge<L>({ ...common(name, help, labels), ...(collect && { collect }) }),
     histogram: <L extends string>(name: string, help: string, labels: readonly L[], buckets: number[]) =>
       new Histogram<L>({ ...common(name, help, labels), buckets }),
   };
@@ -143,6 +144,15 @@ function reflectorMetrics(make: Makers): ReflectorMetrics {
     'Versions of objects of which a cache kept only the identity, since the objects of their namespace or kind take too much memory, or since they cannot be parsed.',
     ['resource'],
   );
+  const memories = new Map<string, { readonly usedRatio: number }>();
+  make.gauge(
+    'reflector_body_memory_ratio',
+    'Memory of cached objects divided by what they may take: of all namespaces together (budget="namespaces"), or of a cluster-wide kind. Near 1, bodies are dropped.',
+    ['budget'],
+    function () {
+      for (const [budget, { usedRatio }] of memories) this.set({ budget }, usedRatio);
+    },
+  );
   return {
     listed: (resource, how) => lists.inc({ resource, how }),
     watchStarted: (resource) => watches.inc({ resource }),
@@ -151,6 +161,7 @@ function reflectorMetrics(make: Makers): ReflectorMetrics {
     listenerFailed: (resource) => failures.inc({ resource }),
     objects: (resource, count) => objects.set({ resource }, count),
     bodyDropped: (resource) => dropped.inc({ resource }),
+    bodyMemory: (budget, memory) => memories.set(budget, memory),
   };
 }
 

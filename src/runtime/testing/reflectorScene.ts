@@ -56,6 +56,7 @@ export async function castReflector(scene: Scene, options: CastOptions = {}): Pr
     badLine: vi.fn(),
     listenerFailed: vi.fn(),
     bodyDropped: vi.fn(),
+    bodyMemory: vi.fn(),
     objects: vi.fn(),
   };
   const logger = createLogger('silent');
