@@ -1,12 +1,14 @@
 /**
  * Measures the cost of the placement policy for each pod: creates pods in turn in namespaces without TrafficWatches, with one that
  * selects them, and with many of which one or all select them, on a real API server. Prints min, median and max of each
- * repetition's p50 and p99.
+ * repetition's p50 and p99, and of its quotient of the p50 and the p50 with one TrafficWatch. Fails if many TrafficWatches, of which one
+ * selects the pod, cost more than GOAL times as much as one (median of the repetitions).
  *
  *   make bench-admission
  *
- * Environment: PODS of each kind and repetition (1000), REPETITIONS (5), WATCHES of the namespaces with many (200),
- * PLACEMENT (Required), and with AtCreation the number of UNFIT nodes (100).
+ * Environment: PODS of each kind and repetition (1000), REPETITIONS (5), WATCHES of the namespaces with many ("200 1000"),
+ * ALL, the number of the namespace where all select the pod (200), PLACEMENT (Required), and with AtCreation the number of
+ * UNFIT nodes (100).
  */
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../src/api/podplacement/schema.ts';
 import { nativeKeyOf } from '../../src/api/trafficwatch/labelKey.ts';
@@ -24,7 +26,9 @@ import { percentile, summarize } from './statistics.ts';
 
 const PODS_OF_A_KIND = Number(process.env.PODS ?? '1000');
 const REPETITIONS = Number(process.env.REPETITIONS ?? '5');
-const WATCHES = Number(process.env.WATCHES ?? '200');
+const WATCHES = (process.env.WATCHES ?? '200 1000').split(' ').map(Number);
+const ALL = Number(process.env.ALL ?? '200');
+const GOAL = 1.2;
 const PLACEMENT = (process.env.PLACEMENT ?? 'Required') as Placement;
 const UNFIT = Number(process.env.UNFIT ?? '100');
 const LABELS = { app: 'web' };
@@ -32,8 +36,8 @@ const LABELS = { app: 'web' };
 const SCENES: Readonly<Record<string, readonly boolean[]>> = {
   none: [],
   one: [true],
-  'one-of-many': Array.from({ length: WATCHES }, (_, n) => n === 0),
-  many: Array.from({ length: WATCHES }, () => true),
+  ...Object.fromEntries(WATCHES.map((of) => [`one-of-${of}`, Array.from({ length: of }, (_, n) => n === 0)])),
+  [`all-of-${ALL}`]: Array.from({ length: ALL }, () => true),
 };
 
 /** The largest affinity of a pod in each namespace: bytes of JSON. */
@@ -89,6 +93,17 @@ async function repetition(client: Client, n: number): Promise<Record<string, num
   return took;
 }
 
+/** The p50 of each repetition. */
+function medians(all: readonly Record<string, number[]>[], namespace: string): number[] {
+  return all.map((took) => percentile(took[namespace]!, 0.5));
+}
+
+/** The quotients with one TrafficWatch, of each repetition: what disturbs the machine then disturbs both. */
+function quotients(all: readonly Record<string, number[]>[], namespace: string): number[] {
+  const one = medians(all, 'one');
+  return medians(all, namespace).map((ms, n) => ms / one[n]!);
+}
+
 function spread(values: readonly number[]): string {
   const { min, median, max } = summarize(values);
   return [min, median, max].map((ms) => ms.toFixed(2)).join(' / ');
@@ -115,9 +130,20 @@ try {
     `${PLACEMENT}: ${REPETITIONS} x ${PODS_OF_A_KIND} pods of each namespace, in turn; ms, min / median / max of the repetitions`,
   );
   for (const [namespace, watches] of Object.entries(SCENES)) {
-    const of = (share: number): string => spread(all.map((took) => percentile(took[namespace]!, share)));
+    const p99 = spread(all.map((took) => percentile(took[namespace]!, 0.99)));
+    const p50 = spread(medians(all, namespace));
     const counts = `${watches.length} TrafficWatches, ${watches.filter(Boolean).length} select`;
-    console.log(`${namespace} (${counts}, affinity of ${largest[namespace]} bytes): p50 ${of(0.5)}   p99 ${of(0.99)}`);
+    console.log(
+      `${namespace} (${counts}, affinity of ${largest[namespace]} bytes): p50 ${p50}   p99 ${p99}   p50 as a multiple of one ${spread(quotients(all, namespace))}`,
+    );
+  }
+  for (const of of WATCHES) {
+    const { median } = summarize(quotients(all, `one-of-${of}`));
+    if (median <= GOAL) continue;
+    console.log(
+      `missed: with ${of} TrafficWatches a pod takes ${median.toFixed(2)} times as long as with one, goal ${GOAL}`,
+    );
+    process.exitCode = 1;
   }
 } finally {
   await transport.close();
