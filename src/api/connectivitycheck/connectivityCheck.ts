@@ -12,6 +12,8 @@ export interface StatusFinding extends Finding {
   /** Identifies class and full subjects. */
   readonly id?: string | undefined;
   readonly since: string;
+  /** Since when nothing measures what it is about. Absent if the last evaluation shows it. */
+  readonly unmeasuredSince?: string;
 }
 
 /** A time in which a finding existed, RFC 3339. `end` is absent while it exists. */
@@ -37,6 +39,9 @@ export interface ConnectivityCheckStatus {
   anonymousAgents?: number;
   observedPairs?: number;
   affectedPairs?: number;
+  unobservedNetworks?: number;
+  /** Texts such as `pod network` or `DNS over UDP`. */
+  unmeasured?: string[];
   findings?: StatusFinding[];
   omittedFindings?: number;
   excluded?: { node: string; reason: Exclusion }[];

@@ -38,6 +38,8 @@ export const ConnectivityReason = {
   Healthy: 'Healthy',
   /** All agents report, but no pair of two nodes is measured: all nodes but one are left out, or agents have just started. */
   NoPairsObserved: 'NoPairsObserved',
+  /** A part of the check has no result, such as a network without agents, or only findings are left that nothing measures any longer. */
+  NotMeasured: 'NotMeasured',
   /** The server answers, but has not evaluated this generation of the spec yet, or no longer evaluates the check. */
   NotEvaluatedYet: 'NotEvaluatedYet',
   /** All conditions: the checks of the cluster take too much memory, and this is one of the largest. */

@@ -161,6 +161,9 @@ const finding = z
     message: word('One sentence with names and measured values.'),
     evidence,
     since: time('When the finding appeared.'),
+    unmeasuredSince: time(
+      'Since when nothing measures what the finding is about: it stays until it is measured again, and does not count in the verdict. Absent if the last evaluation shows it.',
+    ).optional(),
   })
   .meta({ description: 'A fault, and the measurements that show it.' });
 
@@ -204,6 +207,13 @@ export const statusSchema = z
     anonymousAgents: int32('Reporting agents that the server did not authenticate.'),
     observedPairs: int32('Ordered pairs of nodes on one plane in the last reports.'),
     affectedPairs: int32('Number of these pairs that failed or lost packets.'),
+    unobservedNetworks: int32(
+      'Number of networks of nodes, two for each node with an agent, that no pair says anything about. Absent if there are none.',
+    ),
+    unmeasured: listOf(
+      z.string(),
+      'Parts of the check without any result, such as "pod network" or "DNS over UDP": the verdict is not Healthy. Absent if there are none.',
+    ),
     findings: listOf(finding, 'The present faults, Failed ones first, at most 12.'),
     omittedFindings: int32('Number of findings that are not listed.'),
     excluded: listOf(excluded, 'The nodes that are left out of findings, at most 10.'),

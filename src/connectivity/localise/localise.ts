@@ -1,11 +1,13 @@
 import { FINDING_CLASSES, type Finding } from '../../api/connectivitycheck/finding.ts';
-import type { Plane } from '../../api/connectivitycheck/terms.ts';
+import { PLANES, type Plane } from '../../api/connectivitycheck/terms.ts';
 import { compare, joined } from './evidence.ts';
 import { faultsOf } from './faults/faults.ts';
 import type { Witness } from './faults/score.ts';
 import { groupsOf, type Zones } from './faults/scope.ts';
 import { confirmedFaults } from './faults/confirmed.ts';
-import { AgentsByPlace, pairsOf } from './pairs/pair.ts';
+import type { Target } from '../protocol/measurement.ts';
+import { AgentsByPlace, pairsOf, type Pair } from './pairs/pair.ts';
+import { familiesOf, type Family } from './pairs/quality.ts';
 import { agents, brokenAgents } from './rules/agents.ts';
 import { latency, links, mtu, nodes, zones } from './rules/network.ts';
 import { apiServer, dns, kubelets } from './rules/services.ts';
@@ -23,8 +25,18 @@ export interface Localisation {
   readonly observedPairs: number;
   /** Observed pairs that failed, lost packets, or lose large packets. */
   readonly affectedPairs: number;
-  /** The places of agents that no pair says anything about: nothing is known of their network. */
+  /** The places that no pair says anything about, of nodes with an agent: nothing is known of their network. */
   readonly unobserved: readonly Place[];
+  /** The services of which a node has no result, although others have: nothing is known of them there. */
+  readonly unasked: readonly { readonly node: string; readonly target: Target }[];
+  /** The parts of the check of which there is no result at all. */
+  readonly unmeasured: readonly Unmeasured[];
+}
+
+/** A network, its UDP, its packet sizes or a family of its addresses, or a service: `plane` is absent for a service. */
+export interface Unmeasured {
+  readonly plane?: Plane;
+  readonly of?: Target | Family | 'UDP' | 'MTU';
 }
 
 /** The network of a node. */
@@ -63,13 +75,69 @@ export function* localiseInSteps(view: ClusterView, find: FaultFinder = faultsOf
     observedPairs: situation.pairs.length,
     affectedPairs: affected.length,
     unobserved: unobservedOf(situation),
+    ...unaskedOf(situation),
   };
 }
 
-function unobservedOf({ agents: places, pairs }: Pick<Situation, 'agents' | 'pairs'>): Place[] {
+/** The node of a pod that is replaced has no agent on this plane for a moment, and one on the other. */
+function unobservedOf({ view, agents: places, pairs }: Pick<Situation, 'view' | 'agents' | 'pairs'>): Place[] {
   const observed: Readonly<Record<Plane, Set<string>>> = { Pod: new Set(), Host: new Set() };
   for (const { plane, from, to } of pairs) observed[plane].add(from).add(to);
-  return places.all().flatMap(({ node, plane }) => (observed[plane].has(node) ? [] : [{ node, plane }]));
+  const planes = view.asked?.planes ?? PLANES;
+  return [...new Set(places.all().map(({ node }) => node))].flatMap((node) =>
+    planes.flatMap((plane) => (observed[plane].has(node) ? [] : [{ node, plane }])),
+  );
+}
+
+const SERVICES = ['DNSUDP', 'DNSTCP', 'APIServer'] as const;
+
+/** Of an agent that has just started, only a service that answers counts: see askedBy(). The kubelet is not a part of the spec. */
+function unaskedOf({ view, agents, pairs }: Situation): Pick<Localisation, 'unasked' | 'unmeasured'> {
+  const { asked } = view;
+  if (asked === undefined) return { unasked: [], unmeasured: [] };
+  const { planes, probes, families } = asked;
+  const services = SERVICES.filter((target) => (target === 'APIServer' ? probes.apiServer : probes.dns));
+  const nodes = new Map(agents.all().map(({ node }) => [node, new Set<Target>()]));
+  for (const { node, plane, state, recent, targets } of agents.all()) {
+    if (state !== 'Reporting') continue;
+    if (plane === 'Host') nodes.get(node)?.add('Kubelet');
+    for (const { target, ok } of targets) if (ok || recent !== true) nodes.get(node)?.add(target);
+  }
+  const silent = services.filter((target) => ![...nodes.values()].some((known) => known.has(target)));
+  const open = [...services, ...(planes.includes('Host') ? ['Kubelet' as const] : [])].filter(
+    (target) => !silent.some((one) => one === target),
+  );
+  const hasPairs = view.nodes.length > 1;
+  const isMeasured = (plane: Plane): boolean =>
+    hasPairs
+      ? pairs.some((pair) => pair.plane === plane)
+      : agents.all().some((agent) => agent.plane === plane && agent.state === 'Reporting');
+  return {
+    unasked: [...nodes].flatMap(([node, known]) =>
+      open.flatMap((target) => (known.has(target) ? [] : [{ node, target }])),
+    ),
+    unmeasured: [
+      ...planes.flatMap((plane): Unmeasured[] => {
+        if (!isMeasured(plane)) return [{ plane }];
+        const own = pairs.filter((pair) => pair.plane === plane);
+        return hasPairs ? missingOf(own, families[plane], probes.mtu).map((of) => ({ plane, of })) : [];
+      }),
+      ...silent.map((of) => ({ of })),
+    ],
+  };
+}
+
+/** The protocols and families of a network that none of its pairs measured. */
+function missingOf(pairs: readonly Pair[], families: readonly Family[], mtu: boolean): NonNullable<Unmeasured['of']>[] {
+  const known = new Set<Unmeasured['of']>();
+  for (const pair of pairs) {
+    for (const family of familiesOf(pair)) known.add(family);
+    for (const { worst } of pair.families ?? [pair]) {
+      if (worst.udp.sent > 0 || worst.udp.error !== undefined) known.add('UDP');
+      if (worst.mtu !== undefined) known.add('MTU');
+    }
+  }
+  return (['UDP', ...families, ...(mtu ? ['MTU' as const] : [])] as const).filter((of) => !known.has(of));
 }
 
 function* situationOf(view: ClusterView, find: FaultFinder): Steps<Situation> {

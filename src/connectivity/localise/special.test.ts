@@ -27,7 +27,7 @@ function found(view: ClusterView): string[] {
   return localise(view).findings.map(({ class: one, subjects, severity }) => `${one} ${subjects.join()} ${severity}`);
 }
 
-const NOTHING = { findings: [], unconfirmed: [] };
+const NOTHING = { findings: [], unconfirmed: [], unasked: [], unmeasured: [] };
 const SILENT = { state: 'Silent', peers: [], targets: [], heard: [] as string[] } as const;
 const DEAD = { tcp: TIMEOUT, udp: { sent: 20, received: 0 } };
 

@@ -1,5 +1,6 @@
 import type { Exclusion, Plane } from '../../api/connectivitycheck/terms.ts';
-import type { PeerResult, Target, TargetResult } from '../protocol/measurement.ts';
+import type { Assignment, PeerResult, Target, TargetResult } from '../protocol/measurement.ts';
+import type { Family } from './pairs/quality.ts';
 
 /** A node that a check selects. */
 export interface NodeView {
@@ -91,11 +92,21 @@ export interface Thresholds {
   readonly lossPercent: number;
 }
 
+/** The parts of the network that a check asks for. */
+export interface Asked {
+  readonly planes: readonly Plane[];
+  readonly probes: Assignment['probes'];
+  /** Address families of the agents of at least two checked nodes. */
+  readonly families: Readonly<Record<Plane, readonly Family[]>>;
+}
+
 /** The whole cluster at one moment: the input of the localisation. */
 export interface ClusterView {
   readonly nodes: readonly NodeView[];
   readonly agents: readonly AgentView[];
   readonly thresholds: Thresholds;
+  /** Absent in simulations: then nothing is unmeasured. */
+  readonly asked?: Asked;
   /** The node that runs the connectivity server, where reports go on the pod network. */
   readonly serverNode?: string;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { FindingClass, Severity } from '../../api/connectivitycheck/finding.ts';
 import type { Exclusion, Plane } from '../../api/connectivitycheck/terms.ts';
 import { problemTexts } from '../../api/problems.ts';
-import type { Immutable, TargetRefusal } from './measurement.ts';
+import type { Immutable, Target, TargetRefusal } from './measurement.ts';
 
 /** Path of the evaluations: GET, answers with Evaluations as JSON. */
 export const EVALUATIONS_PATH = '/api/v1/evaluations';
@@ -12,7 +12,8 @@ export const MOST_FINDINGS = 12;
 export const MOST_EXCLUDED = 10;
 /** The most findings in `lasting` of one evaluation. A status has few findings; the limit bounds the size of the answer. */
 export const MOST_LASTING = 50;
-export const MOST_UNOBSERVED = 50;
+/** The most places in `unobserved` and in `unasked`: 40 KiB with long names. The operator keeps findings about the places beyond. */
+export const MOST_UNOBSERVED = 500;
 
 const count = z.int().min(0);
 
@@ -56,6 +57,8 @@ const counts = z.object({
   observedPairs: count,
   /** Observed pairs that failed, lost packets, or lose large packets. */
   affectedPairs: count,
+  /** The networks of nodes that no pair says anything about, with those that `unobserved` leaves out. Absent if there are none. */
+  unobservedNetworks: count.exactOptional(),
 });
 
 /** A URL of a check that agents do not request. */
@@ -83,10 +86,19 @@ const evaluation = z.object({
   /** Pairs in the last reports if nodes that are left out counted. Absent if all of these nodes work. */
   lastingPairs: count.exactOptional(),
   /**
-   * Networks of nodes, those that are left out included, that no pair says anything about, at most MOST_UNOBSERVED. Absent
-   * if there are none.
+   * Networks of nodes, those that are left out included, that no pair says anything about, at most MOST_UNOBSERVED. Without
+   * the planes of which no pair says anything. Absent if there are none.
    */
   unobserved: z.array(z.object({ node: z.string(), plane: word<Plane>() })).exactOptional(),
+  /**
+   * Services of which a node with an agent has no result, although others have, nodes that are left out included, at most
+   * MOST_UNOBSERVED. Absent if there are none.
+   */
+  unasked: z.array(z.object({ node: z.string(), target: word<Target>() })).exactOptional(),
+  /** Parts of the check of which no node that is not left out has a result: see `Unmeasured`. Absent if there are none. */
+  unmeasured: z
+    .array(z.object({ plane: word<Plane>().exactOptional(), of: z.string().max(40).exactOptional() }))
+    .exactOptional(),
   counts,
   /** URLs of the check that agents refuse. Absent if there are none. */
   refused: z.array(refusedUrl).exactOptional(),

@@ -49,7 +49,7 @@ export const CONNECTIVITY: readonly Break[] = [
   {
     promise: 'A connectivity check that measures no pair of nodes is not Healthy.',
     file: 'src/controllers/connectivitycheck/decide/decide.ts',
-    find: 'return isObserved && reportingAgents >= agents',
+    find: 'return isMeasured && reportingAgents >= agents',
     replace: 'return reportingAgents >= agents',
     test: {
       project: 'unit',
@@ -58,10 +58,21 @@ export const CONNECTIVITY: readonly Break[] = [
     },
   },
   {
+    promise: 'A connectivity check of which a part has no result, such as a network without agents, is not Healthy.',
+    file: 'src/controllers/connectivitycheck/decide/decide.ts',
+    find: 'isObserved && figures.unmeasured === undefined &&',
+    replace: 'isObserved &&',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/connectivitycheck/decide/decide.test.ts',
+      name: 'stays Unknown while the server starts, and is Healthy once the part is measured',
+    },
+  },
+  {
     promise: 'A finding stays, with its outage, while nothing measures its node.',
     file: 'src/controllers/connectivitycheck/decide/findings/findings.ts',
-    find: 'if (isUnobserved(finding, evaluation)) return [finding];',
-    replace: '',
+    find: '!isIn(lasting, finding) && isUnmeasured(finding, evaluation)',
+    replace: '!isIn(was, finding)',
     test: {
       project: 'unit',
       path: 'src/controllers/connectivitycheck/decide/findings/findings.test.ts',

@@ -5,6 +5,7 @@ import { seeded } from '../../localise/testing/random.ts';
 import { clusterOf } from '../../localise/testing/simCluster.ts';
 import { simulate } from '../../localise/testing/simulate.ts';
 import type { AgentView, ClusterView, NodeView } from '../../localise/view.ts';
+import { MOST_UNOBSERVED } from '../../protocol/evaluation.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
 import { toClusterNode } from '../view/clusterNode.ts';
 import { countsOf, wholeLocalisation } from './evaluate.ts';
@@ -93,9 +94,41 @@ describe('nodes that are all left out', () => {
     const scene = new Scene();
     await scene.clock.advance(65_000);
     expect(await scene.evaluation()).toMatchObject({
-      counts: { observedPairs: 0 },
-      unobserved: scene.names.map((node) => ({ node, plane: 'Pod' })),
+      counts: { observedPairs: 0, unobservedNetworks: 3 },
+      unmeasured: [{ plane: 'Pod' }, { of: 'DNSUDP' }, { of: 'DNSTCP' }, { of: 'APIServer' }],
     });
+  });
+});
+
+describe('parts of a check without any result', () => {
+  it('are a network that has no agents, and an address family that no agent probes', async () => {
+    const scene = new Scene();
+    const spec = { interval: `${INTERVAL_SECONDS}s`, probes: { dns: false, apiServer: false, mtu: false } };
+    scene.checks.objects = [{ metadata: { name: 'all', generation: 1 }, spec }];
+    scene.pods.objects = scene.pods.objects.map((pod) => ({
+      ...pod,
+      addresses: [...pod.addresses, `fd00::${pod.node.slice(1)}`],
+    }));
+    await scene.clock.advance(65_000);
+    for (const node of scene.names) scene.report(node);
+    expect((await scene.evaluation())?.unmeasured).toEqual([{ plane: 'Pod', of: 'IPv6' }, { plane: 'Host' }]);
+  });
+
+  it('are not listed by node, while the places of a network that others measure are, and how many there are', async () => {
+    const scene = new Scene(Array.from({ length: MOST_UNOBSERVED + 12 }, (_, n) => `n${n}`));
+    scene.checks.objects = [{ metadata: { name: 'all', generation: 1 }, spec: { interval: `${INTERVAL_SECONDS}s` } }];
+    await scene.clock.advance(65_000);
+    for (const node of ['n1', 'n2']) {
+      const { peers, ...rest } = scene.measurement(node);
+      const report = { podname: podOf(node), nodename: node, report_interval: INTERVAL_SECONDS };
+      scene.reports.accept(report);
+      const own = peers.filter((peer) => ['n1', 'n2'].includes(peer.node));
+      scene.measurements.accept(report, { ...rest, peers: own });
+    }
+    const { unobserved = [], unmeasured, counts } = (await scene.evaluation())!;
+    expect(unmeasured).toContainEqual({ plane: 'Host' });
+    expect([...new Set(unobserved.map(({ plane }) => plane))]).toEqual(['Pod']);
+    expect([unobserved.length, counts.unobservedNetworks]).toEqual([MOST_UNOBSERVED, 2 * (MOST_UNOBSERVED + 12) - 2]);
   });
 });
 

@@ -25,7 +25,12 @@ export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Ev
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
   const { findings } = localisation;
   const whole = yield* wholeLocalisation(view);
-  const { unobserved, unconfirmed } = whole ?? localisation;
+  const { unobserved: places, unasked, unconfirmed, unmeasured: silent } = whole ?? localisation;
+  // `unmeasured` says so of a whole plane.
+  const unobserved = places.filter(
+    ({ plane }) => !silent.some((part) => part.plane === plane && part.of === undefined),
+  );
+  const { unmeasured } = localisation;
   const lasting = [...(whole?.findings ?? []), ...unconfirmed];
   const refused = refusedUrls(check.urls, refusedBy(input, view));
   return {
@@ -35,7 +40,12 @@ export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Ev
     ...(lasting.length > 0 && { lasting: lasting.slice(0, MOST_LASTING) }),
     ...(whole !== undefined && { lastingPairs: whole.observedPairs }),
     ...(unobserved.length > 0 && { unobserved: unobserved.slice(0, MOST_UNOBSERVED) }),
-    counts: countsOf(view, localisation, ({ pod }) => input.reportOf(pod)?.authenticated === true),
+    ...(unasked.length > 0 && { unasked: unasked.slice(0, MOST_UNOBSERVED) }),
+    ...(unmeasured.length > 0 && { unmeasured }),
+    counts: {
+      ...countsOf(view, localisation, ({ pod }) => input.reportOf(pod)?.authenticated === true),
+      ...(places.length > 0 && { unobservedNetworks: places.length }),
+    },
     ...(refused.length > 0 && { refused }),
     excluded: excluded.slice(0, MOST_EXCLUDED),
   };

@@ -2,7 +2,15 @@ import type { Plane } from '../../../api/connectivitycheck/terms.ts';
 import { selects } from '../../assign/assignments.ts';
 import type { CheckSettings } from '../../assign/checkSettings.ts';
 import type { Steps } from '../../localise/steps.ts';
-import type { AgentView, ClusterView, MeasurementTimes, NodeView } from '../../localise/view.ts';
+import { FAMILIES, familyOf, type Family } from '../../localise/pairs/quality.ts';
+import {
+  checkedNodes,
+  type AgentView,
+  type Asked,
+  type ClusterView,
+  type MeasurementTimes,
+  type NodeView,
+} from '../../localise/view.ts';
 import type { PeerResult, Target, TargetResult } from '../../protocol/measurement.ts';
 import { isAgentAt, type AgentPod } from '../pods/agentPod.ts';
 import type { CompactMeasurement } from '../reports/measurements.ts';
@@ -50,12 +58,25 @@ export function* clusterView(input: ViewInput, check: CheckSettings): Steps<Clus
     yield;
     for (const plane of check.planes) agents.push(...agentView(input, check, { name, plane }));
   }
+  const views = nodes.map((node) => nodeView(node, exclusionOf(node, moment)));
   return {
-    nodes: nodes.map((node) => nodeView(node, exclusionOf(node, moment))),
+    nodes: views,
     agents,
     thresholds: { lossPercent: check.lossPercent },
+    asked: { planes: check.planes, probes: check.probes, families: familiesOf({ nodes: views }, roster) },
     ...(serverNode !== undefined && { serverNode }),
   };
+}
+
+/** The address families of each plane that the running agents of two checked nodes or more have. */
+function familiesOf(view: Pick<ClusterView, 'nodes'>, { agentOf }: Roster): Asked['families'] {
+  const nodes = [...checkedNodes(view)];
+  const common = (plane: Plane): Family[] => {
+    const pods = nodes.flatMap((node) => agentOf(node, plane) ?? []).filter(({ phase }) => phase === 'Running');
+    const has = (family: Family, { addresses }: AgentPod) => addresses.some((address) => familyOf(address) === family);
+    return FAMILIES.filter((family) => pods.filter((pod) => has(family, pod)).length >= 2);
+  };
+  return { Pod: common('Pod'), Host: common('Host') };
 }
 
 function nodeView({ name, zone }: ClusterNode, excluded: NodeView['excluded']): NodeView {

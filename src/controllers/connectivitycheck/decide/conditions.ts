@@ -37,7 +37,7 @@ export function findingReason({ class: one, severity }: Pick<Finding, 'class' | 
  * | Healthy         | verdict Healthy           | the reason of the first finding            | verdict Unknown           |
  * | URLsAllowed     | no URL is refused         | AddressRefused                             | NotDeployed               |
  * | Ready           | verdict known, not old    | ServerDown, NotDeployed, no agent reports, | not evaluated yet         |
- * |                 |                           | no pair of nodes is measured…              |                           |
+ * |                 |                           | a part of the check is not measured…       |                           |
  *
  * @param generation of the spec that they were decided for
  * @param now RFC 3339
@@ -160,13 +160,25 @@ function readyState(known: Known, decided: Decided, agents: State): State {
   if (verdict !== 'Unknown') return { status: 'True', reason: Reason.Checked, message: `The verdict is ${verdict}.` };
   if (agents.status === 'False') return agents;
   const why = notKnown(known, decided, agents);
-  return why.reason === Reason.NoPairsObserved ? { ...why, status: 'False' } : why;
+  const isSettled = why.reason === Reason.NoPairsObserved || why.reason === Reason.NotMeasured;
+  return isSettled ? { ...why, status: 'False' } : why;
 }
 
 /** Returns the state that says why there is no verdict. */
 function notKnown(known: Known, decided: Decided, agents: State): State {
   if (known.kind === 'ServerDown' || agents.status !== 'True') return { ...agents, status: 'Unknown' };
-  return decided.isObserved ? NOT_EVALUATED : unknown(Reason.NoPairsObserved, unobservedMessage(decided));
+  if (!decided.isObserved) return unknown(Reason.NoPairsObserved, unobservedMessage(decided));
+  const message = unmeasuredMessage(decided);
+  return message === undefined ? NOT_EVALUATED : unknown(Reason.NotMeasured, message);
+}
+
+/** Returns undefined if each part of the check has a result, and each finding is measured. */
+function unmeasuredMessage({ unmeasured = [], findings }: Decided): string | undefined {
+  if (unmeasured.length > 0) {
+    return `No agent has measured: ${unmeasured.join(', ')}. Check the DaemonSets and logs of the agents, or take the part out of spec.planes or spec.probes.`;
+  }
+  const [last] = findings;
+  return last?.unmeasuredSince && `Not measured since ${last.unmeasuredSince}: ${last.message}`;
 }
 
 function unobservedMessage({ nodes = 0, excludedNodes = 0 }: Decided): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
 import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { ServerView } from '../observe/observation.ts';
 import { answered, checkWith, evaluation, finding, NOT_ASKED, silent, story, T0 } from '../testing/scenes.ts';
@@ -112,9 +113,41 @@ describe('a check without a pair of two nodes', () => {
   });
 });
 
+describe('a check of which a part has no result', () => {
+  const part = (...unmeasured: NonNullable<Evaluation['unmeasured']>[number][]) =>
+    answered({ ...evaluation(), unmeasured });
+
+  it.each([
+    [{ plane: 'Host' }, 'host network'],
+    [{ plane: 'Pod', of: 'IPv6' }, 'IPv6 of the pod network'],
+    [{ plane: 'Pod', of: 'MTU' }, 'packet size of the pod network'],
+    [{ of: 'DNSTCP' }, 'DNS over TCP'],
+    [{ of: 'APIServer' }, 'Service of the API server'],
+    [{ of: 'New' }, 'New'],
+  ] as const)('is Unknown and not Ready, and names it: %j', (unmeasured, name) => {
+    const decision = last([HEALTHY, part(unmeasured)]);
+    expect(decision.status).toMatchObject({ verdict: 'Unknown', unmeasured: [name] });
+    const message = `No agent has measured: ${name}. Check the DaemonSets and logs of the agents, or take the part out of spec.planes or spec.probes.`;
+    expect(condition(decision, 'Healthy')).toMatchObject({ status: 'Unknown', reason: 'NotMeasured', message });
+    expect(condition(decision, 'Ready')).toMatchObject({ status: 'False', reason: 'NotMeasured' });
+  });
+
+  it('stays Unknown while the server starts, and is Healthy once the part is measured', () => {
+    const views = [part({ plane: 'Host' }, { of: 'DNSUDP' }), answered(), HEALTHY];
+    const [, starting, measured] = story(views);
+    expect(starting?.status).toMatchObject({ verdict: 'Unknown', unmeasured: ['host network', 'DNS over UDP'] });
+    expect(measured?.status.verdict).toBe('Healthy');
+    expect(measured?.status).not.toHaveProperty('unmeasured');
+  });
+
+  it('is Failed by a finding of another part', () => {
+    expect(last([answered({ ...FAULT.evaluation!, unmeasured: [{ plane: 'Host' }] })]).status.verdict).toBe('Failed');
+  });
+});
+
 it('the status has each count of the evaluation, also the number of agents that report without a token', () => {
   const counts = { nodes: 8, excludedNodes: 2, agents: 7, reportingAgents: 6 };
-  const all = { ...counts, anonymousAgents: 5, observedPairs: 4, affectedPairs: 3 };
+  const all = { ...counts, anonymousAgents: 5, observedPairs: 4, affectedPairs: 3, unobservedNetworks: 2 };
   const excluded = [{ node: 'node8', reason: 'Cordoned' as const }];
   const { status } = last([answered({ ...evaluation([], all), excluded })]);
   expect(status).toMatchObject({ ...all, excluded });

@@ -3,14 +3,15 @@ import type {
   ConnectivityCheckStatus,
   StatusFinding,
 } from '../../../api/connectivitycheck/connectivityCheck.ts';
-import type { Finding, Severity } from '../../../api/connectivitycheck/finding.ts';
+import type { Severity } from '../../../api/connectivitycheck/finding.ts';
 import { ConnectivityReason } from '../../../api/connectivitycheck/reasons.ts';
 import type { ConnectivityVerdict } from '../../../api/connectivitycheck/terms.ts';
+import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
 import { metaTime, type PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { isSameFault } from '../model/findingHistory.ts';
 import type { Observation } from '../observe/observation.ts';
 import { conditionsOf, findingReason, tooLargeConditions } from './conditions.ts';
-import { findingsOf, isServerFinding } from './findings/findings.ts';
+import { findingsOf } from './findings/findings.ts';
 import { outagesOf, type Findings } from './findings/outages.ts';
 import { fit, namesIn, sharedDomain, shortSubjects } from './fit.ts';
 import { evaluatedGeneration, isEvaluated, knownOf, nextChangeMs, type Known } from './known.ts';
@@ -64,8 +65,9 @@ function statusOf(known: Known, o: Observation, before: ConnectivityCheckStatus)
   const evaluated = isEvaluated(known, o);
   const kept = known.kind === 'Unanswered' && evaluated ? before.verdict : undefined;
   const isObserved = observesPairs(figures);
-  const shown = isObserved ? findings.list : withoutPairs(known, findings);
-  const verdict = kept ?? verdictOf({ ...figures, isEvaluated: evaluated, isObserved, findings: shown });
+  const shown = findings.list.filter(({ unmeasuredSince }) => unmeasuredSince === undefined);
+  const isMeasured = isObserved && figures.unmeasured === undefined && shown.length === findings.list.length;
+  const verdict = kept ?? verdictOf({ ...figures, isEvaluated: evaluated, isMeasured, findings: shown });
   const observedGeneration = evaluatedGeneration(known, before);
   const generation = known.kind === 'Evaluated' ? known.evaluation.generation : o.check.metadata?.generation;
   const decided = { ...figures, verdict, findings: [...findings.list], isEvaluated: evaluated, isObserved };
@@ -95,27 +97,47 @@ type Figures = Pick<
   | 'anonymousAgents'
   | 'observedPairs'
   | 'affectedPairs'
+  | 'unobservedNetworks'
+  | 'unmeasured'
   | 'excluded'
 >;
 
 /** Returns the counts and names of the evaluation, or of the status. Empty if there are none yet, or nothing is deployed. */
 function figuresOf(known: Known, before: ConnectivityCheckStatus): Figures {
   if (known.kind === 'NotDeployed') return {};
-  if (known.kind === 'Evaluated') return { ...known.evaluation.counts, excluded: [...known.evaluation.excluded] };
+  if (known.kind === 'Evaluated') {
+    const { counts: seen, excluded, unmeasured = [] } = known.evaluation;
+    return { ...seen, ...(unmeasured.length > 0 && { unmeasured: unmeasured.map(partName) }), excluded: [...excluded] };
+  }
   const { nodes, excludedNodes, agents, reportingAgents, anonymousAgents, observedPairs, affectedPairs } = before;
   if (nodes === undefined) return {};
   const counts = { nodes, excludedNodes, agents, reportingAgents, anonymousAgents, observedPairs, affectedPairs };
-  return { ...counts, excluded: before.excluded ?? [] };
+  const { unobservedNetworks, unmeasured, excluded = [] } = before;
+  return {
+    ...counts,
+    ...(unobservedNetworks !== undefined && { unobservedNetworks }),
+    ...(unmeasured !== undefined && { unmeasured }),
+    excluded,
+  };
+}
+
+/** How messages call the parts of a check. A newer server may have others. */
+const PARTS: Readonly<Record<string, string>> = {
+  DNSUDP: 'DNS over UDP',
+  DNSTCP: 'DNS over TCP',
+  APIServer: 'Service of the API server',
+  MTU: 'packet size',
+};
+
+function partName({ plane, of = '' }: NonNullable<Evaluation['unmeasured']>[number]): string {
+  const network = plane === undefined ? '' : `${plane.toLowerCase()} network`;
+  const part = PARTS[of] ?? of;
+  return network === '' || part === '' ? `${network}${part}` : `${part} of the ${network}`;
 }
 
 /** Whether the network between nodes is measured. A check of one node has no pairs; the services that it reaches count. */
 function observesPairs({ nodes = 0, observedPairs = 0 }: Figures): boolean {
   return observedPairs > 0 || nodes <= 1;
-}
-
-/** Returns the findings that are certain although no pair is observed. The others only stay until they are measured again. */
-function withoutPairs(known: Known, { list }: Findings): readonly Finding[] {
-  return known.kind === 'Evaluated' ? known.evaluation.findings : list.filter(isServerFinding);
 }
 
 /** Returns the first finding and the number of the others, for a column of `kubectl get`. */
@@ -124,7 +146,8 @@ function summaryOf({ list, omitted }: Findings): { summary?: string } {
   if (first === undefined) return {};
   const others = list.length - 1 + omitted;
   const domain = sharedDomain(list.flatMap(({ subjects }) => subjects).flatMap(namesIn));
-  const summary = `${first.class} ${shortSubjects(first.subjects, 1, SUMMARY_NAME, domain).join(' ')}`;
+  const subject = shortSubjects(first.subjects, 1, SUMMARY_NAME, domain).join(' ');
+  const summary = `${first.class} ${subject}${first.unmeasuredSince === undefined ? '' : ', not measured'}`;
   return { summary: others > 0 ? `${summary} (+${others})` : summary };
 }
 
@@ -148,7 +171,9 @@ function isNews(before: ConnectivityCheckStatus, after: ConnectivityCheckStatus)
       );
     }) ||
     isOther(before.findings, after.findings, (a, b) => {
-      return isSameFault(a, b) && a.severity === b.severity && a.since === b.since;
+      return (
+        isSameFault(a, b) && a.severity === b.severity && a.since === b.since && a.unmeasuredSince === b.unmeasuredSince
+      );
     }) ||
     isOther(before.outages, after.outages, (a, b) => isSameFault(a, b) && a.start === b.start && a.end === b.end)
   );
@@ -162,8 +187,9 @@ function isOther<T>(before: readonly T[] = [], after: readonly T[] = [], isSame:
 interface VerdictInput {
   /** There was an evaluation of this generation of the spec, and it is not old. */
   readonly isEvaluated: boolean;
-  /** The network between nodes is measured. */
-  readonly isObserved: boolean;
+  /** Each part of the check has a result, and no finding is unmeasured. */
+  readonly isMeasured: boolean;
+  /** Without the unmeasured ones. */
   readonly findings: readonly { readonly severity: Severity }[];
   /** Number of agents of the checked nodes; undefined if not known. */
   readonly agents?: number | undefined;
@@ -180,19 +206,20 @@ interface VerdictInput {
  * |                                     | none             |              | Unknown  |
  * |                                     |                  | a Failed one | Failed   |
  * |                                     |                  | others       | Degraded |
- * | without a pair of two nodes         |                  | none         | Unknown  |
+ * | not each part, or an unmeasured finding |              | none         | Unknown  |
  * |                                     | not all          | none         | Unknown  |
  * |                                     | all              | none         | Healthy  |
  *
- * Without a pair, as when all nodes but one are left out, findings that only stay until they are measured again do not count.
+ * Findings that only stay until they are measured again do not count as findings: see isUnmeasured(). A part of the check without
+ * any result, such as a network without agents, or all pairs when all nodes but one are left out, may have any fault.
  * The server leaves nodes that are down, come or go out of the agents that must report. It makes a finding of an agent
  * that is silent for long, so the last Unknown is short. A server that no longer answers is a Failed finding.
  */
-function verdictOf({ isEvaluated, isObserved, findings, agents, reportingAgents }: VerdictInput): ConnectivityVerdict {
+function verdictOf({ isEvaluated, isMeasured, findings, agents, reportingAgents }: VerdictInput): ConnectivityVerdict {
   if (!isEvaluated || agents === undefined || reportingAgents === undefined || reportingAgents === 0) return 'Unknown';
   if (findings.some(({ severity }) => severity === 'Failed')) return 'Failed';
   if (findings.length > 0) return 'Degraded';
-  return isObserved && reportingAgents >= agents ? 'Healthy' : 'Unknown';
+  return isMeasured && reportingAgents >= agents ? 'Healthy' : 'Unknown';
 }
 
 /** The most events of one reconcile, before an event that counts the rest. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MOST_UNOBSERVED } from '../../../../connectivity/protocol/evaluation.ts';
+import { findCondition } from '../../../../runtime/controller/conditions.ts';
 import type { ServerView } from '../../observe/observation.ts';
 import { answered, checkWith, evaluation, finding, story, T0 } from '../../testing/scenes.ts';
 import { decide, type Decision } from '../decide.ts';
@@ -145,7 +147,11 @@ describe('a finding that nothing measures any longer', () => {
   it('stays while no pair is observed, and is cleared by the first measurement', () => {
     const [, unknown, cleared] = story([FAULT, without({}, NO_PAIRS), HEALTHY]);
     kept(unknown!);
-    expect(unknown?.status.verdict).toBe('Unknown');
+    expect(unknown?.status).toMatchObject({
+      verdict: 'Unknown',
+      summary: 'PodNetwork node2, not measured',
+      findings: [{ unmeasuredSince: '2026-01-01T00:00:05Z' }],
+    });
     expect(cleared?.events.map(({ note }) => note)).toEqual(['Finding cleared: PodNetwork node2']);
   });
 
@@ -157,7 +163,16 @@ describe('a finding that nothing measures any longer', () => {
   });
 
   it('stays while its node has no pair on its network, although others have', () => {
-    kept(last([FAULT, without({ unobserved: [{ node: 'node2', plane: 'Pod' }] })]));
+    const unobserved = [{ node: 'node2', plane: 'Pod' }];
+    const decision = last([FAULT, without({ unobserved }), without({ unobserved })]);
+    kept(decision);
+    expect(decision.status).toMatchObject({
+      verdict: 'Unknown',
+      findings: [{ unmeasuredSince: '2026-01-01T00:00:05Z' }],
+    });
+    const message = 'Not measured since 2026-01-01T00:00:05Z: pod network of node2: 2 of 2 pairs fail';
+    expect(findCondition(decision.status.conditions, 'Healthy')).toMatchObject({ reason: 'NotMeasured', message });
+    expect(last([FAULT, without({ unobserved }), FAULT]).status.findings?.[0]).not.toHaveProperty('unmeasuredSince');
     const other = without({
       unobserved: [
         { node: 'node2', plane: 'Host' },
@@ -167,11 +182,49 @@ describe('a finding that nothing measures any longer', () => {
     expect(last([FAULT, other]).status.findings).toEqual([]);
   });
 
-  it('does not stay if no pair has shown it', () => {
+  it('stays while its network has no agents, or the list of places may lack it', () => {
+    kept(last([FAULT, without({ unmeasured: [{ plane: 'Pod' }] })]));
+    expect(last([FAULT, without({ unmeasured: [{ plane: 'Host' }] })]).status.findings).toEqual([]);
+    const many = (count: number) => Array.from({ length: count }, (_, n) => ({ node: `m${n}`, plane: 'Pod' }));
+    kept(last([FAULT, without({ unobserved: many(MOST_UNOBSERVED) })]));
+    expect(last([FAULT, without({ unobserved: many(MOST_UNOBSERVED - 1) })]).status.findings).toEqual([]);
+  });
+
+  it('comes after findings that are measured, which alone count in the verdict', () => {
+    const other = finding({ class: 'Link', subjects: ['node1 -> node3'], severity: 'Degraded' });
+    const both = answered({ ...evaluation([other]), unobserved: [{ node: 'node2', plane: 'Pod' as const }] });
+    const { status } = last([FAULT, both]);
+    expect(status.findings?.map(({ class: one }) => one)).toEqual(['Link', 'PodNetwork']);
+    expect(status).toMatchObject({ verdict: 'Degraded', summary: 'Link node1 -> node3 (+1)' });
+  });
+
+  describe('of a service', () => {
     const evidence = { affectedPairs: 0, observedPairs: 0, pairs: [] };
-    const kubelet = answered(evaluation([finding({ class: 'Node', evidence })]));
-    const unobserved = [{ node: 'node2', plane: 'Host' as const }];
-    expect(last([kubelet, without({ unobserved })]).status.findings).toEqual([]);
+    const of = (one: 'DNS' | 'APIServer' | 'Node', subject = 'node2') =>
+      answered(evaluation([finding({ class: one, subjects: [subject], evidence })]));
+    const isKept = (first: ServerView, then: ServerView) => last([first, then]).status.findings?.length === 1;
+
+    it.each([
+      ['DNS', 'DNSUDP', 'APIServer'],
+      ['DNS', 'DNSTCP', 'Kubelet'],
+      ['APIServer', 'APIServer', 'DNSUDP'],
+      ['Node', 'Kubelet', 'DNSUDP'],
+    ] as const)('%s stays while its node has no result of %s, and not of %s', (one, target, other) => {
+      const at = (node: string, unasked: string) => without({ unasked: [{ node, target: unasked }] });
+      expect(isKept(of(one), at('node2', target))).toBe(true);
+      expect(isKept(of(one), at('node2', other))).toBe(false);
+      expect(isKept(of(one), at('node1', target))).toBe(false);
+    });
+
+    it('that all nodes lack stays while no node asks it', () => {
+      expect(isKept(of('DNS', 'cluster'), without({ unmeasured: [{ of: 'DNSUDP' }, { of: 'DNSTCP' }] }))).toBe(true);
+      expect(isKept(of('DNS', 'cluster'), without({ unmeasured: [{ of: 'APIServer' }] }))).toBe(false);
+    });
+
+    it('is cleared by an answer, although no pair of nodes is measured', () => {
+      expect(isKept(of('DNS'), without({}, NO_PAIRS))).toBe(false);
+      expect(isKept(of('Node'), without({ unobserved: [{ node: 'node2', plane: 'Host' }] }))).toBe(false);
+    });
   });
 });
 

@@ -6,7 +6,8 @@ import {
   type FindingClass,
 } from '../../../../api/connectivitycheck/finding.ts';
 import { PLANES, type Plane } from '../../../../api/connectivitycheck/terms.ts';
-import { MOST_FINDINGS, type Evaluation } from '../../../../connectivity/protocol/evaluation.ts';
+import { MOST_FINDINGS, MOST_UNOBSERVED, type Evaluation } from '../../../../connectivity/protocol/evaluation.ts';
+import type { Target } from '../../../../connectivity/protocol/measurement.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { faultId, isIntermittent, isSameFault, type Fault, type FindingHistory } from '../../model/findingHistory.ts';
 import type { Observation, ServerFailure } from '../../observe/observation.ts';
@@ -46,8 +47,9 @@ export function findingsOf(
   };
   switch (known.kind) {
     case 'Evaluated': {
-      const { list, omitted: beyond } = findingsThatLast(known.evaluation, was, history);
-      return { list: list.map(present), omitted: beyond };
+      const { found, unmeasured, omitted: beyond } = findingsThatLast(known.evaluation, was, history);
+      const last = unmeasured.map((finding) => ({ unmeasuredSince: metaTime(now), ...finding }));
+      return { list: [...found.map(present), ...last], omitted: beyond };
     }
     case 'ServerDown': {
       const hasAnswered = before.observedGeneration !== undefined;
@@ -84,54 +86,85 @@ function sinceOf(finding: Finding, { findings = [], outages = [] }: Connectivity
  * | has it        | lacks it; it is a Degraded part of a finding that lasts | none: that finding explains it   |
  * | has it        | lacks it otherwise                             | present                                   |
  * | in `lasting`  | has it                                         | lasts: a node that is left out has it     |
- * | lacks it      | has it, and no pair shows that it is over      | lasts: see isUnobserved()                 |
+ * | lacks it      | has it, and no result shows that it is over    | lasts, as not measured: see isUnmeasured() |
  * | lacks it      | has it, intermittent, and no node is left out  | lasts                                     |
  * | lacks it      | has it otherwise                               | none                                      |
  *
  * Loss close to the threshold is above it in some reports and below it in others, on one plane or on both. Without this,
  * ten nodes with such loss would cause hundreds of events an hour, and push all other outages out of the list.
  *
- * @returns at most MOST_FINDINGS, and the number of the others
+ * @returns at most MOST_FINDINGS, and the number of the others; the findings that nothing measures come last
  */
 function findingsThatLast(
   evaluation: Evaluation,
   was: readonly StatusFinding[],
   history: FindingHistory,
-): { list: readonly Finding[]; omitted: number } {
+): { found: readonly Finding[]; unmeasured: readonly StatusFinding[]; omitted: number } {
   const { findings, omittedFindings, lasting = [], excluded } = evaluation;
   const leftOut = new Set(excluded.map(({ node }) => node));
-  const held = was.flatMap((finding): Finding[] => {
-    if (isIn(finding, findings)) return [];
+  const isIn = (list: readonly Finding[], finding: Finding) => list.some((other) => isSameFault(finding, other));
+  const lacking = was.filter((finding) => !isIn(findings, finding));
+  const unmeasured = lacking.filter((finding) => !isIn(lasting, finding) && isUnmeasured(finding, evaluation));
+  const held = lacking.flatMap((finding): Finding[] => {
+    if (unmeasured.includes(finding)) return [];
     const measured = lasting.find((other) => isSameFault(finding, other));
     if (measured !== undefined) return [measured];
-    if (isUnobserved(finding, evaluation)) return [finding];
     const isChecked = !namesOf(finding).some((name) => leftOut.has(name));
-    return isChecked && isIntermittent(finding, history) ? [finding] : [];
+    const { unmeasuredSince: _, ...present } = finding;
+    return isChecked && isIntermittent(finding, history) ? [present] : [];
   });
-  if (held.length === 0) return { list: findings, omitted: omittedFindings };
-  const found = findings.filter((finding) => isIn(finding, was) || !held.some((other) => isPartOf(finding, other)));
-  const list = [...found, ...held].sort(inOrder);
-  return { list: list.slice(0, MOST_FINDINGS), omitted: omittedFindings + Math.max(0, list.length - MOST_FINDINGS) };
+  const lasts = [...held, ...unmeasured];
+  const whole = findings.filter((finding) => isIn(was, finding) || !lasts.some((other) => isPartOf(finding, other)));
+  const found = held.length === 0 ? whole : [...whole, ...held].sort(inOrder);
+  return {
+    found: found.slice(0, MOST_FINDINGS),
+    unmeasured: unmeasured.slice(0, Math.max(0, MOST_FINDINGS - found.length)),
+    omitted: omittedFindings + Math.max(0, found.length + unmeasured.length - MOST_FINDINGS),
+  };
 }
+
+/** The services that findings without pairs are about. */
+const SERVICES: Partial<Record<FindingClass, readonly Target[]>> = {
+  DNS: ['DNSUDP', 'DNSTCP'],
+  APIServer: ['APIServer'],
+  Node: ['Kubelet'],
+};
 
 /**
  * Whether nothing is known any longer of what a finding is about. The absence of measurements does not show that a fault
  * has ended.
  *
- * | finding                              | pairs, with nodes that are left out                  | unobserved |
- * | ------------------------------------ | ---------------------------------------------------- | ---------- |
- * | any                                  | none, although the check has several nodes           | yes        |
- * | shown by pairs, of a node or a link  | none of one of its nodes, on a network that it names | yes        |
- * | else                                 |                                                      | no         |
+ * | finding                              | results, with nodes that are left out                 | unmeasured |
+ * | ------------------------------------ | ----------------------------------------------------- | ---------- |
+ * | of a service, at a node              | none of the service at the node, which has an agent   | yes        |
+ * | of a service, of the cluster         | none of the service                                   | yes        |
+ * | shown by pairs                       | no pair, although the check has several nodes         | yes        |
+ * | shown by pairs, of a node or a link  | no pair of one of its nodes, on a network that it names | yes      |
+ * | shown by pairs, of the cluster, a zone | no pair of a network that it names                  | yes        |
+ * | else                                 |                                                       | no         |
+ *
+ * A finding whose place may be among the places that an evaluation has no room for is unmeasured.
  */
-function isUnobserved(
-  finding: Finding,
-  { counts, lastingPairs = counts.observedPairs, unobserved = [] }: Evaluation,
-): boolean {
+function isUnmeasured(finding: Finding, evaluation: Evaluation): boolean {
+  const { counts, lastingPairs = counts.observedPairs, unobserved = [], unasked = [], unmeasured = [] } = evaluation;
+  const names = namesOf(finding);
+  const { class: one, evidence } = finding;
+  const services = one === 'Node' && evidence.observedPairs > 0 ? undefined : SERVICES[one];
+  if (services !== undefined) {
+    const isAt = ({ node, target }: { node: string; target: Target }) =>
+      names.includes(node) && services.includes(target);
+    return unasked.some(isAt) || unasked.length >= MOST_UNOBSERVED || services.some((of) => isPart(unmeasured, { of }));
+  }
+  if (one === 'Agent' || one === 'Server') return false;
   if (lastingPairs === 0 && counts.nodes > 1) return true;
-  if (finding.evidence.observedPairs === 0) return false;
-  const [names, planes] = [namesOf(finding), planesOf(finding)];
+  const planes = planesOf(finding);
+  if (planes.some((plane) => isPart(unmeasured, { plane }))) return true;
+  if (unobserved.length >= MOST_UNOBSERVED) return true;
   return unobserved.some(({ node, plane }) => names.includes(node) && planes.includes(plane));
+}
+
+function isPart(unmeasured: NonNullable<Evaluation['unmeasured']>, part: { plane?: Plane; of?: Target }): boolean {
+  return unmeasured.some(({ plane, of }) => plane === part.plane && of === part.of);
 }
 
 /** Returns the networks that a finding is about: of its examples, or both if the status has no room for examples. */
@@ -156,10 +189,6 @@ function isPartOf(finding: Finding, whole: Finding): boolean {
 
 function namesOf({ subjects }: Finding): string[] {
   return subjects.flatMap(namesIn);
-}
-
-function isIn(finding: Finding, list: readonly Finding[]): boolean {
-  return list.some((other) => isSameFault(finding, other));
 }
 
 /** The order of the server: Failed ones first, then by class and subjects. */

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { PeerResult } from '../protocol/measurement.ts';
+import { localise } from './localise.ts';
+import { seeded } from './testing/random.ts';
+import { clusterOf } from './testing/simCluster.ts';
+import { simulate } from './testing/simulate.ts';
+import type { AgentView, ClusterView } from './view.ts';
+
+const SILENT = { state: 'Silent', peers: [], targets: [], heard: [] as string[] } as const;
+
+function healthy(size: number): ClusterView {
+  return simulate(clusterOf(size), [], seeded(1));
+}
+
+/** Changes agents of a view. */
+function agents(view: ClusterView, change: (agent: AgentView) => Partial<AgentView>): ClusterView {
+  return { ...view, agents: view.agents.map((agent) => ({ ...agent, ...change(agent) })) };
+}
+
+/** Changes what agents measured. */
+function measured(view: ClusterView, change: (from: AgentView, to: PeerResult) => Partial<PeerResult>): ClusterView {
+  return agents(view, (agent) => ({ peers: agent.peers.map((peer) => ({ ...peer, ...change(agent, peer) })) }));
+}
+
+describe('the parts of a check without any result', () => {
+  const probes = { dns: true, apiServer: true, mtu: true };
+  const BOTH = { Pod: ['IPv4'], Host: ['IPv4'] } as const;
+  const ASKED: ClusterView['asked'] = { planes: ['Pod', 'Host'], probes, families: BOTH };
+  const unmeasured = (view: ClusterView, asked: Partial<NonNullable<ClusterView['asked']>> = {}) =>
+    localise({ ...view, asked: { ...ASKED, ...asked } }).unmeasured;
+  const without = (target: string) =>
+    agents(healthy(3), ({ targets }) => ({ targets: targets.filter((one) => one.target !== target) }));
+
+  it('are none if each has one result', () => {
+    expect(unmeasured(healthy(3))).toEqual([]);
+    expect(localise({ ...healthy(3), asked: ASKED }).unasked).toEqual([]);
+  });
+
+  it('are a network without agents, or whose agents report nothing', () => {
+    const view = healthy(3);
+    const pods = view.agents.filter(({ plane }) => plane === 'Pod');
+    expect(unmeasured({ ...view, agents: pods })).toEqual([{ plane: 'Host' }]);
+    expect(unmeasured({ ...view, agents: pods }, { planes: ['Pod'] })).toEqual([]);
+    expect(unmeasured(agents(view, ({ plane }) => (plane === 'Pod' ? { peers: [] } : {})))).toEqual([{ plane: 'Pod' }]);
+  });
+
+  it('are, of one node, the networks whose agents do not report', () => {
+    const view = healthy(1);
+    expect(unmeasured(view)).toEqual([]);
+    expect(unmeasured(agents(view, ({ plane }) => (plane === 'Pod' ? SILENT : {})))).toEqual([{ plane: 'Pod' }]);
+  });
+
+  it.each([['DNSUDP'], ['DNSTCP'], ['APIServer']] as const)('are %s, which no agent has asked', (of) => {
+    expect(unmeasured(without(of))).toEqual([{ of }]);
+    expect(unmeasured(without(of), { probes: { ...probes, dns: false, apiServer: false } })).toEqual([]);
+  });
+
+  it('are a service of which only agents that have just started have no answer', () => {
+    const silent = agents(healthy(3), ({ targets }) => ({
+      recent: true,
+      targets: targets.map((one) => (one.target === 'APIServer' ? { ...one, ok: false } : one)),
+    }));
+    expect(unmeasured(silent)).toEqual([{ of: 'APIServer' }]);
+  });
+
+  it('are UDP, the packet sizes, and an address family that agents have', () => {
+    const noMtu = agents(healthy(3), ({ plane, peers }) =>
+      plane === 'Pod' ? { peers: peers.map(({ mtu: _, ...peer }) => peer) } : {},
+    );
+    expect(unmeasured(noMtu)).toEqual([{ plane: 'Pod', of: 'MTU' }]);
+    expect(unmeasured(noMtu, { probes: { ...probes, mtu: false } })).toEqual([]);
+    const noUdp = measured(healthy(3), ({ plane }) => (plane === 'Host' ? { udp: { sent: 0, received: 0 } } : {}));
+    expect(unmeasured(noUdp)).toEqual([{ plane: 'Host', of: 'UDP' }]);
+    const families = { Pod: ['IPv4', 'IPv6'], Host: ['IPv4'] } as const;
+    expect(unmeasured(healthy(3), { families })).toEqual([{ plane: 'Pod', of: 'IPv6' }]);
+  });
+
+  it('leave out what some nodes have, which is unasked at the others', () => {
+    const view = agents(healthy(3), ({ node, targets }) => ({
+      targets: node === 'node2' ? targets.filter(({ target }) => target !== 'DNSUDP') : targets,
+    }));
+    const { unasked, unmeasured: none } = localise({ ...view, asked: ASKED });
+    expect([unasked, none]).toEqual([[{ node: 'node2', target: 'DNSUDP' }], []]);
+  });
+});
