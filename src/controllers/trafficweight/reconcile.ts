@@ -47,7 +47,7 @@ import {
   type KnownWeight,
   type Outcome,
 } from './decide/status.ts';
-import { comparisonOf, knownZones, lastingDifferences, type Comparison } from './decide/zones.ts';
+import { comparisonOf, knownZones, lastingDifferences, unreadZoneOf, type Comparison } from './decide/zones.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
 import type { WeightObjects } from './weightObjects.ts';
@@ -171,7 +171,7 @@ export async function reconcile(
     return { requeueAfterMs: REQUEUE_MS };
   }
   const { desiredWeight } = desired;
-  const step = await rampStepOf(d, weight, { spec, desired: desiredWeight }, signal);
+  const step = await rampStepOf(d, weight, { spec, desired: desiredWeight, zones }, signal);
   return applyWeight(d, weight, { spec, desiredWeight, step, backend, zones }, signal);
 }
 
@@ -245,10 +245,13 @@ function compare(
   return comparison;
 }
 
-/** Returns the milliseconds until the next reconcile: a read that finds a zone unchanged causes none. */
+/** Reasons of Published for which time alone decides: a read that finds a zone unchanged causes no reconcile, and a failed one that says the same neither. */
+const BY_TIME: ReadonlySet<string> = new Set([WeightReason.NotPublishedYet, WeightReason.ZoneUnavailable]);
+
+/** Returns the milliseconds until the next reconcile. */
 function untilPublished({ conditions }: TrafficWeightStatus): number {
   const published = findCondition(conditions, WeightCondition.Published);
-  return published?.reason === WeightReason.NotPublishedYet ? ASK_AGAIN_MS : RESYNC_MS;
+  return BY_TIME.has(published?.reason ?? '') ? ASK_AGAIN_MS : RESYNC_MS;
 }
 
 /** Whether the writes that a round has left follow at once. If all writes of the round failed, they wait for the backoff. */
@@ -320,13 +323,14 @@ interface StepDependencies {
 export async function rampStepOf(
   { gates, endpoints, clock }: StepDependencies,
   weight: TrafficWeight,
-  { spec, desired }: { readonly spec: TrafficWeightSpec; readonly desired: number },
+  { spec, desired, zones }: Pick<Outcome, 'spec' | 'zones'> & { readonly desired: number },
   signal: AbortSignal = new AbortController().signal,
 ): Promise<RampStep> {
   const name = weight.metadata?.name ?? '';
   // There may be thousands of records, which only a ramp has to look at.
   const publishedTtl = spec.ramp === undefined ? 0 : longestTtl(endpoints.byIndex(BY_OWNER, name));
-  const scene = rampSceneOf(weight, { spec, desired, publishedTtl, now: clock.now() });
+  const isUnverified = unreadZoneOf(zones) !== undefined;
+  const scene = rampSceneOf(weight, { spec, desired, publishedTtl, isUnverified, now: clock.now() });
   const step = nextStep(scene);
   const gate = spec.ramp?.gate;
   if (step !== ASK_GATE) return step;

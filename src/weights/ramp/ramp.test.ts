@@ -45,6 +45,32 @@ describe('a ramp', () => {
     expect(ramped.weight).toBe(30);
   });
 
+  it('takes no step while a hosted zone cannot be read, and an interval more once it can', () => {
+    const ramped = new Ramped();
+    [ramped.desired, ramped.state] = [50, undefined];
+    ramped.reconcile();
+    expect(ramped.weight).toBe(10);
+    [ramped.isUnverified, ramped.now] = [true, ramped.now + INTERVAL_MS];
+    expect(ramped.run(4)).toEqual([10, 10, 10, 10]);
+    ramped.isUnverified = false;
+    expect(ramped.run(2)).toEqual([20, 30]);
+  });
+
+  it('goes back while a hosted zone cannot be read, if its gate fails an interval after the step', () => {
+    const ramped = new Ramped();
+    ramped.desired = 50;
+    ramped.isUnverified = true;
+    [ramped.weight, ramped.lastStepAt] = [10, ramped.now];
+    ramped.state = { from: 0, target: 50, weight: 10, phase: 'Progressing', failures: 0 };
+    ramped.gate = FAILED;
+    ramped.now += INTERVAL_MS - 1;
+    ramped.reconcile();
+    expect([ramped.weight, ramped.asked]).toEqual([10, 0]);
+    ramped.now += 1;
+    ramped.reconcile();
+    expect([ramped.weight, ramped.state?.phase]).toEqual([0, 'RolledBack']);
+  });
+
   it('does not begin before the weight that it starts from is in force', () => {
     const ramped = new Ramped();
     [ramped.desired, ramped.isRead] = [50, false];

@@ -52,6 +52,8 @@ export interface RampScene {
   readonly isInForce: boolean;
   /** Whether it is active now: not while external-dns has not read a record that changed since, such as a record of a new host. */
   readonly isStillInForce: boolean;
+  /** Whether a hosted zone cannot be read, so that nobody knows whether it is active. */
+  readonly isUnverified: boolean;
   /** When the weight of the records last changed, ms since 1970; undefined if that is not known. */
   readonly lastStepAt?: number | undefined;
   /** ms since 1970. */
@@ -77,6 +79,7 @@ export const ASK_GATE = 'AskGate';
  * | the desired weight is lower, direction Up     | the desired one                                             |
  * | the step has not been active for the interval | unchanged; a step back waits for the interval only          |
  * | due, and the step is no longer active         | unchanged, until it is active again                         |
+ * | unverified                                    | unchanged; an interval after the step, a gate that fails counts as below |
  * | due, and the gate passes, or there is none    | the next step towards the desired weight                    |
  * | due, and the gate has no data                 | unchanged; the gate is asked again                          |
  * | due, and the gate fails within `failureLimit` | unchanged; the gate is asked again after the interval       |
@@ -95,6 +98,7 @@ export function nextStep(scene: RampScene, gate?: GateResult): RampStep | typeof
   const state = changeOf(scene);
   if (settings === undefined || state === undefined) return { weight: desired };
   if (state.phase === 'RolledBack' || state.phase === 'Held') return stay(state);
+  if (scene.isUnverified && state.phase === 'Progressing') return unverified(state, { ...scene, settings }, gate);
   const { nextStepAt } = state;
   if (nextStepAt === undefined || scene.now < nextStepAt) return stay(state);
   if (state.phase === 'RollingBack') return towards(state, state.from, settings);
@@ -136,6 +140,18 @@ export function withNextStep(
 
 function stay(state: RampState): RampStep {
   return { weight: state.weight, state };
+}
+
+/** No step follows, and a gate that fails still ends the change: the records may well have the weight of this step. */
+function unverified(
+  state: RampState,
+  { settings, lastStepAt, isStillInForce, now }: RampScene & { readonly settings: RampSettings },
+  gate: GateResult | undefined,
+): RampStep | typeof ASK_GATE {
+  const dueAt = state.nextStepAt ?? (lastStepAt === undefined ? now : lastStepAt + settings.intervalMs);
+  if (!settings.isGated || !isStillInForce || now < dueAt) return stay(state);
+  if (gate === undefined) return ASK_GATE;
+  return gate.result === 'Failed' ? judged(state, gate, settings, now) : stay({ ...state, gate });
 }
 
 function judged(state: RampState, gate: GateResult, settings: RampSettings, now: number): RampStep {

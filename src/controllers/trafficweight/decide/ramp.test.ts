@@ -55,7 +55,10 @@ describe('the scene', () => {
     const state = { ...STATE, nextStepAt: NOW_MS, gate: { result: 'Failed', value: 0.02 } } as const;
     const { ramp } = after({ weight: 10, state });
     const status = { desiredWeight: 50, appliedWeight: 10, currentWeight: 10, ramp: ramp! };
-    const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, publishedTtl: 60, now: NOW_MS });
+    const scene = rampSceneOf(
+      { ...WEIGHT, status },
+      { spec: SPEC, desired: 50, publishedTtl: 60, isUnverified: false, now: NOW_MS },
+    );
     expect(scene).toMatchObject({ state, last: 10, desired: 50, isInForce: true });
   });
 
@@ -70,13 +73,19 @@ describe('the scene', () => {
   ] as const)('with %s %s, and acknowledge %s, is still in force: %s', (type, reason, acknowledge, wanted) => {
     const status = { conditions: [{ type, status: 'False', reason, message: '', lastTransitionTime: '' } as const] };
     const spec = { ...SPEC, ...(acknowledge && { acknowledge }) };
-    const scene = rampSceneOf({ ...WEIGHT, status }, { spec, desired: 50, publishedTtl: 60, now: NOW_MS });
+    const scene = rampSceneOf(
+      { ...WEIGHT, status },
+      { spec, desired: 50, publishedTtl: 60, isUnverified: false, now: NOW_MS },
+    );
     expect(scene.isStillInForce).toBe(wanted);
   });
 
   it('without a ramp begins from the weight that the records were given last', () => {
     const scene = (status: TrafficWeight['status']) =>
-      rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, publishedTtl: 60, now: NOW_MS });
+      rampSceneOf(
+        { ...WEIGHT, status },
+        { spec: SPEC, desired: 50, publishedTtl: 60, isUnverified: false, now: NOW_MS },
+      );
     expect(scene({ appliedWeight: 5, currentWeight: 5 })).toMatchObject({ last: 5, isInForce: true, state: undefined });
     expect(scene({ appliedWeight: 5, currentWeight: 0 })).toMatchObject({ last: 5, isInForce: false });
     // The weight that was desired while nothing could be decided was not applied.
@@ -92,7 +101,10 @@ it('a weight that is desired while nothing can be decided is ramped afterwards',
     desiredWeight: 50,
     now: '2026-01-01T00:00:00Z',
   });
-  const scene = rampSceneOf({ ...WEIGHT, status }, { spec: SPEC, desired: 50, publishedTtl: 60, now: NOW_MS });
+  const scene = rampSceneOf(
+    { ...WEIGHT, status },
+    { spec: SPEC, desired: 50, publishedTtl: 60, isUnverified: false, now: NOW_MS },
+  );
   expect(scene).toMatchObject({ last: 5, desired: 50, isInForce: true });
 });
 

@@ -56,12 +56,15 @@ export interface RampRequest {
   readonly desired: number;
   /** The longest TTL of the records, seconds: see `rampSettingsOf`. */
   readonly publishedTtl: number;
+  /** Whether a hosted zone cannot be read. */
+  readonly isUnverified: boolean;
   /** ms since 1970. */
   readonly now: number;
 }
 
 /** Collects the inputs of `nextStep`. */
-export function rampSceneOf({ status }: TrafficWeight, { spec, desired, publishedTtl, now }: RampRequest): RampScene {
+export function rampSceneOf({ status }: TrafficWeight, request: RampRequest): RampScene {
+  const { spec, desired, publishedTtl, isUnverified, now } = request;
   const state = status?.ramp && stateOf(status.ramp);
   const last = state?.weight ?? status?.appliedWeight;
   const isInForce = last !== undefined && status?.currentWeight === last;
@@ -74,6 +77,7 @@ export function rampSceneOf({ status }: TrafficWeight, { spec, desired, publishe
     state,
     isInForce,
     isStillInForce: isStill(status, spec.acknowledge),
+    isUnverified,
     lastStepAt,
     now,
   };
@@ -112,6 +116,8 @@ function gateOf({ result, value, message = '' }: NonNullable<RampStatus['gate']>
 export interface RampOutcome {
   readonly isInForce: boolean;
   readonly endpoints: Iterable<DnsEndpoint | undefined>;
+  /** The first hosted zone that cannot be read; undefined if all can be. */
+  readonly unreadZone: string | undefined;
   /** ms since 1970. */
   readonly nowMs: number;
 }
@@ -120,13 +126,13 @@ export interface RampOutcome {
 export function rampAfter(
   spec: TrafficWeightSpec,
   { state }: RampStep,
-  { isInForce, endpoints, nowMs }: RampOutcome,
+  { isInForce, endpoints, unreadZone, nowMs }: RampOutcome,
 ): RampStatus | undefined {
   // There may be thousands of records, which only a ramp has to look at.
   if (state === undefined) return undefined;
   const settings = rampSettingsOf(spec, longestTtl(endpoints));
   if (settings === undefined) return undefined;
-  return rampStatusOf(withNextStep(state, settings, { isInForce, now: nowMs }), spec);
+  return rampStatusOf(withNextStep(state, settings, { isInForce, now: nowMs }), spec, unreadZone);
 }
 
 /** Returns when the weight of the records last changed. @param nowMs since 1970 */
@@ -166,14 +172,14 @@ export function rampedState(
   return { status: 'False', reason, message: ramp.message };
 }
 
-function rampStatusOf(state: RampState, spec: TrafficWeightSpec): RampStatus {
+function rampStatusOf(state: RampState, spec: TrafficWeightSpec, unreadZone: string | undefined): RampStatus {
   const { nextStepAt, gate, from, target, weight, phase, failures } = state;
   return {
     ...{ from, target, weight, phase, failures },
     // The status has no fractions of a second. Rounded down, the step would be too early.
     ...(nextStepAt !== undefined && { nextStepTime: timeOf(nextStepAt) }),
     ...(gate !== undefined && { gate: shownGate(gate) }),
-    message: messageOf(state, spec),
+    message: messageOf(state, spec, unreadZone),
   };
 }
 
@@ -190,11 +196,14 @@ function shownGate(gate: GateResult): NonNullable<RampStatus['gate']> {
 function messageOf(
   { from, target, weight, phase, gate, nextStepAt, failures }: RampState,
   spec: TrafficWeightSpec,
+  unreadZone: string | undefined,
 ): string {
   const { condition = '', failureLimit = 0 } = spec.ramp?.gate ?? {};
   const why =
     gate?.result === 'Failed' ? `gate returned ${valueText(gate.value, condition)}, required ${condition}` : '';
-  const next = nextStepAt === undefined ? 'it is not in force yet' : `the next step is due at ${timeOf(nextStepAt)}`;
+  const due = nextStepAt === undefined ? 'it is not in force yet' : `the next step is due at ${timeOf(nextStepAt)}`;
+  const isHeld = unreadZone !== undefined && phase === 'Progressing';
+  const next = isHeld ? `no step follows until the hosted zone ${unreadZone} can be read` : due;
   switch (phase) {
     case 'RolledBack':
       return `Rolled back to ${weight}: ${why}. Request a weight other than ${target} to retry`;

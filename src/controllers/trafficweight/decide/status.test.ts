@@ -20,6 +20,7 @@ const host = (name: string, over: Partial<HostExplanation> = {}): HostExplanatio
   return { host: name, ingress: `shop/${name}`, weight: 40, reason: 'ClusterWeight', ...over };
 };
 
+const DENIED = 'Route 53 (hosted zone Z1) answered AccessDenied';
 const failure = (key: string) => ({ reason: 'WriteFailed', message: `DNSEndpoint ${key}: no` });
 
 const decided = (over: Partial<Outcome> = {}, weight = WEIGHT) =>
@@ -121,6 +122,7 @@ describe('with hosted zones', () => {
   const spec = { ...SPEC, hostedZoneIDs: ['Z1'] };
   const zone = zoneOf('Z1', []);
   const read = (ms: number) => [{ id: 'Z1', zone, readFrom: NOW_MS + ms }];
+  const lost = (ms: number) => read(ms).map((each) => ({ ...each, failure: DENIED, lastRead: '2026-01-01T00:00:00Z' }));
   const differs = (since: number): NonNullable<Outcome['comparison']> => ({
     differences: [{ host: 'a', how: 'the zone Z1 has the weight 75 instead of 40' }],
     since: new Map([['a', NOW_MS + since]]),
@@ -132,6 +134,19 @@ describe('with hosted zones', () => {
     ['were not read since it changed', { zones: read(-1), comparison: same }, 75, 'Ready False NotPublishedYet'],
     ['were never read', { zones: [{ id: 'Z1' }], comparison: same }, 75, 'Ready False ZonesNotReadYet'],
     ['cannot be read', { zones: [{ id: 'Z1', failure: 'no' }], comparison: same }, 75, 'Ready False ZoneUnavailable'],
+    ['had it, and can no longer be read', { zones: lost(0), comparison: same }, 40, 'Ready True InForce'],
+    [
+      'were not read since it changed, and cannot be',
+      { zones: lost(-1), comparison: same },
+      75,
+      'Ready False ZoneUnavailable',
+    ],
+    [
+      'differ, and can no longer be read',
+      { zones: lost(0), comparison: differs(0) },
+      75,
+      'Ready False ZoneUnavailable',
+    ],
     ['do not have it yet', { zones: read(179_999), comparison: differs(0) }, 75, 'Ready False NotPublishedYet'],
     ['do not get it', { zones: read(180_000), comparison: differs(0) }, 75, 'Ready False NotPublished'],
     [
@@ -150,6 +165,36 @@ describe('with hosted zones', () => {
     const { conditions } = decided({ spec, zones: read(180_000), comparison: differs(0) });
     expect(findCondition(conditions, 'Published')?.message).toBe(
       '1 hosts differ in the hosted zones: a: the zone Z1 has the weight 75 instead of 40. Check the log and the flags of external-dns.',
+    );
+  });
+
+  it.each([
+    [-900_000, 'True AllPublished'],
+    [-900_001, 'Unknown ZoneUnavailable'],
+  ])(
+    'that had the weights, and can no longer be read, count as they were for 15 minutes: %s ms',
+    (readAt, expected) => {
+      const before = { appliedWeight: 40, currentWeight: 40, lastStepTime: '2025-12-31T00:00:00Z' };
+      const status = decided({ spec, zones: lost(readAt), comparison: same }, { ...WEIGHT, status: before });
+      expect(states(status)).toContain(`Published ${expected}`);
+      expect([status.currentWeight, isInForce(status, spec)]).toEqual([40, readAt === -900_000]);
+    },
+  );
+
+  it('that can no longer be read are named, with the time, the error and the way out, also by a ramp that waits', () => {
+    const state = { from: 0, target: 40, weight: 10, phase: 'Progressing', failures: 0 } as const;
+    const before = { desiredWeight: 40, appliedWeight: 0, currentWeight: 0 };
+    const { conditions, ramp, currentWeight } = decided(
+      { spec: { ...spec, ramp: { step: 10 } }, step: { weight: 10, state }, zones: lost(-1), comparison: same },
+      { ...WEIGHT, status: before },
+    );
+    expect(findCondition(conditions, 'Published')).toMatchObject({
+      ...{ status: 'Unknown', reason: 'ZoneUnavailable' },
+      message: `The hosted zone Z1 was read last at 2026-01-01T00:00:00Z: ${DENIED}. Whether it has the weights is not known: none counts as in force, and a ramp takes no further step. Allow route53:ListResourceRecordSets on this zone, or correct spec.hostedZoneIDs`,
+    });
+    expect([currentWeight, ramp?.nextStepTime]).toEqual([0, undefined]);
+    expect(ramp?.message).toBe(
+      'The weight is 10 on its way from 0 to 40; no step follows until the hosted zone Z1 can be read',
     );
   });
 

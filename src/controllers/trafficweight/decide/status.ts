@@ -21,7 +21,7 @@ import type { ZoneDifference } from '../../../weights/zone/differences.ts';
 import type { Removal } from '../../../weights/plan/remaining.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { BackendView, ZoneView } from '../observe/observation.ts';
-import { lastingDifferences, publishedState, zonesState, type Comparison } from './zones.ts';
+import { lastingDifferences, publishedState, unreadZoneOf, zonesState, type Comparison } from './zones.ts';
 import { acceptedState, explained } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
 
@@ -118,19 +118,20 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
   const { desiredWeight, step, hosts, ingresses, endpoints, spec, zones = [] } = outcome;
   const now = metaTime(nowMs);
   const changed = lastStepTime(weight, step, nowMs);
-  const written = statesOf(outcome, changed.lastStepTime);
+  const written = statesOf(outcome, changed.lastStepTime, nowMs);
   const accepted = acceptedState(outcome);
   const read = backendStates(weight, outcome.backend, {
     desiredWeight,
     hasRecords: outcome.hasRecords ?? endpoints.size > 0,
   });
   const decisive = neededFor(spec).map((type) => written[type]);
-  const steps = statesOf(withoutLasting(outcome), changed.lastStepTime);
+  const steps = statesOf(withoutLasting(outcome), changed.lastStepTime, nowMs);
   const lastInForce = weight.status?.currentWeight ?? outcome.backend?.weights?.current;
   const isStepInForce = decisive.every(isTrue);
   const currentWeight = isStepInForce ? step.weight : lastInForce;
   const isStepDone = neededFor(spec).every((type) => isTrue(steps[type]));
-  const ramp = rampAfter(spec, step, { isInForce: isStepDone, endpoints: endpoints.values(), nowMs });
+  const unreadZone = unreadZoneOf(zones);
+  const ramp = rampAfter(spec, step, { isInForce: isStepDone, endpoints: endpoints.values(), unreadZone, nowMs });
   const ramped = rampedState(spec, ramp, desiredWeight);
   const { BackendRead, Acknowledged } = read;
   const unready = [BackendRead, ...decisive, ramped, Acknowledged, accepted].find((state) => state && !isTrue(state));
@@ -166,12 +167,15 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
 }
 
 /** @param changedAt when the weight changed last, RFC 3339 */
-function statesOf(outcome: Outcome, changedAt: string | undefined): Record<RecordType, State> {
+function statesOf(outcome: Outcome, changedAt: string | undefined, now: number): Record<RecordType, State> {
   const { zones = [], comparison = { differences: [], since: new Map() } } = outcome;
   return {
     [Type.Applied]: appliedState(outcome),
     [Type.Observed]: observedState(outcome),
-    [Type.Published]: publishedState(zones, comparison, changedAt === undefined ? undefined : Date.parse(changedAt)),
+    [Type.Published]: publishedState(zones, comparison, {
+      changedAt: changedAt === undefined ? undefined : Date.parse(changedAt),
+      now,
+    }),
   };
 }
 

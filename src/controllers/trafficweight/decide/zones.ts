@@ -43,6 +43,11 @@ function isPending({ zone, failure }: ZoneView): boolean {
  * Route 53 takes a change within a minute (https://aws.amazon.com/route53/faqs/).
  */
 const PUBLISHED_WITHIN_MS = 180_000;
+/**
+ * How long a hosted zone that can no longer be read counts as it was, ms, if nothing has changed since: a zone of 10,000 record sets is read
+ * every 12 minutes.
+ */
+const MOST_AGE_MS = 15 * 60_000;
 /** Hosts that a message names. */
 const MOST_NAMED = 3;
 
@@ -78,17 +83,18 @@ export function lastingDifferences(
  * |------------------------------------------------------|---------|-----------------|
  * | one was never read                                   | Unknown | ZonesNotReadYet, ZoneUnavailable |
  * | a host differs, also in a read minutes later         | False   | NotPublished    |
+ * | one can no longer be read, and a host differs, the weight has changed since, or that is long ago | Unknown | ZoneUnavailable |
  * | a host differs                                       | False   | NotPublishedYet |
  * | one was not read since the weight of the cluster changed last | False | NotPublishedYet |
  * | have every record with its weight                    | True    | AllPublished    |
  *
  * @param views at least one
- * @param changedAt when the weight of the cluster changed last, ms since 1970; undefined if that is not known
+ * @param times ms since 1970; `changedAt` is when the weight of the cluster changed last; undefined if that is not known
  */
 export function publishedState(
   views: readonly ZoneView[],
   comparison: Comparison,
-  changedAt: number | undefined,
+  { changedAt, now }: { readonly changedAt: number | undefined; readonly now: number },
 ): State {
   const unread = views.find(({ zone }) => zone === undefined);
   if (unread !== undefined) {
@@ -101,6 +107,10 @@ export function publishedState(
     return { status: 'False', reason: Reason.NotPublished, message };
   }
   const { differences } = comparison;
+  const isTooOld = ({ readFrom = 0 }: ZoneView): boolean =>
+    differences.length > 0 || readFrom < (changedAt ?? 0) || now - readFrom > MOST_AGE_MS;
+  const lost = views.find((view) => view.failure !== undefined && isTooOld(view));
+  if (lost !== undefined) return { status: 'Unknown', reason: Reason.ZoneUnavailable, message: lostMessage(lost) };
   if (differences.length > 0) {
     return { status: 'False', reason: Reason.NotPublishedYet, message: `${named(differences)}.` };
   }
@@ -114,6 +124,18 @@ export function publishedState(
     reason: Reason.AllPublished,
     message: 'The hosted zones have every record with its weight.',
   };
+}
+
+function lostMessage({ id, failure, lastRead }: ZoneView): string {
+  return (
+    `The hosted zone ${id} was read last at ${lastRead}: ${failure}. Whether it has the weights is not known: none counts as in force, and a ramp ` +
+    'takes no further step. Allow route53:ListResourceRecordSets on this zone, or correct spec.hostedZoneIDs'
+  );
+}
+
+/** Returns the ID of the first hosted zone that cannot be read, now or ever; undefined if all can be. */
+export function unreadZoneOf(views: readonly ZoneView[] = []): string | undefined {
+  return views.find(({ failure }) => failure !== undefined)?.id;
 }
 
 /** Returns a text that counts the hosts that differ, and names the first ones by name. */

@@ -20,6 +20,8 @@ export class Ramped {
   lastStepAt: number | undefined;
   /** Whether external-dns reads the records. */
   isRead = true;
+  /** Whether a hosted zone cannot be read. */
+  isUnverified = false;
 
   constructor(settings: Partial<RampSettings> = {}) {
     this.settings = { ...SETTINGS, ...settings };
@@ -27,9 +29,11 @@ export class Ramped {
 
   /** One reconcile. */
   reconcile(): void {
-    const { settings, desired, state, now, isRead } = this;
+    const { settings, desired, state, now, isRead, isUnverified } = this;
     const { weight: last, lastStepAt } = this;
-    const scene = { settings, desired, last, state, isInForce: isRead, isStillInForce: isRead, lastStepAt, now };
+    const isKnown = isRead && !isUnverified;
+    const facts = { isInForce: isKnown, isStillInForce: isRead, isUnverified };
+    const scene = { settings, desired, last, state, ...facts, lastStepAt, now };
     let step = nextStep(scene);
     if (step === ASK_GATE) {
       this.asked += 1;
@@ -37,7 +41,7 @@ export class Ramped {
     }
     if (step.weight !== last) this.lastStepAt = now;
     this.weight = step.weight;
-    this.state = step.state && settings && withNextStep(step.state, settings, { isInForce: isRead, now });
+    this.state = step.state && settings && withNextStep(step.state, settings, { isInForce: isKnown, now });
   }
 
   /** The weights after each of some intervals. */
