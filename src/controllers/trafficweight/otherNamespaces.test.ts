@@ -1,6 +1,8 @@
+import type { V1Ingress } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { HttpRoute } from '../../weights/gateway/gatewayApi.ts';
+import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
 import {
   decide,
   HOST,
@@ -102,6 +104,30 @@ describe("an Ingress of another namespace does not change a team's weight", () =
     const hostile = ingress('team-b', { age: 2, ...over });
     expect(ofTeamA({ ingresses: [ingress('team-a'), hostile] })).toEqual(KEPT);
     expect(ofTeamA({ ingresses: [hostile], routes: [route('team-a')] })).toEqual(KEPT);
+  });
+});
+
+describe('records that a tenant of another namespace has forged', () => {
+  const plain = ingress('team-a', { age: 5 });
+  const [own] = decide({ ingresses: [plain] }).sources;
+  const forged = (over: object = {}): { ingresses: V1Ingress[]; endpoints: DnsEndpoint[] } => {
+    const hostile = ingress('team-b', { age: 1, service: 'none', ...over });
+    const [planned] = decide({ ingresses: [hostile] }).sources;
+    const { labels, ...metadata } = planned!.desired!.metadata!;
+    return {
+      ingresses: [plain, hostile],
+      endpoints: [own!.desired!, { ...planned!.desired!, metadata: { ...metadata, labels: {} } }],
+    };
+  };
+
+  it('take no host whose records the team has, in a namespace that is not selected', () => {
+    const spec = { namespaceSelector: { matchLabels: { team: 'team-a' } } };
+    expect(weights({ ...forged(), spec })).toEqual(KEPT);
+  });
+
+  it('take none in a selected namespace, if the team had it before', () => {
+    const held = new Map([[HOST, 'team-a']]);
+    expect(ofTeamA({ ...forged(), held })).toEqual(KEPT);
   });
 });
 

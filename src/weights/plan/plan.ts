@@ -293,13 +293,13 @@ function hasNoHost({ hosts }: PlannedSource): boolean {
   return hosts.every(({ reason }) => WITHOUT_RECORD.has(reason));
 }
 
-/** Returns claims for DNSEndpoints that no owner plans now, for example because their owner was deleted: they keep their hosts. */
+/** Returns claims for DNSEndpoints that no owner plans now, for example because their owner was deleted: they keep hosts that no selected source has. */
 function leftovers({ unselected, undecided, settings, endpointOf, isOwner }: Scene): Claim[] {
   const claims = (sources: readonly Source[], stays: (endpoint: DnsEndpoint) => boolean): Claim[] =>
     sources.flatMap((source) => {
       const endpoint = ownEndpointOf(source, endpointOf);
       return endpoint !== undefined && stays(endpoint)
-        ? [{ source: publishedBy(endpoint, source, settings), settings, endpoint }]
+        ? [{ source: publishedBy(endpoint, source, settings), settings, endpoint, isLeftover: true }]
         : [];
     });
   const hasNoOwner = (endpoint: DnsEndpoint): boolean => !isOwner(ownerOf(endpoint) ?? '');

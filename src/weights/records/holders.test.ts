@@ -29,6 +29,13 @@ function endpointWith(hosts: readonly string[]): DnsEndpoint {
   };
 }
 
+function written(of: Claim): Claim {
+  return {
+    ...of,
+    endpoint: { ...of.endpoint!, metadata: { annotations: { 'traffic.example.com/applied-hash': 'x' } } },
+  };
+}
+
 const INVALID = { annotations: { 'dns.adevinta.com/traffic-weight': 'NaN' } };
 
 it.each([
@@ -43,6 +50,11 @@ it.each([
     'shop/b',
   ],
   ['the oldest if both have it', [claim('a', {}, [HOST]), claim('b', { createdAt: NEW }, [HOST])], 'shop/a'],
+  [
+    'the one whose records the operator wrote, if both have it',
+    [claim('a', {}, [HOST]), written(claim('b', { createdAt: NEW }, [HOST]))],
+    'shop/b',
+  ],
   [
     'the oldest if the newer one has a different host',
     [claim('a'), claim('b', { createdAt: NEW }, ['b.example.org'])],
@@ -62,11 +74,33 @@ it.each<[string, Claim[], string]>([
     [claim('a', {}, [HOST]), claim('b', { createdAt: NEW, namespace: 'team' })],
     'shop/a',
   ],
+  [
+    'that namespace, though an older one has records of it, too',
+    [claim('a', {}, [HOST]), claim('b', { createdAt: NEW, namespace: 'team' }, [HOST])],
+    'team/b',
+  ],
   ['the oldest, if that namespace no longer asks for it', [claim('a'), claim('b', { createdAt: NEW })], 'shop/a'],
 ])('a host that the namespace team had is of %s', (_, claims, wanted) => {
   for (const order of [claims, [...claims].reverse()]) {
     const holder = holders(order, new Map([[HOST, 'team']])).get(HOST);
     expect(holder && endpointKeyOf(holder)).toBe(wanted);
+  }
+});
+
+it.each<[string, Claim, string]>([
+  ['nobody else has records of', claim('b', { createdAt: NEW, namespace: 'team' }), 'shop/a'],
+  ['a selected one has records of, too', claim('b', { createdAt: NEW, namespace: 'team' }, [HOST]), 'team/b'],
+])('records that nobody plans keep a host that %s', (_, other, wanted) => {
+  const left = { ...claim('a', {}, [HOST]), isLeftover: true };
+  const before = new Map([[HOST, 'shop']]);
+  for (const order of [
+    [left, other],
+    [other, left],
+  ]) {
+    for (const known of [new Map<string, string>(), before]) {
+      const holder = holders(order, known).get(HOST);
+      expect(holder && endpointKeyOf(holder)).toBe(wanted);
+    }
   }
 });
 

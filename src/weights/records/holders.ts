@@ -1,3 +1,4 @@
+import { APPLIED_HASH_ANNOTATION } from '../../runtime/apply/difference.ts';
 import { isWithin } from './domain.ts';
 import { hostsIn, type DnsEndpoint } from './endpoint.ts';
 import { askedBy, type WeightSettings } from './records.ts';
@@ -9,6 +10,8 @@ export interface Claim {
   readonly settings: WeightSettings;
   /** The present DNSEndpoint of the source; undefined without one. */
   readonly endpoint: DnsEndpoint | undefined;
+  /** Whether nothing plans its records: no TrafficWeight selects the source, or that is not known. */
+  readonly isLeftover?: boolean;
 }
 
 /**
@@ -18,7 +21,9 @@ export interface Claim {
  * | of two such sources                | the host belongs to                    |
  * |------------------------------------|----------------------------------------|
  * | one has records of the host        | this source: no change of another Ingress takes its traffic |
- * | neither has, and one is in the last namespace of the host | this source: a team that replaces its Ingress keeps the host |
+ * | both have, and a TrafficWeight selects one | this source                    |
+ * | both have, and the operator wrote those of one | this source: whoever may write a DNSEndpoint can give it any host |
+ * | else, and one is in the last namespace of the host | this source: a team that replaces its Ingress keeps the host |
  * | else                               | the older source, then the first by name |
  *
  * @param before the last namespace of each host
@@ -30,14 +35,22 @@ export function holders(
   const byHost = new Map<string, Claim & { readonly rank: number }>();
   for (const claim of claims.filter(canHaveRecords).sort((a, b) => byAge(aged(a), aged(b)))) {
     const served = new Set(hostsIn(claim.endpoint?.spec?.endpoints));
+    const servedRank = rankOf(claim);
     for (const { host } of claim.source.hosts) {
       if (!isWithin(host, claim.settings.bindingDomain)) continue;
       const holder = byHost.get(host);
-      const rank = served.has(host) ? 2 : Number(before.get(host) === claim.source.namespace);
+      const wasHere = Number(before.get(host) === claim.source.namespace);
+      const rank = served.has(host) ? servedRank + wasHere : wasHere;
       if (holder === undefined || rank > holder.rank) byHost.set(host, { ...claim, rank });
     }
   }
   return new Map([...byHost].map(([host, { source }]) => [host, source]));
+}
+
+/** Returns the rank of a source that has records of a host: even, above the ranks of those without. */
+function rankOf({ endpoint, isLeftover = false }: Claim): number {
+  if (isLeftover) return 2;
+  return endpoint?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === undefined ? 4 : 6;
 }
 
 /** Whether a source has an address, and an annotation that is or was valid. */
