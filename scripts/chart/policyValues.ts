@@ -19,7 +19,7 @@ export const requesterPolicy = z
       .boolean()
       .default(true)
       .describe(
-        'Refuse a TrafficWatch with spec.deployment, a TrafficStack or a TrafficWeight of users who may not write Deployments or DNSEndpoints themselves.',
+        'Refuse a TrafficWatch with spec.deployment, a TrafficStack or a TrafficWeight of users who may not write Deployments or DNSEndpoints themselves, and DNSEndpoints of users that look like the operator made them.',
       ),
   })
   .prefault({})

@@ -113,11 +113,8 @@ describe('records that a tenant of another namespace has forged', () => {
   const forged = (over: object = {}): { ingresses: V1Ingress[]; endpoints: DnsEndpoint[] } => {
     const hostile = ingress('team-b', { age: 1, service: 'none', ...over });
     const [planned] = decide({ ingresses: [hostile] }).sources;
-    const { labels, ...metadata } = planned!.desired!.metadata!;
-    return {
-      ingresses: [plain, hostile],
-      endpoints: [own!.desired!, { ...planned!.desired!, metadata: { ...metadata, labels: {} } }],
-    };
+    const metadata = { ...planned!.desired!.metadata!, labels: {} };
+    return { ingresses: [plain, hostile], endpoints: [own!.desired!, { ...planned!.desired!, metadata }] };
   };
 
   it('take no host whose records the team has, in a namespace that is not selected', () => {

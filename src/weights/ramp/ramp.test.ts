@@ -68,7 +68,7 @@ describe('a ramp', () => {
     expect([ramped.weight, ramped.asked]).toEqual([10, 0]);
     ramped.now += 1;
     ramped.reconcile();
-    expect([ramped.weight, ramped.state?.phase]).toEqual([0, 'RolledBack']);
+    expect(ramped).toMatchObject({ weight: 0, state: { phase: 'RolledBack' } });
   });
 
   it('does not begin before the weight that it starts from is in force', () => {

@@ -102,6 +102,18 @@ export const RUNTIME: readonly Break[] = [
     },
   },
   {
+    promise: 'A user of one namespace cannot make a DNSEndpoint that counts as one of the operator.',
+    file: 'charts/traffic-operator/templates/recordspolicy.yaml',
+    find: 'variables.marks.size() == 0 ||',
+    replace: 'true ||',
+    test: {
+      project: 'chart',
+      path: 'test/chart/recordsPolicy.test.ts',
+      name: 'a user of one namespace no longer marks an own one',
+      wholeFile: true,
+    },
+  },
+  {
     promise: 'Whoever deletes a TrafficWatch with a Deployment needs the right to delete Deployments.',
     file: 'charts/traffic-operator/templates/requesterpolicy.yaml',
     find: "!variables.mayDelete || variables.deployments.check('delete').allowed()",
