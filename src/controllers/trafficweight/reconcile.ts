@@ -24,6 +24,7 @@ import type { Failure } from '../../runtime/process/problem.ts';
 import { report } from '../../runtime/status/statusWriter.ts';
 import { createFailureOf, OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { ownEndpointOf, ownerOf, planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
+import { NO_REMOVALS } from '../../weights/plan/remaining.ts';
 import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
 import { differencesIn, unmarkable } from '../../weights/zone/differences.ts';
 import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
@@ -82,8 +83,8 @@ export interface Dependencies {
   readonly clock: Pick<Clock, 'now'>;
   /** The namespaces that have its hosts by its last plan, by the name of the TrafficWeight. */
   readonly held: Map<string, RecordsPlan['held']>;
-  /** The hosts whose removal is confirmed and has not ended, by the name of the TrafficWeight. */
-  readonly confirmed: Map<string, RecordsPlan['confirmed']>;
+  /** What its last plan decided about removals, by the name of the TrafficWeight. */
+  readonly removals: Map<string, RecordsPlan['removals']>;
   /** By the name of the TrafficWeight: the writes that failed in the rounds since all were tried, and the slow namespaces. */
   readonly rounds: Map<string, Before>;
   /** By the name of the TrafficWeight: since when its hosts differ from the hosted zones. */
@@ -135,7 +136,7 @@ export async function reconcile(
     d.ingressEvents.forget(key);
     d.gates.forget(key);
     d.held.delete(key);
-    d.confirmed.delete(key);
+    d.removals.delete(key);
     d.rounds.delete(key);
     d.differing.delete(key);
     if (weight === undefined) d.statuses.forget(key);
@@ -188,13 +189,14 @@ async function applyWeight(
   const heldBefore = d.held.get(name) ?? new Map<string, string>();
   const beyond = beyondOf(candidates, spec);
   const known = { settings, sources, zones: knownZones(zones), heldBefore };
-  const removals = { allowed: spec.allowRemoval, before: d.confirmed.get(name) ?? new Set<string>() };
+  const before = d.rounds.get(name) ?? NOTHING_BEFORE;
+  const removedBefore = d.removals.get(name) ?? NO_REMOVALS;
+  const removals = { allowed: spec.allowRemoval, before: removedBefore, now: d.clock.now() };
   const stale = staleOf(beyond, name, scene);
   const leftOut = new Set([...beyond.map(endpointKeyOf), ...stale]);
   const plan = planRecords({ ...scene, ...division, ...known, removals, leftOut, owner: name });
   d.held.set(name, plan.held);
-  d.confirmed.set(name, plan.confirmed);
-  const before = d.rounds.get(name) ?? NOTHING_BEFORE;
+  d.removals.set(name, plan.removals);
   const result = await writeRecords(plan, { ...d.writers, signal }, before);
   const { failures, left, slow, overtaken } = result;
   d.rounds.set(name, { failed: new Set([...failures.keys(), ...(left > 0 ? before.failed : [])]), slow });

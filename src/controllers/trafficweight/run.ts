@@ -87,7 +87,7 @@ export function runWeights(
     held: new Map(),
     rounds: new Map(),
     differing: new Map(),
-    confirmed: new Map(),
+    removals: new Map(),
     metrics: createTrafficWeightMetrics(metrics.registry, seriesBudgets(context)),
   };
   const controller: Controller = new Controller({

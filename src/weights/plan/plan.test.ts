@@ -5,6 +5,7 @@ import { KEPT_ANNOTATION, type DnsEndpoint } from '../records/endpoint.ts';
 import { NO_ZONES } from '../zone/published.ts';
 import { zoneOf } from '../zone/recordSets.ts';
 import { sourceOfIngress } from '../records/source.ts';
+import { NO_REMOVALS } from './remaining.ts';
 import { isObserved, OWNER_LABEL, planRecords, type RecordsPlan, type Scene } from './plan.ts';
 
 const LOAD_BALANCER = { hostname: 'lb.example.net' };
@@ -65,7 +66,7 @@ function plan(
     isReady: () => true,
     zones: NO_ZONES,
     heldBefore: new Map(),
-    removals: { allowed: undefined, before: new Set<string>() },
+    removals: { allowed: undefined, before: NO_REMOVALS, now: 0 },
     leftOut: new Set<string>(),
     ...over,
   });
@@ -323,17 +324,19 @@ describe('hosts that nothing selects any longer', () => {
     ['one of four', selected(3), ['d']],
     [
       'two of four, with the confirmation',
-      selected(2, { removals: { allowed: confirm, before: new Set() } }),
+      selected(2, { removals: { allowed: confirm, before: NO_REMOVALS, now: 0 } }),
       ['c', 'd'],
     ],
     [
       'two of four, if any removal is allowed',
-      selected(2, { removals: { allowed: 'Any', before: new Set() } }),
+      selected(2, { removals: { allowed: 'Any', before: NO_REMOVALS, now: 0 } }),
       ['c', 'd'],
     ],
     [
       'two of four, as the rest of a confirmed removal',
-      selected(2, { removals: { allowed: undefined, before: new Set([...TWO, 'x']) } }),
+      selected(2, {
+        removals: { allowed: undefined, before: { ...NO_REMOVALS, confirmed: new Set([...TWO, 'x']) }, now: 0 },
+      }),
       ['c', 'd'],
     ],
   ])('lose their records: %s', (_, decided, wanted) => {
@@ -344,14 +347,15 @@ describe('hosts that nothing selects any longer', () => {
     ['two of four', selected(2), TWO],
     [
       'two of four, with a confirmation of others',
-      selected(2, { removals: { allowed: '00000000', before: new Set() } }),
+      selected(2, { removals: { allowed: '0000000000000000', before: NO_REMOVALS, now: 0 } }),
       TWO,
     ],
     ['all', selected(0), NAMES.map((name) => `${name}.example.org`)],
   ])('keep their records until that is confirmed: %s', (_, decided, hosts) => {
     expect(removed(decided)).toEqual([]);
     expect(kept(decided)).toEqual(hosts.map((host) => `shop/${host.split('.')[0]}`));
-    expect(decided.unconfirmed).toEqual({ hosts, of: 4, confirm: expect.stringMatching(/^[0-9a-f]{8}$/) as string });
+    const value = expect.stringMatching(/^[0-9a-f]{16}$/) as string;
+    expect(decided.unconfirmed).toEqual({ hosts, of: 4, confirm: value, namespaces: new Map([['shop', value]]) });
   });
 
   it('are confirmed with another value for other hosts', () => {
@@ -359,9 +363,10 @@ describe('hosts that nothing selects any longer', () => {
   });
 
   it('remember what is confirmed until it has ended', () => {
-    const first = selected(2, { removals: { allowed: confirm, before: new Set() } });
-    expect(first.confirmed).toEqual(new Set(TWO));
-    expect(selected(4, { removals: { allowed: confirm, before: first.confirmed } }).confirmed).toEqual(new Set());
+    const first = selected(2, { removals: { allowed: confirm, before: NO_REMOVALS, now: 0 } });
+    expect(first.removals.confirmed).toEqual(new Set(TWO));
+    const next = selected(4, { removals: { allowed: confirm, before: first.removals, now: 0 } });
+    expect(next.removals.confirmed).toEqual(new Set());
   });
 
   it('do not count if another object has their records', () => {

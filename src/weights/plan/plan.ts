@@ -19,8 +19,10 @@ import {
   recordsAtMost,
   remainingOf,
   type Confirmation,
+  type HostNamespaces,
   type Remaining,
   type Removal,
+  type Removals,
 } from './remaining.ts';
 import { byAge, endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
 
@@ -70,7 +72,7 @@ export interface Scene {
   readonly zones: KnownZones;
   /** `held` of the previous plan; empty for the first plan. */
   readonly heldBefore: ReadonlyMap<string, string>;
-  /** Whether many hosts may lose their records at once; `before` is `confirmed` of the previous plan. */
+  /** Whether many hosts may lose their records at once; `before` is `removals` of the previous plan. */
   readonly removals: Confirmation;
   /** Keys of DNSEndpoints that cannot be decided, since the cache has no room for them or for their source. */
   readonly leftOut: ReadonlySet<string>;
@@ -98,8 +100,8 @@ export interface RecordsPlan {
   readonly remaining: readonly Remaining[];
   /** The removal that waits for a confirmation. */
   readonly unconfirmed?: Removal;
-  /** The hosts whose removal is confirmed. */
-  readonly confirmed: ReadonlySet<string>;
+  /** For the next plan. */
+  readonly removals: Removals;
   /** DNSEndpoints to remove: no owner selects their source, or all their hosts get no record from it. */
   readonly removed: readonly DnsEndpoint[];
   /** Keys of DNSEndpoints that are unchanged, since nothing can be decided for their source, or it is refused: see refusalOf(). */
@@ -156,17 +158,18 @@ export function planRecords(scene: Scene): RecordsPlan {
   const given = new Set(planned.flatMap(({ desired }) => hostsIn(desired?.spec?.endpoints)));
   const unselected = unselectedIn(own, scene);
   const lost = lostHosts(planned, { unselected, given }, settings);
-  const { waits, confirmed } = decideRemoval(lost, () => publishedHosts(own, planned), scene.removals);
+  const { waits, removals } = decideRemoval(lost, () => publishedHosts(own, planned), scene.removals);
   // Two DNSEndpoints with one host would compete, so what other objects publish already waits for no confirmation.
   const isReplaced = (each: DnsEndpoint): boolean => hostsIn(each.spec?.endpoints).every((host) => given.has(host));
-  const goes = waits === undefined ? unselected : unselected.filter(isReplaced);
+  const isKept = (namespace = ''): boolean => waits?.namespaces.has(namespace) === true;
+  const goes = unselected.filter((each) => !isKept(each.metadata?.namespace) || isReplaced(each));
   const inherited = inheritedIn(own, scene);
   const removed = [...goes, ...takenOver(inherited, scene, given), ...replaced];
   return {
-    sources: waits === undefined ? planned : planned.map((each) => withLost(each, settings)),
+    sources: planned.map((each) => (isKept(each.source.namespace) ? withLost(each, settings) : each)),
     remaining: remainingIn(own, { planned, removed, inherited }, scene),
     ...(waits !== undefined && { unconfirmed: waits }),
-    ...{ confirmed, removed },
+    ...{ removals, removed },
     stale: left.filter((each) => !hasNoHost(each)).map(({ source }) => endpointKeyOf(source)),
     held: new Map([...held].map(([host, { namespace }]) => [host, namespace])),
   };
@@ -220,17 +223,21 @@ function unselectedIn(own: readonly DnsEndpoint[], { unselected }: Scene): DnsEn
   return own.filter((each) => uids.has(sourceUidOf(each) ?? ''));
 }
 
-/** Returns the hosts that would lose their records since nothing selects them any longer, and that no source plans. */
+/** Returns the hosts that would lose their records since nothing selects them any longer, and that no source plans; each with its namespace. */
 function lostHosts(
   planned: readonly PlannedSource[],
   { unselected, given }: { readonly unselected: readonly DnsEndpoint[]; readonly given: ReadonlySet<string> },
   { bindingDomain }: WeightSettings,
-): Set<string> {
-  const lost = [
-    ...unselected.flatMap(({ spec }) => hostsIn(spec?.endpoints)),
-    ...planned.flatMap((each) => outOfDomain(each, bindingDomain)),
-  ];
-  return new Set(lost.filter((host) => !given.has(host)));
+): HostNamespaces {
+  const outside = planned.flatMap((each) =>
+    outOfDomain(each, bindingDomain).map((host) => [host, each.source.namespace] as const),
+  );
+  return new Map([...unselected.flatMap(placedHosts), ...outside].filter(([host]) => !given.has(host)));
+}
+
+/** Returns the hosts of a DNSEndpoint, each with its namespace. */
+function placedHosts({ metadata, spec }: DnsEndpoint): [host: string, namespace: string][] {
+  return hostsIn(spec?.endpoints).map((host) => [host, metadata?.namespace ?? '']);
 }
 
 /** Returns the hosts of a source that have records now, and lose them since the domain no longer contains them. */
@@ -240,10 +247,9 @@ function outOfDomain({ source, desired, live, foreign }: PlannedSource, bindingD
   return hostsIn(live?.spec?.endpoints).filter((host) => asked.has(host) && !isWithin(host, bindingDomain));
 }
 
-/** Returns the number of hosts that have records now. @param own the DNSEndpoints of this owner */
-function publishedHosts(own: readonly DnsEndpoint[], planned: readonly PlannedSource[]): number {
-  const all = [...own, ...planned.flatMap(({ live }) => live ?? [])];
-  return new Set(all.flatMap(({ spec }) => hostsIn(spec?.endpoints))).size;
+/** Returns the hosts that have records now, each with its namespace. @param own the DNSEndpoints of this owner */
+function publishedHosts(own: readonly DnsEndpoint[], planned: readonly PlannedSource[]): HostNamespaces {
+  return new Map([...own, ...planned.flatMap(({ live }) => live ?? [])].flatMap(placedHosts));
 }
 
 /** Returns a planned source with the records that its hosts outside of the domain have now. */

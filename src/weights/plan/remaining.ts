@@ -53,54 +53,133 @@ function lowered({ metadata, spec }: DnsEndpoint, labels: Record<string, string>
 export interface Removal {
   /** Sorted. */
   readonly hosts: readonly string[];
-  /** The hosts with records before. */
+  /** The hosts with records before, of all namespaces. */
   readonly of: number;
-  /** The value of spec.allowRemoval that confirms it. */
+  /** The value of spec.allowRemoval that confirms all of it. */
   readonly confirm: string;
+  /** The value for each of its namespaces. */
+  readonly namespaces: ReadonlyMap<string, string>;
 }
 
 /** The value of spec.allowRemoval that confirms every removal. */
 export const ANY_REMOVAL = 'Any';
-/** A removal of more hosts, and of a larger share of the hosts, needs a confirmation. */
-const FREE_HOSTS = 1;
+/** A removal of more hosts, and of a larger share of the hosts, needs a confirmation; of namespaces likewise. */
+const FREE_COUNT = 1;
 const FREE_SHARE = 0.25;
-/** Digits of a confirmation. */
-const CONFIRM_DIGITS = 8;
+/** How long hosts that lost their records without a confirmation count together: ms. */
+const TOGETHER_MS = 3_600_000;
+/** Hexadecimal digits of a confirmation. */
+const CONFIRM_DIGITS = 16;
+
+/** Hosts, and the namespace of each. */
+export type HostNamespaces = ReadonlyMap<string, string>;
+
+/** What earlier plans decided about removals. */
+export interface Removals {
+  /** The hosts whose removal is confirmed, and has not ended. */
+  readonly confirmed: ReadonlySet<string>;
+  /** The namespaces whose hosts wait for a confirmation. */
+  readonly waiting: ReadonlySet<string>;
+  /** The hosts that lost their records without a confirmation, and when: ms since 1970. */
+  readonly freed: ReadonlyMap<string, { readonly namespace: string; readonly at: number }>;
+}
+
+export const NO_REMOVALS: Removals = { confirmed: new Set(), waiting: new Set(), freed: new Map() };
 
 /** The confirmation of removals. */
 export interface Confirmation {
   /** spec.allowRemoval */
   readonly allowed: string | undefined;
-  /** The hosts of the last confirmed removal that has not ended. */
-  readonly before: ReadonlySet<string>;
+  readonly before: Removals;
+  /** ms since 1970. */
+  readonly now: number;
 }
 
 /**
- * Decides whether hosts may lose their records.
+ * Decides which hosts may lose their records, by namespace: neither the removal of one namespace nor its confirmation is about another.
  *
- * | the hosts                                                       | lose their records |
+ * | the hosts of a namespace                                        | lose their records |
  * |-----------------------------------------------------------------|--------------------|
- * | one, or at most a quarter of the hosts                          | yes                |
  * | have the confirmation, or it is Any                             | yes                |
  * | are the rest of a removal that was confirmed: it takes rounds   | yes                |
- * | anything else                                                   | no                 |
+ * | wait since an earlier plan                                      | no                 |
+ * | began together with too many others                             | no                 |
+ * | anything else                                                   | yes                |
  *
- * @param published returns the number of hosts with records
- * @returns the removal that waits, if any, and the hosts whose removal is confirmed
+ * Too many are more than one host, and more than a quarter of the hosts; or more than one namespace, and more than a quarter of the namespaces, that
+ * lose more than a quarter of their hosts: a user may make any number of hosts. What was lost without a confirmation within an hour counts
+ * with them, so that many small removals are not unnoticed.
+ *
+ * @param published returns the hosts with records
+ * @returns the removal that waits, if any, and the state for the next plan
  */
 export function decideRemoval(
-  lost: ReadonlySet<string>,
-  published: () => number,
-  { allowed, before }: Confirmation,
-): { readonly waits?: Removal; readonly confirmed: ReadonlySet<string> } {
-  if (lost.size <= FREE_HOSTS) return { confirmed: new Set() };
-  const of = published();
-  if (lost.size <= FREE_SHARE * of) return { confirmed: new Set() };
-  const hosts = [...lost].sort();
-  const confirm = createHash('sha256').update(JSON.stringify(hosts)).digest('hex').slice(0, CONFIRM_DIGITS);
-  if (allowed === ANY_REMOVAL || allowed === confirm) return { confirmed: lost };
-  if (hosts.every((host) => before.has(host))) return { confirmed: before };
-  return { waits: { hosts, of, confirm }, confirmed: new Set() };
+  lost: HostNamespaces,
+  published: () => HostNamespaces,
+  { allowed = '', before, now }: Confirmation,
+): { readonly waits?: Removal; readonly removals: Removals } {
+  const freed = new Map([...before.freed].filter(([, { at }]) => now - at < TOGETHER_MS));
+  if (lost.size === 0) return { removals: { ...NO_REMOVALS, freed } };
+  const values = new Set(allowed.split(','));
+  const losses = hostsBy(lost).map(([namespace, hosts]) => ({
+    namespace,
+    hosts,
+    value: hashOf([namespace, ...hosts]),
+  }));
+  const isConfirmed = ({ hosts, value }: Loss): boolean =>
+    values.has(ANY_REMOVAL) || values.has(value) || hosts.every((host) => before.confirmed.has(host));
+  const open = losses.filter((each) => !isConfirmed(each));
+  const fresh = open.filter(({ namespace }) => !before.waiting.has(namespace)).flatMap(placed);
+  const had = open.length === 0 ? lost : published();
+  const together = new Map([...[...freed].map(([host, { namespace }]) => [host, namespace] as const), ...fresh]);
+  const isFree = !isTooMuch(together, new Map([...had, ...together]));
+  if (isFree) for (const [host, namespace] of fresh) freed.set(host, { namespace, at: now });
+  const unconfirmed = open.filter((each) => before.waiting.has(each.namespace) || !isFree);
+  const confirm = unconfirmed.length === 1 ? unconfirmed[0]!.value : hashOf(unconfirmed.map(({ value }) => value));
+  const waits = values.has(confirm) ? [] : unconfirmed;
+  const confirmed = losses.filter((each) => isConfirmed(each) || (unconfirmed.includes(each) && waits.length === 0));
+  const namespaces = new Map(waits.map(({ namespace, value }) => [namespace, value]));
+  const removals = { freed, waiting: new Set(namespaces.keys()), confirmed: hostsOf(confirmed) };
+  if (waits.length === 0) return { removals };
+  return { waits: { hosts: [...hostsOf(waits)].sort(), of: had.size, confirm, namespaces }, removals };
+}
+
+/** What a namespace loses. */
+interface Loss {
+  readonly namespace: string;
+  /** Sorted. */
+  readonly hosts: readonly string[];
+  /** The value of spec.allowRemoval that confirms it. */
+  readonly value: string;
+}
+
+function placed({ namespace, hosts }: Loss): (readonly [host: string, namespace: string])[] {
+  return hosts.map((host) => [host, namespace]);
+}
+
+function hostsOf(losses: readonly Loss[]): Set<string> {
+  return new Set(losses.flatMap(({ hosts }) => hosts));
+}
+
+/** Returns the sorted hosts of each namespace, the namespaces sorted. */
+function hostsBy(hosts: HostNamespaces): [namespace: string, hosts: string[]][] {
+  const byNamespace = Map.groupBy([...hosts.keys()].sort(), (host) => hosts.get(host) ?? '');
+  return [...byNamespace].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** @param had the hosts with records, before any was lost */
+function isTooMuch(lost: HostNamespaces, had: HostNamespaces): boolean {
+  const all = new Map(hostsBy(had));
+  const emptied = hostsBy(lost).filter(([name, hosts]) => hosts.length > FREE_SHARE * (all.get(name)?.length ?? 0));
+  return isMany(lost.size, had.size) || isMany(emptied.length, all.size);
+}
+
+function isMany(count: number, of: number): boolean {
+  return count > FREE_COUNT && count > FREE_SHARE * of;
+}
+
+function hashOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, CONFIRM_DIGITS);
 }
 
 /** Returns the records of a DNSEndpoint of these hosts, with no weight above `most`. */

@@ -75,12 +75,23 @@ export const WEIGHTS: readonly Break[] = [
   {
     promise: 'Many hosts that a spec no longer selects keep their records until that is confirmed.',
     file: 'src/weights/plan/remaining.ts',
-    find: 'lost.size <= FREE_SHARE * of',
-    replace: 'lost.size <= of',
+    find: 'isMany(lost.size, had.size) || isMany(emptied.length, all.size)',
+    replace: 'isMany(emptied.length, all.size)',
     test: {
       project: 'unit',
       path: 'src/weights/plan/plan.test.ts',
       name: 'keep their records until that is confirmed',
+    },
+  },
+  {
+    promise: 'A removal that waits for a confirmation holds no removal of another namespace.',
+    file: 'src/weights/plan/remaining.ts',
+    find: 'before.waiting.has(each.namespace) || !isFree',
+    replace: 'before.waiting.size > 0 || !isFree',
+    test: {
+      project: 'unit',
+      path: 'src/weights/plan/removal.test.ts',
+      name: 'neither need nor take the confirmation of another',
     },
   },
   {

@@ -241,7 +241,7 @@ describe('a TrafficWeight', () => {
     await vi.waitFor(waits, WAIT);
     await setWeight(0);
     await vi.waitFor(async () => expect(await ingresses.weights('share')).toEqual({ 'share.example.org': '0' }), WAIT);
-    const [, confirm] = /allowRemoval: "([0-9a-f]{8})"/.exec(await waits()) ?? [];
+    const [, confirm] = /allowRemoval: "([0-9a-f]{16})"/.exec(await waits()) ?? [];
     await change({ allowRemoval: confirm });
     for (const name of ['share', 'down'])
       await vi.waitFor(async () => expect(await ingresses.endpoint(name)).toBeUndefined(), WAIT);

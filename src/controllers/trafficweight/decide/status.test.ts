@@ -20,6 +20,7 @@ const host = (name: string, over: Partial<HostExplanation> = {}): HostExplanatio
   return { host: name, ingress: `shop/${name}`, weight: 40, reason: 'ClusterWeight', ...over };
 };
 
+const WAITS = { hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e', namespaces: new Map([['shop', '1f0c3d5e']]) };
 const DENIED = 'Route 53 (hosted zone Z1) answered AccessDenied';
 const failure = (key: string) => ({ reason: 'WriteFailed', message: `DNSEndpoint ${key}: no` });
 
@@ -50,12 +51,7 @@ describe('the weight in force', () => {
     ['one could not be created', { endpoints: new Map([['shop/a', undefined]]) }, 75, 'Ready False NotObservedYet'],
     ['a write failed', { failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     ['one is unchanged', { stale: ['shop/b'] }, 75, 'Ready False WriteFailed'],
-    [
-      'a removal waits for a confirmation',
-      { unconfirmed: { hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e' } },
-      75,
-      'Ready False RemovalNotConfirmed',
-    ],
+    ['a removal waits for a confirmation', { unconfirmed: WAITS }, 75, 'Ready False RemovalNotConfirmed'],
     ['writes wait for the next round', { left: 1 }, 75, 'Ready False NotAppliedYet'],
     ['writes wait, and one failed', { left: 1, failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     [
@@ -232,9 +228,20 @@ it('names the first that failed, is late, or is not accepted', () => {
 
 it('names the hosts whose removal waits, and how to confirm it; and DNSEndpoints without their Ingress', () => {
   const applied = (over: Partial<Outcome>) => findCondition(decided(over).conditions, 'Applied')?.message;
-  expect(applied({ unconfirmed: { hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e' } })).toBe(
+  expect(
+    applied({
+      unconfirmed: WAITS,
+    }),
+  ).toBe(
     '2 of 3 hosts would lose their records, since nothing selects them any longer: a, b. They keep them. Correct the spec, the classes or the ' +
       'labels, or confirm it with spec.allowRemoval: "1f0c3d5e"',
+  );
+  const namespaces = new Map([
+    ['shop', '2'],
+    ['team', '3'],
+  ]);
+  expect(applied({ unconfirmed: { ...WAITS, namespaces } })).toContain(
+    'confirm it with spec.allowRemoval: "1f0c3d5e"; or single namespaces with their values: shop: "2", team: "3"',
   );
   expect(applied({ orphans: ['shop/left'] })).toBe(
     'All DNSEndpoints carry the weight 40 of the cluster: 1. Without an Ingress or HTTPRoute, and with the weight 0: shop/left. Delete them',
@@ -368,7 +375,7 @@ it.each<[string, Partial<Outcome>, TrafficWeight['spec'], boolean]>([
 it.each<[string, Partial<Outcome>, boolean]>([
   ['all carry it', {}, true],
   ['one is unchanged', { stale: ['shop/b'] }, true],
-  ['a removal waits for its confirmation', { unconfirmed: { hosts: ['a', 'b'], of: 4, confirm: '00000000' } }, true],
+  ['a removal waits for its confirmation', { unconfirmed: WAITS }, true],
   ['a write failed', { stale: ['shop/b'], failures: [failure('shop/a')] }, false],
   ['one is late', { stale: ['shop/b'], endpoints: new Map([['shop/a', LATE]]) }, false],
 ])('a step of a ramp is done if %s', (_, over, wanted) => {

@@ -329,10 +329,13 @@ function appliedState({ endpoints, failures, step, stale = [], left = 0, unconfi
     return { status: 'False', reason: Reason.NotAppliedYet, message };
   }
   if (first === undefined && unconfirmed !== undefined) {
-    const { hosts, of, confirm } = unconfirmed;
+    const { hosts, of, confirm, namespaces } = unconfirmed;
+    const values = [...namespaces].map(([namespace, value]) => `${namespace}: "${value}"`);
+    const single =
+      values.length === 1 ? '' : `; or single namespaces with their values: ${firstOf(values, MOST_NAMED)}`;
     const message =
       `${hosts.length} of ${of} hosts would lose their records, since nothing selects them any longer: ${firstOf(hosts, MOST_NAMED)}. They keep ` +
-      `them. Correct the spec, the classes or the labels, or confirm it with spec.allowRemoval: "${confirm}"`;
+      `them. Correct the spec, the classes or the labels, or confirm it with spec.allowRemoval: "${confirm}"${single}`;
     return { status: 'False', reason: Reason.RemovalNotConfirmed, message };
   }
   if (first === undefined && stale.length > 0) {

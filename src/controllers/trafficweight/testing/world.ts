@@ -3,6 +3,7 @@ import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweigh
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { Condition } from '../../../runtime/controller/conditions.ts';
 import { planRecords } from '../../../weights/plan/plan.ts';
+import { NO_REMOVALS } from '../../../weights/plan/remaining.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { Gateway, HttpRoute } from '../../../weights/gateway/gatewayApi.ts';
 import { NO_ZONES } from '../../../weights/zone/published.ts';
@@ -155,7 +156,7 @@ export function decide(world: World) {
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
   const settings = settingsOf(weight.spec, 75);
   const given = { settings, sources, zones: NO_ZONES, heldBefore: world.held ?? new Map<string, string>() };
-  const removals = { allowed: 'Any', before: new Set<string>() };
+  const removals = { allowed: 'Any', before: NO_REMOVALS, now: Date.parse(NOW) };
   return planRecords({ ...scene, ...division, ...given, removals, leftOut: new Set(), owner: 'main' });
 }
 
