@@ -76,6 +76,8 @@ export const WeightReason = {
   // Observed; also Ready
   AllObserved: 'AllObserved',
   NotObservedYet: 'NotObservedYet',
+  /** external-dns has not read DNSEndpoints of some namespaces for long: a ramp goes on without them. */
+  NotObserved: 'NotObserved',
 
   // ZonesRead
   AllZonesRead: 'AllZonesRead',

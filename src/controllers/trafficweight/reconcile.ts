@@ -39,6 +39,7 @@ import {
 import { decideWeight } from './decide/desired.ts';
 import { divide, settingsOf } from './decide/divide.ts';
 import { explain, waitingOf, withCurrent, withDifferences } from './decide/hosts.ts';
+import { behindOf, lateSince, type LateSince } from './decide/late.ts';
 import { rampEvents, rampSceneOf } from './decide/ramp.ts';
 import {
   isInForce,
@@ -87,6 +88,8 @@ export interface Dependencies {
   readonly removals: Map<string, RecordsPlan['removals']>;
   /** By the name of the TrafficWeight: the writes that failed in the rounds since all were tried, and the slow namespaces. */
   readonly rounds: Map<string, Before>;
+  /** By the name of the TrafficWeight: since when a ramp waits for each namespace. */
+  readonly late: Map<string, LateSince>;
   /** By the name of the TrafficWeight: since when its hosts differ from the hosted zones. */
   readonly differing: Map<string, Comparison['since']>;
   readonly isLeader: () => boolean;
@@ -138,6 +141,7 @@ export async function reconcile(
     d.held.delete(key);
     d.removals.delete(key);
     d.rounds.delete(key);
+    d.late.delete(key);
     d.differing.delete(key);
     if (weight === undefined) d.statuses.forget(key);
     return undefined;
@@ -198,7 +202,7 @@ async function applyWeight(
   d.held.set(name, plan.held);
   d.removals.set(name, plan.removals);
   const result = await writeRecords(plan, { ...d.writers, signal }, before);
-  const { failures, left, slow, overtaken } = result;
+  const { failures, left, unwritten, slow, overtaken } = result;
   d.rounds.set(name, { failed: new Set([...failures.keys(), ...(left > 0 ? before.failed : [])]), slow });
   signal?.throwIfAborted();
   const explained = plan.sources.map((planned) => [planned, explain(planned, step)] as const);
@@ -210,15 +214,21 @@ async function applyWeight(
     explained.flatMap(([, each]) => each),
     [...lastingDifferences(comparison, zones ?? []), ...marks],
   );
+  const writes = {
+    failures: [...failures].map(([key, error]) => ({ key, ...failureOf(`DNSEndpoint ${key}`, error) })),
+    // A DNSEndpoint that another client changed is not written yet.
+    left: [...unwritten].filter((key) => !failures.has(key)),
+  };
+  const since = lateSince({ endpoints, unwritten }, spec, { before: d.late.get(name), now: d.clock.now() });
+  d.late.set(name, since);
   const outcome = {
     ...{ spec, desiredWeight, step, backend, zones, comparison, unmarkable: marks, hosts, endpoints },
     ingresses: plan.sources.length,
     beyond: beyond.map(({ namespace }) => namespace),
     waiting: waitingOf(candidates, spec),
     stale: [...plan.stale, ...stale].sort(),
-    failures: [...failures].map(([key, error]) => failureOf(`DNSEndpoint ${key}`, error)),
-    // A DNSEndpoint that another client changed is not written yet.
-    left: left + (overtaken === undefined ? 0 : 1),
+    ...{ failures: writes.failures, left: writes.left.length },
+    behind: behindOf({ endpoints, ...writes }, since, d.clock.now()),
     hasRecords: plan.sources.some(({ desired }) => desired !== undefined),
     unconfirmed: plan.unconfirmed,
     orphans: plan.remaining.filter(({ isOrphan }) => isOrphan).map(({ key }) => key),
@@ -257,7 +267,7 @@ function untilPublished({ conditions }: TrafficWeightStatus): number {
 }
 
 /** Whether the writes that a round has left follow at once. If all writes of the round failed, they wait for the backoff. */
-export function hasNextRound({ written, failures, left }: Omit<Written, 'slow'>): boolean {
+export function hasNextRound({ written, failures, left }: Pick<Written, 'written' | 'failures' | 'left'>): boolean {
   return left > 0 && (written > 0 || failures.size === 0);
 }
 

@@ -87,6 +87,7 @@ export function runWeights(
     held: new Map(),
     rounds: new Map(),
     differing: new Map(),
+    late: new Map(),
     removals: new Map(),
     metrics: createTrafficWeightMetrics(metrics.registry, seriesBudgets(context)),
   };

@@ -135,7 +135,8 @@ export function decideRemoval(
   const isFree = !isTooMuch(together, new Map([...had, ...together]));
   if (isFree) for (const [host, namespace] of fresh) freed.set(host, { namespace, at: now });
   const unconfirmed = open.filter((each) => before.waiting.has(each.namespace) || !isFree);
-  const confirm = unconfirmed.length === 1 ? unconfirmed[0]!.value : hashOf(unconfirmed.map(({ value }) => value));
+  const [one, ...others] = unconfirmed.map(({ value }) => value);
+  const confirm = one !== undefined && others.length === 0 ? one : hashOf([one ?? '', ...others]);
   const waits = values.has(confirm) ? [] : unconfirmed;
   const confirmed = losses.filter((each) => isConfirmed(each) || (unconfirmed.includes(each) && waits.length === 0));
   const namespaces = new Map(waits.map(({ namespace, value }) => [namespace, value]));

@@ -49,6 +49,8 @@ export interface Written {
   readonly failures: ReadonlyMap<string, unknown>;
   /** How many writes did not begin in this round: plan again at once. */
   readonly left: number;
+  /** Keys of the DNSEndpoints without their desired state: their write failed or did not begin, or another client was faster. */
+  readonly unwritten: ReadonlySet<string>;
   /** Namespaces whose writes hung while others were answered: the one that was tried least recently first. */
   readonly slow: ReadonlySet<string>;
   /** A DNSEndpoint that another client wrote since it was read, if nothing failed: plan again. */
@@ -90,7 +92,14 @@ export async function writeRecords(
   ];
   const namespaces = new Set(writes.map(({ key }) => namespaceOf(key)));
   const outcome: Outcome = {
-    ...{ written: [], failures: new Map(), overtaken: new Set(), missing: new Set(), left: 0, hanging: new Set() },
+    ...{
+      written: [],
+      failures: new Map(),
+      overtaken: new Set(),
+      missing: new Set(),
+      left: new Set(),
+      hanging: new Set(),
+    },
     slow: new Set([...before.slow].filter((namespace) => namespaces.has(namespace))),
   };
   try {
@@ -100,7 +109,9 @@ export async function writeRecords(
   }
   const { written, failures, overtaken, left, slow } = outcome;
   const [one] = failures.size > 0 ? [] : overtaken;
-  return { ...{ written: written.length, failures, left, slow }, ...(one !== undefined && { overtaken: one }) };
+  const unwritten = new Set([...failures.keys(), ...left, ...overtaken]);
+  const counts = { written: written.length, left: left.size };
+  return { ...counts, failures, unwritten, slow, ...(one !== undefined && { overtaken: one }) };
 }
 
 interface Write {
@@ -164,8 +175,8 @@ interface Outcome {
   readonly overtaken: Set<string>;
   /** Hosts that failed writes would have added. */
   readonly missing: Set<string>;
-  /** Number of writes that did not begin. */
-  left: number;
+  /** Writes that did not begin. */
+  readonly left: Set<string>;
   /** The namespaces whose writes hung in this round. */
   readonly hanging: Set<string>;
   /** The same, and the slow namespaces of earlier rounds of which no write has ended since. */
@@ -219,8 +230,8 @@ async function writeAll(writes: readonly Write[], outcome: Outcome, { signal, cl
   }
 }
 
-function leave({ gains }: Write, outcome: Outcome): void {
-  outcome.left++;
+function leave({ key, gains }: Write, outcome: Outcome): void {
+  outcome.left.add(key);
   for (const host of gains) outcome.missing.add(host);
 }
 

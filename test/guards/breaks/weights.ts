@@ -84,6 +84,28 @@ export const WEIGHTS: readonly Break[] = [
     },
   },
   {
+    promise: 'A namespace holds a ramp for ten minutes at most, while most records are in others.',
+    file: 'src/controllers/trafficweight/decide/late.ts',
+    find: 'now - at >= MOST_LATE_MS',
+    replace: 'now - at < 0',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficweight/decide/late.test.ts',
+      name: 'waits ten minutes for a namespace whose DNSEndpoints external-dns does not read',
+    },
+  },
+  {
+    promise: 'A ramp takes no step while a hosted zone cannot be read.',
+    file: 'src/weights/ramp/ramp.ts',
+    find: "scene.isUnverified && state.phase === 'Progressing'",
+    replace: 'false',
+    test: {
+      project: 'unit',
+      path: 'src/weights/ramp/ramp.test.ts',
+      name: 'takes no step while a hosted zone cannot be read',
+    },
+  },
+  {
     promise: 'A removal that waits for a confirmation holds no removal of another namespace.',
     file: 'src/weights/plan/remaining.ts',
     find: 'before.waiting.has(each.namespace) || !isFree',

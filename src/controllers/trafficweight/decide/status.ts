@@ -57,6 +57,10 @@ export interface Outcome {
   readonly failures: readonly Failure[];
   /** How many writes wait for the next round. */
   readonly left?: number;
+  /** The namespaces, sorted, for which a ramp waits no longer, and the DNSEndpoints and writes of the others. Absent if it waits for all. */
+  readonly behind?:
+    | { readonly namespaces: readonly string[]; readonly others: Pick<Outcome, 'endpoints' | 'failures' | 'left'> }
+    | undefined;
   /** The removal that waits for a confirmation. */
   readonly unconfirmed?: Removal | undefined;
   /** DNSEndpoints, as `namespace/name`, whose source was deleted without them. */
@@ -106,7 +110,7 @@ export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: Traff
  * |--------------------------------------------|---------|----------------------------------|----------|
  * | all carry the weight                       | True    | the weight                       | goes on  |
  * | some are unchanged: see Outcome.stale      | False   | unchanged                        | goes on  |
- * | a write failed, or waits                   | False   | unchanged                        | waits    |
+ * | a write failed, or waits                   | False   | unchanged                        | waits, but for Outcome.behind |
  *
  * With hosted zones, the zones must have the weight (Published). A ramp does not wait for a host that has differed for long.
  * The namespace of a large object thus holds no ramp and no gate, and a cluster whose records may still have traffic is not reported
@@ -179,9 +183,9 @@ function statesOf(outcome: Outcome, changedAt: string | undefined, now: number):
   };
 }
 
-/** Returns the outcome without the DNSEndpoints, the hosts and the removal for which a ramp does not wait: their records have its weight. */
+/** Returns the outcome without the DNSEndpoints, the namespaces, the hosts and the removal for which a ramp does not wait. */
 function withoutLasting({ comparison, ...outcome }: Outcome): Outcome {
-  const others = { ...outcome, stale: [], unconfirmed: undefined };
+  const others = { ...outcome, ...outcome.behind?.others, behind: undefined, stale: [], unconfirmed: undefined };
   if (comparison === undefined) return others;
   const lasting = new Set(lastingDifferences(comparison, outcome.zones ?? []));
   const differences = comparison.differences.filter((each) => !lasting.has(each));
@@ -320,13 +324,15 @@ function isTrue({ status }: State): boolean {
   return status === 'True';
 }
 
-function appliedState({ endpoints, failures, step, stale = [], left = 0, unconfirmed, orphans = [] }: Outcome): State {
+function appliedState(outcome: Outcome): State {
+  const { endpoints, failures, step, stale = [], left = 0, behind, unconfirmed, orphans = [] } = outcome;
   // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
   const [first] = failures.map(({ message }) => message).sort();
   if (first === undefined && left > 0) {
     // Without the number, which differs in each round: each change of the status begins another reconcile.
     const message = `Some DNSEndpoints do not carry the weight ${step.weight} yet: namespaces take turns, or another client writes them. Wait for the next rounds of writes.`;
-    return { status: 'False', reason: Reason.NotAppliedYet, message };
+    const reason = behind?.others.left === 0 ? Reason.WriteFailed : Reason.NotAppliedYet;
+    return { status: 'False', reason, message: `${message}${withoutThem(behind)}` };
   }
   if (first === undefined && unconfirmed !== undefined) {
     const { hosts, of, confirm, namespaces } = unconfirmed;
@@ -348,17 +354,28 @@ function appliedState({ endpoints, failures, step, stale = [], left = 0, unconfi
     const message = `All DNSEndpoints carry the weight ${step.weight} of the cluster: ${endpoints.size}.${note}`;
     return { status: 'True', reason: Reason.AllApplied, message };
   }
-  const message = `Failed writes: ${failures.length}, the first: ${first}`;
+  const message = `Failed writes: ${failures.length}, the first: ${first}${withoutThem(behind, '.')}`;
   return { status: 'False', reason: Reason.WriteFailed, message };
 }
 
-function observedState({ endpoints }: Outcome): State {
-  const late = [...endpoints].filter(([, endpoint]) => endpoint === undefined || !isObserved(endpoint));
+/** Returns a sentence about the namespaces for which a ramp does not wait; empty without any. */
+function withoutThem(behind: Outcome['behind'], end = ''): string {
+  if (behind === undefined) return '';
+  return `${end} A ramp no longer waits for the namespaces ${firstOf(behind.namespaces, MOST_NAMED)}, which are late for more than 10 minutes.`;
+}
+
+function notRead(endpoints: Outcome['endpoints']): [key: string, endpoint: DnsEndpoint | undefined][] {
+  return [...endpoints].filter(([, endpoint]) => endpoint === undefined || !isObserved(endpoint));
+}
+
+function observedState({ endpoints, behind }: Outcome): State {
+  const late = notRead(endpoints);
   const [first] = late;
   if (first === undefined) {
     const message = `external-dns has read all DNSEndpoints: ${endpoints.size}.`;
     return { status: 'True', reason: Reason.AllObserved, message };
   }
-  const message = `external-dns has not read ${late.length} of ${endpoints.size} DNSEndpoints as they are, the first ${first[0]}.`;
-  return { status: 'False', reason: Reason.NotObservedYet, message };
+  const message = `external-dns has not read ${late.length} of ${endpoints.size} DNSEndpoints as they are, the first ${first[0]}.${withoutThem(behind)}`;
+  const areAllBehind = behind !== undefined && notRead(behind.others.endpoints).length === 0;
+  return { status: 'False', reason: areAllBehind ? Reason.NotObserved : Reason.NotObservedYet, message };
 }
