@@ -8,6 +8,7 @@ const PURE = [
   '^src/connectivity/server/(api/check|store/(storeWrites|etcd/agentValue)|auth/(decide|mark|token))\\.ts$',
   '^src/connectivity/server/(pods/agentPod|view/(agentState|clusterNode|clusterView|roster)|evaluation/(evaluate|nodeFigures))\\.ts$',
   '^src/weights/(records|gateway|plan|ramp|zone)/',
+  '^src/placement/(policy|podTerms)\\.ts$',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable)\\.ts$',
   `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents|terminating)|${OBJECT_SET})\\.ts$`,
@@ -111,6 +112,13 @@ export default {
       severity: 'error',
       from: { path: '^src/weights/', pathNot: TESTS },
       to: { path: '^src/', pathNot: '^src/(weights|runtime)/' },
+    },
+    {
+      name: 'placement-knows-no-controller',
+      comment: 'What a pod gets depends on the PodPlacement alone',
+      severity: 'error',
+      from: { path: '^src/placement/', pathNot: `${TESTS}|/testing/` },
+      to: { path: '^src/', pathNot: '^src/(placement|api|runtime)/' },
     },
     {
       name: 'aws-is-loaded-lazily',

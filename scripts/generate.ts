@@ -18,6 +18,7 @@ import { effectPage } from './generate/effect.ts';
 import { type GeneratedFile, writeFiles } from './generate/file.ts';
 import { lastRuns } from './generate/lastRuns.ts';
 import { guardsPage } from './generate/guards.ts';
+import { placement } from './generate/placement.ts';
 import { performancePage } from './generate/performance.ts';
 import { prometheus } from './generate/prometheus.ts';
 import { rights } from './generate/rights.ts';
@@ -31,6 +32,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const GENERATORS: readonly Generator[] = [
   crds,
   rights,
+  placement,
   chart,
   dashboardFiles,
   deploy,

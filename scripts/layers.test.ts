@@ -13,6 +13,7 @@ const MOST_FILES = 20;
 /** A forbidden import and its rule. Paths are relative to src/ unless they begin with test/. */
 const FORBIDDEN: readonly (readonly [from: string, to: string, rule: string])[] = [
   ['controllers/a/decide/plan.ts', 'runtime/process/clock.ts', 'pure-decisions'],
+  ['placement/policy.ts', 'controllers/a/act/act.ts', 'placement-knows-no-controller'],
   ['weights/zone/published.ts', 'weights/route53/route53.ts', 'aws-is-loaded-lazily'],
   ['weights/ramp/step.ts', 'runtime/process/clock.ts', 'pure-decisions'],
   ['controllers/a/decide/plan.ts', 'node:fs', 'pure-decisions-core-modules'],

@@ -2,6 +2,8 @@ import * as z from 'zod';
 
 /** The end of every label key: `<prefix>.traffic.example.com/unfit`. */
 export const LABEL_KEY_SUFFIX = '.traffic.example.com/unfit';
+/** The label of cluster-autoscaler's simulated nodes. A term with it matches no node that exists: docs/autoscalers.md. */
+export const TEMPLATE_NODE_LABEL = 'cluster-autoscaler.kubernetes.io/template-node';
 /**
  * A label key's prefix has at most 253 characters (DNS subdomain); `.traffic.example.com` takes 20 of them. In keys of
  * earlier versions the whole prefix is the label.

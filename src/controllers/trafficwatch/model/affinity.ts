@@ -6,6 +6,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Placement } from '../../../api/trafficwatch/spec/placement.ts';
 import { labelValueOf } from './label.ts';
+import { TEMPLATE_NODE_LABEL } from '../../../api/trafficwatch/label.ts';
 import { isLabelKey } from '../../../api/trafficwatch/labelKey.ts';
 
 /** The maximum weight of a preferred term (1 to 100), so that no single preferred term of the user outweighs it. */
@@ -94,9 +95,6 @@ export function schedulesBy(affinity: V1Affinity | undefined, labelKey: string, 
   return preferred.some((term) => isFitTerm(term, fitRequirement(labelKey)));
 }
 
-/** The label of cluster-autoscaler's simulated nodes. A term with it matches no node that exists: docs/autoscalers.md. */
-const TEMPLATE_NODE = 'cluster-autoscaler.kubernetes.io/template-node';
-
 /**
  * The label keys by which every term of a pod that can match a node requires that the node is not unfit. With AtCreation,
  * one term has the key and its twin names the nodes that were unfit.
@@ -123,7 +121,7 @@ function excludesNames({ matchFields = [] }: V1NodeSelectorTerm): boolean {
 }
 
 function canMatchNode(term: V1NodeSelectorTerm): boolean {
-  const isSimulated = term.matchExpressions?.some(({ key, operator }) => key === TEMPLATE_NODE && operator === 'In');
+  const isSimulated = term.matchExpressions?.some(({ key, operator }) => key === TEMPLATE_NODE_LABEL && operator === 'In');
   return !isEmptyTerm(term) && isSimulated !== true;
 }
 
