@@ -104,6 +104,12 @@ export const LONG_LEVELS: readonly LongLevel[] = [
     runs: { level: 'integration', tests: ['test/integration/slope.test.ts'] },
   },
   {
+    name: 'placement-terms',
+    why: 'Ten thousand pods, of which integration has 200: only the expressions and their interpreter can alter what a pod gets.',
+    paths: ['src/placement/policy.ts', 'src/placement/podTerms.ts', 'src/placement/testing/'],
+    runs: { level: 'integration', tests: ['test/integration/placementTerms.test.ts'] },
+  },
+  {
     name: 'soaks',
     // Not what decides about a TrafficWatch: in mode Observe all passes are alike, and half a minute has thirty of them.
     why: 'Ten minutes of what integration does in one or two: a watch in mode Observe, and stores that are away.',

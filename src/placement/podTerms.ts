@@ -18,6 +18,7 @@ const environment = new Environment({ enableOptionalTypes: true, homogeneousAggr
   .registerVariable('params', 'dyn')
   .registerVariable('variables', 'dyn')
   .registerFunction('list.flatten(): list', (list: unknown[]) => list.flat())
+  .registerFunction('list.sort(): list', (list: bigint[]) => list.toSorted((a, b) => Number(a - b)))
   .registerFunction('list.distinct(): list', distinct);
 
 const compile = (expression: string): Program => environment.parse(expression) as Program;
@@ -25,16 +26,20 @@ const conditions = MATCH_CONDITIONS.map(({ expression }) => compile(expression))
 const variables = VARIABLES.map(({ name, expression }) => ({ name, program: compile(expression) }));
 const patch = compile(patchExpression((path, value) => `{'op': 'add', 'path': ${path}, 'value': ${value}}`));
 
-/** A PodPlacement that is ready for podTerms. */
-export interface PreparedPlacement {
-  readonly spec: object;
-}
+/**
+ * The labels of a pod if they are many, and its terms with their expressions and fields. An evaluation takes 0.1 ms for each at most, and blocks the process;
+ * the API server bounds the cost of a policy in its own way.
+ */
+const MOST_REQUIREMENTS = 2_000;
+/** Objects with fewer fields do not count. */
+const USUAL_FIELDS = 100;
 
-/** Converts the positions of a PodPlacement to ints of CEL: a number of JSON is a double. */
-export function prepare({ entries = [], byLabel = {}, others = [] }: PodPlacementSpec): PreparedPlacement {
-  const ints = (positions: readonly number[]): bigint[] => positions.map(BigInt);
-  const pairs = Object.entries(byLabel).map(([label, positions]) => [label, ints(positions)] as const);
-  return { spec: { entries, byLabel: Object.fromEntries(pairs), others: ints(others) } };
+/** A PodPlacement that is ready for podTerms: its parts as CEL has them. */
+export type PreparedPlacement = ReadonlyMap<string, unknown>;
+
+/** Prepares a PodPlacement, for all pods of its namespace. */
+export function prepare(spec: PodPlacementSpec): PreparedPlacement {
+  return new Map([['spec', toCel(spec)]]);
 }
 
 /**
@@ -42,13 +47,43 @@ export function prepare({ entries = [], byLabel = {}, others = [] }: PodPlacemen
  * it evaluates the same expressions. Empty if the pod needs none, so a second patch of the same pod is empty.
  *
  * @param pod as an AdmissionReview has it; it may have any shape
- * @throws an error of CEL if the pod has not the shape that the expressions expect
+ * @throws an error of CEL if the pod has not the shape that the expressions expect; Error above MOST_REQUIREMENTS
  */
 export function podTerms(pod: object, params: PreparedPlacement): readonly PatchOperation[] {
-  const context = { object: pod, params, variables: {} };
+  const context = { object: toCel(partsOf(pod), { left: MOST_REQUIREMENTS }), params, variables: {} };
   if (!conditions.every((isMet) => isMet(context) === true)) return [];
   for (const { name, program } of variables) defineLazily(context.variables, name, () => program(context));
   return toJson(patch(context)) as PatchOperation[];
+}
+
+/** The parts that the expressions read: the others, such as containers, are never converted. */
+function partsOf(pod: { metadata?: unknown; spec?: unknown }): object {
+  const pick = (object: unknown, fields: readonly string[]): unknown =>
+    typeof object === 'object' && object !== null
+      ? Object.fromEntries(Object.entries(object).filter(([field]) => fields.includes(field)))
+      : object;
+  const spec = pick(pod.spec, ['nodeName', 'affinity']);
+  const { affinity } = (spec ?? {}) as { affinity?: unknown };
+  return {
+    metadata: pick(pod.metadata, ['labels', 'ownerReferences']),
+    spec: affinity === undefined ? spec : { ...(spec as object), affinity: pick(affinity, ['nodeAffinity']) },
+  };
+}
+
+/**
+ * Whole numbers are ints, and objects maps: the interpreter takes an object with a key such as "constructor", which labels
+ * may have, for one of an unknown class.
+ *
+ * @param budget for the elements of lists and large objects
+ */
+function toCel(value: unknown, budget = { left: Infinity }): unknown {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  if (Array.isArray(value) || entries.length > USUAL_FIELDS) budget.left -= entries.length;
+  if (budget.left < 0) throw new Error(`labels and node affinity have more than ${MOST_REQUIREMENTS} parts`);
+  if (Array.isArray(value)) return value.map((each) => toCel(each, budget));
+  return new Map(entries.filter(([, each]) => each !== undefined).map(([key, each]) => [key, toCel(each, budget)]));
 }
 
 /** As in the API server, a variable is evaluated when it is first read. */
@@ -74,8 +109,11 @@ function distinct(list: readonly unknown[]): unknown[] {
   return [...first.values()];
 }
 
-/** Numbers for the ints of CEL. */
+/** The opposite of toCel. */
 function toJson(value: unknown): unknown {
-  const text = JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? Number(each) : each));
+  const text = JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each === 'bigint') return Number(each);
+    return each instanceof Map ? Object.fromEntries(each as Map<string, unknown>) : each;
+  });
   return JSON.parse(text);
 }

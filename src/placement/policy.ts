@@ -31,8 +31,9 @@ export const MATCH_CONDITIONS: readonly NamedExpression[] = named({
 export const VARIABLES: readonly NamedExpression[] = named({
   labels: `object.metadata.?labels.orValue({})`,
   // Positions of the entries with a selector that one label of the pod meets, and of those that are indexed by no label.
-  found: `variables.labels.map(key, params.spec.?byLabel[?(key + '=' + variables.labels[key])].orValue([])).flatten()
-    + params.spec.?others.orValue([])`,
+  // Sorted: the order of the labels is another in each evaluation, and equal pods get equal terms.
+  found: `(variables.labels.map(key, params.spec.?byLabel[?(key + '=' + variables.labels[key])].orValue([])).flatten()
+    + params.spec.?others.orValue([])).sort()`,
   // A key that is no label key would make the API server refuse the pod.
   matching: `variables.found.map(i, params.spec.entries[i]).filter(e,
     e.podSelector.?matchLabels.orValue({}).all(key,

@@ -9,7 +9,7 @@ variables:
   - name: labels
     expression: "object.metadata.?labels.orValue({})"
   - name: found
-    expression: "variables.labels.map(key, params.spec.?byLabel[?(key + '=' + variables.labels[key])].orValue([])).flatten() + params.spec.?others.orValue([])"
+    expression: "(variables.labels.map(key, params.spec.?byLabel[?(key + '=' + variables.labels[key])].orValue([])).flatten() + params.spec.?others.orValue([])).sort()"
   - name: matching
     expression: "variables.found.map(i, params.spec.entries[i]).filter(e, e.podSelector.?matchLabels.orValue({}).all(key, key in variables.labels && variables.labels[key] == e.podSelector.matchLabels[key]) && e.podSelector.?matchExpressions.orValue([]).all(x, x.operator == 'In' ? (x.key in variables.labels && variables.labels[x.key] in x.values) : x.operator == 'NotIn' ? !(x.key in variables.labels && variables.labels[x.key] in x.values) : x.operator == 'Exists' ? x.key in variables.labels : x.operator == 'DoesNotExist' && !(x.key in variables.labels)) && size(e.labelKey) <= 259 && e.labelKey.matches( '^([a-z0-9]([-a-z0-9]*[a-z0-9])?[.])+traffic[.]example[.]com/unfit$'))"
   - name: strict
