@@ -8,7 +8,7 @@ const PURE = [
   '^src/connectivity/server/(api/check|store/(storeWrites|etcd/agentValue)|auth/(decide|mark|token))\\.ts$',
   '^src/connectivity/server/(pods/agentPod|view/(agentState|clusterNode|clusterView|roster)|evaluation/(evaluate|nodeFigures))\\.ts$',
   '^src/weights/(records|gateway|plan|ramp|zone)/',
-  '^src/placement/(policy|podTerms)\\.ts$',
+  '^src/placement/(policy|podTerms|webhook/(review|configuration))\\.ts$',
   '^src/usage/evaluate/',
   '^src/usage/series/(nodeSamples|rateTable)\\.ts$',
   `^src/runtime/(controller/conditions|status/(cut|failure|conditionEvents|terminating)|${OBJECT_SET})\\.ts$`,

@@ -16,14 +16,17 @@ async function modulesOf(...args: readonly string[]): Promise<string[]> {
   return [...stderr.matchAll(/^loaded .*\/src\/(.*)$/gm)].map(([, path = '']) => path);
 }
 
+const folderOf = (command: string): string => command.replaceAll(/-(.)/g, (_all, next: string) => next.toUpperCase());
+
 it.each([
   ['version', [], ['commands/manager/', 'commands/cleanup/', 'controllers/', 'usage/', 'prometheus/']],
   ['cleanup', ['--help'], ['commands/manager/']],
   ['manager', ['--help'], ['commands/cleanup/', 'controllers/trafficweight/observe/']],
+  ['placement-webhook', ['--help'], ['commands/manager/', 'controllers/']],
   ['trafficweights', ['--help'], ['commands/manager/', 'commands/weights/', 'controllers/trafficwatch/']],
 ])('%s loads no code of another command', async (command, args, others) => {
   const modules = await modulesOf(command, ...args);
   expect(modules).toContain('program.ts');
-  if (args.length > 0) expect(modules).toContain(`commands/${command}/command.ts`);
+  if (args.length > 0) expect(modules).toContain(`commands/${folderOf(command)}/command.ts`);
   expect(modules.filter((module) => others.some((other) => module.startsWith(other)))).toEqual([]);
 });

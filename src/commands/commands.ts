@@ -43,6 +43,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Give the DNS records of a cluster their weights, as k8s-traffic-controller.',
     load: async () => (await import('./weights/command.ts')).weights,
   },
+  {
+    name: 'placement-webhook',
+    summary: 'Give new pods their node affinity where the API server serves no MutatingAdmissionPolicy.',
+    load: async () => (await import('./placementWebhook/command.ts')).placementWebhook,
+  },
 ];
 
 /** @throws UsageError if the command does not exist */

@@ -28,7 +28,7 @@ describe('the command', () => {
 
   it('is rejected if it is unknown', async () => {
     const unknown =
-      'unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent, trafficweights, weights';
+      'unknown command; must be one of manager, cleanup, connectivity-server, connectivity-agent, trafficweights, weights, placement-webhook';
     expect(messageOf(() => readInvocation(['manger']))).toBe(`manger: ${unknown}`);
     expect(messageOf(() => readInvocation(['extra']))).toBe(`extra: ${unknown}`);
     await expect(loadCommand('manger')).rejects.toMatchObject({ name: 'UsageError', message: `manger: ${unknown}` });

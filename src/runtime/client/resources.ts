@@ -8,6 +8,7 @@ import type {
   V1Ingress,
   V1Job,
   V1Lease,
+  V1MutatingWebhookConfiguration,
   V1Namespace,
   V1Node,
   V1PersistentVolumeClaim,
@@ -73,6 +74,11 @@ export const MUTATING_POLICY_BINDINGS: Resource<MutatingAdmissionPolicyBinding> 
   ...ADMISSION,
   kind: 'MutatingAdmissionPolicyBinding',
   plural: 'mutatingadmissionpolicybindings',
+};
+export const MUTATING_WEBHOOKS: Resource<V1MutatingWebhookConfiguration> = {
+  ...ADMISSION,
+  kind: 'MutatingWebhookConfiguration',
+  plural: 'mutatingwebhookconfigurations',
 };
 /** A request for whether a token is valid, and whose it is. */
 export const TOKEN_REVIEWS: Resource<V1TokenReview> = review('authentication', 'TokenReview', 'tokenreviews');

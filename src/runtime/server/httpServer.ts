@@ -37,6 +37,8 @@ interface TlsOptions {
   readonly key: string;
   /** Whether HTTP/2 is enabled. */
   readonly http2: boolean;
+  /** CAs, PEM: clients without a certificate of them are refused in the handshake. */
+  readonly clientCa?: string | undefined;
 }
 
 /** A TLS server. */
@@ -55,16 +57,17 @@ export function createHttpServer(options: HttpServerOptions): HttpListener {
 }
 
 /** Creates an HTTPS server with the same guarantees. */
-export function createHttpsListener(options: HttpServerOptions, { http2, ...pair }: TlsOptions): HttpsServer {
+export function createHttpsListener(options: HttpServerOptions, { http2, clientCa, ...pair }: TlsOptions): HttpsServer {
   const limits = options.limits ?? HTTP_LIMITS;
   // Loaded here: a process without such a server, such as a connectivity agent, saves 4 MB of memory.
   const { createSecureServer } = process.getBuiltinModule('node:http2');
   const { createServer: createHttpsServer } = process.getBuiltinModule('node:https');
-  const tls = { ...pair, minVersion: 'TLSv1.2' as const, handshakeTimeout: limits.headersMs };
+  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  const tls = { ...pair, ...clients, minVersion: 'TLSv1.2' as const, handshakeTimeout: limits.headersMs };
   const { server, listener } = guarded<TlsServer>(options, (respond) =>
     http2 ? createSecureServer({ ...tls, ...http2Options(limits) }, respond) : createHttpsServer(tls, respond),
   );
-  return { listener, renew: (certificate) => server.setSecureContext(certificate) };
+  return { listener, renew: (certificate) => server.setSecureContext({ ...certificate, ca: clientCa }) };
 }
 
 type Respond = (request: Incoming, response: Outgoing) => void;

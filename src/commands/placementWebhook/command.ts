@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { isIPv4 } from 'node:net';
+import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../api/podplacement/schema.ts';
+import { APPLY_CRD } from '../../api/crd.ts';
+import { COMMON_FLAGS, PROCESS_FLAGS } from '../../options/commonFlags.ts';
+import { listenAddress } from '../../options/connectivityValues.ts';
+import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
+import { dnsLabel, dnsSubdomain, path, port, url } from '../../options/values.ts';
+import { prepare, type PreparedPlacement } from '../../placement/podTerms.ts';
+import { WEBHOOK_PATH, type WebhookAddress } from '../../placement/webhook/configuration.ts';
+import { ConfigurationKeeper } from '../../placement/webhook/configurationKeeper.ts';
+import { WEBHOOK_LIMITS, webhookHandler } from '../../placement/webhook/handler.ts';
+import { createInformer, logMissingCrd, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
+import { createClient } from '../../runtime/client/client.ts';
+import { createTransport } from '../../runtime/client/transport.ts';
+import { cachePart, Manager, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import { createMetrics, createRegistry } from '../../runtime/manager/metrics.ts';
+import { systemClock } from '../../runtime/process/clock.ts';
+import { UsageError } from '../../runtime/process/usageError.ts';
+import { serverPart } from '../../runtime/server/httpListener.ts';
+import { createHttpsListener } from '../../runtime/server/httpServer.ts';
+import { selfSigned } from '../../runtime/server/selfSigned.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { podNameOf } from '../election.ts';
+import { loadKubeConfig } from '../kubeConfig.ts';
+import { prepareLongRun } from '../longRunning.ts';
+import { createServers } from '../servers.ts';
+
+const NAME = 'traffic-operator-placement';
+
+/** The flags of `placement-webhook`. */
+const PLACEMENT_WEBHOOK_FLAGS = {
+  namespace: withDefault(
+    dnsLabel,
+    'traffic-operator-system',
+    'Namespace of the Service. Its pods, and those of kube-system, are never sent to the webhook.',
+  ),
+  configuration: withDefault(
+    dnsSubdomain,
+    NAME,
+    'Name of the MutatingWebhookConfiguration. It must exist; this program writes its webhooks.',
+  ),
+  service: withDefault(dnsLabel, NAME, 'Name of the Service of the webhook.'),
+  servicePort: withDefault(port, '443', 'Port of the Service.'),
+  url: flag(
+    url,
+    `URL at which the API server reaches the webhook, instead of the Service: https, with the path ${WEBHOOK_PATH}.`,
+  ),
+  webhookBindAddress: withDefault(listenAddress, ':9443', 'Address that serves the webhook, over HTTPS.'),
+  clientCaFile: flag(
+    path,
+    'CAs of the client certificate that the API server shows to webhooks, PEM. With it, other clients are refused. Read at the start.',
+  ),
+  healthProbeBindAddress: PROCESS_FLAGS.healthProbeBindAddress,
+  kubeconfig: COMMON_FLAGS.kubeconfig,
+  logLevel: COMMON_FLAGS.logLevel,
+} as const satisfies FlagTable;
+
+type PlacementWebhookFlags = FlagValues<typeof PLACEMENT_WEBHOOK_FLAGS>;
+
+/** `placement-webhook`: gives new pods their node affinity where the API server serves no MutatingAdmissionPolicy. */
+export const placementWebhook: Command = defineCommand<typeof PLACEMENT_WEBHOOK_FLAGS>({
+  name: 'placement-webhook',
+  flags: PLACEMENT_WEBHOOK_FLAGS,
+  check({ url: given }) {
+    if (given === undefined) return undefined;
+    const { protocol, pathname } = new URL(given);
+    const isUsable = protocol === 'https:' && pathname === WEBHOOK_PATH;
+    return isUsable ? undefined : { key: 'url', message: `must be an https URL with the path ${WEBHOOK_PATH}` };
+  },
+  run: runPlacementWebhook,
+});
+
+/**
+ * Runs the webhook until the signal is aborted.
+ *
+ * @throws UsageError if the kubeconfig or the CA file cannot be used; Error if an address cannot be bound
+ */
+async function runPlacementWebhook(flags: PlacementWebhookFlags, context: CommandContext): Promise<void> {
+  const { env, logger, signal } = context;
+  prepareLongRun(logger);
+  const metrics = createMetrics(createRegistry());
+  const transport = createTransport({
+    kubeConfig: loadKubeConfig(flags.kubeconfig),
+    logger,
+    metrics: metrics.transport,
+  });
+  const placements = createPlacementInformer({ transport, logger, metrics: metrics.reflector });
+  const byNamespace = new Map<string, PreparedPlacement>();
+  const client = createClient(transport);
+  const clientCa = await readClientCa(flags.clientCaFile);
+  const keeper: ConfigurationKeeper = new ConfigurationKeeper({
+    ...{ client, clock: systemClock, logger },
+    name: flags.configuration,
+    address: addressOf(flags),
+    excluded: ['kube-system', flags.namespace],
+    namespaces: () => (placements.synced ? [...byNamespace.keys()] : undefined),
+    createCertificate: (validity) => selfSigned({ ...namesOf(flags), ...validity, commonName: commonNameOf(env) }),
+    renew: (certificate) => server.renew(certificate),
+  });
+  const server = createHttpsListener(
+    {
+      name: 'placement webhook',
+      address: flags.webhookBindAddress,
+      handler: webhookHandler((namespace) => byNamespace.get(namespace), logger),
+      metrics: metrics.http,
+      logger,
+      limits: WEBHOOK_LIMITS,
+    },
+    { ...keeper.certificate, http2: false, clientCa },
+  );
+  placements.subscribe((event) => {
+    if (follow(byNamespace, event)) keeper.changed();
+  });
+  const manager = new Manager(logger);
+  const health = { healthAddress: flags.healthProbeBindAddress, metricsServer: undefined, metrics, logger };
+  manager.add(
+    ...(await createServers(health, manager, client)),
+    serverPart(server.listener),
+    readyWithoutCrd(cachePart(placements), placements),
+    {
+      name: 'webhook configuration',
+      stage: 'work',
+      run: (stop) => keeper.run(stop),
+      notReady: () => keeper.problem(),
+    },
+  );
+  try {
+    await manager.run(signal);
+  } finally {
+    await transport.close();
+  }
+}
+
+type InformerParts = Pick<Parameters<typeof createInformer<PodPlacement>>[0], 'transport' | 'logger' | 'metrics'>;
+
+/** Each PodPlacement has at most 1 MiB, so pages are small. */
+function createPlacementInformer(parts: InformerParts): Informer<PodPlacement> {
+  const resource = POD_PLACEMENTS;
+  return createInformer({
+    ...parts,
+    resource,
+    fieldSelector: `metadata.name=${POD_PLACEMENT_NAME}`,
+    transform: withoutManagedFields,
+    pageSize: 50,
+    onRefusal: logMissingCrd({ resource, logger: parts.logger, waiting: 'the webhook', advice: APPLY_CRD }),
+  });
+}
+
+type PlacementEvent = Parameters<Parameters<Informer<PodPlacement>['subscribe']>[0]>[0];
+
+/** Takes over a change of a PodPlacement. Returns whether a namespace came or went. */
+function follow(byNamespace: Map<string, PreparedPlacement>, { type, object }: PlacementEvent): boolean {
+  const { namespace = '' } = object.metadata ?? {};
+  const isKnown = byNamespace.has(namespace);
+  if (type === 'delete') return byNamespace.delete(namespace);
+  byNamespace.set(namespace, prepare(object.spec));
+  return !isKnown;
+}
+
+function addressOf({ url: given, namespace, service, servicePort }: PlacementWebhookFlags): WebhookAddress {
+  return given === undefined ? { service: { namespace, name: service, port: servicePort } } : { url: given };
+}
+
+/** The names that the API server verifies: it calls a Service by <name>.<namespace>.svc. */
+function namesOf({ url: given, namespace, service }: PlacementWebhookFlags) {
+  const { hostname = '' } = given === undefined ? {} : new URL(given);
+  const own = `${service}.${namespace}.svc`;
+  return isIPv4(hostname)
+    ? { dnsNames: [own], addresses: [hostname] }
+    : { dnsNames: hostname === '' ? [own] : [own, hostname] };
+}
+
+/** A common name has at most 64 characters. The end of a pod's name is what differs between replicas. */
+function commonNameOf(env: CommandContext['env']): string {
+  return (podNameOf(env) ?? `${NAME}-${process.pid}`).slice(-64);
+}
+
+/** @throws UsageError if the file cannot be read, or has no certificate */
+async function readClientCa(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    const pem = await readFile(file, 'utf8');
+    createSecureContext({ ca: pem });
+    if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no certificate');
+    return pem;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--client-ca-file=${file}: cannot be used: ${why}`, { cause: error });
+  }
+}
