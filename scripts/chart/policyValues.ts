@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dnsLabel } from './shapes.ts';
+import { anyMap, dnsLabel } from './shapes.ts';
 
 export const nodePolicy = z
   .strictObject({
@@ -54,3 +54,43 @@ export const placementPolicy = z
   })
   .prefault({})
   .describe('MutatingAdmissionPolicy that adds the node affinity to pods of workloads that the operator does not own.');
+
+export const placementWebhook = z
+  .strictObject({
+    enabled: z
+      .union([z.boolean(), z.literal('auto')])
+      .default(false)
+      .describe(
+        'Install an admission webhook that does what the placement policy does; auto: if the cluster does not serve the policy (Kubernetes before 1.36). Needs Kubernetes 1.30. With both, pods get each term once.',
+      ),
+    replicas: z.int().min(0).default(2).describe('Number of its pods.'),
+    serviceAccount: z
+      .strictObject({
+        name: z
+          .string()
+          .default('')
+          .describe(
+            'Name; empty: <full name>-placement. With serviceAccount.create=false, the ServiceAccount must exist.',
+          ),
+      })
+      .prefault({})
+      .describe('Its ServiceAccount.'),
+    clientCaConfigMap: z
+      .strictObject({
+        name: z
+          .string()
+          .default('')
+          .describe(
+            'Name of a ConfigMap in the namespace of the release; empty: every client is answered. The API server shows a certificate only if --admission-control-config-file says so.',
+          ),
+        key: z.string().default('ca.crt').describe('Its key with the CAs, PEM.'),
+      })
+      .prefault({})
+      .describe('CAs of the client certificate that the API server shows to webhooks. Other clients are refused.'),
+    resources: anyMap
+      .default({ requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } })
+      .describe('Requests and limits of its container.'),
+    extraArgs: z.array(z.string()).default([]).describe('Additional arguments of its container, such as --url.'),
+  })
+  .prefault({})
+  .describe('Admission webhook that adds the node affinity to pods where the placement policy is not served.');

@@ -6,7 +6,7 @@ import { connectivity } from './connectivityValues.ts';
 import { dashboards } from './dashboardValues.ts';
 import { discovery, nodeExporter, prometheus } from './measurementValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
-import { nodePolicy, ownObjectsPolicy, placementPolicy, requesterPolicy } from './policyValues.ts';
+import { nodePolicy, ownObjectsPolicy, placementPolicy, placementWebhook, requesterPolicy } from './policyValues.ts';
 import {
   allowedNamespaces,
   anyList,
@@ -209,6 +209,7 @@ export const chartValues = z.strictObject({
   requesterPolicy,
   ownObjectsPolicy,
   placementPolicy,
+  placementWebhook,
   flowSchema: z
     .strictObject({
       enabled: z

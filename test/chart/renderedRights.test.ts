@@ -23,8 +23,8 @@ describe('the rights', () => {
     );
   /** Two controllers may need the same right. */
   const unique = (rights: readonly string[]): string[] => [...new Set(rights)].sort();
-  /** Roles of the process for DNS weights and of the connectivity server. */
-  const OF_OTHERS = /-(weights|connectivity|server)$/;
+  /** Roles of the process for DNS weights, of the connectivity server and of the placement webhook. */
+  const OF_OTHERS = /-(weights|connectivity|server|placement)$/;
   const rendered = (kind: string, hook = false, ...args: string[]): string[] =>
     rightsOf(
       helmTemplate(...args)

@@ -176,6 +176,11 @@ const files: Effect[] = (
   },
 ]);
 
+const WEBHOOK = { 'placementWebhook.enabled': true };
+const lastArgument: Effect['see'] = (objects) => {
+  const args = at('Deployment', 'spec/template/spec/containers/0/args', '-placement')(objects);
+  return (args as string[] | undefined)?.at(-1);
+};
 const parts: Effect[] = [
   { of: 'openshift.enabled', to: true, see: count(/^SecurityContextConstraints$/), is: 1 },
   { of: 'crds.enabled', to: false, see: count(/^CustomResourceDefinition$/), is: 0 },
@@ -194,6 +199,43 @@ const parts: Effect[] = [
     is: "request.operation != 'CREATE' || variables.kind == 'dnsendpoints' || !(variables.namespaceName in ['a', 'b'])",
   },
   { of: 'placementPolicy.enabled', to: false, see: count(/^MutatingAdmissionPolicy/), is: 0 },
+  { of: 'placementWebhook.enabled', to: true, see: count(/^MutatingWebhookConfiguration$/), is: 1 },
+  {
+    of: 'placementWebhook.replicas',
+    to: 3,
+    beside: WEBHOOK,
+    see: at('Deployment', 'spec/replicas', '-placement'),
+    is: 3,
+  },
+  {
+    of: 'placementWebhook.serviceAccount.name',
+    to: 'x',
+    beside: WEBHOOK,
+    see: at('Deployment', 'spec/template/spec/serviceAccountName', '-placement'),
+    is: 'x',
+  },
+  {
+    of: 'placementWebhook.clientCaConfigMap.name',
+    to: 'x',
+    beside: WEBHOOK,
+    see: at('Deployment', 'spec/template/spec/volumes/0/configMap/name', '-placement'),
+    is: 'x',
+  },
+  {
+    of: 'placementWebhook.clientCaConfigMap.key',
+    to: 'x.pem',
+    beside: { ...WEBHOOK, 'placementWebhook.clientCaConfigMap.name': 'x' },
+    see: lastArgument,
+    is: `--client-ca-file=${FILES}/client-ca/x.pem`,
+  },
+  {
+    of: 'placementWebhook.resources',
+    to: { limits: { memory: '1Gi' } },
+    beside: WEBHOOK,
+    see: at('Deployment', 'spec/template/spec/containers/0/resources/limits/memory', '-placement'),
+    is: '1Gi',
+  },
+  { of: 'placementWebhook.extraArgs', to: ['--a=b'], beside: WEBHOOK, see: lastArgument, is: '--a=b' },
   { of: 'flowSchema.enabled', to: false, see: count(/^FlowSchema$/), is: 0 },
   { of: 'cleanup.enabled', to: false, see: job('kind'), is: undefined },
   { of: 'cleanup.timeoutSeconds', to: 30, see: job('spec/activeDeadlineSeconds'), is: 30 },

@@ -63,6 +63,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
     nodeExporter: { resources: { limits: { memory: '64Mi' } } },
     connectivity: { enabled: true, service: { type: 'NodePort' }, nodeSelector: { pool: 'infra' } },
     weights: { enabled: true },
+    placementWebhook: { enabled: true, clientCaConfigMap: { name: 'ca' } },
     stacks: { enabled: true, namespaces: ['shop'] },
     prometheusRule: { enabled: true, labels: { release: 'kube-prometheus-stack' } },
     networkPolicy: { enabled: true, metricsFrom: [MONITORING], prometheusFrom: [MONITORING] },

@@ -4,7 +4,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* At most 52 characters: the longest suffixes are "-cleanup" and "-weights" (8), and pod names of the Job append 6 more. */}}
+{{/* At most 52 characters: the longest suffix is "-placement" (10); names of Services have at most 63 characters, and pod names of the Job append 6 to "-cleanup" (8). */}}
 {{- define "traffic-operator.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
