@@ -29,14 +29,14 @@ async function directoryOf(module: string): Promise<string> {
   return stdout.trim();
 }
 
-/** The CRDs of HTTPRoutes and Gateways, of the Gateway API's release that external-dns is built with. */
+/** The CRDs of Gateways, HTTPRoutes and ListenerSets, of the Gateway API's release that external-dns is built with. */
 export async function gatewayApiCrds(): Promise<V1CustomResourceDefinition[]> {
   const directory = await directoryOf('sigs.k8s.io/gateway-api');
   const read = async (plural: string): Promise<V1CustomResourceDefinition> =>
     parse(
       await readFile(join(directory, `config/crd/standard/gateway.networking.k8s.io_${plural}.yaml`), 'utf8'),
     ) as V1CustomResourceDefinition;
-  return Promise.all(['gateways', 'httproutes'].map(read));
+  return Promise.all(['gateways', 'httproutes', 'listenersets'].map(read));
 }
 
 /** One run of external-dns, which publishes the DNSEndpoints of a cluster as record sets. */

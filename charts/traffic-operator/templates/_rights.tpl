@@ -351,7 +351,7 @@
   verbs: ['list', 'watch']
 # Hosts and addresses of HTTPRoutes, in a cluster with the Gateway API.
 - apiGroups: ['gateway.networking.k8s.io']
-  resources: ['httproutes', 'gateways']
+  resources: ['httproutes', 'gateways', 'listenersets']
   verbs: ['list', 'watch']
 # Which Services are ready.
 - apiGroups: ['discovery.k8s.io']

@@ -74,7 +74,7 @@ function trafficWeightRights(): ControllerRights {
           rule(group, [`${plural}/status`], ['patch']),
           { ...rule('networking.k8s.io', ['ingresses'], ['list', 'watch']), why: 'Hosts and load balancers.' },
           {
-            ...rule('gateway.networking.k8s.io', ['httproutes', 'gateways'], ['list', 'watch']),
+            ...rule('gateway.networking.k8s.io', ['httproutes', 'gateways', 'listenersets'], ['list', 'watch']),
             why: 'Hosts and addresses of HTTPRoutes, in a cluster with the Gateway API.',
           },
           { ...rule('discovery.k8s.io', ['endpointslices'], ['list', 'watch']), why: 'Which Services are ready.' },

@@ -111,6 +111,7 @@ export function runWeights(
   caches.endpoints.subscribe(enqueueAll);
   caches.gatewayApi?.routes.subscribe(enqueueAll);
   caches.gatewayApi?.gateways.subscribe(enqueueAll);
+  caches.gatewayApi?.listenerSets.subscribe(enqueueAll);
   caches.namespaces?.subscribe((event) => {
     if (hasNewLabels(event)) enqueueAll();
   });
@@ -136,8 +137,12 @@ function partsOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Cache
   ];
 }
 
-function gatewayParts({ routes, gateways }: GatewayCaches): Part[] {
-  return [readyWithoutCrd(optionalCachePart(routes), routes), readyWithoutCrd(optionalCachePart(gateways), gateways)];
+function gatewayParts({ routes, gateways, listenerSets }: GatewayCaches): Part[] {
+  return [
+    readyWithoutCrd(optionalCachePart(routes), routes),
+    readyWithoutCrd(optionalCachePart(gateways), gateways),
+    readyWithoutCrd(optionalCachePart(listenerSets), listenerSets),
+  ];
 }
 
 /**

@@ -1,8 +1,8 @@
 import { normal } from '../records/domain.ts';
 import { createdAt, type LoadBalancerAddress } from '../records/source.ts';
-import { isHttpRoute, type Gateway, type Listener, type NamespaceSelector } from './gatewayApi.ts';
+import { isHttpRoute, type Gateway, type Listener, type ListenerSet, type NamespaceSelector } from './gatewayApi.ts';
 
-/** The namespaces whose routes a listener takes. */
+/** The namespaces whose routes a listener takes, or whose ListenerSets a Gateway takes. */
 export type AllowedNamespaces =
   | { readonly from: 'All' | 'None' }
   | { readonly from: 'Same'; readonly namespace: string }
@@ -21,6 +21,15 @@ export interface RouteGateway {
   /** The listeners that serve HTTP and take HTTPRoutes. */
   readonly listeners: readonly RouteListener[];
   readonly addresses: readonly LoadBalancerAddress[];
+  /** The namespaces whose ListenerSets it takes. */
+  readonly allowedSets: AllowedNamespaces;
+}
+
+/** The parts of a ListenerSet that the records of its routes need. */
+export interface RouteListenerSet extends Pick<RouteGateway, 'createdAt' | 'listeners'> {
+  readonly namespace: string;
+  /** Its Gateway: `namespace/name`. */
+  readonly gateway: string;
 }
 
 /** The listeners of a Gateway that a route asks for: all listeners if both fields are undefined. */
@@ -29,7 +38,7 @@ export interface ListenerReference {
   readonly port: number | undefined;
 }
 
-/** The namespace of a route. */
+/** The namespace of a route or ListenerSet. */
 export interface RouteNamespace {
   readonly name: string;
   /** Whether its labels match. */
@@ -41,18 +50,45 @@ export function gatewayOf({ metadata, spec, status }: Gateway): RouteGateway {
   return {
     className: spec?.gatewayClassName,
     createdAt: createdAt(metadata?.creationTimestamp),
-    listeners: (spec?.listeners ?? [])
-      .filter(({ protocol }) => protocol === 'HTTP' || protocol === 'HTTPS')
-      .filter(({ allowedRoutes: { kinds = [] } = {} }) => kinds.length === 0 || kinds.some(isHttpRoute))
-      .map(({ name, hostname, port, allowedRoutes }) => {
-        const allowed = allowedNamespaces(allowedRoutes?.namespaces, metadata?.namespace ?? '');
-        return { name, port, allowed, ...(hostname !== undefined && { hostname }) };
-      }),
+    listeners: routeListeners(spec?.listeners, metadata?.namespace),
     addresses: (status?.addresses ?? []).flatMap(({ type = 'IPAddress', value }): LoadBalancerAddress[] => {
       if (type === 'IPAddress') return [{ ip: value }];
       return type === 'Hostname' ? [{ hostname: value }] : [];
     }),
+    allowedSets: allowedNamespaces({ from: 'None', ...spec?.allowedListeners?.namespaces }, metadata?.namespace ?? ''),
   };
+}
+
+/** Returns the parts of a ListenerSet that the records of its routes need. */
+export function listenerSetOf({ metadata, spec }: ListenerSet): RouteListenerSet {
+  const { namespace = '' } = metadata ?? {};
+  const { namespace: of = namespace, name = '' } = spec?.parentRef ?? {};
+  return {
+    ...{ namespace, gateway: `${of}/${name}`, createdAt: createdAt(metadata?.creationTimestamp) },
+    listeners: routeListeners(spec?.listeners, namespace),
+  };
+}
+
+/** Returns a Gateway as the routes of a ListenerSet see it: without listeners if it does not take the ListenerSet. */
+export function gatewayOfSet(
+  set: RouteListenerSet,
+  gateway: RouteGateway,
+  matches: RouteNamespace['matches'],
+): RouteGateway {
+  const isTaken = isAllowed(gateway.allowedSets, { name: set.namespace, matches });
+  const [created = ''] = [set.createdAt, gateway.createdAt].sort().reverse();
+  return { ...gateway, createdAt: created, listeners: isTaken ? set.listeners : [] };
+}
+
+/** @param namespace of their Gateway or ListenerSet */
+function routeListeners(listeners: readonly Listener[] = [], namespace = ''): RouteListener[] {
+  return listeners
+    .filter(({ protocol }) => protocol === 'HTTP' || protocol === 'HTTPS')
+    .filter(({ allowedRoutes: { kinds = [] } = {} }) => kinds.length === 0 || kinds.some(isHttpRoute))
+    .map(({ name, hostname, port, allowedRoutes }) => {
+      const allowed = allowedNamespaces(allowedRoutes?.namespaces, namespace);
+      return { name, port, allowed, ...(hostname !== undefined && { hostname }) };
+    });
 }
 
 /** An unknown value of `from` takes no route, since its meaning may be narrow. A missing selector matches nothing. */

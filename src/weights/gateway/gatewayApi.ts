@@ -56,10 +56,23 @@ export interface Listener {
 }
 
 export interface Gateway extends KubeObject {
-  spec?: { gatewayClassName?: string; listeners?: Listener[] };
+  spec?: {
+    gatewayClassName?: string;
+    listeners?: Listener[];
+    /** The ListenerSets that it takes. Default of `from`: None. */
+    allowedListeners?: { namespaces?: { from?: string; selector?: NamespaceSelector } };
+  };
   status?: { addresses?: { type?: string; value: string }[] };
 }
 
+/** Further listeners of a Gateway, also of another namespace: since release 1.5 of the Gateway API. */
+export interface ListenerSet extends KubeObject {
+  spec?: { parentRef?: ParentReference; listeners?: Listener[] };
+}
+
+export const LISTENER_SETS: Resource<ListenerSet> = {
+  ...{ group: GROUP, version: 'v1', kind: 'ListenerSet', plural: 'listenersets', namespaced: true },
+};
 export const HTTP_ROUTES: Resource<HttpRoute> = {
   ...{ group: GROUP, version: 'v1', kind: 'HTTPRoute', plural: 'httproutes', namespaced: true },
 };
@@ -83,5 +96,5 @@ const EXPERIMENTAL_GROUP = 'gateway.networking.x-k8s.io';
 /** Returns whether a reference is to a ListenerSet: https://gateway-api.sigs.k8s.io/reference/api-types/listenerset/ */
 export function isToListenerSet({ group = GROUP, kind }: ParentReference): boolean {
   if (group === EXPERIMENTAL_GROUP) return kind === 'XListenerSet';
-  return group === GROUP && kind === 'ListenerSet';
+  return group === GROUP && kind === LISTENER_SETS.kind;
 }

@@ -24,7 +24,7 @@ function sourceOf(
   const metadata = { namespace: 'shop', name: 'web', uid: 'u1', annotations: { a: 'b' } };
   const parentRefs = parents.map(({ parentRef }) => parentRef);
   const route = routeOf({ metadata, spec: { hostnames, rules, parentRefs }, status: { parents } });
-  const gatewayAt = (key: string) => gateways[key] && gatewayOf(gateways[key]);
+  const gatewayAt = ({ key }: { readonly key: string }) => gateways[key] && gatewayOf(gateways[key]);
   const around = { matches: () => false, endpoint: () => undefined, now: 0 };
   return sourceOfRoute(route, { gatewayAt, ...around }).source;
 }
@@ -153,13 +153,13 @@ it('names the parents that have neither accepted nor refused the route', () => {
     parentRefs: [...parentRefs, { ...experimental, name: 'b' }, { group: '', kind: 'Service', name: 'c' }],
   };
   const route = routeOf({ metadata: { namespace: 'shop', name: 'web' }, spec });
-  const gatewayAt = (key: string) => (key === 'shop/public' ? gatewayOf(gateway()) : undefined);
+  const gatewayAt = ({ key }: { readonly key: string }) => (key === 'shop/public' ? gatewayOf(gateway()) : undefined);
   const around = { gatewayAt, matches: () => false, endpoint: () => undefined, now: 0 };
   expect(sourceOfRoute(route, around).openParents).toEqual([
     'Gateway shop/gone does not exist',
     'Gateway shop/public has neither accepted nor refused it',
-    'ListenerSet shop/a is not read, as only listeners of Gateways are',
-    'XListenerSet shop/b is not read, as only listeners of Gateways are',
+    'ListenerSet shop/a or its Gateway does not exist',
+    'XListenerSet shop/b is of an experimental API, which is not read: make it a ListenerSet of gateway.networking.k8s.io/v1',
   ]);
 });
 

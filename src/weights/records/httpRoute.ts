@@ -12,6 +12,7 @@ import {
   GATEWAYS,
   isToGateway,
   isToListenerSet,
+  LISTENER_SETS,
   type BackendReference,
   type HttpRoute,
   type ParentReference,
@@ -99,8 +100,8 @@ export interface RouteSource {
 
 /** The inputs of `sourceOfRoute` besides the route. */
 export interface RouteSurroundings {
-  /** Returns a Gateway by `namespace/name`; undefined for one that is not known, or does not count. */
-  readonly gatewayAt: (key: string) => RouteGateway | undefined;
+  /** Returns the Gateway of a parent, with the listeners of the parent; undefined for one that is not known, or does not count. */
+  readonly gatewayAt: (parent: Pick<RouteParent, 'kind' | 'key'>) => RouteGateway | undefined;
   /** Whether the labels of the route's namespace match; undefined while they are not known. */
   readonly matches: RouteNamespace['matches'] | undefined;
   /** Returns the present DNSEndpoint of the route; undefined without one. */
@@ -119,7 +120,7 @@ export interface RouteSurroundings {
  *
  * | a parent in the spec                                                     |          |
  * |--------------------------------------------------------------------------|----------|
- * | its Gateway is missing, or it is a ListenerSet, which is not read        | open     |
+ * | it is missing, or the Gateway of the ListenerSet is, or it is an XListenerSet, which is not read | open |
  * | one controller has accepted this generation of the route, none has refused it | accepted |
  * | refused, before its Gateway was created, at most MOST_OPEN_MS ago        | open     |
  * | refused, else                                                            | refused  |
@@ -127,10 +128,7 @@ export interface RouteSurroundings {
  */
 export function sourceOfRoute(route: Route, { gatewayAt, matches, endpoint, now }: RouteSurroundings): RouteSource {
   const { source, hostnames, services, leadsNowhere } = route;
-  const parents = route.parents.map((parent) => ({
-    parent,
-    gateway: parent.kind === GATEWAYS.kind ? gatewayAt(parent.key) : undefined,
-  }));
+  const parents = route.parents.map((parent) => ({ parent, gateway: gatewayAt(parent) }));
   const open = parents.filter(({ parent, gateway }) => matches === undefined || isOpen(parent, gateway, now));
   const attached = parents.flatMap(({ parent, gateway }) => {
     if (gateway === undefined || matches === undefined || !parent.isAccepted) return [];
@@ -190,8 +188,10 @@ function isOpen({ isAccepted, refusedAt }: RouteParent, gateway: RouteGateway | 
 }
 
 function openness({ kind, key }: RouteParent, gateway: RouteGateway | undefined): string {
-  if (kind !== GATEWAYS.kind) return `${kind} ${key} is not read, as only listeners of Gateways are`;
-  return `Gateway ${key} ${gateway === undefined ? 'does not exist' : 'has neither accepted nor refused it'}`;
+  if (gateway !== undefined) return `${kind} ${key} has neither accepted nor refused it`;
+  if (kind === GATEWAYS.kind) return `Gateway ${key} does not exist`;
+  if (kind === LISTENER_SETS.kind) return `ListenerSet ${key} or its Gateway does not exist`;
+  return `${kind} ${key} is of an experimental API, which is not read: make it a ListenerSet of gateway.networking.k8s.io/v1`;
 }
 
 /** Whether a parent may have listeners. Routes may also have Services as parents, in a mesh. */

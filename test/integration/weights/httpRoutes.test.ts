@@ -77,6 +77,15 @@ it('an HTTPRoute has records with the addresses of its Gateway', async () => {
   }, WAIT);
 });
 
+it('a route of a ListenerSet has records with the addresses of the Gateway', async () => {
+  await ingresses.setReady('ofset', true);
+  await routes.createListenerSet('set', 'gateway');
+  await routes.createOfSet('ofset', 'set');
+  await vi.waitFor(async () => expect(await weights('ofset')).toEqual({ 'ofset.example.org': '75' }), WAIT);
+  expect(await targets('ofset')).toEqual([['A', ['192.0.2.10']]]);
+  await routes.delete('ofset');
+});
+
 it('its annotation, its Services and its Gateway decide, as with an Ingress', async () => {
   await routes.annotate('api', { [ANNOTATION]: '40' });
   await vi.waitFor(async () => expect(await weights('api')).toEqual({ 'api.example.org': '30' }), WAIT);

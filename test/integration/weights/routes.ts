@@ -1,6 +1,6 @@
 import type { Client } from '../../../src/runtime/client/client.ts';
 import type { Condition } from '../../../src/runtime/controller/conditions.ts';
-import { GATEWAYS, HTTP_ROUTES } from '../../../src/weights/gateway/gatewayApi.ts';
+import { GATEWAYS, HTTP_ROUTES, LISTENER_SETS } from '../../../src/weights/gateway/gatewayApi.ts';
 import { installCrd } from '../../harness/customResource.ts';
 import { gatewayApiCrds } from '../../harness/externalDns.ts';
 import { PERSON } from './ingresses.ts';
@@ -9,9 +9,10 @@ const CONTROLLER = 'example.com/gateways';
 
 /** Installs the CRDs of the Gateway API. */
 export async function installGatewayApi(client: Client): Promise<void> {
-  const [gateways, routes] = await gatewayApiCrds();
+  const [gateways, routes, sets] = await gatewayApiCrds();
   await installCrd(client, gateways, GATEWAYS);
   await installCrd(client, routes, HTTP_ROUTES);
+  await installCrd(client, sets, LISTENER_SETS);
 }
 
 /** Actions of people on Gateways and HTTPRoutes of the namespace `default`, and the status that a controller of Gateways writes. */
@@ -36,6 +37,35 @@ export class Routes {
   async setAddress(name: string, value: string): Promise<void> {
     const status = { addresses: [{ type: 'IPAddress', value }] };
     await this.#client.mergePatch(GATEWAYS, ref(name), { status }, { ...PERSON, subresource: 'status' });
+  }
+
+  /** A ListenerSet with one listener for the routes of its namespace, of a Gateway that takes it. */
+  async createListenerSet(name: string, gateway: string): Promise<void> {
+    const allowedListeners = { namespaces: { from: 'Same' } };
+    await this.#client.mergePatch(GATEWAYS, ref(gateway), { spec: { allowedListeners } }, PERSON);
+    const listeners = [{ name: 'http', port: 8080, protocol: 'HTTP' }];
+    await this.#client.create(LISTENER_SETS, {
+      metadata: ref(name),
+      spec: { parentRef: { name: gateway }, listeners },
+    });
+  }
+
+  /** A route of one host to the Service of its name, which a ListenerSet accepts. */
+  async createOfSet(name: string, set: string): Promise<void> {
+    const parentRef = { group: 'gateway.networking.k8s.io', kind: 'ListenerSet', name: set };
+    const rules = [{ backendRefs: [{ name, port: 80 }] }];
+    const hostnames = [`${name}.example.org`];
+    await this.#client.create(HTTP_ROUTES, {
+      metadata: ref(name),
+      spec: { parentRefs: [parentRef], hostnames, rules },
+    });
+    const parents = [{ parentRef, controllerName: CONTROLLER, conditions: [accepted(true)] }];
+    await this.#client.mergePatch(
+      HTTP_ROUTES,
+      ref(name),
+      { status: { parents } },
+      { ...PERSON, subresource: 'status' },
+    );
   }
 
   deleteGateway(name: string): Promise<void> {

@@ -3,7 +3,12 @@ import { identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/apply.ts';
 import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { gatewayOf, type RouteGateway } from '../../../weights/gateway/gateway.ts';
+import {
+  gatewayOf,
+  listenerSetOf,
+  type RouteGateway,
+  type RouteListenerSet,
+} from '../../../weights/gateway/gateway.ts';
 import { OWNER_LABEL, ownerOf } from '../../../weights/plan/plan.ts';
 import { hasController, heirUidOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint, Endpoint } from '../../../weights/records/endpoint.ts';
@@ -112,6 +117,11 @@ export interface CachedGateway extends KubeObject {
   readonly gateway: RouteGateway;
 }
 
+/** A ListenerSet as the cache keeps it. */
+export interface CachedListenerSet extends KubeObject {
+  readonly set: RouteListenerSet;
+}
+
 /** Keeps the fields of an HTTPRoute that its records need. */
 export function toCachedRoute(object: KubeObject): CachedRoute {
   return { ...trimmed(object), route: routeOf(object) };
@@ -135,7 +145,18 @@ export function costOfRoute({ route: { hostnames, services } }: CachedRoute): nu
 
 /** Reduces a Gateway whose body the cache drops to its identity. */
 export function identityOfGateway(gateway: CachedGateway): CachedGateway {
-  return { ...gateway, gateway: { className: undefined, createdAt: '', listeners: [], addresses: [] } };
+  const none = { listeners: [], addresses: [], allowedSets: { from: 'None' as const } };
+  return { ...gateway, gateway: { className: undefined, createdAt: '', ...none } };
+}
+
+/** Keeps the fields of a ListenerSet that the records of its routes need. */
+export function toCachedListenerSet(object: KubeObject): CachedListenerSet {
+  return { ...trimmed(object), set: listenerSetOf(object) };
+}
+
+/** Reduces a ListenerSet whose body the cache drops to its identity. */
+export function identityOfListenerSet(cached: CachedListenerSet): CachedListenerSet {
+  return { ...cached, set: { ...cached.set, gateway: '', listeners: [] } };
 }
 
 /** Returns the Services of a route, as `namespace/name`. */

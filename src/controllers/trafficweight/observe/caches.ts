@@ -5,7 +5,7 @@ import { keyOf, resourceName, type KubeObject, type Resource } from '../../../ru
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { ownerOf } from '../../../weights/plan/plan.ts';
 import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import { GATEWAYS, HTTP_ROUTES } from '../../../weights/gateway/gatewayApi.ts';
+import { GATEWAYS, HTTP_ROUTES, LISTENER_SETS } from '../../../weights/gateway/gatewayApi.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import {
   costOfIngress,
@@ -13,17 +13,20 @@ import {
   identityOfEndpoint,
   identityOfGateway,
   identityOfIngress,
+  identityOfListenerSet,
   identityOfRoute,
   servicesOf,
   servicesOfRoute,
   toCachedEndpoint,
   toCachedGateway,
   toCachedIngress,
+  toCachedListenerSet,
   toCachedRoute,
   trimmed,
   trimSlice,
   type CachedGateway,
   type CachedIngress,
+  type CachedListenerSet,
   type CachedRoute,
   type ReadySlice,
 } from './cachedObjects.ts';
@@ -48,6 +51,7 @@ export interface Caches {
 export interface GatewayCaches {
   readonly routes: Informer<CachedRoute>;
   readonly gateways: Informer<CachedGateway>;
+  readonly listenerSets: Informer<CachedListenerSet>;
 }
 
 /** The options that decide which objects are read, and how. */
@@ -125,6 +129,14 @@ function gatewayCaches(common: Pick<InformerOptions<KubeObject>, 'transport' | '
       { ...common, resource: GATEWAYS as Resource as Resource<CachedGateway>, transform: toCachedGateway },
       identityOfGateway,
     ),
+    listenerSets: createBoundedInformer<CachedListenerSet>(
+      {
+        ...common,
+        resource: LISTENER_SETS as Resource as Resource<CachedListenerSet>,
+        transform: toCachedListenerSet,
+      },
+      identityOfListenerSet,
+    ),
   };
 }
 
@@ -140,6 +152,7 @@ function ownersOf(endpoint: DnsEndpoint): string[] {
 export function problemOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): string | undefined {
   const optional: (Pick<Informer<KubeObject>, 'resource' | 'synced' | 'refusal'> | undefined)[] = [
     gatewayApi?.gateways,
+    gatewayApi?.listenerSets,
     gatewayApi?.routes,
   ];
   for (const cache of [endpoints, ingresses, slices, namespaces, ...optional]) {

@@ -8,7 +8,7 @@ import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 import { watchesOf } from '../../../runtime/testing/fakeApi/watches.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import { BodyBudget } from '../../../runtime/cache/bodyBudget.ts';
-import { identityOfGateway, toCachedGateway, toCachedRoute } from './cachedObjects.ts';
+import { identityOfGateway, toCachedGateway, toCachedListenerSet, toCachedRoute } from './cachedObjects.ts';
 import { createCaches } from './caches.ts';
 import { observe, type Observed } from './observe.ts';
 
@@ -20,6 +20,10 @@ it('leaves a route out whose Gateway is too large for the cache, and not one who
       spec: { parentRefs, hostnames: ['a.example.org'] },
     } as never);
   const large = toCachedGateway({ metadata: { namespace: 'fat', name: 'public' } });
+  const asked = [{ kind: 'ListenerSet', name: 'set' }];
+  const ofSet = toCachedRoute({ metadata: { namespace: 'sets', name: 'web' }, spec: { parentRefs: asked } } as never);
+  const parentRef = { namespace: 'fat', name: 'public' };
+  const set = toCachedListenerSet({ metadata: { namespace: 'sets', name: 'set' }, spec: { parentRef } } as never);
   const gateways = new Store<typeof large>();
   gateways.set(new BodyBudget(0).keep(large, identityOfGateway));
   const list = <T>(...objects: T[]) => ({ lister: { list: () => objects, get: () => undefined } });
@@ -28,7 +32,10 @@ it('leaves a route out whose Gateway is too large for the cache, and not one who
     {
       caches: {
         ingresses: list(),
-        gatewayApi: { routes: list(route('fat'), route('gone')), gateways: { lister: gateways } },
+        gatewayApi: {
+          ...{ routes: list(route('fat'), route('gone'), ofSet), gateways: { lister: gateways } },
+          listenerSets: { lister: { get: (key: string) => (key === 'sets/set' ? set : undefined) } },
+        },
       },
       weights: new Store<TrafficWeight>(),
       endpoints: { get: () => undefined, byIndex: () => [] },
@@ -38,6 +45,7 @@ it('leaves a route out whose Gateway is too large for the cache, and not one who
   expect(candidates.map(({ source, isBeyond }) => [source.namespace, isBeyond])).toEqual([
     ['fat', true],
     ['gone', false],
+    ['sets', true],
   ]);
 });
 

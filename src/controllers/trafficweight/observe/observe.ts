@@ -8,10 +8,11 @@ import { ownEndpointOf, ownerOf } from '../../../weights/plan/plan.ts';
 import { MOST_HOSTS } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { WeightObjects } from '../weightObjects.ts';
-import type { NamespaceSelector } from '../../../weights/gateway/gatewayApi.ts';
-import { sourceOfRoute } from '../../../weights/records/httpRoute.ts';
+import { gatewayOfSet, type RouteGateway } from '../../../weights/gateway/gateway.ts';
+import { GATEWAYS, LISTENER_SETS, type NamespaceSelector } from '../../../weights/gateway/gatewayApi.ts';
+import { sourceOfRoute, type RouteParent } from '../../../weights/records/httpRoute.ts';
 import { endpointKeyOf, type SourceRef } from '../../../weights/records/source.ts';
-import type { CachedIngress } from './cachedObjects.ts';
+import type { CachedIngress, CachedListenerSet } from './cachedObjects.ts';
 import { BY_OWNER, BY_SERVICE, type Caches, type GatewayCaches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
 
@@ -78,12 +79,13 @@ interface RouteFacts {
   readonly now: number;
 }
 
-function ofRoutes({ routes, gateways }: GatewayCaches, facts: RouteFacts): Candidate[] {
+function ofRoutes({ routes, gateways, listenerSets }: GatewayCaches, facts: RouteFacts): Candidate[] {
   const { labelsOf, isBeyond, endpointOf, now } = facts;
-  const gatewayAt = (key: string) => {
+  const gatewayOf = (key: string): RouteGateway | undefined => {
     const cached = gateways.lister.get(key);
     return isWithoutBody(cached) ? undefined : cached?.gateway;
   };
+  const setAt = (key: string): CachedListenerSet | undefined => listenerSets.lister.get(key);
   // One matcher for each selector of a listener: users choose the number of routes and of values.
   const matchers = new Map<NamespaceSelector, ReturnType<typeof createSelectorMatcher>>();
   const matcherOf = (selector: NamespaceSelector) => {
@@ -91,18 +93,33 @@ function ofRoutes({ routes, gateways }: GatewayCaches, facts: RouteFacts): Candi
     matchers.set(selector, matcher);
     return matcher;
   };
+  const matchesOf = (labels: Labels | undefined) =>
+    labels && ((selector: NamespaceSelector) => matcherOf(selector)(labels));
+  const gatewayAt = ({ kind, key }: Pick<RouteParent, 'kind' | 'key'>): RouteGateway | undefined => {
+    if (kind === GATEWAYS.kind) return gatewayOf(key);
+    const set = kind === LISTENER_SETS.kind ? setAt(key)?.set : undefined;
+    const gateway = set && gatewayOf(set.gateway);
+    const matches = set && matchesOf(labelsOf(set.namespace));
+    return gateway && matches && gatewayOfSet(set, gateway, matches);
+  };
+  const isWithout = ({ kind, key }: Pick<RouteParent, 'kind' | 'key'>): boolean => {
+    const set = kind === LISTENER_SETS.kind ? setAt(key) : undefined;
+    return (
+      isWithoutBody(set) || isWithoutBody(gateways.lister.get(kind === GATEWAYS.kind ? key : (set?.set.gateway ?? '')))
+    );
+  };
   return routes.lister.list().map((cached) => {
     const { route } = cached;
     const namespaceLabels = labelsOf(route.source.namespace);
     // A listener may select by the labels of the namespace.
-    const matches = namespaceLabels && ((selector: NamespaceSelector) => matcherOf(selector)(namespaceLabels));
+    const matches = matchesOf(namespaceLabels);
     const endpoint = (): DnsEndpoint | undefined => ownEndpointOf(route.source, endpointOf);
     const { openParents, ...found } = sourceOfRoute(route, { gatewayAt, matches, endpoint, now });
     const { hosts } = found.source;
     const isKnown = openParents.length === 0;
     const open = isKnown ? {} : { open: { why: openParents.join(', '), hostnames: route.hostnames } };
     // A Gateway without its body has addresses that are not known: unlike a missing Gateway, it may serve.
-    const isCut = !isKnown && route.parents.some(({ key }) => isWithoutBody(gateways.lister.get(key)));
+    const isCut = !isKnown && route.parents.some(isWithout);
     const isLeftOut = isCut || isBeyond(cached, route.source, hosts.length);
     return { ...found, ...open, isKnown, isBeyond: isLeftOut, namespaceLabels };
   });

@@ -5,10 +5,10 @@ import type { Condition } from '../../../runtime/controller/conditions.ts';
 import { planRecords } from '../../../weights/plan/plan.ts';
 import { NO_REMOVALS } from '../../../weights/plan/remaining.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import type { Gateway, HttpRoute } from '../../../weights/gateway/gatewayApi.ts';
+import type { Gateway, HttpRoute, ListenerSet } from '../../../weights/gateway/gatewayApi.ts';
 import { NO_ZONES } from '../../../weights/zone/published.ts';
 import { divide, settingsOf } from '../decide/divide.ts';
-import { toCachedGateway, toCachedIngress, toCachedRoute } from '../observe/cachedObjects.ts';
+import { toCachedGateway, toCachedIngress, toCachedListenerSet, toCachedRoute } from '../observe/cachedObjects.ts';
 import { observe, type Observed } from '../observe/observe.ts';
 
 /** Host of the routes and Ingresses below. */
@@ -94,6 +94,7 @@ export interface World {
   readonly listeners?: readonly Listener[];
   /** Instead of the Gateways `public` and `own`. */
   readonly gateways?: readonly Gateway[];
+  readonly listenerSets?: readonly ListenerSet[];
   readonly spec?: Partial<TrafficWeightSpec>;
   /** Namespaces whose labels are known. */
   readonly namespaces?: readonly string[];
@@ -146,6 +147,7 @@ export function decide(world: World) {
       gatewayApi: {
         routes: { lister: lister(routes.map(toCachedRoute)) },
         gateways: { lister: lister(gateways.map(toCachedGateway)) },
+        listenerSets: { lister: lister((world.listenerSets ?? []).map(toCachedListenerSet)) },
       },
     },
     clock: { now: () => Date.parse(NOW) },
