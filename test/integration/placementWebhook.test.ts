@@ -2,6 +2,8 @@ import { request, createServer, type RequestOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PolicyCheck } from '../../src/controllers/trafficwatch/observe/workload/policyCheck.ts';
+import { systemClock } from '../../src/runtime/process/clock.ts';
 import { WEBHOOK_PATH } from '../../src/placement/webhook/configuration.ts';
 import { MUTATING_WEBHOOKS, PODS } from '../../src/runtime/client/resources.ts';
 import { createAuthority } from '../../src/runtime/testing/certificates.ts';
@@ -109,6 +111,12 @@ async function timed(namespace: string, count: number): Promise<{ median: number
   const times = all.map(({ ms }) => ms).sort((a, b) => a - b);
   return { median: times[count >> 1]!, longest: times.at(-1)!, terms: all.map(({ pod }) => termsOf(pod)) };
 }
+
+it('the operator finds the webhook, for the namespaces that it gets', async () => {
+  const check = new PolicyCheck({ client: w.client, clock: systemClock });
+  const reasons = await Promise.all(['shop', 'default', 'kube-system'].map((namespace) => check.state(namespace)));
+  expect(reasons.map(({ reason }) => reason)).toEqual(['WebhookInstalled', 'PlacementPending', 'WebhookNotReady']);
+});
 
 describe('pods are created without terms', () => {
   afterEach(async () => {
@@ -227,4 +235,6 @@ it('a pod gets the same terms once if the policy is installed too', async () => 
   await w.place('kube-public-2', forDb);
   await untilTerms('kube-public-2');
   expect((await w.admitted('shop', aPod())).pod.spec?.affinity).toEqual(pod.spec?.affinity);
+  const check = new PolicyCheck({ client: w.client, clock: systemClock });
+  expect(await check.state('shop')).toMatchObject({ reason: 'PolicyInstalled' });
 });

@@ -69,9 +69,13 @@
 - apiGroups: ['batch']
   resources: ['jobs', 'cronjobs']
   verbs: ['get']
-# Whether the policy that gives pods the node affinity is installed.
+# Whether the policy, or else the webhook, that gives pods the node affinity is installed.
 - apiGroups: ['admissionregistration.k8s.io']
-  resources: ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings']
+  resources: ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', 'mutatingwebhookconfigurations']
+  verbs: ['list']
+# Whether that webhook has a pod that is ready.
+- apiGroups: ['discovery.k8s.io']
+  resources: ['endpointslices']
   verbs: ['list']
 # Pods that a kubelet rejects when it restarts on an unfit node, and pods that find no node while nodes are unfit.
 - apiGroups: ['']

@@ -147,17 +147,21 @@ export const Reason = {
   PolicyNotServed: 'PolicyNotServed',
   /** The MutatingAdmissionPolicy of the operator, or its binding, is not installed. */
   PolicyMissing: 'PolicyMissing',
+  /** The admission webhook of the operator is there instead of the policy, and gets the pods of the namespace. */
+  WebhookInstalled: 'WebhookInstalled',
+  /** The admission webhook is installed, and cannot be called, or not for the namespace. */
+  WebhookNotReady: 'WebhookNotReady',
   /** The policy is older than the operator: it reads TrafficWatches and no PodPlacement. */
   PolicyOutdated: 'PolicyOutdated',
   /** With AtCreation: more nodes are unfit than status.avoidedNodes can name. */
   UnfitNodesOmitted: 'UnfitNodesOmitted',
-  /** The PodPlacement of the namespace does not have the TrafficWatch yet. */
+  /** The PodPlacement of the namespace does not have the TrafficWatch yet, or the webhook not the namespace. */
   PlacementPending: 'PlacementPending',
   /** The PodPlacement of the namespace cannot be written or read. */
   PlacementNotWritten: 'PlacementNotWritten',
   /** The PodPlacement of the namespace has no room for the TrafficWatch. */
   PlacementFull: 'PlacementFull',
-  /** Whether the policy is installed cannot be read. */
+  /** Whether the policy or the webhook is installed cannot be read. */
   PolicyUnreadable: 'PolicyUnreadable',
 
   // NoFitNode

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { isIPv4 } from 'node:net';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../api/podplacement/schema.ts';
+import { SYSTEM_NAMESPACE } from '../../api/podplacement/webhook.ts';
 import { APPLY_CRD } from '../../api/crd.ts';
 import { COMMON_FLAGS, PROCESS_FLAGS } from '../../options/commonFlags.ts';
 import { listenAddress } from '../../options/connectivityValues.ts';
@@ -94,7 +95,7 @@ async function runPlacementWebhook(flags: PlacementWebhookFlags, context: Comman
     ...{ client, clock: systemClock, logger },
     name: flags.configuration,
     address: addressOf(flags),
-    excluded: ['kube-system', flags.namespace],
+    excluded: [SYSTEM_NAMESPACE, flags.namespace],
     namespaces: () => (placements.synced ? [...byNamespace.keys()] : undefined),
     createCertificate: (validity) => selfSigned({ ...namesOf(flags), ...validity, commonName: commonNameOf(env) }),
     renew: (certificate) => server.renew(certificate),

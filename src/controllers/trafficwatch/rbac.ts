@@ -24,10 +24,14 @@ export function trafficWatchRights(): ControllerRights {
         {
           ...rule(
             'admissionregistration.k8s.io',
-            ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'],
+            ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', 'mutatingwebhookconfigurations'],
             ['list'],
           ),
-          why: 'Whether the policy that gives pods the node affinity is installed.',
+          why: 'Whether the policy, or else the webhook, that gives pods the node affinity is installed.',
+        },
+        {
+          ...rule('discovery.k8s.io', ['endpointslices'], ['list']),
+          why: 'Whether that webhook has a pod that is ready.',
         },
         {
           ...rule('', ['pods'], ['list', 'watch']),

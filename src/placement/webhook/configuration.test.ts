@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../../runtime/server/selfSigned.ts';
-import { desiredWebhook, hasNamespace, trusts } from './configuration.ts';
+import { hasNamespace } from '../../api/podplacement/webhook.ts';
+import { desiredWebhook, trusts } from './configuration.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,12 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import type { V1MutatingWebhook } from '@kubernetes/client-node';
 import { MATCH_CONDITIONS } from '../policy.ts';
-import { PLACEMENT_WEBHOOK } from '../../api/podplacement/webhook.ts';
+import { NAMESPACE_NAME_LABEL, PLACEMENT_WEBHOOK } from '../../api/podplacement/webhook.ts';
 
 /** The path of the webhook. */
 export const WEBHOOK_PATH = '/mutate-pods';
-/** Every namespace has it, and nobody can change it. */
-const NAME_LABEL = 'kubernetes.io/metadata.name';
 /** Seconds. A pod waits at most so long for a webhook that does not answer, and is created without terms. */
 const TIMEOUT_SECONDS = 2;
 /** Of other replicas, including those that are gone. Each is 0.8 KB. */
@@ -68,16 +66,12 @@ export function desiredWebhook(o: DesiredWebhook): V1MutatingWebhook {
 /** No namespace if none has a PodPlacement: the webhook stays, since its bundle has the certificates of the replicas. */
 function selectorOf({ namespaces, excluded }: DesiredWebhook): V1MutatingWebhook['namespaceSelector'] {
   const values = [...new Set(namespaces)].filter((namespace) => !excluded.includes(namespace)).sort();
-  return { matchExpressions: [values.length > 0 ? { key: NAME_LABEL, operator: 'In', values } : NO_NAMESPACE] };
+  return {
+    matchExpressions: [values.length > 0 ? { key: NAMESPACE_NAME_LABEL, operator: 'In', values } : NO_NAMESPACE],
+  };
 }
 
-const NO_NAMESPACE = { key: NAME_LABEL, operator: 'DoesNotExist' };
-
-/** Whether the API server sends the pods of a namespace to the webhook. */
-export function hasNamespace(webhook: V1MutatingWebhook, namespace: string): boolean {
-  const expressions = webhook.namespaceSelector?.matchExpressions ?? [];
-  return expressions.some(({ key, values }) => key === NAME_LABEL && values?.includes(namespace));
-}
+const NO_NAMESPACE = { key: NAMESPACE_NAME_LABEL, operator: 'DoesNotExist' };
 
 /**
  * The certificates that the API server trusts: those of this replica, and of others.

@@ -35,4 +35,37 @@ export const PLACEMENT: readonly Break[] = [
       name: 'leaves the PodPlacement before its labels are taken off',
     },
   },
+  {
+    promise: 'A pod is created without terms if the placement webhook fails.',
+    file: 'src/placement/webhook/configuration.ts',
+    find: "failurePolicy: 'Ignore'",
+    replace: "failurePolicy: 'Fail'",
+    test: {
+      project: 'unit',
+      path: 'src/placement/webhook/configuration.test.ts',
+      name: 'never keeps a pod from being created',
+    },
+  },
+  {
+    promise: 'The placement webhook never gets the pods of kube-system and of its own namespace.',
+    file: 'src/placement/webhook/configuration.ts',
+    find: '.filter((namespace) => !excluded.includes(namespace))',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/placement/webhook/configuration.test.ts',
+      name: 'gets the pods of namespaces with a PodPlacement, and of no other',
+    },
+  },
+  {
+    promise: 'The placement webhook uses a renewed certificate only after API servers could read it.',
+    file: 'src/placement/webhook/configurationKeeper.ts',
+    find: ' || clock.monotonic() - since < SPREAD_MS) return;',
+    replace: ') return;',
+    test: {
+      project: 'unit',
+      path: 'src/placement/webhook/configurationKeeper.test.ts',
+      name: 'is used a minute after API servers could read it',
+    },
+  },
 ];

@@ -121,7 +121,9 @@ function excludesNames({ matchFields = [] }: V1NodeSelectorTerm): boolean {
 }
 
 function canMatchNode(term: V1NodeSelectorTerm): boolean {
-  const isSimulated = term.matchExpressions?.some(({ key, operator }) => key === TEMPLATE_NODE_LABEL && operator === 'In');
+  const isSimulated = term.matchExpressions?.some(
+    ({ key, operator }) => key === TEMPLATE_NODE_LABEL && operator === 'In',
+  );
   return !isEmptyTerm(term) && isSimulated !== true;
 }
 

@@ -95,10 +95,12 @@ export type Target =
       readonly message: string;
     };
 
-/** Whether the admission policy that adds the node affinity to pods is installed, and if not, why. */
+/** Whether the admission policy, or else the webhook, that adds the node affinity to pods is there, and if not, why. */
 export interface PolicyState {
-  readonly reason: 'PolicyInstalled' | 'PolicyNotServed' | 'PolicyMissing' | 'PolicyUnreadable';
-  /** The problem and its solution, for users; '' if the policy is installed. */
+  readonly reason:
+    | ('PolicyInstalled' | 'PolicyNotServed' | 'PolicyMissing' | 'PolicyUnreadable')
+    | ('WebhookInstalled' | 'WebhookNotReady' | 'PlacementPending');
+  /** The problem and its solution, for users; '' if pods get the affinity. */
   readonly message: string;
   /** Set if the policy is older than the operator: it reads TrafficWatches and no PodPlacement. */
   readonly isOutdated?: boolean;

@@ -136,7 +136,7 @@ async function workloadOf(sources: Sources, key: string, { spec }: TrafficWatch)
   if (targetRef === undefined && podSelector === undefined) return undefined;
   const [target, policy] = await Promise.all([
     targetRef === undefined ? undefined : sources.targets.targetOf(key, targetRef),
-    sources.policy.state(),
+    sources.policy.state(refOfKey(key).namespace ?? ''),
   ]);
   return { target, policy, placed: sources.placements.placedOf(key) };
 }

@@ -185,7 +185,7 @@ function newPods(o: Observation, plan: Pick<Plan, 'avoided'>): string {
 function getsAffinity({ workload }: Observation): boolean {
   if (workload?.placed.isOmitted === true) return false;
   const reason = workload?.policy.reason;
-  return reason === undefined || reason === 'PolicyInstalled' || reason === 'PolicyUnreadable';
+  return reason === undefined || !['PolicyNotServed', 'PolicyMissing', 'WebhookNotReady'].includes(reason);
 }
 
 function onlyPrefers({ watch, workload }: Observation, { avoided }: Pick<Plan, 'avoided'>): boolean {

@@ -48,9 +48,9 @@ function targetFound(target: Target, { kind, name }: TargetRef): Draft {
 }
 
 /**
- * Whether no admission policy gives pods the node affinity, or not all of it.
+ * Whether neither the admission policy nor the webhook gives pods the node affinity, or not all of it.
  *
- * | policy                                   | status  |
+ * | policy or webhook                        | status  |
  * |------------------------------------------|---------|
  * | installed                                | False   |
  * | installed, but older than the operator   | True    |
@@ -58,19 +58,28 @@ function targetFound(target: Target, { kind, name }: TargetRef): Draft {
  * | installed, but the PodPlacement does not have the TrafficWatch yet | Unknown |
  * | installed, but more nodes are unfit than AtCreation can name  | True |
  * | the API server has no such kind, or it is missing | True: says how to add the term by hand |
+ * | a webhook that cannot be called          | True: says how to add the term by hand |
+ * | a webhook that does not get the namespace yet | Unknown |
  * | cannot be read                           | Unknown |
  */
 function injectionUnavailable({ policy, placed }: ForeignWorkload, o: Observation, plan: Plan): Draft {
   const { labelKey, avoided } = plan;
   const { reason, message, isOutdated = false } = policy;
-  if (reason === Reason.PolicyInstalled) {
+  const isWebhook = reason === Reason.WebhookInstalled;
+  if (isWebhook || reason === Reason.PolicyInstalled) {
     if (isOutdated) return { status: 'True', reason: Reason.PolicyOutdated, message: OUTDATED };
     const missing = notPlaced(placed, o, plan);
     if (missing !== undefined) return missing;
     if (avoided?.isComplete === false) return { status: 'True', reason: Reason.UnfitNodesOmitted, message: OMITTED };
-    return { status: 'False', reason, message: 'an admission policy adds the node affinity to new pods' };
+    return {
+      status: 'False',
+      reason,
+      message: `an admission ${isWebhook ? 'webhook' : 'policy'} adds the node affinity to new pods`,
+    };
   }
-  if (reason === Reason.PolicyUnreadable) return { status: 'Unknown', reason, message };
+  if (reason === Reason.PolicyUnreadable || reason === Reason.PlacementPending) {
+    return { status: 'Unknown', reason, message };
+  }
   return { status: 'True', reason, message: `${message}; until then pods run on any node; ${byHand(o, labelKey)}` };
 }
 

@@ -142,9 +142,21 @@ describe('the condition InjectionUnavailable', () => {
     expect(found).toMatchObject({ status: 'False', reason: 'PolicyInstalled' });
   });
 
-  it('is Unknown if the policy cannot be read', () => {
-    const policy = { reason: 'PolicyUnreadable' as const, message: 'forbidden' };
-    expect(conditionOf(observed({ selector }, {}, { policy }))).toMatchObject({ status: 'Unknown' });
+  it.each<[ForeignWorkload['policy']['reason'], string, string]>([
+    ['PolicyUnreadable', 'Unknown', 'why'],
+    ['PlacementPending', 'Unknown', 'why'],
+    ['WebhookNotReady', 'True', 'why; until then pods run on any node; or add it by hand'],
+    ['WebhookInstalled', 'False', 'an admission webhook adds the node affinity to new pods'],
+    ['PolicyInstalled', 'False', 'an admission policy adds the node affinity to new pods'],
+  ])('is, with %s, %s: %s', (reason, status, text) => {
+    const found = conditionOf(observed({ selector }, {}, { policy: { reason, message: 'why' } }));
+    expect(found).toMatchObject({ status, reason });
+    expect(found?.message).toContain(text);
+  });
+
+  it('waits for the PodPlacement with the webhook as with the policy', () => {
+    const over = { policy: { reason: 'WebhookInstalled' as const, message: '' }, placed: { entry: undefined } };
+    expect(conditionOf(observed({ selector }, {}, over))).toMatchObject({ reason: 'PlacementPending' });
   });
 
   it('is absent with a Deployment; TargetFound goes with the targetRef', () => {

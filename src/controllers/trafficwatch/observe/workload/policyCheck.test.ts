@@ -13,15 +13,21 @@ const refused = (status: number, reason: string) => new ApiError({ status, reaso
 
 let clock: FakeClock;
 let found: { policies: object[]; bindings: object[] } | Error;
+let webhooks: object[];
+let slices: object[];
 let lists: number;
 let check: PolicyCheck;
 
 beforeEach(() => {
   clock = new FakeClock(0);
   found = { policies: [policy('ours')], bindings: [binding('ours')] };
+  webhooks = [];
+  slices = [{ endpoints: [{ conditions: { ready: false } }, { conditions: { ready: true } }] }];
   lists = 0;
   const list = ({ kind }: { kind: string }) => {
     lists += 1;
+    if (kind === 'MutatingWebhookConfiguration') return Promise.resolve(webhooks);
+    if (kind === 'EndpointSlice') return Promise.resolve(slices);
     if (found instanceof Error) return Promise.reject(found);
     return Promise.resolve(kind.endsWith('Binding') ? found.bindings : found.policies);
   };
@@ -42,7 +48,7 @@ describe('PolicyCheck', () => {
     ['a missing right', refused(403, 'Forbidden'), 'PolicyUnreadable'],
   ])('finds %s', async (_what, there, reason) => {
     found = there;
-    expect(await check.state()).toMatchObject({ reason });
+    expect(await check.state('shop')).toMatchObject({ reason });
   });
 
   it.each<[string, object[], true | undefined]>([
@@ -51,20 +57,100 @@ describe('PolicyCheck', () => {
     ['both', [policy('ours', 'TrafficWatch'), policy('ours')], undefined],
   ])('says whether it is outdated: %s', async (_what, policies, isOutdated) => {
     found = { policies, bindings: [binding('ours')] };
-    const state = await check.state();
+    const state = await check.state('shop');
     expect([state.reason, state.isOutdated]).toEqual(['PolicyInstalled', isOutdated]);
   });
 
   it('asks once a minute while the policy is installed, and every 5 s while it is not', async () => {
-    await Promise.all([check.state(), check.state()]);
+    await Promise.all([check.state('shop'), check.state('shop')]);
     await clock.advance(59_000);
-    await check.state();
+    await check.state('shop');
     expect(lists).toBe(2);
     found = { policies: [], bindings: [] };
     await clock.advance(2_000);
-    expect(await check.state()).toMatchObject({ reason: 'PolicyMissing' });
+    expect(await check.state('shop')).toMatchObject({ reason: 'PolicyMissing' });
     found = { policies: [policy('ours')], bindings: [binding('ours')] };
     await clock.advance(6_000);
-    expect(await check.state()).toMatchObject({ reason: 'PolicyInstalled' });
+    expect(await check.state('shop')).toMatchObject({ reason: 'PolicyInstalled' });
+  });
+});
+
+describe('PolicyCheck without a policy', () => {
+  const service = { namespace: 'system', name: 'hook' };
+  const webhook = (over: object = {}, clientConfig: object = {}) => ({
+    name: 'pods.placement.traffic.example.com',
+    clientConfig: { service, caBundle: 'eA==', ...clientConfig },
+    namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['shop'] }] },
+    ...over,
+  });
+  const NONE = { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'DoesNotExist' }] };
+  beforeEach(() => {
+    found = refused(404, 'NotFound');
+    webhooks = [{ webhooks: [{ name: 'other' }] }, { webhooks: [webhook()] }];
+  });
+  const stateOf = async (namespace = 'shop') => (await check.state(namespace)).reason;
+
+  it('finds the webhook, which gets the pods of the namespace', async () => {
+    expect(await stateOf()).toBe('WebhookInstalled');
+  });
+
+  it('does not look for it where the policy is installed', async () => {
+    found = { policies: [policy('ours')], bindings: [binding('ours')] };
+    expect([await stateOf(), lists]).toEqual(['PolicyInstalled', 2]);
+  });
+
+  it.each<[string, () => void, string, string]>([
+    ['has no entry yet', () => (webhooks = [{}]), 'shop', 'PolicyNotServed'],
+    [
+      'has no certificate',
+      () => (webhooks = [{ webhooks: [webhook({}, { caBundle: '' })] }]),
+      'shop',
+      'WebhookNotReady',
+    ],
+    ['has no pod', () => (slices = [{}]), 'shop', 'WebhookNotReady'],
+    [
+      'has a pod that is not ready',
+      () => (slices = [{ endpoints: [{ conditions: { ready: false } }] }]),
+      'shop',
+      'WebhookNotReady',
+    ],
+    ['does not get the namespace yet', () => undefined, 'bank', 'PlacementPending'],
+    [
+      'gets no namespace',
+      () => (webhooks = [{ webhooks: [webhook({ namespaceSelector: NONE })] }]),
+      'shop',
+      'PlacementPending',
+    ],
+    ['never gets kube-system', () => undefined, 'kube-system', 'WebhookNotReady'],
+    ['never gets its own namespace', () => undefined, 'system', 'WebhookNotReady'],
+    [
+      'is at a URL, of which nothing is known',
+      () => {
+        webhooks = [{ webhooks: [webhook({}, { service: undefined, url: 'https://x' })] }];
+        slices = [];
+      },
+      'shop',
+      'WebhookInstalled',
+    ],
+  ])('says that the webhook %s', async (_what, set, namespace, reason) => {
+    set();
+    expect(await stateOf(namespace)).toBe(reason);
+  });
+
+  it('sees a further namespace within 5 s', async () => {
+    expect(await stateOf('bank')).toBe('PlacementPending');
+    webhooks = [
+      {
+        webhooks: [
+          webhook({
+            namespaceSelector: {
+              matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['bank'] }],
+            },
+          }),
+        ],
+      },
+    ];
+    await clock.advance(5_000);
+    expect(await stateOf('bank')).toBe('WebhookInstalled');
   });
 });

@@ -11,10 +11,11 @@ import {
   type MutatingAdmissionPolicy,
 } from '../../../../runtime/client/resources.ts';
 import { Answers } from './answers.ts';
+import { findWebhook, webhookState, type FoundWebhook } from './webhookCheck.ts';
 
 /** How long an answer is used before the policies are read again: ms. */
 const FRESH_MS = 60_000;
-/** The same while the policy is missing. */
+/** The same while the policy is missing, or a webhook is there instead, which gets further namespaces. */
 const MISSING_FRESH_MS = 5_000;
 
 const INSTALLED: PolicyState = { reason: Reason.PolicyInstalled, message: '' };
@@ -22,7 +23,7 @@ const OUTDATED: PolicyState = { ...INSTALLED, isOutdated: true };
 const NOT_SERVED: PolicyState = {
   reason: Reason.PolicyNotServed,
   message:
-    'the API server does not serve MutatingAdmissionPolicy (admissionregistration.k8s.io/v1), which needs Kubernetes 1.36',
+    'the API server does not serve MutatingAdmissionPolicy (admissionregistration.k8s.io/v1), which needs Kubernetes 1.36, and no admission webhook is installed: install it with helm (placementWebhook.enabled=true)',
 };
 const MISSING: PolicyState = {
   reason: Reason.PolicyMissing,
@@ -36,30 +37,50 @@ const NOT_ANSWERED: PolicyState = {
   message: 'whether the admission policy is installed is not read yet: the API server has not answered',
 };
 
+interface Found {
+  readonly policy: PolicyState;
+  /** Looked for only without a policy. */
+  readonly webhook?: FoundWebhook | undefined;
+}
+
 /**
- * Finds out whether the admission policy is installed: any policy with our parameter kind that has a binding. Asks the
- * API server at most once a minute, or every 5 s while the policy is missing, and only when it is asked.
+ * Finds out whether the admission policy is installed: any policy with our parameter kind that has a binding; and without it,
+ * whether the admission webhook is. Asks the API server at most once a minute, or every 5 s without the policy, and only when it
+ * is asked.
  */
 export class PolicyCheck {
   readonly #client: Pick<Client, 'list'>;
-  readonly #answers: Answers<PolicyState>;
+  readonly #answers: Answers<Found>;
 
   constructor(o: { client: Pick<Client, 'list'>; clock: Clock }) {
     this.#client = o.client;
-    const freshMs = (state: PolicyState): number =>
-      state.reason === Reason.PolicyInstalled ? FRESH_MS : MISSING_FRESH_MS;
+    const freshMs = ({ policy }: Found): number =>
+      policy.reason === Reason.PolicyInstalled ? FRESH_MS : MISSING_FRESH_MS;
     this.#answers = new Answers({ clock: o.clock, freshMs });
   }
 
   /**
-   * The state of the policy. Throws nothing: a failed request gives PolicyUnreadable. A slow answer delays a reconcile by a
-   * second at most: see Answers.
+   * What gives the pods of a namespace the node affinity. Throws nothing: a failed request gives PolicyUnreadable. A slow answer
+   * delays a reconcile by a second at most: see Answers.
    */
-  async state(): Promise<PolicyState> {
-    return (await this.#answers.of('', () => this.#look())) ?? NOT_ANSWERED;
+  async state(namespace: string): Promise<PolicyState> {
+    const found = await this.#answers.of('', () => this.#look());
+    if (found === undefined) return NOT_ANSWERED;
+    return found.webhook === undefined ? found.policy : webhookState(found.webhook, namespace);
   }
 
-  async #look(): Promise<PolicyState> {
+  async #look(): Promise<Found> {
+    try {
+      const policy = await this.#policy();
+      if (policy.reason === Reason.PolicyInstalled) return { policy };
+      return { policy, webhook: await findWebhook(this.#client) };
+    } catch (error) {
+      const message = `whether the admission policy or webhook is installed cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`;
+      return { policy: { reason: Reason.PolicyUnreadable, message } };
+    }
+  }
+
+  async #policy(): Promise<PolicyState> {
     try {
       const [policies, bindings] = await Promise.all([
         this.#client.list(MUTATING_POLICIES),
@@ -71,8 +92,7 @@ export class PolicyCheck {
       return active.some((policy) => reads(policy, TRAFFIC_WATCHES.kind)) ? OUTDATED : MISSING;
     } catch (error) {
       if (isNotFound(error)) return NOT_SERVED;
-      const message = `whether the admission policy is installed cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`;
-      return { reason: Reason.PolicyUnreadable, message };
+      throw error;
     }
   }
 }

@@ -1,0 +1,57 @@
+import type { V1EndpointSlice, V1MutatingWebhook } from '@kubernetes/client-node';
+import { hasNamespace, PLACEMENT_WEBHOOK, SYSTEM_NAMESPACE } from '../../../../api/podplacement/webhook.ts';
+import { Reason } from '../../../../api/trafficwatch/reasons.ts';
+import type { Client } from '../../../../runtime/client/client.ts';
+import { ENDPOINT_SLICES, MUTATING_WEBHOOKS } from '../../../../runtime/client/resources.ts';
+import type { PolicyState } from '../observation.ts';
+
+/** The admission webhook as the API server has it. */
+export interface FoundWebhook {
+  readonly webhook: V1MutatingWebhook;
+  /** Whether its Service has an endpoint that is ready; true for a webhook at a URL, of which nothing is known. */
+  readonly hasEndpoint: boolean;
+}
+
+/** Returns undefined if no configuration has the webhook. @throws ApiError, TransportError */
+export async function findWebhook(client: Pick<Client, 'list'>): Promise<FoundWebhook | undefined> {
+  const configurations = await client.list(MUTATING_WEBHOOKS);
+  const webhook = configurations
+    .flatMap(({ webhooks = [] }) => webhooks)
+    .find(({ name }) => name === PLACEMENT_WEBHOOK);
+  if (webhook === undefined) return undefined;
+  const { service } = webhook.clientConfig;
+  if (service === undefined) return { webhook, hasEndpoint: true };
+  const labelSelector = `kubernetes.io/service-name=${service.name}`;
+  const slices = await client.list(ENDPOINT_SLICES, { namespace: service.namespace, labelSelector });
+  return { webhook, hasEndpoint: slices.some(isReady) };
+}
+
+function isReady({ endpoints = [] }: V1EndpointSlice): boolean {
+  return endpoints.some(({ conditions }) => conditions?.ready === true);
+}
+
+/**
+ * What the webhook does for the pods of a namespace.
+ *
+ * | webhook                                          | reason           |
+ * |--------------------------------------------------|------------------|
+ * | without certificate, or without a ready endpoint | WebhookNotReady  |
+ * | of a namespace that it never gets                | WebhookNotReady  |
+ * | does not get the namespace yet                   | PlacementPending |
+ * | other                                            | WebhookInstalled |
+ */
+export function webhookState({ webhook, hasEndpoint }: FoundWebhook, namespace: string): PolicyState {
+  const { service, caBundle } = webhook.clientConfig;
+  const notReady = (message: string): PolicyState => ({ reason: Reason.WebhookNotReady, message });
+  if (!caBundle) return notReady('the admission webhook has no certificate: see the log of its pods');
+  if (!hasEndpoint) {
+    const name = `${service?.namespace}/${service?.name}`;
+    return notReady(`no pod of the admission webhook is ready (Service ${name}): see the log of its pods`);
+  }
+  if (hasNamespace(webhook, namespace)) return { reason: Reason.WebhookInstalled, message: '' };
+  if (namespace === SYSTEM_NAMESPACE || namespace === service?.namespace) {
+    return notReady(`the admission webhook never gets the pods of the namespace ${namespace}`);
+  }
+  const message = `the admission webhook does not get the pods of the namespace ${namespace} yet`;
+  return { reason: Reason.PlacementPending, message };
+}
