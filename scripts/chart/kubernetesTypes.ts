@@ -17,7 +17,11 @@ const DIRECTORY = new URL('../../test/chart/testdata/', import.meta.url);
 /** The kinds that the chart may render, by API document. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   'api/v1': ['ConfigMap', 'Namespace', 'Service', 'ServiceAccount'],
-  'apis/admissionregistration.k8s.io/v1': ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
+  'apis/admissionregistration.k8s.io/v1': [
+    'MutatingWebhookConfiguration',
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
+  ],
   'apis/apiextensions.k8s.io/v1': ['CustomResourceDefinition'],
   'apis/apps/v1': ['Deployment'],
   'apis/batch/v1': ['Job'],

@@ -32,7 +32,7 @@ describe('the chart', () => {
     ['none with auto where the cluster serves the policy', 'auto', [`--api-versions=apps/v1/Deployment,${SERVED}`], 0],
     ['one with auto where it does not', 'auto', ['--api-versions=apps/v1/Deployment'], 1],
     ['one with auto for 1.35 where no cluster is asked', 'auto', ['--kube-version=1.35.4'], 1],
-    ['one on request, beside the policy', 'true', ['--kube-version=1.36.0'], 1],
+    ['one on request, also with the policy', 'true', ['--kube-version=1.36.0'], 1],
   ])('has %s', (_what, enabled, args, count) => {
     const found = webhooks(...args, '--set', `placementWebhook.enabled=${enabled}`);
     expect(found.filter(({ kind }) => kind === WEBHOOK)).toHaveLength(count);

@@ -73,28 +73,28 @@ const options: Effect[] = [
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];
 
-const WEIGHTS = { 'weights.enabled': true };
+const WITH_WEIGHTS = { beside: { 'weights.enabled': true } };
 const optional: Effect[] = [
   { of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' },
-  { of: 'weights.replicas', to: 3, beside: WEIGHTS, see: at('Deployment', 'spec/replicas', '-weights'), is: 3 },
+  { of: 'weights.replicas', to: 3, ...WITH_WEIGHTS, see: at('Deployment', 'spec/replicas', '-weights'), is: 3 },
   {
     of: 'weights.serviceAccount.name',
     to: 'x',
-    beside: WEIGHTS,
+    ...WITH_WEIGHTS,
     see: at('Deployment', 'spec/template/spec/serviceAccountName', '-weights'),
     is: 'x',
   },
   {
     of: 'weights.serviceAccount.annotations',
     to: { a: 'b' },
-    beside: WEIGHTS,
+    ...WITH_WEIGHTS,
     see: at('ServiceAccount', 'metadata/annotations/a', '-weights'),
     is: 'b',
   },
   {
     of: 'weights.extraArgs',
     to: ['--a=b'],
-    beside: WEIGHTS,
+    ...WITH_WEIGHTS,
     see: (objects) => {
       const args = at('Deployment', 'spec/template/spec/containers/0/args', '-weights')(objects);
       return (args as string[] | undefined)?.at(-1);
@@ -176,11 +176,26 @@ const files: Effect[] = (
   },
 ]);
 
-const WEBHOOK = { 'placementWebhook.enabled': true };
 const lastArgument: Effect['see'] = (objects) => {
   const args = at('Deployment', 'spec/template/spec/containers/0/args', '-placement')(objects);
   return (args as string[] | undefined)?.at(-1);
 };
+const ofWebhookPod = (path: string): Effect['see'] => at('Deployment', `spec/template/spec/${path}`, '-placement');
+const CA = { 'placementWebhook.clientCaConfigMap.name': 'x' };
+/** With the webhook. */
+const ofWebhook = (
+  [
+    ['replicas', 3, at('Deployment', 'spec/replicas', '-placement'), 3],
+    ['serviceAccount.name', 'x', ofWebhookPod('serviceAccountName'), 'x'],
+    ['clientCaConfigMap.name', 'x', ofWebhookPod('volumes/0/configMap/name'), 'x'],
+    ['clientCaConfigMap.key', 'x.pem', lastArgument, `--client-ca-file=${FILES}/client-ca/x.pem`],
+    ['resources', { limits: { memory: '1Gi' } }, ofWebhookPod('containers/0/resources/limits/memory'), '1Gi'],
+    ['extraArgs', ['--a=b'], lastArgument, '--a=b'],
+  ] as [string, unknown, Effect['see'], unknown][]
+).map(([name, to, see, is]): Effect => {
+  const needs = { 'placementWebhook.enabled': true, ...(name.endsWith('.key') && CA) };
+  return { of: `placementWebhook.${name}`, to, beside: needs, see, is };
+});
 const parts: Effect[] = [
   { of: 'openshift.enabled', to: true, see: count(/^SecurityContextConstraints$/), is: 1 },
   { of: 'crds.enabled', to: false, see: count(/^CustomResourceDefinition$/), is: 0 },
@@ -200,42 +215,7 @@ const parts: Effect[] = [
   },
   { of: 'placementPolicy.enabled', to: false, see: count(/^MutatingAdmissionPolicy/), is: 0 },
   { of: 'placementWebhook.enabled', to: true, see: count(/^MutatingWebhookConfiguration$/), is: 1 },
-  {
-    of: 'placementWebhook.replicas',
-    to: 3,
-    beside: WEBHOOK,
-    see: at('Deployment', 'spec/replicas', '-placement'),
-    is: 3,
-  },
-  {
-    of: 'placementWebhook.serviceAccount.name',
-    to: 'x',
-    beside: WEBHOOK,
-    see: at('Deployment', 'spec/template/spec/serviceAccountName', '-placement'),
-    is: 'x',
-  },
-  {
-    of: 'placementWebhook.clientCaConfigMap.name',
-    to: 'x',
-    beside: WEBHOOK,
-    see: at('Deployment', 'spec/template/spec/volumes/0/configMap/name', '-placement'),
-    is: 'x',
-  },
-  {
-    of: 'placementWebhook.clientCaConfigMap.key',
-    to: 'x.pem',
-    beside: { ...WEBHOOK, 'placementWebhook.clientCaConfigMap.name': 'x' },
-    see: lastArgument,
-    is: `--client-ca-file=${FILES}/client-ca/x.pem`,
-  },
-  {
-    of: 'placementWebhook.resources',
-    to: { limits: { memory: '1Gi' } },
-    beside: WEBHOOK,
-    see: at('Deployment', 'spec/template/spec/containers/0/resources/limits/memory', '-placement'),
-    is: '1Gi',
-  },
-  { of: 'placementWebhook.extraArgs', to: ['--a=b'], beside: WEBHOOK, see: lastArgument, is: '--a=b' },
+  ...ofWebhook,
   { of: 'flowSchema.enabled', to: false, see: count(/^FlowSchema$/), is: 0 },
   { of: 'cleanup.enabled', to: false, see: job('kind'), is: undefined },
   { of: 'cleanup.timeoutSeconds', to: 30, see: job('spec/activeDeadlineSeconds'), is: 30 },

@@ -7,7 +7,7 @@ export const PLACEMENT_WEBHOOK = `pods.placement.${GROUP}`;
 /** Every namespace has it, and nobody can change it. */
 export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
 
-/** The namespace whose pods the webhook never gets, besides that of its own pods. */
+/** The namespace whose pods the webhook never gets, besides the namespace of its own pods. */
 export const SYSTEM_NAMESPACE = 'kube-system';
 
 /** Whether the API server sends the pods of a namespace to the webhook. */

@@ -35,7 +35,7 @@ const PLACEMENT_WEBHOOK_FLAGS = {
   namespace: withDefault(
     dnsLabel,
     'traffic-operator-system',
-    'Namespace of the Service. Its pods, and those of kube-system, are never sent to the webhook.',
+    'Namespace of the Service. Its pods, and the pods of kube-system, are never sent to the webhook.',
   ),
   configuration: withDefault(
     dnsSubdomain,

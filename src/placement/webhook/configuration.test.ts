@@ -19,7 +19,7 @@ const webhook = (over: Partial<Parameters<typeof desiredWebhook>[0]> = {}) =>
   });
 const bundle = (...pems: string[]): string => Buffer.from(pems.join('')).toString('base64');
 const OWN = certificate('pod-1');
-/** Of the common names, those that the bundle has after pod-1 wrote it. */
+/** The certificates that the bundle still has after pod-1 wrote it. */
 const kept = (...others: string[]): string[] =>
   others.filter((pem) => trusts(webhook({ caBundle: bundle(...others) }), pem));
 

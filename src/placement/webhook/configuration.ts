@@ -7,9 +7,9 @@ import { NAMESPACE_NAME_LABEL, PLACEMENT_WEBHOOK } from '../../api/podplacement/
 export const WEBHOOK_PATH = '/mutate-pods';
 /** Seconds. A pod waits at most so long for a webhook that does not answer, and is created without terms. */
 const TIMEOUT_SECONDS = 2;
-/** Of other replicas, including those that are gone. Each is 0.8 KB. */
+/** Maximum of certificates of other replicas, running or not. Each is 0.8 KB. */
 const MOST_CERTIFICATES = 20;
-/** Of the same replica: the certificate in use, and its successor. */
+/** Maximum for one replica: the certificate in use, and its successor. */
 const MOST_OF_REPLICA = 2;
 
 /** Where the API server reaches the webhook: the Service, or an address outside of the cluster's network. */
@@ -21,7 +21,7 @@ interface DesiredWebhook {
   readonly address: WebhookAddress;
   /** Namespaces with a PodPlacement. */
   readonly namespaces: readonly string[];
-  /** Namespaces whose pods never wait for the webhook, such as that of its own pods. */
+  /** Namespaces whose pods never wait for the webhook, such as the namespace of its own pods. */
   readonly excluded: readonly string[];
   /** The certificates of this replica, PEM. */
   readonly own: readonly string[];
@@ -74,7 +74,7 @@ function selectorOf({ namespaces, excluded }: DesiredWebhook): V1MutatingWebhook
 const NO_NAMESPACE = { key: NAMESPACE_NAME_LABEL, operator: 'DoesNotExist' };
 
 /**
- * The certificates that the API server trusts: those of this replica, and of others.
+ * The certificates that the API server trusts: the certificates of this replica, and of others.
  *
  * | certificate                                       | stays                          |
  * |---------------------------------------------------|--------------------------------|

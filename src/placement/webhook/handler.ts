@@ -16,7 +16,7 @@ const MOST_WAITING = 1_000;
 const LONGEST_WAIT_MS = 1_500;
 
 /**
- * The limits that differ from those of other servers. The API server sends a body at once, and uses a connection for each
+ * The limits that differ from HTTP_LIMITS. The API server sends a body at once, and uses a connection for each
  * request that is under way, since it speaks HTTP/1.1 with webhooks; it closes idle connections after 90 s.
  */
 export const WEBHOOK_LIMITS: HttpLimits = {

@@ -60,7 +60,7 @@ export class PolicyCheck {
   }
 
   /**
-   * What gives the pods of a namespace the node affinity. Throws nothing: a failed request gives PolicyUnreadable. A slow answer
+   * Returns what gives the pods of a namespace the node affinity. Throws nothing: a failed request gives PolicyUnreadable. A slow answer
    * delays a reconcile by a second at most: see Answers.
    */
   async state(namespace: string): Promise<PolicyState> {

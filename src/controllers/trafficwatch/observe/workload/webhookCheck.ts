@@ -31,7 +31,7 @@ function isReady({ endpoints = [] }: V1EndpointSlice): boolean {
 }
 
 /**
- * What the webhook does for the pods of a namespace.
+ * Returns what the webhook does for the pods of a namespace.
  *
  * | webhook                                          | reason           |
  * |--------------------------------------------------|------------------|
