@@ -1,3 +1,4 @@
+import type { V1ValidatingAdmissionPolicySpec } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { helmTemplate, isHook, type Manifest } from '../../scripts/chart/helm.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
@@ -174,19 +175,30 @@ describe('the rights', () => {
     const values = 'trafficWatch.deployments.enabled=false,stacks.enabled=true,stacks.namespaces={shop}';
     const kind = (index: number, ...of: string[]) => of.map((each) => `stacks.objectKinds[${index}].${each}`).join();
     const kinds = [
-      kind(0, 'apiVersion=batch/v1', 'kind=Job', 'resource=jobs'),
+      kind(0, 'apiVersion=example.org/v1', 'kind=Thing', 'resource=things'),
       kind(1, 'apiVersion=v1', 'kind=PersistentVolumeClaim', 'resource=persistentvolumeclaims'),
     ].join();
     const before = boundBy(values, '--stack-object-kind');
     const after = boundBy(`${values},${kinds}`, '--stack-object-kind');
     const more = (is: readonly string[], was: readonly string[]) => is.filter((right) => !was.includes(right));
     const on = (...verbs: string[]) =>
-      verbs.flatMap((verb) => [`/persistentvolumeclaims/* ${verb}`, `batch/jobs/* ${verb}`]).sort();
+      verbs.flatMap((verb) => [`/persistentvolumeclaims/* ${verb}`, `example.org/things/* ${verb}`]).sort();
     expect(more(after.everywhere, before.everywhere)).toEqual(on('get', 'list', 'watch'));
     expect(more(after.bound, before.bound)).toEqual(on('create', 'delete', 'patch'));
+    // The policy that limits the operator to its own objects covers these kinds.
+    const limited = (more: string) => {
+      const policies = helmTemplate('--set', more).filter(({ kind: is }) => is === 'ValidatingAdmissionPolicy');
+      const own = policies.find(({ metadata }) => metadata.name.endsWith('-own-objects'))?.spec as
+        V1ValidatingAdmissionPolicySpec | undefined;
+      return own?.matchConstraints?.resourceRules?.flatMap(({ resources = [] }) => resources) ?? [];
+    };
+    expect(more(limited(`${values},${kinds}`), limited(values))).toEqual(['things']);
     expect([before.flags, after.flags]).toEqual([
       [],
-      ['--stack-object-kind=batch/v1/jobs/Job', '--stack-object-kind=v1/persistentvolumeclaims/PersistentVolumeClaim'],
+      [
+        '--stack-object-kind=example.org/v1/things/Thing',
+        '--stack-object-kind=v1/persistentvolumeclaims/PersistentVolumeClaim',
+      ],
     ]);
   });
 

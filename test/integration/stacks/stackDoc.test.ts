@@ -70,7 +70,11 @@ function withRest(components: readonly ComponentSpec[]): ComponentSpec[] {
   return [...whole, ...SAMPLE.spec.components.filter(({ name }) => lacking.includes(name))] as ComponentSpec[];
 }
 
-const YAML = blocks('yaml').map((text) => parse(text) as Fragment);
+/** Without the values of the chart. */
+const YAML = blocks('yaml').flatMap((text) => {
+  const block = parse(text) as Fragment;
+  return 'stacks' in block ? [] : [block];
+});
 const SPECS = YAML.map(specOf);
 
 /** The statuses in the outputs of `kubectl get -o yaml`, without their gaps. */
@@ -97,7 +101,10 @@ beforeAll(async () => {
   for (const name of namespaces) await client.create(NAMESPACES, { metadata: { name } });
   const labels = { pool: 'infra', 'node-role.kubernetes.io/control-plane': '' };
   await client.mergePatch(NODES, { name: NODE }, { metadata: { labels } }, PERSON);
-  const args = ['--stacks', '--weights', '--default-stack=false', '--scrape-interval=1s'];
+  const kinds = ['networking.k8s.io/v1/ingresses/Ingress', 'batch/v1/jobs/Job'].map(
+    (kind) => `--stack-object-kind=${kind}`,
+  );
+  const args = ['--stacks', '--weights', '--default-stack=false', '--scrape-interval=1s', ...kinds];
   // With a Prometheus of its own: otherwise the type Prometheus is not offered.
   const pace = ['--interval=1s', '--window=20s'];
   await s.f.startOperator(args, { prometheusUrl: undefined, until: 'alive', pace });
@@ -128,7 +135,7 @@ async function create(spec: TrafficStackSpec): Promise<void> {
 
 describe('an example of docs/stack.md', () => {
   it('exists, for specs and for statuses', () => {
-    expect([SPECS.length, STATUSES.length]).toEqual([13, 2]);
+    expect([SPECS.length, STATUSES.length]).toEqual([15, 2]);
   });
 
   it('is the shop of the sample', () => {
