@@ -124,7 +124,9 @@ export function compare(a: string, b: string): number {
 }
 
 function slowestOf({ pairs }: Fault): number {
-  return Math.round(Math.max(...pairs.map(({ worst }) => worst.udp.ms ?? 0)));
+  return Math.round(
+    Math.max(...pairs.flatMap((pair) => (pair.families ?? [pair]).map(({ worst }) => worst.udp.ms ?? 0))),
+  );
 }
 
 function largestOf(pairs: readonly Pair[]): number {

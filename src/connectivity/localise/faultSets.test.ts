@@ -24,6 +24,7 @@ it('finds most faults of many sets, most of its findings are right, and other me
   if (process.env.SHOW_WRONG !== undefined) showWrong(outcomes);
   const certain = scoresOf(outcomes.filter(({ isAmbiguous }) => !isAmbiguous));
   const all = scoresOf(outcomes).at(-1)!;
+  const latency = scoresOf(outcomes).find(({ name }) => name === 'Latency')!;
   expect.soft(precision(certain.at(-1)!), 'precision').toBeGreaterThanOrEqual(0.95);
   expect.soft(recall(certain.at(-1)!), 'recall').toBeGreaterThanOrEqual(0.95);
   for (const score of certain.filter(({ wanted }) => wanted > 0)) {
@@ -36,9 +37,12 @@ it('finds most faults of many sets, most of its findings are right, and other me
   expect(ofOneFamily.length).toBeGreaterThanOrEqual(sampleSize({ quick: 15, full: 200 }));
   expect.soft(ofOneFamily.filter(({ isFound }) => isFound).length / ofOneFamily.length).toBeGreaterThanOrEqual(0.9);
   for (const name of Object.keys(outcomes[0]!.baselines)) {
-    const other = scoresOf(outcomes, ({ baselines }) => baselines[name]!).at(-1)!;
+    const others = scoresOf(outcomes, ({ baselines }) => baselines[name]!);
+    const other = others.at(-1)!;
     expect.soft(precision(other), `precision of ${name}`).toBeLessThan(precision(all));
     expect.soft(recall(other), `recall of ${name}`).toBeLessThan(recall(all));
+    const slow = others.find((score) => score.name === 'Latency')!;
+    expect.soft(precision(slow), `precision of Latency of ${name}`).toBeLessThanOrEqual(precision(latency));
   }
   // All classes that agents can find.
   const simulated = FINDING_CLASSES.filter((name) => name !== 'Server');

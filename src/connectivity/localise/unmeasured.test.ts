@@ -65,7 +65,7 @@ describe('the parts of a check without any result', () => {
 
   it('are UDP, the packet sizes, and an address family that agents have', () => {
     const noMtu = agents(healthy(3), ({ plane, peers }) =>
-      plane === 'Pod' ? { peers: peers.map(({ mtu: _, ...peer }) => peer) } : {},
+      plane === 'Pod' ? { peers: peers.map(({ node, address, tcp, udp }) => ({ node, address, tcp, udp })) } : {},
     );
     expect(unmeasured(noMtu)).toEqual([{ plane: 'Pod', of: 'MTU' }]);
     expect(unmeasured(noMtu, { probes: { ...probes, mtu: false } })).toEqual([]);

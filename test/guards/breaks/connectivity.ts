@@ -25,6 +25,17 @@ export const CONNECTIVITY: readonly Break[] = [
     },
   },
   {
+    promise: 'A slow node is named, and not each of its links, although a peer refuses probes.',
+    file: 'src/connectivity/localise/pairs/quality.ts',
+    find: 'return ms === undefined || refused(peer) ? undefined : ms >= slowMs;',
+    replace: 'return (ms ?? 0) >= slowMs;',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/localise/latency.test.ts',
+      name: 'although a peer refuses probes, which says nothing about speed',
+    },
+  },
+  {
     promise: 'A network that rejects all probes is a finding.',
     file: 'src/connectivity/localise/pairs/refusal.ts',
     find: "if (times === undefined) return 'Rejection';",

@@ -3,7 +3,17 @@ import { failsOver, FAMILIES, type Family, type PairQuality } from '../pairs/qua
 import type { Steps } from '../steps.ts';
 import { losesLarge, scoreByMtu } from './mtu.ts';
 import { isAffected, keyOf, linkOf, type Group, type Scope, type Zones } from './scope.ts';
-import { scoreByFamily, scoreByLoss, scoreByShare, type LossTest, type Score, type Witness } from './score.ts';
+import {
+  scoreByFamily,
+  scoreByLoss,
+  scoreByShare,
+  scoreBySpeed,
+  showsSlow,
+  slowEnd,
+  type LossTest,
+  type Score,
+  type Witness,
+} from './score.ts';
 import { backgroundOf, isSignificant, shareOf, sum } from './statistics.ts';
 
 /** A part of the network that does not work, on one plane. */
@@ -20,6 +30,7 @@ export type FaultKind = Exclude<PairQuality, 'Ok'>;
 
 /** Whether a pair has the quality of a fault. Loss of a scope may show in no single pair. */
 export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pair): boolean {
+  if (kind === 'Slow') return showsSlow(pair);
   return family === undefined ? pair.quality === kind : failsOver(family, pair);
 }
 
@@ -31,7 +42,7 @@ export function shows({ kind, family }: Pick<Fault, 'kind' | 'family'>, pair: Pa
  * |---|---|---|
  * | 1 | Failed | |
  * | 2 | each family that fails alone | pairs of step 1, pairs without an address of the family |
- * | 3 | Slow | pairs of step 1, pairs that fail, lose packets or lack a family |
+ * | 3 | Slow: see scoreBySpeed() | pairs of step 1, pairs without a round trip |
  * | 4 | Mtu: see scoreByMtu() | pairs of step 1, and others |
  * | 5 | Lossy | pairs of step 1, pairs that fail, and the family that fails of other pairs |
  * | 6 | links: Failed, FamilyFailed or Lossy | pairs of steps 1 and 5; pairs of a fault of step 5 that fail by chance |
@@ -59,8 +70,7 @@ export function* faultsOf(
   const families = yield* familyFaults(pairs, all, zones, failed);
   faults.push(...families.faults);
   const slow = new Set(failed);
-  const bySpeed = (witness: Witness) => scoreByShare(isSlow, hidesSpeed, zones, witness);
-  faults.push(...(yield* covers('Slow', whole, bySpeed, slow, () => false)));
+  faults.push(...(yield* covers('Slow', whole, (witness) => scoreBySpeed(zones, witness), slow, slowEnd(pairs))));
   const large = new Set(failed);
   faults.push(...(yield* covers('Mtu', all, (witness) => scoreByMtu(pairs, zones, witness), large, silent)));
   const lossy = new Set(failed);
@@ -77,9 +87,6 @@ export function* faultsOf(
 }
 
 const isFailed = ({ quality }: Pair): boolean => quality === 'Failed';
-const isSlow = ({ quality }: Pair): boolean => quality === 'Slow';
-const hidesSpeed = ({ quality }: Pair): boolean => ['Failed', 'Lossy', 'FamilyFailed'].includes(quality);
-
 interface FamilyFaults {
   readonly faults: readonly Fault[];
   /** Whether these faults explain that a pair fails over a family. */
@@ -173,7 +180,7 @@ function linkFaults(
     }
     if (failing.length > 0) return failing.map((family) => ({ scope, kind: 'FamilyFailed', family, pairs: own }));
     if (isLossy) return [{ scope, kind: 'Lossy', pairs: own }];
-    if (own.some((pair) => isSlow(pair) && !slow.has(pair))) return [{ scope, kind: 'Slow', pairs: own }];
+    if (own.some((pair) => showsSlow(pair) && !slow.has(pair))) return [{ scope, kind: 'Slow', pairs: own }];
     const hasMtu = own.some((pair) => losesLarge(pair) && !large.has(pair));
     return hasMtu ? [{ scope, kind: 'Mtu', pairs: own }] : [];
   });

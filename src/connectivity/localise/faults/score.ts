@@ -1,4 +1,4 @@
-import type { Pair } from '../pairs/pair.ts';
+import { placeOf, type Pair } from '../pairs/pair.ts';
 import { failsOver, over, type Family } from '../pairs/quality.ts';
 import type { Scope, Zones } from './scope.ts';
 import { isSignificant, shareOf, sum, type Loss } from './statistics.ts';
@@ -59,6 +59,38 @@ export function scoreByFamily(family: Family, zones: Zones, witness: Witness): S
     const isOfFamily = pairs.some((pair) => pair.quality === 'FamilyFailed' && failsOver(family, pair));
     return isOfFamily ? byShare(scope, pairs) : undefined;
   };
+}
+
+/** Whether a pair shows that it is slow, and loses no packets over the family that is. Loss alone delays TCP. */
+export function showsSlow({ quality, isSlow }: Pair): boolean {
+  return quality === 'Slow' || (quality === 'FamilyFailed' && isSlow === true);
+}
+
+/**
+ * Scores a scope by its slow pairs. A pair that loses packets or lacks a family still shows whether the others arrive late; a pair
+ * without a round trip, such as one that is refused, says nothing. The scope is at fault only if a pair shows slowness alone: see showsSlow().
+ */
+export function scoreBySpeed(zones: Zones, witness: Witness): Score {
+  const byShare = scoreByShare(
+    ({ isSlow }) => isSlow === true,
+    ({ isSlow }) => isSlow === undefined,
+    zones,
+    witness,
+  );
+  return (scope, pairs) => (pairs.some(showsSlow) ? byShare(scope, pairs) : undefined);
+}
+
+/**
+ * Whether the other ends of a node's slow pairs have pairs that are not slow, and the node has none. Then the node is at fault rather
+ * than each of its links, even if it has one pair.
+ */
+export function slowEnd(pairs: readonly Pair[]): Witness {
+  const fast = new Set<string>();
+  for (const { from, to, plane, isSlow } of pairs) {
+    if (isSlow === false) fast.add(placeOf(from, plane)).add(placeOf(to, plane));
+  }
+  return ({ kind, plane, names: [node = ''] }, bad) =>
+    kind === 'Node' && bad.every(({ from, to }) => fast.has(placeOf(from === node ? to : from, plane)));
 }
 
 /** Whether the affected pairs have enough different nodes, so that no smaller scope explains them. */

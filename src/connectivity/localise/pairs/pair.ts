@@ -4,6 +4,7 @@ import { checkedNodes, type AgentView, type ClusterView } from '../view.ts';
 import {
   familiesOf,
   familyOf,
+  isSlow,
   lostOf,
   qualityOf,
   refused,
@@ -123,6 +124,7 @@ function pairOf({ node, plane }: AgentView, peer: ReadResult, limits: Limits): R
     sent: peer.udp.sent,
     lost: lostOf(peer),
     refused: refused(peer),
+    isSlow: isSlow(peer, limits),
     worst: peer,
   };
 }

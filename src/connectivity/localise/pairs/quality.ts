@@ -41,6 +41,12 @@ export function qualityOf(peer: ReadResult, { lossPercent, slowMs = Infinity }: 
   return hasBlackHole(peer) ? 'Mtu' : 'Ok';
 }
 
+/** Whether the round trips are slow, also if packets are lost. Undefined if there is none: a refusal does not show how fast the network is. */
+export function isSlow(peer: ReadResult, { slowMs = Infinity }: Limits): boolean | undefined {
+  const { ms } = peer.udp;
+  return ms === undefined || refused(peer) ? undefined : ms >= slowMs;
+}
+
 /** The round trip from which on a request over TCP may take longer than agents wait for it, ms. */
 const LATE_MS = 1_000;
 
@@ -107,6 +113,8 @@ export interface FamilyResult extends Datagrams {
   readonly quality: Quality;
   readonly worst: ReadResult;
   readonly refused: boolean;
+  /** See isSlow(). */
+  readonly isSlow?: boolean | undefined;
 }
 
 /** A measurement towards a peer over all families. */
@@ -116,6 +124,8 @@ export interface Rating extends Datagrams {
   readonly worst: ReadResult;
   /** The peer's host answered, on any address, that no agent listens. */
   readonly refused: boolean;
+  /** Round trips over a family are slow: see isSlow(). Undefined if there is none over any. */
+  readonly isSlow?: boolean | undefined;
   /** One result for each family, the worst first. Absent if the peer has one address. */
   readonly families?: readonly FamilyResult[];
 }
@@ -142,6 +152,7 @@ function resultOf(peer: ReadResult, limits: Limits): FamilyResult {
     sent: peer.udp.sent,
     lost: lostOf(peer),
     refused: refused(peer),
+    isSlow: isSlow(peer, limits),
     worst: peer,
   };
 }
@@ -149,7 +160,7 @@ function resultOf(peer: ReadResult, limits: Limits): FamilyResult {
 function withResult(results: readonly FamilyResult[], added: FamilyResult): FamilyResult[] {
   const known = results.find(({ family }) => family === added.family);
   if (known === undefined) return [...results, added];
-  const both = { ...worseOf(known, added), ...total([known, added]) };
+  const both = { ...worseOf(known, added), ...total([known, added]), isSlow: anySlow([known, added]) };
   return results.map((one) => (one === known ? both : one));
 }
 
@@ -163,8 +174,15 @@ function ratingOf(results: readonly FamilyResult[]): Rating {
     quality: isPartial ? 'FamilyFailed' : worst.quality,
     worst: worst.worst,
     refused: families.some((one) => one.refused),
+    // The family that fails may be the one that is slow.
+    isSlow: anySlow(families) || (isPartial ? undefined : anySlow(families)),
     families,
   };
+}
+
+function anySlow(results: readonly FamilyResult[]): boolean | undefined {
+  const known = results.flatMap((one) => one.isSlow ?? []);
+  return known.length === 0 ? undefined : known.includes(true);
 }
 
 /** Worst first. */
