@@ -22,10 +22,12 @@ export interface CheckSettings {
   readonly urls: readonly string[];
   readonly lossPercent: number;
   readonly selects: LabelMatcher;
+  /** Its status has findings. */
+  readonly hasFindings: boolean;
 }
 
 /** Reads a ConnectivityCheck that its CRD accepted. An interval that cannot be read is the default. */
-export function settingsOf({ metadata, spec = {} }: ConnectivityCheck): CheckSettings {
+export function settingsOf({ metadata, spec = {}, status }: ConnectivityCheck): CheckSettings {
   const { interval = DEFAULT_INTERVAL, peers = DEFAULT_PEERS, planes = [], probes = {}, thresholds } = spec;
   return {
     name: metadata?.name ?? '',
@@ -37,6 +39,7 @@ export function settingsOf({ metadata, spec = {} }: ConnectivityCheck): CheckSet
     urls: probes.urls ?? [],
     lossPercent: thresholds?.lossPercent ?? DEFAULT_LOSS_PERCENT,
     selects: createLabelMatcher(spec.nodeSelector ?? {}),
+    hasFindings: status?.summary !== undefined,
   };
 }
 

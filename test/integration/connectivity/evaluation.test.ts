@@ -96,10 +96,28 @@ describe('a server with a check', () => {
   it('finds nothing of a cordoned node', async () => {
     const { client } = scene.connected;
     await client.mergePatch(NODES, { name: 'n2' }, { spec: { unschedulable: true } }, { fieldManager: 'test' });
+    const excluded = [{ node: 'n2', reason: 'Cordoned' }];
+    await vi.waitFor(async () => expect((await evaluations()).all!.excluded).toEqual(excluded));
     for (const node of NAMES) await post(node, 'n2');
     await vi.waitFor(async () => {
-      const { findings, excluded } = (await evaluations()).all!;
-      expect([findings, excluded]).toEqual([[], [{ node: 'n2', reason: 'Cordoned' }]]);
+      const { findings, counts, lasting } = (await evaluations()).all!;
+      expect([findings, counts.observedPairs, lasting]).toEqual([[], 6, undefined]);
     });
+  });
+
+  it('evaluates a node that is left out once the status has a finding that may last', async () => {
+    const { client } = scene.connected;
+    const status = { summary: 'PodNetwork n2' };
+    await client.mergePatch(
+      CONNECTIVITY_CHECKS,
+      { name: 'all' },
+      { status },
+      { fieldManager: 'test', subresource: 'status' },
+    );
+    await vi.waitFor(async () => {
+      for (const node of NAMES) await post(node, 'n2');
+      const { lasting = [] } = (await evaluations()).all!;
+      expect(lasting.map(({ class: one, subjects }) => [one, subjects])).toEqual([['PodNetwork', ['n2']]]);
+    }, 30_000);
   });
 });

@@ -175,7 +175,7 @@ function ratingOf(results: readonly FamilyResult[]): Rating {
     worst: worst.worst,
     refused: families.some((one) => one.refused),
     // The family that fails may be the one that is slow.
-    isSlow: anySlow(families) || (isPartial ? undefined : anySlow(families)),
+    isSlow: isPartial && anySlow(families) === false ? undefined : anySlow(families),
     families,
   };
 }

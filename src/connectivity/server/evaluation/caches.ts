@@ -37,10 +37,12 @@ export function createNodeInformer(options: CacheOptions): Informer<ClusterNode>
 /** Part of the heap for the bodies of all ConnectivityChecks. */
 const PART_OF_HEAP = 1 / 32;
 
-/** The informer of the ConnectivityChecks. If all take too much memory, it drops the specs of the largest (isWithoutBody). */
+/** The informer of the ConnectivityChecks. Of the status only the summary is kept: whether there are findings. If all take too much memory, it drops the specs of the largest (isWithoutBody). */
 export function createCheckInformer(options: CacheOptions): Informer<ConnectivityCheck> {
   const transform = (check: ConnectivityCheck): ConnectivityCheck => {
-    delete check.status;
+    const { summary } = check.status ?? {};
+    if (summary === undefined) delete check.status;
+    else check.status = { summary };
     return withoutAnnotations(withoutManagedFields(check));
   };
   return createBoundedInformer<ConnectivityCheck>(

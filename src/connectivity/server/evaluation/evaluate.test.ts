@@ -79,6 +79,7 @@ describe('nodes that are all left out', () => {
   it('have no pair and no finding, but what their agents report shows whether a finding stays', async () => {
     const scene = new Scene();
     await scene.clock.advance(65_000);
+    scene.checks.objects = scene.checks.objects.map((check) => ({ ...check, status: { summary: 'Node n1' } }));
     scene.nodes.objects = scene.nodes.objects.map(({ name }) => toClusterNode({ metadata: { name } }));
     for (const node of scene.names) scene.report(node, [...scene.names]);
     const evaluation = await scene.evaluation();
@@ -88,6 +89,27 @@ describe('nodes that are all left out', () => {
       lasting: [{ class: 'PodNetwork', subjects: ['cluster'] }],
       lastingPairs: 6,
     });
+  });
+
+  it('are localised only if there was a finding that may last: in the status, or in the evaluation before', async () => {
+    const scene = new Scene();
+    const leaveOut = () =>
+      (scene.nodes.objects = scene.nodes.objects.map(({ name }) => toClusterNode({ metadata: { name } })));
+    const ready = scene.nodes.objects;
+    const next = async () => {
+      await scene.clock.advance(1_000);
+      for (const node of scene.names) scene.report(node, [...scene.names]);
+      return await scene.evaluation();
+    };
+    await scene.clock.advance(65_000);
+    leaveOut();
+    expect(await next()).not.toHaveProperty('lasting');
+    scene.nodes.objects = ready;
+    await scene.clock.advance(60_000 + 2 * INTERVAL_SECONDS * 1_000);
+    await next();
+    expect(found(await next())).toEqual(['PodNetwork cluster Failed']);
+    leaveOut();
+    for (let n = 0; n < 3; n++) expect(await next()).toHaveProperty('lasting');
   });
 
   it('are unobserved if their agents report no results', async () => {

@@ -16,15 +16,24 @@ import { isPerfect } from '../reports/measurements.ts';
 import { graceMs } from '../view/agentState.ts';
 import { clusterView, type ViewInput } from '../view/clusterView.ts';
 
-/** Evaluates one check, with what is known of the agents when their steps come. Undefined if that is too early. */
-export function* evaluateCheck(input: ViewInput, check: CheckSettings): Steps<Evaluation | undefined> {
+/**
+ * Evaluates one check, with what is known of the agents when their steps come. Undefined if that is too early.
+ *
+ * @param hadFindings the evaluation before had findings, which the status of the check may not have yet
+ */
+export function* evaluateCheck(
+  input: ViewInput,
+  check: CheckSettings,
+  hadFindings: boolean,
+): Steps<Evaluation | undefined> {
   const view = yield* clusterView(input, check);
   if (isEarly(input, view, check.intervalMs)) return undefined;
   const localisation = yield* localiseInSteps(view);
   const excluded = view.nodes.flatMap(({ name, excluded: reason }) => (reason ? [{ node: name, reason }] : []));
   excluded.sort((a, b) => (a.node < b.node ? -1 : 1));
   const { findings } = localisation;
-  const whole = yield* wholeLocalisation(view);
+  // It shows only which findings last, so a node that is drained or down costs nothing while there are none.
+  const whole = check.hasFindings || hadFindings ? yield* wholeLocalisation(view) : undefined;
   const { unobserved: places, unasked, unconfirmed, unmeasured: silent } = whole ?? localisation;
   // `unmeasured` says so of a whole plane.
   const unobserved = places.filter(

@@ -58,6 +58,8 @@ export class Connectivity {
   readonly #roster: Recent<Roster>;
   readonly #assigner: Assigner;
   readonly #evaluated: RecentInTurns<Evaluated>;
+  /** Names of the checks whose last evaluation had findings, or findings that last. */
+  #withFindings: ReadonlySet<string> = new Set();
   /** Nodes, pods or checks have changed since the roster was made. */
   #hasChanged = true;
 
@@ -180,9 +182,11 @@ export class Connectivity {
     const input = this.#input();
     const turns = new Turns();
     for (const check of input.roster.checks) {
-      const evaluation = await turns.run(evaluateCheck(input, check));
+      const evaluation = await turns.run(evaluateCheck(input, check, this.#withFindings.has(check.name)));
       if (evaluation !== undefined) results.set(check.name, evaluation);
     }
+    const has = ({ findings, lasting = [] }: Evaluation): boolean => findings.length + lasting.length > 0;
+    this.#withFindings = new Set([...results].flatMap(([name, evaluation]) => (has(evaluation) ? [name] : [])));
     return { results, seconds: (clock.monotonic() - from) / 1_000 };
   }
 
