@@ -147,23 +147,6 @@ it('a weight is in force only if the zone has it: external-dns changes no record
   expect((await zone.weightsOf('cluster-a'))[`${DOMAIN}.`]).toBe(75);
 });
 
-it('a zone that can no longer be read has a weight no longer: the status names it, and what to do', async () => {
-  await vi.waitFor(async () => expect((await weightNamed(f)).status?.currentWeight).toBe(75), READ);
-  await zone.remove();
-  await change({ backend: { static: { weight: 40 } } });
-  await vi.waitFor(async () => {
-    expect(await conditionOf(f, 'Published')).toMatchObject({
-      ...{ status: 'Unknown', reason: 'ZoneUnavailable' },
-      message: expect.stringMatching(
-        `^The hosted zone ${zone.id} was read last at .*Z: .*NoSuchHostedZone.*correct spec.hostedZoneIDs`,
-      ) as string,
-    });
-    expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'False', reason: 'ZoneUnavailable' });
-  }, READ);
-  expect((await weightNamed(f)).status).toMatchObject({ appliedWeight: 40, currentWeight: 75 });
-  await change({ backend: { static: { weight: 75 } } });
-});
-
 it('new records are written without a look at a zone that cannot be read, and the status says so', async () => {
   await change({ hostedZoneIDs: ['Z0NOTTHERE'] });
   await vi.waitFor(async () => {

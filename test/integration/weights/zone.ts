@@ -1,15 +1,11 @@
 import {
   ChangeResourceRecordSetsCommand,
   CreateHostedZoneCommand,
-  DeleteHostedZoneCommand,
   ListResourceRecordSetsCommand,
   Route53Client,
   type ResourceRecordSet,
 } from '@aws-sdk/client-route-53';
 import { startAws, type Aws } from '../../harness/moto.ts';
-
-/** Record sets that each zone has: NS and SOA. */
-const OWN_SETS = 2;
 
 /** A hosted zone of a server that answers as Route 53. */
 export interface Zone {
@@ -25,8 +21,6 @@ export interface Zone {
   weightsOf(setIdentifier: string): Promise<Record<string, number | undefined>>;
   /** Changes records as a client other than external-dns. */
   change(action: 'UPSERT' | 'DELETE', ...sets: ResourceRecordSet[]): Promise<void>;
-  /** Deletes the zone with its records. */
-  remove(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,22 +35,16 @@ export async function startZone(domain: string): Promise<Zone> {
     return ResourceRecordSets;
   };
   const records = async () => (await all()).filter(({ Type }) => Type !== 'TXT');
-  const change: Zone['change'] = async (Action, ...sets) => {
-    const Changes = sets.map((ResourceRecordSet) => ({ Action, ResourceRecordSet }));
-    await route53.send(new ChangeResourceRecordSetsCommand({ HostedZoneId: id, ChangeBatch: { Changes } }));
-  };
   return {
-    ...{ change, aws, domain, id, records },
+    ...{ aws, domain, id, records },
     marks: async () => (await all()).filter(({ Type }) => Type === 'TXT'),
     async weightsOf(setIdentifier) {
       const own = (await records()).filter(({ SetIdentifier }) => SetIdentifier === setIdentifier);
       return Object.fromEntries(own.map(({ Name = '', Weight }) => [Name, Weight]));
     },
-    async remove() {
-      for (let rest = await all(); rest.length > OWN_SETS; rest = await all()) {
-        await change('DELETE', ...rest.filter(({ Type }) => Type !== 'SOA' && Type !== 'NS'));
-      }
-      await route53.send(new DeleteHostedZoneCommand({ Id: id }));
+    async change(Action, ...sets) {
+      const Changes = sets.map((ResourceRecordSet) => ({ Action, ResourceRecordSet }));
+      await route53.send(new ChangeResourceRecordSetsCommand({ HostedZoneId: id, ChangeBatch: { Changes } }));
     },
     stop: () => aws.stop(),
   };
