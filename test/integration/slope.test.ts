@@ -104,19 +104,7 @@ const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
     hasRate: false,
   },
   steppingBack: { of: changedAt(({ count }) => count - 1e-6), hasRate: true },
-  /** Delta temporality: a sample is what was sent since the one before. */
-  increments: { of: incrementsOf(0.2), hasRate: false },
-  /** The same of a link that is always as full: they differ by less than 64 KiB. Ten samples must show two falls; every 24 s there are seven. */
-  evenIncrements: {
-    of: (scrapes, random, interval) => incrementsOf(interval > 15 ? 0.2 : 2e-5)(scrapes, random, interval),
-    hasRate: false,
-  },
 };
-
-/** @param noise as a multiple of the rate */
-function incrementsOf(noise: number): Choose {
-  return (scrapes, random, interval) => scrapes.map(([second]) => [second, interval + noise * random()]);
-}
 
 interface Changed {
   second: number;

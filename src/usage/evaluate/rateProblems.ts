@@ -136,7 +136,7 @@ export function resetCounter(
     ((direction === 'Receive' || both) && receive?.has(name) === true);
   for (const { name } of facts.devices.counted) {
     if (hasFallen(name) || isNegative(rates, name) || isNegative(second, name)) {
-      return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed. If it falls all the time, its samples are increments (delta temporality): send cumulative counters`;
+      return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed`;
     }
   }
   return undefined;

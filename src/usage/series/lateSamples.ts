@@ -103,7 +103,6 @@ export type Sample = readonly [seconds: number, bytes: number];
  *
  * | the samples                                              | result |
  * |----------------------------------------------------------|--------|
- * | fall again and again, about as far as they rise: they are increments, such as of OpenTelemetry's delta temporality | true |
  * | differ by at most 64 KiB: the device is idle             | false  |
  * | fall by more than 64 KiB, all falls together             | true   |
  * | fall by less, of a counter that is at least 20 times what it gains: drivers step back by a few bytes while nothing is sent | false |
@@ -114,33 +113,11 @@ export type Sample = readonly [seconds: number, bytes: number];
  */
 export function fallMatters(samples: readonly Sample[], windowStart: number): boolean {
   const first = samples.findIndex(([seconds]) => seconds > windowStart);
-  if (first < 0) return false;
-  const all = samples.map(([, bytes]) => bytes);
-  if (areIncrements(all)) return true;
-  const counts = all.slice(Math.max(0, first - 1));
-  const fallen = fallsOf(counts).reduce((sum, fall) => sum + fall, 0);
+  const counts = first < 0 ? [] : samples.slice(Math.max(0, first - 1)).map(([, bytes]) => bytes);
+  let fallen = 0;
+  for (const [index, count] of counts.entries()) fallen += Math.max(0, (counts[index - 1] ?? count) - count);
   const lowest = Math.min(...counts);
   const range = Math.max(...counts) - lowest;
   if (fallen === 0 || range <= NEGLIGIBLE_BYTES) return false;
   return fallen > NEGLIGIBLE_BYTES || lowest < LARGE * range;
-}
-
-/** By how much each sample is below the one before. */
-function fallsOf(counts: readonly number[]): number[] {
-  return counts.flatMap((count, index) => {
-    const before = counts[index - 1] ?? count;
-    return count < before ? [before - count] : [];
-  });
-}
-
-/**
- * Increments move about their mean. The counter of an idle device, which has as little to gain, may fall once, or by a few bytes. So few bytes
- * as increments are nearly 0, as is their slope.
- */
-function areIncrements(counts: readonly number[]): boolean {
-  const falls = fallsOf(counts);
-  if (falls.length < 2 || Math.min(...counts) < LARGE * NEGLIGIBLE_BYTES) return false;
-  const fallen = falls.reduce((sum, fall) => sum + fall, 0);
-  const risen = fallen + (counts.at(-1) ?? 0) - (counts[0] ?? 0);
-  return 10 * fallen >= risen;
 }
