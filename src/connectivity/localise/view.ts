@@ -96,7 +96,7 @@ export interface Thresholds {
 export interface Asked {
   readonly planes: readonly Plane[];
   readonly probes: Assignment['probes'];
-  /** Address families of the agents of at least two checked nodes. */
+  /** Address families of more than half of the agents, and of two at least. */
   readonly families: Readonly<Record<Plane, readonly Family[]>>;
 }
 

@@ -72,4 +72,21 @@ describe('agents with two addresses', () => {
       expect(counts).toMatchObject({ observedPairs: 6, affectedPairs: 4 });
     },
   );
+
+  it.each([
+    [2, []],
+    [3, [{ plane: 'Pod', of: 'IPv6' }]],
+  ])(
+    'are unmeasured over a family that no pair measures, if most agents have it: %d of 5',
+    async (have, unmeasured) => {
+      scene = new Scene(['n1', 'n2', 'n3', 'n4', 'n5']);
+      scene.pods.objects = scene.pods.objects.map((pod) =>
+        Number(pod.node.slice(1)) <= have ? { ...pod, addresses: [...pod.addresses, ipv6Of(pod.node)] } : pod,
+      );
+      await scene.clock.advance(65_000);
+      for (const node of scene.names) scene.report(node);
+      const { unmeasured: found = [] } = (await scene.evaluation()) ?? {};
+      expect(found.filter(({ of }) => of === 'IPv6')).toEqual(unmeasured);
+    },
+  );
 });

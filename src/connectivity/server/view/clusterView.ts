@@ -68,13 +68,17 @@ export function* clusterView(input: ViewInput, check: CheckSettings): Steps<Clus
   };
 }
 
-/** The address families of each plane that the running agents of two checked nodes or more have. */
+/**
+ * The address families of each plane that more than half of its running agents on checked nodes have, and two at least. So many have
+ * neighbours in the ring of peers that have the family, too, and a pair measures it. The pairs of fewer may not be assigned.
+ */
 function familiesOf(view: Pick<ClusterView, 'nodes'>, { agentOf }: Roster): Asked['families'] {
   const nodes = [...checkedNodes(view)];
   const common = (plane: Plane): Family[] => {
     const pods = nodes.flatMap((node) => agentOf(node, plane) ?? []).filter(({ phase }) => phase === 'Running');
     const has = (family: Family, { addresses }: AgentPod) => addresses.some((address) => familyOf(address) === family);
-    return FAMILIES.filter((family) => pods.filter((pod) => has(family, pod)).length >= 2);
+    const least = Math.max(2, Math.floor(pods.length / 2) + 1);
+    return FAMILIES.filter((family) => pods.filter((pod) => has(family, pod)).length >= least);
   };
   return { Pod: common('Pod'), Host: common('Host') };
 }
