@@ -16,7 +16,7 @@ export const RUNTIME: readonly Break[] = [
   {
     promise: 'A condition about a missing right names the verb and the resource, in the words of the API server.',
     file: 'src/runtime/status/writeFailures.ts',
-    find: 'message: `${what}: ${detail}`',
+    find: 'message: `${what}: ${words}`',
     replace: 'message: `${what}: forbidden`',
     test: {
       project: 'unit',
