@@ -57,6 +57,8 @@ const UNUSED = [
   'delete controllerrevisions.apps',
   'delete podplacements.traffic.example.com',
   'get controllerrevisions.apps',
+  // For clusters without the admission policy; test/chart/rights.test.ts does.
+  'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
   'patch controllerrevisions.apps',
   'patch podplacements.traffic.example.com',
   // Where the admission plugin OwnerReferencesPermissionEnforcement is on.

@@ -233,6 +233,7 @@ const UNUSED_RIGHTS = [
   'get statefulsets.apps',
   'list mutatingadmissionpolicies.admissionregistration.k8s.io',
   'list mutatingadmissionpolicybindings.admissionregistration.k8s.io',
+  'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
   // For the connectivity check; test/e2e/options.test.ts does.
   'patch connectivitychecks.traffic.example.com/status',
   'patch controllerrevisions.apps',
