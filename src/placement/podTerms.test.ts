@@ -12,6 +12,7 @@ const notUnfit = (name: string) => ({
 });
 const NEW_NODE = { key: 'cluster-autoscaler.kubernetes.io/template-node', operator: 'In', values: ['true'] };
 const notNamed = (name: string) => ({ key: 'metadata.name', operator: 'NotIn', values: [name] });
+const EXISTS = { key: 'disk', operator: 'Exists' };
 const disk = { key: 'disk', operator: 'In', values: ['ssd'] };
 
 const entry = (name: string, over: Partial<PodPlacementEntry> = {}): PodPlacementEntry => ({
@@ -106,6 +107,19 @@ describe('podTerms', () => {
   it('throws for a pod of another shape', () => {
     const bad = pod(withTerms({ matchExpressions: [{ operator: 'NotIn' }] }));
     expect(() => podTerms(bad, prepare(placementOf(entry('db'))))).toThrow('values');
+  });
+
+  it.each<[string, Partial<PodPlacementEntry>]>([
+    ['Required', {}],
+    ['AtCreation', { placement: 'AtCreation', avoidedNodes: ['n1'] }],
+  ])('throws before it makes a patch of many requirements: %s', (_what, over) => {
+    const many = pod(withTerms(...Array.from({ length: 999 }, () => ({ matchExpressions: [EXISTS] }))));
+    const watches = (count: number) =>
+      prepare(placementOf(...Array.from({ length: count }, (_each, index) => entry(`w${index}`, over))));
+    const began = process.cpuUsage().user;
+    expect(() => podTerms(many, watches(200))).toThrow('more than 5000 in all');
+    expect(process.cpuUsage().user - began).toBeLessThan(1_000_000);
+    expect(podTerms(many, watches(1))).not.toEqual([]);
   });
 
   it('adds nothing the second time', () => {

@@ -31,6 +31,8 @@ const patch = compile(patchExpression((path, value) => `{'op': 'add', 'path': ${
  * the API server bounds the cost of a policy in its own way.
  */
 const MOST_REQUIREMENTS = 2_000;
+/** The requirements that a patch adds to all terms of a pod. Each takes 4 µs at most, and 100 bytes of the answer. */
+const MOST_ADDED = 5_000;
 /** Objects with fewer fields do not count. */
 const USUAL_FIELDS = 100;
 
@@ -47,13 +49,25 @@ export function prepare(spec: PodPlacementSpec): PreparedPlacement {
  * it evaluates the same expressions. Empty if the pod needs none, so a second patch of the same pod is empty.
  *
  * @param pod as an AdmissionReview has it; it may have any shape
- * @throws an error of CEL if the pod has not the shape that the expressions expect; Error above MOST_REQUIREMENTS
+ * @throws an error of CEL if the pod has not the shape that the expressions expect; Error above MOST_REQUIREMENTS or MOST_ADDED
  */
 export function podTerms(pod: object, params: PreparedPlacement): readonly PatchOperation[] {
   const context = { object: toCel(partsOf(pod), { left: MOST_REQUIREMENTS }), params, variables: {} };
   if (!conditions.every((isMet) => isMet(context) === true)) return [];
   for (const { name, program } of variables) defineLazily(context.variables, name, () => program(context));
+  checkSize(context.variables as Lists);
   return toJson(patch(context)) as PatchOperation[];
+}
+
+type Lists = Readonly<Record<'terms' | 'required' | 'avoided' | 'names', readonly unknown[]>>;
+
+/** Each term gets the requirements of all TrafficWatches. Lists of another shape have no length, and fail in the patch. */
+function checkSize({ terms, required, avoided, names }: Lists): void {
+  const added = required.length + 2 * avoided.length + names.length;
+  if (Math.max(terms.length, 1) * added <= MOST_ADDED) return;
+  throw new Error(
+    `${terms.length} node selector terms would get ${added} requirements each: more than ${MOST_ADDED} in all`,
+  );
 }
 
 /** The parts that the expressions read: the others, such as containers, are never converted. */
