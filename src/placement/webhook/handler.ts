@@ -1,6 +1,5 @@
-import { InFlight } from '../../runtime/async/limit.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
-import type { HttpAnswer, HttpHandler } from '../../runtime/server/httpServer.ts';
+import type { HttpAnswer, HttpHandler, HttpRequest } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../runtime/server/httpServer/limits.ts';
 import type { PreparedPlacement } from '../podTerms.ts';
 import { WEBHOOK_PATH } from './configuration.ts';
@@ -8,12 +7,14 @@ import { answerReview } from './review.ts';
 
 /** The API server accepts requests of up to 3 MiB, and adds about 1 KB to the pod. */
 const BODY_LIMIT_BYTES = 3.5 * 1024 * 1024;
-/** Bodies that are read at the same time: 16 of the largest, as bytes and as text, take about 160 MB. */
-const READ_AT_ONCE = 16;
-/** Further requests wait with their bodies unread. 500 pods at once take about 0.3 s. */
-const MOST_WAITING = 1_000;
-/** Below the 2 s after which the API server creates the pod without an answer. */
-const LONGEST_WAIT_MS = 1_500;
+/** Memory for bodies that have not arrived completely. A complete body is answered at once. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** One address has a quarter of it: 600 bodies of an API server, the most by default, may be half-read with 27 kB each. */
+const MOST_OF_SOURCE_BYTES = MOST_BYTES / 4;
+/** The memory of a chunk beside its bytes: a client may send a byte in each. */
+const CHUNK_BYTES = 200;
+/** For a body. The API server sends it at once, and creates the pod without an answer after 2 s. */
+const BODY_MS = 1_000;
 
 /**
  * The limits that differ from HTTP_LIMITS. The API server sends a body at once, and uses a connection for each
@@ -38,19 +39,59 @@ export function webhookHandler(
   placementOf: (namespace: string) => PreparedPlacement | undefined,
   logger: Logger,
 ): HttpHandler {
-  const slots = new InFlight(READ_AT_ONCE);
-  return async ({ path, method, body }) => {
-    if (path !== WEBHOOK_PATH) return NOT_FOUND;
-    if (method !== 'POST') return NOT_ALLOWED;
-    if (slots.waiting >= MOST_WAITING) return BUSY;
-    const release = slots.tryAcquire() ?? (await slots.acquire(AbortSignal.timeout(LONGEST_WAIT_MS)));
-    if (release === undefined) return BUSY;
-    try {
-      const { status, text, problem } = answerReview(await body(BODY_LIMIT_BYTES), placementOf);
-      if (problem !== undefined) logger.debug({ problem }, 'a pod gets no terms');
-      return { status, text, ...(status === 200 && { headers: { 'content-type': 'application/json' } }) };
-    } finally {
-      release();
-    }
+  const bodies = new Bodies();
+  return async (request) => {
+    if (request.path !== WEBHOOK_PATH) return NOT_FOUND;
+    if (request.method !== 'POST') return NOT_ALLOWED;
+    const body = await bodies.read(request);
+    if (body === undefined) return BUSY;
+    const { status, text, problem } = answerReview(body, placementOf);
+    if (problem !== undefined) logger.debug({ problem }, 'a pod gets no terms');
+    return { status, text, ...(status === 200 && { headers: { 'content-type': 'application/json' } }) };
   };
+}
+
+class NoRoom extends Error {}
+
+/** Reads bodies side by side, so that none waits for a slow client. Bounds the memory of those that are not complete. */
+class Bodies {
+  /** By address of the client. An address without a body that is being read has no entry. */
+  readonly #bytes = new Map<string, number>();
+  #total = 0;
+
+  /** Returns undefined without room, or after BODY_MS. @throws as `body` of a request */
+  async read({ source, body }: Pick<HttpRequest, 'source' | 'body'>): Promise<string | undefined> {
+    let held = 0;
+    let isOver = false;
+    const take = (chunk: number): void => {
+      const bytes = chunk + CHUNK_BYTES;
+      if (isOver || !this.#hasRoom(source, bytes)) throw new NoRoom();
+      held += bytes;
+      this.#count(source, bytes);
+    };
+    const late = Promise.withResolvers<undefined>();
+    const timer = setTimeout(late.resolve, BODY_MS);
+    try {
+      return await Promise.race([body(BODY_LIMIT_BYTES, take), late.promise]);
+    } catch (error) {
+      if (error instanceof NoRoom) return undefined;
+      throw error;
+    } finally {
+      isOver = true;
+      clearTimeout(timer);
+      this.#count(source, -held);
+    }
+  }
+
+  #hasRoom(source: string, bytes: number): boolean {
+    const ofSource = this.#bytes.get(source) ?? 0;
+    return ofSource + bytes <= MOST_OF_SOURCE_BYTES && this.#total + bytes <= MOST_BYTES;
+  }
+
+  #count(source: string, bytes: number): void {
+    this.#total += bytes;
+    const left = (this.#bytes.get(source) ?? 0) + bytes;
+    if (left === 0) this.#bytes.delete(source);
+    else this.#bytes.set(source, left);
+  }
 }

@@ -7,6 +7,7 @@ import {
   HTTP2_CODES,
   type HttpAnswer,
   type HttpHandler,
+  type HttpRequest,
   type Incoming,
   type Outgoing,
   readTarget,
@@ -78,7 +79,7 @@ export class Answering {
       const { method = '', headers, socket } = request;
       const { authorization, accept } = headers;
       const source = socket.remoteAddress ?? '';
-      const body = (limitBytes: number): Promise<string> => readBody(request, limitBytes);
+      const body: HttpRequest['body'] = (limitBytes, take) => readBody(request, limitBytes, take);
       return await this.#handler({ ...target, method, authorization, accept, source, body });
     } catch (error) {
       return this.#failedAnswer(error);
@@ -164,15 +165,20 @@ class BodyIncomplete extends Error {
  * Reads the body of a request as UTF-8. Keeps at most `limitBytes` of it in memory, whatever the client announces or
  * sends. How long a client may take is a limit of the server.
  *
- * @throws BodyTooLarge, BodyIncomplete
+ * @throws BodyTooLarge, BodyIncomplete, what `take` throws
  */
-async function readBody(request: Readable & { headers: IncomingHttpHeaders }, limitBytes: number): Promise<string> {
+async function readBody(
+  request: Readable & { headers: IncomingHttpHeaders },
+  limitBytes: number,
+  take?: (bytes: number) => void,
+): Promise<string> {
   if (Number(request.headers['content-length']) > limitBytes) throw new BodyTooLarge(limitBytes);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of chunksOf(request)) {
     bytes += chunk.length;
     if (bytes > limitBytes) throw new BodyTooLarge(limitBytes);
+    take?.(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

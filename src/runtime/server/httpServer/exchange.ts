@@ -12,9 +12,10 @@ export interface HttpRequest extends HttpTarget {
   /**
    * Reads the body as UTF-8; call it at most once. A handler need not catch its errors: the client gets a 413.
    *
-   * @throws BodyTooLarge above `limitBytes`; BodyIncomplete if the client ends its connection
+   * @param take gets the bytes of each chunk before it is kept; if it throws, no more is read
+   * @throws BodyTooLarge above `limitBytes`; BodyIncomplete if the client ends its connection; what `take` throws
    */
-  readonly body: (limitBytes: number) => Promise<string>;
+  readonly body: (limitBytes: number, take?: (bytes: number) => void) => Promise<string>;
 }
 
 /** A response. The server omits the body of a HEAD. It may refuse a long one: see LongAnswers. */
