@@ -5,7 +5,7 @@ import { FakeClock } from '../../runtime/process/clock.ts';
 import { terminatingFor } from '../../runtime/testing/terminating.ts';
 import { OWNER_LABEL } from '../../weights/plan/plan.ts';
 import { sourceOfIngress, type Source } from '../../weights/records/source.ts';
-import type { DnsEndpoint } from '../../weights/records/endpoint.ts';
+import { DNS_ENDPOINTS, type DnsEndpoint } from '../../weights/records/endpoint.ts';
 import { divide } from './decide/divide.ts';
 import { identityOfWeight } from './weightObjects.ts';
 import { hasNextRound, reconcile, rampStepOf, staleOf, type Dependencies } from './reconcile.ts';
@@ -81,6 +81,36 @@ describe('a TrafficWeight without its body', () => {
     expect([own, free].map(otherOwnerOf)).toEqual(['main', undefined]);
   });
 });
+
+it.each([
+  ['waits since before', 'False', 'RemovalNotConfirmed', true],
+  ['may wait since before: a failed write is named instead', 'False', 'WriteFailed', true],
+  ['may wait since before: nothing could be decided', 'Unknown', 'BackendUnavailable', true],
+  ['waited for no confirmation', 'True', 'AllApplied', false],
+  ['was never decided', undefined, '', false],
+] as const)(
+  'the first plan of a process takes from the status whether a removal %s',
+  async (_, status, reason, waits) => {
+    const applied = { type: 'Applied', status, reason, message: '', lastTransitionTime: '' };
+    const weight = {
+      metadata: { name: 'main' },
+      spec: {},
+      status: { conditions: status === undefined ? [] : [applied] },
+    } as unknown as TrafficWeight;
+    const d = {
+      caches: { endpoints: { resource: DNS_ENDPOINTS, synced: false } },
+      statuses: { newest: () => weight, write: () => undefined },
+      metrics: { record: () => undefined },
+      events: { event: () => undefined },
+      removals: new Map(),
+      clock: new FakeClock(),
+      isLeader: () => true,
+    };
+    // The spec is invalid: the report of this reconcile replaces the condition.
+    await reconcile(d as unknown as Dependencies, 'main');
+    expect((d as unknown as Dependencies).removals.get('main')?.waiting.has('shop')).toBe(waits);
+  },
+);
 
 it.each([
   { why: 'everything is written', written: 3, failed: 0, left: 0, isNext: false },

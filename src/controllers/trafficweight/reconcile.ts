@@ -24,7 +24,7 @@ import type { Failure } from '../../runtime/process/problem.ts';
 import { report } from '../../runtime/status/statusWriter.ts';
 import { createFailureOf, OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { ownEndpointOf, ownerOf, planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
-import { NO_REMOVALS } from '../../weights/plan/remaining.ts';
+import { NO_REMOVALS, UNKNOWN_REMOVALS } from '../../weights/plan/remaining.ts';
 import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
 import { differencesIn, unmarkable } from '../../weights/zone/differences.ts';
 import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
@@ -156,6 +156,8 @@ export async function reconcile(
     await reportUndecided(d, weight, { why: TOO_LARGE }, signal);
     return undefined;
   }
+  // Before a report of this process replaces the conditions.
+  if (!d.removals.has(key)) d.removals.set(key, removalsBefore(weight));
   const problem = problemOf(d.caches);
   const parsed = parseTrafficWeightSpec(weight);
   if ('problems' in parsed) {
@@ -178,6 +180,15 @@ export async function reconcile(
   const { desiredWeight } = desired;
   const step = await rampStepOf(d, weight, { spec, desired: desiredWeight, zones }, signal);
   return applyWeight(d, weight, { spec, desiredWeight, step, backend, zones }, signal);
+}
+
+/**
+ * Returns what earlier processes decided about removals, as far as the status tells: while Applied is not True, another reason, such as a
+ * failed write, may stand in place of RemovalNotConfirmed.
+ */
+function removalsBefore({ status }: TrafficWeight): RecordsPlan['removals'] {
+  const applied = findCondition(status?.conditions, WeightCondition.Applied);
+  return applied === undefined || applied.status === 'True' ? NO_REMOVALS : UNKNOWN_REMOVALS;
 }
 
 async function applyWeight(

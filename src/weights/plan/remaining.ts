@@ -79,12 +79,14 @@ export interface Removals {
   /** The hosts whose removal is confirmed, and has not ended. */
   readonly confirmed: ReadonlySet<string>;
   /** The namespaces whose hosts wait for a confirmation. */
-  readonly waiting: ReadonlySet<string>;
+  readonly waiting: Pick<ReadonlySet<string>, 'has'>;
   /** The hosts that lost their records without a confirmation, and when: ms since 1970. */
   readonly freed: ReadonlyMap<string, { readonly namespace: string; readonly at: number }>;
 }
 
 export const NO_REMOVALS: Removals = { confirmed: new Set(), waiting: new Set(), freed: new Map() };
+/** For the first plan of a process, if a removal may wait since before: which namespaces wait is not stored, so all that lose hosts do. */
+export const UNKNOWN_REMOVALS: Removals = { ...NO_REMOVALS, waiting: { has: () => true } };
 
 /** The confirmation of removals. */
 export interface Confirmation {

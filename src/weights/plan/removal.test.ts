@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decideRemoval, NO_REMOVALS, type HostNamespaces, type Removals } from './remaining.ts';
+import { decideRemoval, NO_REMOVALS, UNKNOWN_REMOVALS, type HostNamespaces, type Removals } from './remaining.ts';
 
 /** Hosts `<namespace><n>.example.org` for n below the count of each namespace. */
 function hosts(counts: Readonly<Record<string, number>>): HostNamespaces {
@@ -94,4 +94,21 @@ it('a namespace with very many hosts does not make the others few', () => {
   const few = { a: 3, b: 3, c: 3 };
   const cluster = new Cluster({ ...few, tenant: 4_000 });
   expect(cluster.lose(few)?.hosts).toHaveLength(9);
+});
+
+it('a removal that waits is not carried out by a restart, although less is left by then', () => {
+  const cluster = new Cluster({ a: 20, b: 20, c: 20, d: 20, e: 20 });
+  expect(cluster.lose({ a: 20 })).toBeUndefined();
+  const waits = cluster.lose({ b: 20 });
+  expect([...(waits?.namespaces.keys() ?? [])]).toEqual(['b']);
+  cluster.before = UNKNOWN_REMOVALS;
+  expect(cluster.lose({ b: 20 })).toEqual(waits);
+  expect(cluster.lose({ b: 20 })).toEqual(waits);
+  // Planned again: it no longer waits, and other removals are judged as ever.
+  expect(cluster.lose({})).toBeUndefined();
+  expect(cluster.lose({ c: 20 })).toBeUndefined();
+  cluster.before = UNKNOWN_REMOVALS;
+  cluster.allowed = waits?.confirm;
+  expect(cluster.lose({ b: 20 })).toBeUndefined();
+  expect(cluster.left()).toEqual({ d: 20, e: 20 });
 });
