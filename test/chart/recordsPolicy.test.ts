@@ -63,6 +63,14 @@ const ATTACKS: readonly [what: string, (send: Send) => Promise<Answer>, told: st
     (send) => send('POST', ENDPOINTS + DRY, endpoint('web.httproute', { ownerReferences: [route] })),
     'owner references',
   ],
+  [
+    'creates one that an Ingress of its name controls by its uid, under another name and API group',
+    (send) => {
+      const ownerReferences = [owner({ apiVersion: 'none.example/v1', name: 'x', uid: '2' })];
+      return send('POST', ENDPOINTS + DRY, endpoint('new', { ownerReferences }));
+    },
+    'owner references',
+  ],
   ['marks an own one', (send) => send('PATCH', `${ENDPOINTS}/own${DRY}`, { metadata: MARKS }), OWNER_LABEL],
   [
     'gives an own one to an Ingress',

@@ -131,7 +131,8 @@ it.each([
   ['its name is of a DNSEndpoint of another source', 'u2', 'main', []],
 ])('a source beyond the memory leaves a DNSEndpoint as it is if %s', (_, uid, owner, wanted) => {
   const source = sourceOfIngress({ metadata: { name: 'web', namespace: 'shop', uid: 'u1' } });
-  const controller = { apiVersion: '', kind: 'Ingress', name: '', uid: uid ?? '', controller: true };
+  const owned = { apiVersion: source.apiVersion, kind: 'Ingress', name: 'web' };
+  const controller = { ...owned, uid: uid ?? '', controller: true };
   const labels: Record<string, string> = owner === undefined ? {} : { [OWNER_LABEL]: owner };
   const endpoint = { metadata: { labels, ownerReferences: [controller] } };
   const endpointOf = () => (uid === undefined ? undefined : endpoint);

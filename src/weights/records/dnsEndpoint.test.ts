@@ -60,9 +60,20 @@ it.each([
   ['of the source', { kind: 'Ingress', uid: 'u1', controller: true }, true],
   ['of a source that was deleted and created again', { kind: 'Ingress', uid: 'u0', controller: true }, false],
   ['of another controller', { kind: 'Service', uid: 'u1', controller: true }, false],
+  ['of the source under another name', { kind: 'Ingress', name: 'x', uid: 'u1', controller: true }, false],
+  [
+    'of a kind of another API group',
+    { apiVersion: 'none.example/v1', kind: 'Ingress', uid: 'u1', controller: true },
+    false,
+  ],
+  [
+    'of the source in another version',
+    { apiVersion: 'networking.k8s.io/v1beta1', kind: 'Ingress', uid: 'u1', controller: true },
+    true,
+  ],
   ['that only refers to the source', { kind: 'Ingress', uid: 'u1' }, false],
 ])('tells a DNSEndpoint %s', (_, owner, wanted) => {
-  const ownerReferences = [{ apiVersion: 'v1', name: 'web', ...owner }];
+  const ownerReferences = [{ apiVersion: 'networking.k8s.io/v1', name: 'web', ...owner }];
   expect(isOf({ metadata: { ownerReferences } }, source)).toBe(wanted);
   expect(isOf({ metadata: {} }, source)).toBe(false);
 });

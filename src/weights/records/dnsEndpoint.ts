@@ -86,12 +86,18 @@ function ownerOf({ apiVersion, kind, name, uid }: Source): V1OwnerReference {
 }
 
 /**
- * Returns whether the source controls the DNSEndpoint, by kind and uid. The operator does not touch a DNSEndpoint that has only
- * the name of the source.
+ * Returns whether the source controls the DNSEndpoint, by kind, API group, name and uid: the API server takes any text as an owner, and admission
+ * policies compare other fields than the uid. The operator does not touch a DNSEndpoint that has only the name of the source.
  */
-export function isOf(endpoint: DnsEndpoint, { kind, uid }: Pick<Source, 'kind' | 'uid'>): boolean {
+export function isOf(endpoint: DnsEndpoint, source: Pick<Source, 'apiVersion' | 'kind' | 'name' | 'uid'>): boolean {
   const controller = controllerOf(endpoint);
-  return controller?.kind === kind && controller.uid === uid;
+  if (controller?.kind !== source.kind || groupOf(controller) !== groupOf(source)) return false;
+  return controller.name === source.name && controller.uid === source.uid;
+}
+
+/** Returns the API group of a kind that is not of the core group. */
+function groupOf({ apiVersion }: Pick<Source, 'apiVersion'>): string | undefined {
+  return apiVersion.split('/', 1)[0];
 }
 
 /** Returns the uid of the source that controls a DNSEndpoint, also of a deleted source; undefined without such a controller. */

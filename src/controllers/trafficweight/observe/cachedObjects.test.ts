@@ -63,7 +63,7 @@ it.each([
 it('beyond the budget it is known of which source and of which TrafficWeight it is', () => {
   const cached = new BodyBudget(1).keep(endpoint({}), identityOfEndpoint);
   expect([isWithoutBody(cached), cached.spec]).toEqual([true, undefined]);
-  expect(isOf(cached, { kind: 'Ingress', uid: 'u' })).toBe(true);
+  expect(isOf(cached, { ...CONTROLLER, kind: 'Ingress' })).toBe(true);
   expect(cached.metadata?.labels).toEqual({ 'traffic.example.com/trafficweight': 'weight' });
 });
 

@@ -57,16 +57,16 @@ function isOrphan(endpoint: DnsEndpoint): boolean {
   return isOurs && !hasController(endpoint);
 }
 
-/** Characters of the kind and the uid of a real owner. The API server takes any text. */
-const LONGEST_OWNER = 100;
+/** Characters of a real owner: 253 of its name, 36 of its uid, and its kind and API version. The API server takes any text. */
+const LONGEST_OWNER = 350;
 
 /** Reduces a DNSEndpoint whose body the cache drops to its identity, its source and its TrafficWeight. */
 export function identityOfEndpoint(endpoint: DnsEndpoint): DnsEndpoint {
   const { metadata, ...rest } = identityOf(endpoint, [OWNER_LABEL]);
   const controller = endpoint.metadata?.ownerReferences?.find((owner) => owner.controller === true);
-  const isBounded = controller !== undefined && controller.kind.length + controller.uid.length <= LONGEST_OWNER;
-  const { kind = '', uid = '' } = controller ?? {};
-  const ownerReferences = isBounded ? [{ apiVersion: '', kind, name: '', uid, controller: true }] : [];
+  const { apiVersion = '', kind = '', name = '', uid = '' } = controller ?? {};
+  const isBounded = controller !== undefined && [apiVersion, kind, name, uid].join('').length <= LONGEST_OWNER;
+  const ownerReferences = isBounded ? [{ apiVersion, kind, name, uid, controller: true }] : [];
   return { ...rest, metadata: { ...metadata, ownerReferences } };
 }
 
