@@ -13,7 +13,7 @@ const refused = (status: number, reason: string) => new ApiError({ status, reaso
 
 let clock: FakeClock;
 let found: { policies: object[]; bindings: object[] } | Error;
-let webhooks: object[];
+let webhooks: object[] | Error;
 let slices: object[];
 let lists: number;
 let check: PolicyCheck;
@@ -26,7 +26,8 @@ beforeEach(() => {
   lists = 0;
   const list = ({ kind }: { kind: string }) => {
     lists += 1;
-    if (kind === 'MutatingWebhookConfiguration') return Promise.resolve(webhooks);
+    if (kind === 'MutatingWebhookConfiguration')
+      return webhooks instanceof Error ? Promise.reject(webhooks) : Promise.resolve(webhooks);
     if (kind === 'EndpointSlice') return Promise.resolve(slices);
     if (found instanceof Error) return Promise.reject(found);
     return Promise.resolve(kind.endsWith('Binding') ? found.bindings : found.policies);
@@ -135,6 +136,18 @@ describe('PolicyCheck without a policy', () => {
   ])('says that the webhook %s', async (_what, set, namespace, reason) => {
     set();
     expect(await stateOf(namespace)).toBe(reason);
+  });
+
+  it.each<[string, typeof found, number, string]>([
+    ['keeps the answer without the right to list webhooks', refused(404, 'NotFound'), 403, 'PolicyNotServed'],
+    ['keeps the answer without the right to list webhooks', { policies: [], bindings: [] }, 403, 'PolicyMissing'],
+    ['has no answer if webhooks cannot be read', refused(404, 'NotFound'), 500, 'PolicyUnreadable'],
+  ])('%s', async (_what, there, status, reason) => {
+    found = there;
+    webhooks = refused(status, 'No');
+    const state = await check.state('shop');
+    expect(state.reason).toBe(reason);
+    expect(state.message).toMatch(/webhook is installed cannot be read: GET/);
   });
 
   it('sees a further namespace within 5 s', async () => {

@@ -1,13 +1,15 @@
+import type { V1MutatingWebhookConfiguration } from '@kubernetes/client-node';
 import { POD_PLACEMENTS } from '../../../../api/podplacement/schema.ts';
 import { GROUP, TRAFFIC_WATCHES } from '../../../../api/trafficwatch/schema.ts';
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
-import { isNotFound } from '../../../../runtime/client/errors.ts';
+import { isForbidden, isNotFound } from '../../../../runtime/client/errors.ts';
 import type { PolicyState } from '../observation.ts';
 import {
   MUTATING_POLICIES,
   MUTATING_POLICY_BINDINGS,
+  MUTATING_WEBHOOKS,
   type MutatingAdmissionPolicy,
 } from '../../../../runtime/client/resources.ts';
 import { Answers } from './answers.ts';
@@ -73,11 +75,24 @@ export class PolicyCheck {
     try {
       const policy = await this.#policy();
       if (policy.reason === Reason.PolicyInstalled) return { policy };
-      return { policy, webhook: await findWebhook(this.#client) };
+      return await this.#orWebhook(policy);
     } catch (error) {
       const message = `whether the admission policy or webhook is installed cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`;
       return { policy: { reason: Reason.PolicyUnreadable, message } };
     }
+  }
+
+  /** Rights that were granted for an older version lack the one to list webhooks: what is known about the policy stays. */
+  async #orWebhook(policy: PolicyState): Promise<Found> {
+    let configurations: readonly V1MutatingWebhookConfiguration[];
+    try {
+      configurations = await this.#client.list(MUTATING_WEBHOOKS);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      const message = `${policy.message}; whether the admission webhook is installed cannot be read: ${error.message}`;
+      return { policy: { ...policy, message } };
+    }
+    return { policy, webhook: await findWebhook(this.#client, configurations) };
   }
 
   async #policy(): Promise<PolicyState> {

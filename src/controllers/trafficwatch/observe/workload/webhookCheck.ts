@@ -1,8 +1,8 @@
-import type { V1EndpointSlice, V1MutatingWebhook } from '@kubernetes/client-node';
+import type { V1EndpointSlice, V1MutatingWebhook, V1MutatingWebhookConfiguration } from '@kubernetes/client-node';
 import { hasNamespace, PLACEMENT_WEBHOOK, SYSTEM_NAMESPACE } from '../../../../api/podplacement/webhook.ts';
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
-import { ENDPOINT_SLICES, MUTATING_WEBHOOKS } from '../../../../runtime/client/resources.ts';
+import { ENDPOINT_SLICES } from '../../../../runtime/client/resources.ts';
 import type { PolicyState } from '../observation.ts';
 
 /** The admission webhook as the API server has it. */
@@ -13,8 +13,10 @@ export interface FoundWebhook {
 }
 
 /** Returns undefined if no configuration has the webhook. @throws ApiError, TransportError */
-export async function findWebhook(client: Pick<Client, 'list'>): Promise<FoundWebhook | undefined> {
-  const configurations = await client.list(MUTATING_WEBHOOKS);
+export async function findWebhook(
+  client: Pick<Client, 'list'>,
+  configurations: readonly V1MutatingWebhookConfiguration[],
+): Promise<FoundWebhook | undefined> {
   const webhook = configurations
     .flatMap(({ webhooks = [] }) => webhooks)
     .find(({ name }) => name === PLACEMENT_WEBHOOK);
