@@ -6,7 +6,12 @@ import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { InformerEvent } from '../../runtime/cache/store.ts';
 import { keyOf, type KubeObject, sameSpec } from '../../runtime/client/resource.ts';
 import { Controller } from '../../runtime/controller/controller.ts';
-import { controllerPart, optionalCachePart, readyWithoutCrd } from '../../runtime/manager/manager.ts';
+import {
+  controllerPart,
+  optionalCachePart,
+  readyWithoutCrd,
+  unneededCachePart,
+} from '../../runtime/manager/manager.ts';
 import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { Part } from '../../runtime/process/part.ts';
 import type { ControllerContext } from '../contract/context.ts';
@@ -127,7 +132,7 @@ export function runWeights(
 }
 
 /** Returns the caches as parts. Without the CRD of external-dns the rest works, and the status of each TrafficWeight names the missing CRD. */
-function partsOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): Part[] {
+export function partsOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): Part[] {
   return [
     optionalCachePart(ingresses),
     optionalCachePart(slices),
@@ -141,7 +146,7 @@ function gatewayParts({ routes, gateways, listenerSets }: GatewayCaches): Part[]
   return [
     readyWithoutCrd(optionalCachePart(routes), routes),
     readyWithoutCrd(optionalCachePart(gateways), gateways),
-    readyWithoutCrd(optionalCachePart(listenerSets), listenerSets),
+    readyWithoutCrd(unneededCachePart(listenerSets), listenerSets),
   ];
 }
 

@@ -106,6 +106,8 @@ export interface RouteSurroundings {
   readonly matches: RouteNamespace['matches'] | undefined;
   /** Returns the present DNSEndpoint of the route; undefined without one. */
   readonly endpoint: () => DnsEndpoint | undefined;
+  /** Why ListenerSets cannot be read, for users; undefined if they can. */
+  readonly unreadSets?: string | undefined;
   /** Ms since 1970. */
   readonly now: number;
 }
@@ -120,13 +122,16 @@ export interface RouteSurroundings {
  *
  * | a parent in the spec                                                     |          |
  * |--------------------------------------------------------------------------|----------|
- * | it is missing, or the Gateway of the ListenerSet is, or it is an XListenerSet, which is not read | open |
+ * | it is missing or cannot be read, or the Gateway of the ListenerSet is missing, or it is an XListenerSet, which is not read | open |
  * | one controller has accepted this generation of the route, none has refused it | accepted |
  * | refused, before its Gateway was created, at most MOST_OPEN_MS ago        | open     |
  * | refused, else                                                            | refused  |
  * | no status, an unknown one, or the status of an earlier generation        | open     |
  */
-export function sourceOfRoute(route: Route, { gatewayAt, matches, endpoint, now }: RouteSurroundings): RouteSource {
+export function sourceOfRoute(
+  route: Route,
+  { gatewayAt, matches, endpoint, unreadSets, now }: RouteSurroundings,
+): RouteSource {
   const { source, hostnames, services, leadsNowhere } = route;
   const parents = route.parents.map((parent) => ({ parent, gateway: gatewayAt(parent) }));
   const open = parents.filter(({ parent, gateway }) => matches === undefined || isOpen(parent, gateway, now));
@@ -146,7 +151,7 @@ export function sourceOfRoute(route: Route, { gatewayAt, matches, endpoint, now 
       targets: targetsOf([...attached.flatMap(({ gateway }) => gateway.addresses), ...kept.addresses]),
     },
     classNames: [...attached, ...open].flatMap(({ gateway }) => gateway?.className ?? []),
-    openParents: distinct(open.map(({ parent, gateway }) => openness(parent, gateway))),
+    openParents: distinct(open.map(({ parent, gateway }) => openness(parent, gateway, unreadSets))),
   };
 }
 
@@ -187,9 +192,11 @@ function isOpen({ isAccepted, refusedAt }: RouteParent, gateway: RouteGateway | 
   return refusedAt <= created && now - created < MOST_OPEN_MS;
 }
 
-function openness({ kind, key }: RouteParent, gateway: RouteGateway | undefined): string {
+function openness({ kind, key }: RouteParent, gateway: RouteGateway | undefined, unreadSets?: string): string {
   if (gateway !== undefined) return `${kind} ${key} has neither accepted nor refused it`;
   if (kind === GATEWAYS.kind) return `Gateway ${key} does not exist`;
+  if (kind === LISTENER_SETS.kind && unreadSets !== undefined)
+    return `ListenerSet ${key} cannot be read: ${unreadSets}; give the ServiceAccount the right to list and watch listenersets`;
   if (kind === LISTENER_SETS.kind) return `ListenerSet ${key} or its Gateway does not exist`;
   return `${kind} ${key} is of an experimental API, which is not read: make it a ListenerSet of gateway.networking.k8s.io/v1`;
 }

@@ -1,6 +1,6 @@
 import { BodyBudget, createBoundedInformer, SMALL_PAGE } from '../../../runtime/cache/bodyBudget.ts';
 import { createInformer, type Informer, type InformerOptions } from '../../../runtime/cache/informer.ts';
-import { isNotFound } from '../../../runtime/client/errors.ts';
+import { isForbidden, isNotFound } from '../../../runtime/client/errors.ts';
 import { keyOf, resourceName, type KubeObject, type Resource } from '../../../runtime/client/resource.ts';
 import { ENDPOINT_SLICES, INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { ownerOf } from '../../../weights/plan/plan.ts';
@@ -147,7 +147,7 @@ function ownersOf(endpoint: DnsEndpoint): string[] {
 
 /**
  * Returns why the caches cannot be used: missing rights, or a kind that is not served. Undefined if they can. A missing
- * Gateway API is not a problem: such a cluster has no HTTPRoutes.
+ * Gateway API is not a problem: such a cluster has no HTTPRoutes. Neither is a missing right to ListenerSets, see unreadSets().
  */
 export function problemOf({ ingresses, slices, namespaces, endpoints, gatewayApi }: Caches): string | undefined {
   const optional: (Pick<Informer<KubeObject>, 'resource' | 'synced' | 'refusal'> | undefined)[] = [
@@ -160,9 +160,18 @@ export function problemOf({ ingresses, slices, namespaces, endpoints, gatewayApi
     const { resource, synced, refusal } = cache;
     const name = resourceName(resource);
     if (isNotFound(refusal) && optional.includes(cache)) continue;
+    if (cache === gatewayApi?.listenerSets && unreadSets(cache) !== undefined) continue;
     if (isNotFound(refusal)) return `the API server does not serve ${name}`;
     if (refusal !== undefined) return refusal.detail;
     if (!synced) return `${name} are not read yet`;
   }
   return undefined;
+}
+
+/**
+ * Returns why ListenerSets cannot be read, if the right is missing: rights that were granted for an older version lack it, also in a cluster
+ * without the kind. Routes to ListenerSets are then open; all others need no ListenerSet.
+ */
+export function unreadSets({ refusal }: Pick<Informer<CachedListenerSet>, 'refusal'>): string | undefined {
+  return isForbidden(refusal) ? refusal.detail : undefined;
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import { createOverlay } from '../../../runtime/cache/overlay.ts';
 import { Store } from '../../../runtime/cache/store.ts';
+import { ApiError } from '../../../runtime/client/errors.ts';
 import { INGRESSES, NAMESPACES } from '../../../runtime/client/resources.ts';
 import { createLogger } from '../../../runtime/process/logger.ts';
 import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
@@ -46,6 +47,38 @@ it('leaves a route out whose Gateway is too large for the cache, and not one who
     ['fat', true],
     ['gone', false],
     ['sets', true],
+  ]);
+});
+
+it('leaves a route of a ListenerSet open, and says why, while the right to ListenerSets is missing', () => {
+  const route = (name: string, kind: string) =>
+    toCachedRoute({ metadata: { namespace: 'shop', name }, spec: { parentRefs: [{ kind, name: 'public' }] } } as never);
+  const lister = (...objects: object[]) => ({ list: () => objects, get: () => objects[0] });
+  const spec = { parentRef: { name: 'public' } };
+  const set = toCachedListenerSet({ metadata: { namespace: 'shop', name: 'public' }, spec } as never);
+  const gateway = toCachedGateway({ metadata: { namespace: 'shop', name: 'public' } });
+  const refusal = new ApiError({ status: 403, reason: 'Forbidden', detail: 'no right', method: 'GET', path: '/x' });
+  const { candidates } = observe(
+    { metadata: { name: 'main' } } as TrafficWeight,
+    {
+      caches: {
+        ingresses: { lister: lister() },
+        namespaces: { lister: lister({ metadata: { name: 'shop' } }) },
+        gatewayApi: {
+          routes: { lister: lister(route('own', 'Gateway'), route('web', 'ListenerSet')) },
+          gateways: { lister: lister(gateway) },
+          // As it was when the right was taken away.
+          listenerSets: { lister: lister(set), refusal },
+        },
+      },
+      weights: new Store<TrafficWeight>(),
+      endpoints: { get: () => undefined, byIndex: () => [] },
+      clock: { now: () => 0 },
+    } as unknown as Observed,
+  );
+  expect(candidates.map(({ open }) => open?.why)).toEqual([
+    'Gateway shop/public has neither accepted nor refused it',
+    'ListenerSet shop/public cannot be read: no right; give the ServiceAccount the right to list and watch listenersets',
   ]);
 });
 

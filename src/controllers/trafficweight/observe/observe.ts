@@ -13,7 +13,7 @@ import { GATEWAYS, LISTENER_SETS, type NamespaceSelector } from '../../../weight
 import { sourceOfRoute, type RouteParent } from '../../../weights/records/httpRoute.ts';
 import { endpointKeyOf, type SourceRef } from '../../../weights/records/source.ts';
 import type { CachedIngress, CachedListenerSet } from './cachedObjects.ts';
-import { BY_OWNER, BY_SERVICE, type Caches, type GatewayCaches } from './caches.ts';
+import { BY_OWNER, BY_SERVICE, unreadSets, type Caches, type GatewayCaches } from './caches.ts';
 import type { Candidate, Observation } from './observation.ts';
 
 /** The caches that `observe` reads. */
@@ -85,7 +85,10 @@ function ofRoutes({ routes, gateways, listenerSets }: GatewayCaches, facts: Rout
     const cached = gateways.lister.get(key);
     return isWithoutBody(cached) ? undefined : cached?.gateway;
   };
-  const setAt = (key: string): CachedListenerSet | undefined => listenerSets.lister.get(key);
+  // Without the right to watch them, the cache is stale.
+  const unread = unreadSets(listenerSets);
+  const setAt = (key: string): CachedListenerSet | undefined =>
+    unread === undefined ? listenerSets.lister.get(key) : undefined;
   // One matcher for each selector of a listener: users choose the number of routes and of values.
   const matchers = new Map<NamespaceSelector, ReturnType<typeof createSelectorMatcher>>();
   const matcherOf = (selector: NamespaceSelector) => {
@@ -114,7 +117,7 @@ function ofRoutes({ routes, gateways, listenerSets }: GatewayCaches, facts: Rout
     // A listener may select by the labels of the namespace.
     const matches = matchesOf(namespaceLabels);
     const endpoint = (): DnsEndpoint | undefined => ownEndpointOf(route.source, endpointOf);
-    const { openParents, ...found } = sourceOfRoute(route, { gatewayAt, matches, endpoint, now });
+    const { openParents, ...found } = sourceOfRoute(route, { gatewayAt, matches, endpoint, unreadSets: unread, now });
     const { hosts } = found.source;
     const isKnown = openParents.length === 0;
     const open = isKnown ? {} : { open: { why: openParents.join(', '), hostnames: route.hostnames } };
