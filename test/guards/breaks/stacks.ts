@@ -285,7 +285,7 @@ export const STACKS: readonly Break[] = [
     test: {
       project: 'unit',
       path: 'src/controllers/trafficstack/restart.test.ts',
-      name: 'starts in order again when none of its workloads exists',
+      name: 'starts in order again when nothing of it exists',
     },
   },
   {

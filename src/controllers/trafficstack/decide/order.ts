@@ -21,7 +21,7 @@ import { waitFor, type Waiting } from './waiting.ts';
  * | runs, and anything else differs                     | that were never ready with their spec | see hold.ts |
  * | does not exist yet                                  | that are not ready     | see hold.ts |
  *
- * If nothing of the stack runs, all of it is started: see fromStart. A dependency that runs with its last ready revision, restored after a failed upgrade, is ready for others.
+ * If nothing of the stack exists, all of it is started: see fromStart. A dependency that runs with its last ready revision, restored after a failed upgrade, is ready for others.
  *
  * @param open the objects that are missing or differ
  */
@@ -71,18 +71,18 @@ function hasOnlyMorePods({ live, object }: ObservedObject): boolean {
 }
 
 /**
- * Returns the observation without the earlier statuses if nothing of the stack runs, as after a backup that has only the TrafficStack was
+ * Returns the observation without the earlier statuses if nothing of the stack exists, as after a backup that has only the TrafficStack was
  * restored: what is made then is a start, in the order of the dependencies, and no repair. Jobs run again.
  *
- * | the workloads and TrafficWeights of the inventory, and the objects of the type Objects | a component was ready | it is a start |
+ * | the inventory has                                                            | a component was ready | it is a start |
  * |------------------------------------------------------------------------------|-------|-----|
- * | none is in the inventory: nothing was made yet, or only Jobs that completed  | any   | no  |
- * | one exists, also of a component that is being removed                        | any   | no  |
- * | none exists                                                                  | yes   | yes |
- * | none exists                                                                  | no: the start has begun, and its deadlines run | no |
+ * | no workload, TrafficWeight or object of the type Objects, but for Jobs that completed: nothing was made yet | any | no |
+ * | an object that exists, or that this process may not read; or a pod of the stack exists: the stack may be in use | any | no |
+ * | only objects that do not exist                                               | yes   | yes |
+ * | the same                                                                     | no: the start has begun, and its deadlines run | no |
  */
 export function fromStart(observation: Observation): Observation {
-  const { stack, components, left } = observation;
+  const { stack, components } = observation;
   const own = components.filter((each) => !isExternal(each, stack));
   const byName = new Map(own.map((each) => [each.spec.name, each]));
   const known = (stack.status?.inventory ?? []).some(({ component, objects }) => {
@@ -94,16 +94,20 @@ export function fromStart(observation: Observation): Observation {
     ({ name, readyRevision, lastReadyRevision }) =>
       byName.has(name) && (readyRevision ?? lastReadyRevision) !== undefined,
   );
-  const runs = own.some((each) =>
-    each.objects.some(({ resource, live }) => live !== undefined && counts(each, resource.kind)),
-  );
-  if (!known || !wasReady || runs || left.some(({ resource }) => hasReadiness(resource))) return observation;
+  if (!known || !wasReady || mayExist(own, observation)) return observation;
   const kept = statuses.filter(({ name }) => !byName.has(name));
   return {
     ...observation,
     stack: { ...stack, status: { ...stack.status, components: kept } },
     components: components.map((each) => ({ ...each, objects: each.objects.map(asNew) })),
   };
+}
+
+/** Whether anything of a stack exists, or may exist. @param own its components that are not External */
+function mayExist(own: readonly ObservedComponent[], observation: Observation): boolean {
+  const { left, locked = [], unread = [], withPods, hasOrphanedPods = false } = observation;
+  if (left.length + locked.length + unread.length + withPods.size > 0 || hasOrphanedPods) return true;
+  return own.some(({ stored, objects }) => stored !== undefined || objects.some(({ live }) => live !== undefined));
 }
 
 function counts({ spec }: ObservedComponent, kind: string): boolean {

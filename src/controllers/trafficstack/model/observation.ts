@@ -36,7 +36,7 @@ interface LostNode {
 export interface StackPod extends KubeObject {
   /** namespace/name */
   readonly key: string;
-  /** `namespace/stack/component`; empty for a pod that no workload made. */
+  /** `namespace/stack/component`; `namespace/stack/` for a pod without a workload. */
   readonly component: string;
   /** The controller of the pod, such as `Deployment web`, in its namespace. Empty for other kinds of controllers. */
   readonly workload: string;
@@ -236,6 +236,8 @@ export interface Observation {
   readonly seen?: TimedFacts | undefined;
   /** Pods whose workload is in the inventory, by component, without empty lists. */
   readonly withPods: ReadonlyMap<string, readonly StackPod[]>;
+  /** Whether pods with the label of the stack have no workload, as after `kubectl delete --cascade=orphan`. Only in namespaces of the inventory. */
+  readonly hasOrphanedPods?: boolean;
   /** ms since 1970 */
   readonly now: number;
 }

@@ -6,6 +6,7 @@ import type {
   UsedObject,
 } from '../../../api/trafficstack/trafficStack.ts';
 import { BodyBudget, identityOf } from '../../../runtime/cache/bodyBudget.ts';
+import { ApiError } from '../../../runtime/client/errors.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DAEMONSETS, DEPLOYMENTS, SERVICES } from '../../../runtime/client/resources.ts';
 import type { ExternalProvider } from '../../contract/builtIn.ts';
@@ -14,6 +15,7 @@ import type { StackPod } from '../model/observation.ts';
 import { COMPONENT_LABEL, STACK_LABEL } from '../names.ts';
 import { at, EVERYWHERE, NOW, pod, REVISION, stackOf } from '../testing/stacks.ts';
 import { observe, type Observed } from './observe.ts';
+import { trimPod } from './stackPod.ts';
 
 const NOTHING_SEEN = { of: () => ({ available: new Map(), stable: new Map(), awaiting: new Map() }) };
 const object = (name: string): KubeObject => ({ metadata: { namespace: 'monitoring', name } });
@@ -137,6 +139,7 @@ async function awaitedPods(pods: readonly StackPod[], live: KubeObject, allowed 
   const { withPods } = await observe(stackOf([], { inventory }), { components: [], upgrade: {} }, where, NOW);
   return [...withPods].map(([name, found]) => [name, ...found.map(({ key }) => key)]);
 }
+const GONE = new ApiError({ status: 404, reason: 'NotFound', method: 'GET', path: '/' });
 const made = (name: string, workload: string): StackPod => ({ ...pod(name), workload });
 
 it('the pods of a component are the pods that the workload of its inventory made, not the pods of a copy with its labels', async () => {
@@ -155,6 +158,27 @@ it('the pods of a workload that the operator may not delete are not awaited: the
 
 it('the pods of a workload that is no longer of the stack are not awaited', async () => {
   expect(await awaitedPods([made('web-1', 'Deployment web')], object('web'))).toEqual([]);
+});
+
+it.each([
+  ['in a namespace of the inventory', 'shop', 'main', true],
+  ['in another namespace', 'lab', 'main', false],
+  ['of another stack', 'shop', 'other', false],
+])('pods that were orphaned are seen %s', async (_, namespace, of, expected) => {
+  const labels = { [STACK_LABEL]: of, [COMPONENT_LABEL]: 'web' };
+  const orphan = trimPod({ metadata: { namespace, name: 'web-0', labels } });
+  const where = {
+    caches: {
+      kinds: [{ resource: DEPLOYMENTS, overlay: { get: () => undefined } }],
+      pods: { lister: { byIndex: (_: string, value: string) => (value === orphan.component ? [orphan] : []) } },
+    },
+    ...{ measurable: () => 1, clock: { monotonic: () => 0 }, allowed: EVERYWHERE },
+    ...{ firstSeen: { of: () => undefined }, client: { get: () => Promise.reject(GONE) } },
+  } satisfies { [K in keyof Observed]?: unknown } as unknown as Observed;
+  const objects = [{ kind: 'Deployment', namespace: 'shop', name: 'web' }];
+  const stack = stackOf([], { inventory: [{ component: 'web', dependsOn: [], objects }] });
+  const seen = await observe(stack, { components: [], upgrade: {} }, where, NOW);
+  expect([seen.hasOrphanedPods, seen.withPods.size]).toEqual([expected, 0]);
 });
 
 it('reads an object by its name whose body the cache has dropped, and no other object', async () => {

@@ -96,7 +96,17 @@ export async function observe(
     ...{ left: left.removable ?? [], locked: (left.locked ?? []).filter(({ live }) => refersTo(live, stack)) },
     unread: unreadOf(stack, caches),
     withPods: new Map(pods.filter(([, each]) => each.length > 0)),
+    hasOrphanedPods: hasOrphanedPods(stack, caches),
   };
+}
+
+/** Whether pods of a stack have no workload. Anybody may give a pod the label of a stack: only its own namespaces count. */
+function hasOrphanedPods({ metadata, status }: TrafficStack, caches: Caches): boolean {
+  const refs = (status?.inventory ?? []).flatMap(({ objects }) => objects);
+  const namespaces = new Set(refs.map(({ namespace }) => namespace));
+  return [...namespaces].some((each) => {
+    return caches.pods.lister.byIndex(BY_COMPONENT, podIndexOf(each, metadata?.name)).length > 0;
+  });
 }
 
 function memberOf(caches: Caches, { kind, namespace, name }: InventoryObject): Member {

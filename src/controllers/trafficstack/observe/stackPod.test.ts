@@ -82,14 +82,18 @@ describe('the workload that made a pod', () => {
     ['a Deployment, by way of a ReplicaSet', of('ReplicaSet', 'web-abc'), 'Deployment web'],
     ['one with a hyphen', of('ReplicaSet', 'web-2-abc'), 'Deployment web-2'],
     ['a ReplicaSet of no Deployment', of('ReplicaSet', 'web'), ''],
-    ['the same with a name that ends with a hyphen', of('ReplicaSet', 'web-', { labels: {} }), ''],
+    [
+      'the same with a name that ends with a hyphen',
+      of('ReplicaSet', 'web-', { labels: { [STACK_LABEL]: 'main' } }),
+      '',
+    ],
     ['a Job', of('Job', 'web'), ''],
     ['a node', of('Node', 'web-abc'), ''],
     ['one that owns it and is no controller', of('StatefulSet', 'web', {}, false), ''],
     ['none', trimPod({ metadata: { namespace: 'shop', name: 'p', labels } }), ''],
   ])('is %s', (_, { workload, component }, expected) => {
     expect(workload).toBe(expected);
-    expect(component).toBe(expected === '' ? '' : 'shop/main/web');
+    expect(component).toBe(expected === '' ? 'shop/main/' : 'shop/main/web');
   });
 });
 

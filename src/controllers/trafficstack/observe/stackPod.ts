@@ -21,7 +21,7 @@ export function trimPod(pod: KubeObject): StackPod {
       ...(resourceVersion !== undefined && { resourceVersion }),
     },
     key: keyOf(pod),
-    component: workload === '' ? '' : podIndexOf(namespace, labels[STACK_LABEL], labels[COMPONENT_LABEL]),
+    component: podIndexOf(namespace, labels[STACK_LABEL], workload === '' ? '' : labels[COMPONENT_LABEL]),
     workload,
     isEnding: metadata?.deletionTimestamp !== undefined,
     createdAt: Number(new Date(metadata?.creationTimestamp ?? 0)),
