@@ -165,15 +165,15 @@ describe('with hosted zones', () => {
   });
 
   it.each([
-    [-900_000, 'True AllPublished'],
-    [-900_001, 'Unknown ZoneUnavailable'],
+    [-1_800_000, 'True AllPublished'],
+    [-1_800_001, 'Unknown ZoneUnavailable'],
   ])(
-    'that had the weights, and can no longer be read, count as they were for 15 minutes: %s ms',
+    'that had the weights, and can no longer be read, count as they were for 30 minutes: %s ms',
     (readAt, expected) => {
       const before = { appliedWeight: 40, currentWeight: 40, lastStepTime: '2025-12-31T00:00:00Z' };
       const status = decided({ spec, zones: lost(readAt), comparison: same }, { ...WEIGHT, status: before });
       expect(states(status)).toContain(`Published ${expected}`);
-      expect([status.currentWeight, isInForce(status, spec)]).toEqual([40, readAt === -900_000]);
+      expect([status.currentWeight, isInForce(status, spec)]).toEqual([40, readAt === -1_800_000]);
     },
   );
 
