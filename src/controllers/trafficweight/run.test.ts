@@ -71,6 +71,6 @@ it.each<[string, Resource, number, boolean]>([
     ...{ ingresses: cache(INGRESSES), slices: cache(ENDPOINT_SLICES), endpoints: cache(DNS_ENDPOINTS) },
     gatewayApi: { routes: cache(HTTP_ROUTES), gateways: cache(GATEWAYS), listenerSets: cache(LISTENER_SETS) },
   } as unknown as Caches;
-  const unready = partsOf(caches).flatMap(({ notReady }) => notReady?.() ?? []);
+  const unready = partsOf(caches).flatMap((part) => part.notReady?.() ?? []);
   expect([problemOf(caches) === undefined, unready.length === 0]).toEqual([works, works]);
 });
