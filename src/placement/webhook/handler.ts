@@ -70,7 +70,7 @@ class Bodies {
       this.#count(source, bytes);
     };
     const late = Promise.withResolvers<undefined>();
-    const timer = setTimeout(late.resolve, BODY_MS);
+    const timer = setTimeout(() => late.resolve(undefined), BODY_MS);
     try {
       return await Promise.race([body(BODY_LIMIT_BYTES, take), late.promise]);
     } catch (error) {
