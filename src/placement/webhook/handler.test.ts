@@ -91,6 +91,11 @@ describe('the webhook', () => {
   });
 });
 
+it('has answers that are not read of 192 MiB at most, for 3 s', () => {
+  expect(WEBHOOK_LIMITS.longAnswers * 12).toBeLessThanOrEqual(192);
+  expect(WEBHOOK_LIMITS.longAnswerMs).toBeLessThanOrEqual(3_000);
+});
+
 describe('the memory for bodies that are not complete', () => {
   const handler = webhookHandler(() => placement, logger);
   const request = (source: string, body: HttpRequest['body']): HttpRequest => ({

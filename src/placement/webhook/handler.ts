@@ -19,6 +19,7 @@ const BODY_MS = 1_000;
 /**
  * The limits that differ from HTTP_LIMITS. The API server sends a body at once, and uses a connection for each
  * request that is under way, since it speaks HTTP/1.1 with webhooks; it closes idle connections after 90 s.
+ * It reads an answer at once; the longest have about 12 MB, since a pod has 3 MiB and its terms may come three times, as base64.
  */
 export const WEBHOOK_LIMITS: HttpLimits = {
   ...HTTP_LIMITS,
@@ -27,6 +28,8 @@ export const WEBHOOK_LIMITS: HttpLimits = {
   stalledMs: 5_000,
   keepAliveMs: 120_000,
   connections: 2_000,
+  longAnswers: 16,
+  longAnswerMs: 3_000,
 };
 
 const NOT_FOUND: HttpAnswer = { status: 404, text: 'not found\n' };
