@@ -3,6 +3,7 @@ import type { V1MutatingWebhookConfiguration } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from '../../runtime/client/client.ts';
+import { ApiError } from '../../runtime/client/errors.ts';
 import { FakeClock } from '../../runtime/process/clock.ts';
 import { selfSigned } from '../../runtime/server/selfSigned.ts';
 import { trusts } from './configuration.ts';
@@ -15,6 +16,7 @@ const renew = vi.fn<(pair: { cert: string }) => void>();
 let clock: FakeClock;
 let stored: V1MutatingWebhookConfiguration;
 let writes: number;
+let failure: Error | undefined;
 let keeper: ConfigurationKeeper;
 let stop: AbortController;
 let running: Promise<void>;
@@ -23,9 +25,10 @@ beforeEach(async () => {
   clock = new FakeClock();
   stored = { metadata: { name: 'c' } };
   writes = 0;
+  failure = undefined;
   renew.mockClear();
   const client = {
-    get: () => Promise.resolve(stored),
+    get: () => (failure === undefined ? Promise.resolve(stored) : Promise.reject(failure)),
     mergePatch: (_resource: unknown, _ref: unknown, patch: V1MutatingWebhookConfiguration) => {
       writes += 1;
       stored = { ...stored, webhooks: patch.webhooks };
@@ -80,6 +83,15 @@ describe('the certificate of the webhook', () => {
     const lasts = new X509Certificate(cert);
     expect(Date.parse(lasts.validFrom)).toBeLessThanOrEqual(clock.now() - 3_600_000);
     expect(Date.parse(lasts.validTo)).toBeGreaterThanOrEqual(clock.now() + 7 * DAY_MS + 3_600_000);
+  });
+
+  it('stays trusted while the API server does not answer, but not without the configuration', async () => {
+    failure = new Error('connect ECONNREFUSED');
+    await clock.advance(10_000);
+    expect(keeper.problem()).toBeUndefined();
+    failure = new ApiError({ status: 404, reason: 'NotFound', method: 'GET', path: 'c' });
+    await clock.advance(10_000);
+    expect(keeper.problem()).toContain('does not exist');
   });
 
   it('is written again if it is removed', async () => {

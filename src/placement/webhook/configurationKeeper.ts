@@ -96,9 +96,12 @@ export class ConfigurationKeeper {
       if (signal.aborted) return true;
       if (isConflict(error)) return false;
       const message = error instanceof Error ? error.message : String(error);
-      this.#problem = isNotFound(error)
-        ? `MutatingWebhookConfiguration ${name} does not exist: install it with the chart (placementWebhook.enabled=true)`
-        : `MutatingWebhookConfiguration ${name} cannot be read or written: ${message}`;
+      if (isNotFound(error)) {
+        this.#problem = `MutatingWebhookConfiguration ${name} does not exist: install it with the chart (placementWebhook.enabled=true)`;
+      } else if (this.#inUse.trustedAt === undefined) {
+        this.#problem = `MutatingWebhookConfiguration ${name} cannot be read or written: ${message}`;
+      }
+      // Otherwise the API server may still call this replica, also right after the API server's own restart.
       logger.warn({ err: error, configuration: name }, 'the webhook configuration is not up to date');
     }
     return true;
