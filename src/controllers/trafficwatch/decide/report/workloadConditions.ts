@@ -83,10 +83,11 @@ function injectionUnavailable({ policy, placed }: ForeignWorkload, o: Observatio
   return { status: 'True', reason, message: `${message}; until then pods run on any node; ${byHand(o, labelKey)}` };
 }
 
-/** Why pods do not get what the TrafficWatch asks for, if the API server refuses the PodPlacement and a policy would use it. */
+/** Why pods do not get what the TrafficWatch asks for, if the API server refuses the PodPlacement that a policy or webhook uses. */
 export function refusedPlacement({ workload }: Observation, plan: Plan): Failure | undefined {
   const { policy, placed } = workload ?? {};
-  if (policy?.reason !== Reason.PolicyInstalled || placed?.problem?.isRefused !== true) return undefined;
+  const isUsed = policy?.reason === Reason.PolicyInstalled || policy?.reason === Reason.WebhookInstalled;
+  if (!isUsed || placed?.problem?.isRefused !== true) return undefined;
   if (plan.labelKey === undefined || plan.podSelector === undefined) return undefined;
   return { ...placed.problem, reason: Reason.PlacementNotWritten };
 }

@@ -9,6 +9,7 @@ import { decideStatus } from '../report/status.ts';
 const targetRef = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
 const selector = { matchLabels: { app: 'db' } };
 const last = { matchLabels: { app: 'last' } };
+const WEBHOOK: ForeignWorkload['policy'] = { reason: 'WebhookInstalled', message: '' };
 const INSTALLED: ForeignWorkload['policy'] = { reason: 'PolicyInstalled', message: '' };
 const MISSING: ForeignWorkload['policy'] = { reason: 'PolicyMissing', message: 'no policy' };
 const unknown = (
@@ -129,6 +130,7 @@ describe('the condition InjectionUnavailable', () => {
 
   it.each<[string, string, Partial<ForeignWorkload>]>([
     ['False', 'a quota or an admission webhook refuses the PodPlacement', { placed: refused }],
+    ['False', 'the same, and the webhook would use it', { placed: refused, policy: WEBHOOK }],
     ['True', 'no policy uses it', { placed: refused, policy: MISSING }],
     ['True', 'the API server does not answer', { placed: { entry, problem: NOT_WRITTEN } }],
   ])('leaves Ready %s if %s', (status, _why, over) => {
