@@ -63,7 +63,7 @@ export const placementWebhook = z
       .describe(
         'Install an admission webhook that does what the placement policy does; auto: if the cluster does not serve the policy (Kubernetes before 1.36). Needs Kubernetes 1.30. With both, pods get each term once.',
       ),
-    replicas: z.int().min(0).default(2).describe('Number of its pods.'),
+    replicas: z.int().min(0).max(10).default(2).describe('Number of its pods.'),
     serviceAccount: z
       .strictObject({
         name: z
