@@ -112,7 +112,9 @@ describe('a failed attempt', () => {
   it('is the result of the call if there is no time for another attempt', async () => {
     const server = await serve(sequence(fails(500), () => undefined));
 
-    const error = await failureOf(transportTo(server, { callTimeoutMs: 1_100 }).request(NODES));
+    // Less than a tenth of an attempt's time is left from the beginning.
+    const options = { attemptTimeoutMs: 100_000, callTimeoutMs: 9_000 };
+    const error = await failureOf(transportTo(server, options).request(NODES));
 
     expect(error).toMatchObject({ status: 500 });
     expect(server.requests).toHaveLength(1);
