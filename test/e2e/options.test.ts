@@ -47,8 +47,11 @@ const EVERYTHING_ON = {
   priorityClassName: 'system-cluster-critical',
   tolerations: [{ operator: 'Exists' }],
 };
-/** For an Event that happens again within ten minutes, and for a component that is not ready. */
-const BY_CHANCE = ['patch events.events.k8s.io', 'list events.events.k8s.io'];
+/** For an Event that happens again within ten minutes, for a component that is not ready, and while the admission policy is not there. */
+const BY_CHANCE = [
+  ...['patch events.events.k8s.io', 'list events.events.k8s.io'],
+  'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
+];
 const UNUSED = [
   // For the last ready revision of components, which `upgrade.rollback` needs; test/integration/stacks/builtIns.test.ts does.
   'create controllerrevisions.apps',
@@ -57,8 +60,6 @@ const UNUSED = [
   'delete controllerrevisions.apps',
   'delete podplacements.traffic.example.com',
   'get controllerrevisions.apps',
-  // For clusters without the admission policy; test/chart/rights.test.ts does.
-  'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
   'patch controllerrevisions.apps',
   'patch podplacements.traffic.example.com',
   // Where the admission plugin OwnerReferencesPermissionEnforcement is on.
