@@ -6,6 +6,7 @@ import { asDecidedLast } from './decide/status.ts';
 import { namespaceProblems, type AllowedNamespaces } from './model/allowed.ts';
 import { orderComponents, desiredComponentOf } from './model/desired.ts';
 import { usesOf } from './model/external.ts';
+import { withPresentRevision, withPresentRevisions } from './model/formerRevision.ts';
 import type { Observation } from './model/observation.ts';
 import { type Caches, existingIn, lastReadyRevision } from './observe/caches.ts';
 import { observe, type Observed, type DesiredStack } from './observe/observe.ts';
@@ -43,14 +44,16 @@ export function desiredStackOf(
   const rendered = renderings.render(stack, parsed.spec, ordered.components, used);
   if ('problems' in rendered) return invalid(StackReason.InvalidComponents, rendered.problems);
   const { upgrade = {} } = parsed.spec;
-  const targets = rendered.components.map((each) =>
-    desiredComponentOf(each, {
-      stack,
+  const present = withPresentRevisions(stack, rendered.components);
+  const targets = rendered.components.map((each) => {
+    const stored = lastReadyRevision(stack, each.spec.name, caches);
+    return desiredComponentOf(each, {
+      stack: present,
       upgrade,
       namespace: allowed.own,
-      stored: lastReadyRevision(stack, each.spec.name, caches),
-    }),
-  );
+      stored: stored && withPresentRevision(stored, each.former),
+    });
+  });
   // A target may have the objects of an earlier spec.
   const refused = namespaceProblems([...rendered.components, ...targets], existingIn(stack, caches), allowed);
   if (refused.length > 0) return invalid(StackReason.NamespaceNotAllowed, refused);

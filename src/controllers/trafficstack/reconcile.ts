@@ -18,6 +18,7 @@ import { planStack, type StackPlan } from './decide/plan.ts';
 import { type Writing, asDecidedLast, statusOf, tooLargeStatus } from './decide/status.ts';
 import { type Renderings, NO_COMPONENTS, observeDesired, desiredStackOf } from './desired.ts';
 import type { TrafficStackMetrics } from './metrics.ts';
+import { withPresentRevisions } from './model/formerRevision.ts';
 import type { Observation } from './model/observation.ts';
 import { FIELD_MANAGER, FINALIZER } from './names.ts';
 import type { AnswerFeed } from './observe/answerFeed.ts';
@@ -130,7 +131,8 @@ async function apply(
   if (isOrphaning(stack)) return removeStackFinalizer(d, stack, signal);
   const specs = first.components.map(({ spec }) => spec);
   await announceFirst(d, stack, specs, signal);
-  const found = withNewestStatus(d, stack);
+  const newest = (of: TrafficStack): TrafficStack => withPresentRevisions(withNewestStatus(d, of), first.components);
+  const found = newest(stack);
   const foreignObjects = d.foreignObjects.readerFor(found.metadata?.name ?? '');
   const seen = await observeDesired(found, first, { ...d, foreignObjects }, d.clock.now());
   if ('why' in seen) {
@@ -149,7 +151,7 @@ async function apply(
   if (isLeaving && plan.isRemoved) return removeStackFinalizer(d, found, signal);
   const { failures, open } = await act(plan, found, d.writers, signal);
   // The signal may be aborted by now, and the status must report failures.
-  const written = withNewestStatus(d, found);
+  const written = newest(found);
   await reportStatus(d, written, statusOf(written, plan, { failures, open, now: d.clock.now() }));
   await d.nameFound(found, foundExternals(found, observation.components));
   return resultOf(d, { plan, desired, foreignObjects, failures, open });

@@ -52,3 +52,12 @@ it('does not change with the number of nodes, which changes its objects and its 
   expect(at(3)).toBe(at(4));
   expect(at(3)).not.toBe(revisionOf({ ...WITH_FILES, workload }, { highAvailability: { replicas: 3 } }, { db }));
 });
+
+it('is also rendered as the release before computed it', () => {
+  const workload = { ...WITH_FILES.workload, replicas: undefined };
+  const stack = { common: { logLevel: 'debug' as const }, highAvailability: HIGH };
+  const web = { ...WITH_FILES, workload };
+  const result = renderStack(stackOf([]), stack, [DB, web], { countNodes: () => 3, builtIns: [] });
+  const former = 'components' in result ? result.components.map((each) => each.former?.revision) : [];
+  expect(former).toEqual(['a1e8a74e130f58fb', 'd9ef5d836c2127dc']);
+});

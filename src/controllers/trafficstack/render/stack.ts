@@ -28,6 +28,8 @@ export interface RenderedComponent {
   readonly variables: Variables;
   /** Changes with the spec: see revisionOf. */
   readonly revision: string;
+  /** `revision` as the release before computed it from the same spec, and as it is now: see formerRevision.ts. */
+  readonly former?: { readonly revision: string; readonly now: string };
   /** The external object that a built-in component may use. Undefined: none. */
   readonly externalProvider?: ExternalProvider | undefined;
   /** See BuiltIn. */
@@ -105,9 +107,10 @@ function renderWorkload(spec: WorkloadComponent, scope: Scope): RenderedComponen
   const folders = 'problems' in rendered ? [] : rendered;
   const resolved = { spec, replicas, common, nodeSelector, availability, folders };
   const dependencies = (spec.dependsOn ?? []).flatMap((name) => stableFacts.get(name) ?? []);
-  const rendering = stableObjectsOf(stack, resolved);
-  const revision = revisionOf({ spec, common, availability, dependencies, rendering });
-  return { spec, objects: objectsOf(stack, resolved), variables, revision };
+  const source = { spec, common, availability, dependencies };
+  const revision = revisionOf({ ...source, rendering: stableObjectsOf(stack, resolved) });
+  const former = { revision: revisionOf(source), now: revision };
+  return { spec, objects: objectsOf(stack, resolved), variables, revision, former };
 }
 
 /** A number of pods that are spread, whatever the number of nodes. */
@@ -229,8 +232,8 @@ interface Source {
   readonly availability: HighAvailabilitySpec | undefined;
   /** Facts of the dependencies for its files, without the number of nodes. */
   readonly dependencies: readonly ComponentFacts[];
-  /** See stableObjectsOf. */
-  readonly rendering: readonly DesiredObject[];
+  /** See stableObjectsOf. Undefined: as the release before, which did not use them. */
+  readonly rendering?: readonly DesiredObject[];
 }
 
 /**
@@ -241,7 +244,7 @@ function revisionOf({ spec, common, availability, dependencies, rendering }: Sou
   const { name, type, deadline = DEFAULT_DEADLINE, ready, workload } = spec;
   const { logLevel, ...placement } = common;
   const files = workload.config === undefined ? {} : { logLevel, dependencies };
-  const objects = rendering.map(({ object }) => object);
+  const objects = rendering?.map(({ object }) => object);
   return textOf({ name, type, deadline, ready, workload, placement, availability, ...files, objects });
 }
 
