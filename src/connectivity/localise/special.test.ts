@@ -5,23 +5,10 @@ import { FAMILIES } from './pairs/quality.ts';
 import { seeded } from './testing/random.ts';
 import { clusterOf } from './testing/simCluster.ts';
 import { simulate } from './testing/simulate.ts';
+import { agents, healthy, measured } from './testing/views.ts';
 import type { AgentView, ClusterView } from './view.ts';
 
 const TIMEOUT = { ok: false, error: 'Timeout' } as const;
-
-function healthy(size: number): ClusterView {
-  return simulate(clusterOf(size), [], seeded(1));
-}
-
-/** Changes agents of a view. */
-function agents(view: ClusterView, change: (agent: AgentView) => Partial<AgentView>): ClusterView {
-  return { ...view, agents: view.agents.map((agent) => ({ ...agent, ...change(agent) })) };
-}
-
-/** Changes what agents measured. */
-function measured(view: ClusterView, change: (from: AgentView, to: PeerResult) => Partial<PeerResult>): ClusterView {
-  return agents(view, (agent) => ({ peers: agent.peers.map((peer) => ({ ...peer, ...change(agent, peer) })) }));
-}
 
 function found(view: ClusterView): string[] {
   return localise(view).findings.map(({ class: one, subjects, severity }) => `${one} ${subjects.join()} ${severity}`);

@@ -1,26 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { PeerResult } from '../protocol/measurement.ts';
 import { localise } from './localise.ts';
-import { seeded } from './testing/random.ts';
-import { clusterOf } from './testing/simCluster.ts';
-import { simulate } from './testing/simulate.ts';
-import type { AgentView, ClusterView } from './view.ts';
+import { agents, healthy, measured } from './testing/views.ts';
+import type { ClusterView } from './view.ts';
 
 const SILENT = { state: 'Silent', peers: [], targets: [], heard: [] as string[] } as const;
-
-function healthy(size: number): ClusterView {
-  return simulate(clusterOf(size), [], seeded(1));
-}
-
-/** Changes agents of a view. */
-function agents(view: ClusterView, change: (agent: AgentView) => Partial<AgentView>): ClusterView {
-  return { ...view, agents: view.agents.map((agent) => ({ ...agent, ...change(agent) })) };
-}
-
-/** Changes what agents measured. */
-function measured(view: ClusterView, change: (from: AgentView, to: PeerResult) => Partial<PeerResult>): ClusterView {
-  return agents(view, (agent) => ({ peers: agent.peers.map((peer) => ({ ...peer, ...change(agent, peer) })) }));
-}
 
 describe('the parts of a check without any result', () => {
   const probes = { dns: true, apiServer: true, mtu: true };
