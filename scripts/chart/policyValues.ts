@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyMap, dnsLabel } from './shapes.ts';
+import { accountName, anyMap, dnsLabel } from './shapes.ts';
 
 export const nodePolicy = z
   .strictObject({
@@ -66,12 +66,7 @@ export const placementWebhook = z
     replicas: z.int().min(0).max(10).default(2).describe('Number of its pods.'),
     serviceAccount: z
       .strictObject({
-        name: z
-          .string()
-          .default('')
-          .describe(
-            'Name; empty: <full name>-placement. With serviceAccount.create=false, the ServiceAccount must exist.',
-          ),
+        name: accountName('placement'),
       })
       .prefault({})
       .describe('Its ServiceAccount.'),

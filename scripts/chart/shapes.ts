@@ -9,6 +9,13 @@ export const anyList = z.array(anyMap);
 
 const GO_DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
+/** The name of the ServiceAccount of a Deployment of its own. @param suffix of the Deployment's name */
+export const accountName = (suffix: string): z.ZodDefault<z.ZodString> =>
+  z
+    .string()
+    .default('')
+    .describe(`Name; empty: <full name>-${suffix}. With serviceAccount.create=false, the ServiceAccount must exist.`);
+
 /** A duration in Go syntax: 90s, 1m30s. */
 export const duration = z.string().regex(GO_DURATION);
 /** A duration of whole seconds, from 2s on: 90s, 1m30s. An operator with another interval of reports does not start. */

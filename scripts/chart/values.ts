@@ -8,6 +8,7 @@ import { discovery, nodeExporter, prometheus } from './measurementValues.ts';
 import { metrics, networkPolicy, prometheusRule } from './monitoringValues.ts';
 import { nodePolicy, ownObjectsPolicy, placementPolicy, placementWebhook, requesterPolicy } from './policyValues.ts';
 import {
+  accountName,
   allowedNamespaces,
   anyList,
   anyMap,
@@ -136,12 +137,7 @@ export const chartValues = z.strictObject({
       replicas: z.int().min(0).default(2).describe('Number of its pods. One leads, the others stand by.'),
       serviceAccount: z
         .strictObject({
-          name: z
-            .string()
-            .default('')
-            .describe(
-              'Name; empty: <full name>-weights. With serviceAccount.create=false, the ServiceAccount must exist.',
-            ),
+          name: accountName('weights'),
           annotations: stringMap.default({}).describe('Annotations, such as the IAM role for DynamoDB and Route 53.'),
         })
         .prefault({})
