@@ -49,6 +49,8 @@ export const POD_DISRUPTION_BUDGETS: Resource<V1PodDisruptionBudget> = namespace
 );
 /** A kind of the Prometheus operator, whose CRD may be missing. */
 export const PROMETHEUS_RULES: Resource = namespaced('monitoring.coreos.com', 'PrometheusRule', 'prometheusrules');
+/** The label of an EndpointSlice with the name of its Service. */
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const ENDPOINT_SLICES: Resource<V1EndpointSlice> = namespaced(
   'discovery.k8s.io',
   'EndpointSlice',

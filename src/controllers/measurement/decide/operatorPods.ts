@@ -1,9 +1,9 @@
 import type { V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
 import { addressOf } from '../../../nodes/nodeAddress.ts';
+import { SERVICE_NAME_LABEL } from '../../../runtime/client/resources.ts';
 import { PART_OF } from '../../contract/labels.ts';
 import { OPERATOR_METRICS_PORT, WEIGHTS_JOB } from '../names.ts';
 
-const SERVICE_NAME = 'kubernetes.io/service-name';
 const COMPONENT = 'app.kubernetes.io/component';
 const INSTANCE = 'app.kubernetes.io/instance';
 
@@ -73,7 +73,7 @@ function podOf({ targetRef }: V1Endpoint): string | undefined {
 }
 
 function serviceOf(slice: V1EndpointSlice): string {
-  return slice.metadata?.labels?.[SERVICE_NAME] ?? '';
+  return slice.metadata?.labels?.[SERVICE_NAME_LABEL] ?? '';
 }
 
 function isOfWeights({ metadata }: V1EndpointSlice): boolean {

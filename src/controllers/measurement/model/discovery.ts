@@ -1,6 +1,7 @@
 import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import { addressOf, addressOn, type NodeAddresses } from '../../../nodes/nodeAddress.ts';
 import type { Plane } from '../../../api/connectivitycheck/terms.ts';
+import { SERVICE_NAME_LABEL } from '../../../runtime/client/resources.ts';
 import { AGENT_NAME, HOST_AGENT_NAME, PEER_PORT_NAME } from '../../../connectivity/objects/names.ts';
 
 /** One exporter to scrape. */
@@ -159,7 +160,7 @@ export const AGENT_SERVICES: readonly (readonly [plane: Plane, service: string])
 export function agentTargetsOf(slices: readonly V1EndpointSlice[]): TargetGroup[] {
   const byNode = new Map<string, string[]>();
   for (const [plane, service] of AGENT_SERVICES) {
-    const own = slices.filter(({ metadata }) => metadata?.labels?.['kubernetes.io/service-name'] === service);
+    const own = slices.filter(({ metadata }) => metadata?.labels?.[SERVICE_NAME_LABEL] === service);
     for (const { node, address } of targetsOf(own, PEER_PORT_NAME)) {
       byNode.set(node, [...(byNode.get(node) ?? []), `${address}/${plane}`]);
     }

@@ -10,7 +10,7 @@ import {
 } from '../../../runtime/cache/informer.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
-import { ENDPOINT_SLICES, PODS } from '../../../runtime/client/resources.ts';
+import { ENDPOINT_SLICES, PODS, SERVICE_NAME_LABEL } from '../../../runtime/client/resources.ts';
 import type { Transport } from '../../../runtime/client/transport.ts';
 import type { Member } from '../../../runtime/objectSet/objectSet.ts';
 import type { Problem } from '../../../runtime/process/problem.ts';
@@ -138,7 +138,7 @@ function sliceSelection({ namespace }: MeasurementOptions): Selection<V1Endpoint
   return {
     resource: ENDPOINT_SLICES,
     namespace: exporterNamespace(namespace),
-    labelSelector: `kubernetes.io/service-name=${EXPORTER_NAME}`,
+    labelSelector: `${SERVICE_NAME_LABEL}=${EXPORTER_NAME}`,
     transform: withoutManagedFields,
   };
 }
@@ -159,7 +159,7 @@ function agentSliceSelection({ namespace }: MeasurementOptions): Selection<V1End
   return {
     resource: ENDPOINT_SLICES,
     namespace: agentsNamespaceOf(namespace),
-    labelSelector: `kubernetes.io/service-name in (${services.join()})`,
+    labelSelector: `${SERVICE_NAME_LABEL} in (${services.join()})`,
     transform: withoutManagedFields,
   };
 }

@@ -3,6 +3,7 @@ import { identityOf } from '../../../runtime/cache/bodyBudget.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../../runtime/apply/apply.ts';
 import { withoutManagedFields } from '../../../runtime/cache/informer.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
+import { SERVICE_NAME_LABEL } from '../../../runtime/client/resources.ts';
 import {
   gatewayOf,
   listenerSetOf,
@@ -164,8 +165,6 @@ export function servicesOfRoute({ route: { source, services } }: CachedRoute): s
   return services.map((service) => serviceKey(source.namespace, service));
 }
 
-const SERVICE_NAME = 'kubernetes.io/service-name';
-
 /** An EndpointSlice as the cache keeps it. */
 export interface ReadySlice extends KubeObject {
   /** `namespace/name` of its Service; undefined if it belongs to none. */
@@ -181,7 +180,7 @@ export interface ReadySlice extends KubeObject {
 export function trimSlice(object: KubeObject): ReadySlice {
   const { metadata, endpoints } = object as V1EndpointSlice;
   const { namespace, labels } = metadata ?? {};
-  const service = labels?.[SERVICE_NAME];
+  const service = labels?.[SERVICE_NAME_LABEL];
   return {
     ...trimmed(object),
     service: service === undefined ? undefined : `${namespace}/${service}`,

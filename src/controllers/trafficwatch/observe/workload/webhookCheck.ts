@@ -2,7 +2,7 @@ import type { V1EndpointSlice, V1MutatingWebhook, V1MutatingWebhookConfiguration
 import { hasNamespace, PLACEMENT_WEBHOOK, SYSTEM_NAMESPACE } from '../../../../api/podplacement/webhook.ts';
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
-import { ENDPOINT_SLICES } from '../../../../runtime/client/resources.ts';
+import { ENDPOINT_SLICES, SERVICE_NAME_LABEL } from '../../../../runtime/client/resources.ts';
 import type { PolicyState } from '../observation.ts';
 
 /** The admission webhook as the API server has it. */
@@ -23,7 +23,7 @@ export async function findWebhook(
   if (webhook === undefined) return undefined;
   const { service } = webhook.clientConfig;
   if (service === undefined) return { webhook, hasEndpoint: true };
-  const labelSelector = `kubernetes.io/service-name=${service.name}`;
+  const labelSelector = `${SERVICE_NAME_LABEL}=${service.name}`;
   const slices = await client.list(ENDPOINT_SLICES, { namespace: service.namespace, labelSelector });
   return { webhook, hasEndpoint: slices.some(isReady) };
 }
