@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import { conditionPath, type CustomResource } from '../crd.ts';
+import { GROUP } from '../group.ts';
 import { OBJECT_FIELDS } from '../fieldSchemas.ts';
 import type { Finding, FindingClass } from './finding.ts';
 import { specSchema, statusSchema, type ConnectivityCheckSpec } from './schema.ts';
@@ -55,7 +56,7 @@ export interface ConnectivityCheck extends KubeObject {
 }
 
 export const CONNECTIVITY_CHECKS: Resource<ConnectivityCheck> = {
-  group: 'traffic.example.com',
+  group: GROUP,
   version: 'v1alpha1',
   kind: 'ConnectivityCheck',
   plural: 'connectivitychecks',

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { CustomResource } from '../crd.ts';
+import { GROUP } from '../group.ts';
 import { labelSelectorSchema } from '../labelSelector.ts';
 import { OBJECT_FIELDS } from '../fieldSchemas.ts';
-import { GROUP, VERSION } from '../trafficwatch/schema.ts';
+import { VERSION } from '../trafficwatch/schema.ts';
 import { PLACEMENTS } from '../trafficwatch/spec/placement.ts';
 
 /** The name of the only PodPlacement of a namespace. */

@@ -1,5 +1,5 @@
 import type { V1MutatingWebhook } from '@kubernetes/client-node';
-import { GROUP } from '../trafficwatch/schema.ts';
+import { GROUP } from '../group.ts';
 
 /** The name of the webhook that adds the node affinity to pods, in whichever configuration it is. */
 export const PLACEMENT_WEBHOOK = `pods.placement.${GROUP}`;

@@ -7,6 +7,7 @@ import {
   SERVICE_ACCOUNTS,
   SERVICES,
 } from '../../runtime/client/resources.ts';
+import { GROUP } from '../group.ts';
 import { patternSchema } from '../fieldSchemas.ts';
 import { isObject, LABEL } from './podSchemas.ts';
 
@@ -22,8 +23,6 @@ export function objectKindOf(text: string): Resource | undefined {
   return { group, version, kind, plural, namespaced: true };
 }
 
-/** The group of the kinds of the operator. */
-const OWN_GROUP = 'traffic.example.com';
 /** Kinds that components of other types have too: an administrator may allow them. */
 const SHARED: readonly Resource[] = [SERVICES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, SERVICE_ACCOUNTS, PROMETHEUS_RULES];
 const WORKLOAD = 'use a component of the type Workload';
@@ -49,7 +48,7 @@ export function objectKindsProblem(kinds: readonly Resource[]): string | undefin
   for (const [index, each] of kinds.entries()) {
     const { group, kind } = each;
     const text = `${textOf(each)} must not be allowed`;
-    if (group === OWN_GROUP) return `${text}: it is a kind of the operator`;
+    if (group === GROUP) return `${text}: it is a kind of the operator`;
     if (REFUSED[kind] !== undefined) return `${text}: ${REFUSED[kind]}`;
     // A stack knows its objects by kind, namespace and name.
     const other = [...SHARED, ...kinds.slice(0, index)].find((known) => known.kind === kind);

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
+import { GROUP } from '../group.ts';
 import type { specSchema } from './specSchema.ts';
 import type { statusSchema } from './statusSchema.ts';
 import type { ComponentState, ComponentType } from './terms.ts';
@@ -101,7 +102,7 @@ export interface TrafficStack extends KubeObject {
 }
 
 export const TRAFFIC_STACKS: Resource<TrafficStack> = {
-  group: 'traffic.example.com',
+  group: GROUP,
   version: 'v1alpha1',
   kind: 'TrafficStack',
   plural: 'trafficstacks',

@@ -1,14 +1,15 @@
 import * as z from 'zod';
+import { GROUP } from '../group.ts';
 
 /** The end of every label key: `<prefix>.traffic.example.com/unfit`. */
-export const LABEL_KEY_SUFFIX = '.traffic.example.com/unfit';
+export const LABEL_KEY_SUFFIX = `.${GROUP}/unfit`;
 /** The label of cluster-autoscaler's simulated nodes. A term with it matches no node that exists: docs/autoscalers.md. */
 export const TEMPLATE_NODE_LABEL = 'cluster-autoscaler.kubernetes.io/template-node';
 /**
  * A label key's prefix has at most 253 characters (DNS subdomain); `.traffic.example.com` takes 20 of them. In keys of
  * earlier versions the whole prefix is the label.
  */
-export const MAX_LABEL_LENGTH = 253 - '.traffic.example.com'.length;
+export const MAX_LABEL_LENGTH = 253 - `.${GROUP}`.length;
 /** DNS-1123 subdomain, as apimachinery's validation.IsDNS1123Subdomain, which does not limit single labels. */
 export const LABEL_PATTERN = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$';
 

@@ -4,6 +4,7 @@ import type { Condition } from '../../runtime/controller/conditions.ts';
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import { OBJECT_FIELDS } from '../fieldSchemas.ts';
 import { conditionPath, type CustomResource } from '../crd.ts';
+import { GROUP } from '../group.ts';
 import { capacitySchema } from './spec/capacity.ts';
 import {
   deploymentFrameProblems,
@@ -38,7 +39,6 @@ import { type BlockedPods, type NodeStatus, type Planned, statusSchema } from '.
 import { problemTexts } from '../problems.ts';
 import type { LabelSelector } from '../labelSelector.ts';
 
-export const GROUP = 'traffic.example.com';
 export const VERSION = 'v1alpha1';
 
 const DEPLOYMENT_MESSAGE = 'must be a DeploymentSpec of apps/v1 with a selector and a template';

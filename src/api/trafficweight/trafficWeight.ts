@@ -5,6 +5,7 @@ import { HOST_REASONS, type GateResultName, type HostReason, type RampPhase } fr
 import type { KubeObject, Resource } from '../../runtime/client/resource.ts';
 import type { Condition } from '../../runtime/controller/conditions.ts';
 import { conditionPath, type CustomResource } from '../crd.ts';
+import { GROUP } from '../group.ts';
 import { parseSpec } from '../problems.ts';
 import { specSchema } from './specSchema.ts';
 
@@ -116,7 +117,7 @@ export interface TrafficWeight extends KubeObject {
 }
 
 export const TRAFFIC_WEIGHTS: Resource<TrafficWeight> = {
-  group: 'traffic.example.com',
+  group: GROUP,
   version: 'v1alpha1',
   kind: 'TrafficWeight',
   plural: 'trafficweights',

@@ -1,8 +1,7 @@
+import { GROUP } from '../../api/group.ts';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS } from '../../api/podplacement/schema.ts';
 import { readKinds } from './observe/workload/targets.ts';
 import { KEEP_VERBS, NO_RIGHTS, rule, type ControllerRights } from '../contract/rights.ts';
-
-const GROUP = 'traffic.example.com';
 
 /** The RBAC rights of the controller of TrafficWatches and of its clean-up. */
 export function trafficWatchRights(): ControllerRights {

@@ -1,6 +1,7 @@
 import type { V1Deployment, V1DeploymentSpec, V1OwnerReference } from '@kubernetes/client-node';
 import { placementOf } from '../../../api/trafficwatch/spec/placement.ts';
-import { GROUP, VERSION, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
+import { GROUP } from '../../../api/group.ts';
+import { VERSION, type TrafficWatch } from '../../../api/trafficwatch/schema.ts';
 import { isEqual } from '../../../runtime/apply/mergePatch.ts';
 import { OWNER } from '../../contract/labels.ts';
 import { withFitNodes } from '../model/affinity.ts';

@@ -1,6 +1,7 @@
 import type { V1MutatingWebhookConfiguration } from '@kubernetes/client-node';
+import { GROUP } from '../../../../api/group.ts';
 import { POD_PLACEMENTS } from '../../../../api/podplacement/schema.ts';
-import { GROUP, TRAFFIC_WATCHES } from '../../../../api/trafficwatch/schema.ts';
+import { TRAFFIC_WATCHES } from '../../../../api/trafficwatch/schema.ts';
 import { Reason } from '../../../../api/trafficwatch/reasons.ts';
 import type { Client } from '../../../../runtime/client/client.ts';
 import type { Clock } from '../../../../runtime/process/clock.ts';
