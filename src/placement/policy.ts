@@ -73,7 +73,7 @@ export const VARIABLES: readonly NamedExpression[] = named({
     'names': dyn(t.?matchFields.orValue([]).filter(f, f.operator == 'NotIn').map(f, f.values[0])),
     'isOpen': dyn((size(t.?matchExpressions.orValue([])) > 0 || size(t.?matchFields.orValue([])) > 0)
     && !t.?matchExpressions.orValue([]).exists(e, e.key == variables.newNode.key && e.operator == 'In'))})`,
-  // What each term lacks: label keys of Required, and with AtCreation, unless it excludes each name, label keys.
+  // The label keys that each term lacks: of Required, and of AtCreation unless the term excludes each name.
   changes: `variables.seen.map(s, {'term': dyn(s),
     'required': dyn(s.isOpen ? variables.required.filter(key, !(key in s.keys)) : []),
     'avoided': dyn(s.isOpen && !variables.names.all(name, name in s.names) ?

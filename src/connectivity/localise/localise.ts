@@ -91,7 +91,7 @@ function unobservedOf({ view, agents: places, pairs }: Pick<Situation, 'view' | 
 
 const SERVICES = ['DNSUDP', 'DNSTCP', 'APIServer'] as const;
 
-/** Of an agent that has just started, only a service that answers counts: see askedBy(). The kubelet is not a part of the spec. */
+/** Finds what has no result. An agent that has just started shows only services that answer: see askedBy(). The kubelet is not a part of the spec. */
 function unaskedOf({ view, agents, pairs }: Situation): Pick<Localisation, 'unasked' | 'unmeasured'> {
   const { asked } = view;
   if (asked === undefined) return { unasked: [], unmeasured: [] };

@@ -184,7 +184,7 @@ export async function reconcile(
 
 /**
  * Returns what earlier processes decided about removals, as far as the status tells: while Applied is not True, another reason, such as a
- * failed write, may stand in place of RemovalNotConfirmed.
+ * failed write, may replace RemovalNotConfirmed.
  */
 function removalsBefore({ status }: TrafficWeight): RecordsPlan['removals'] {
   const applied = findCondition(status?.conditions, WeightCondition.Applied);

@@ -22,7 +22,7 @@ export interface Claim {
  * |------------------------------------|----------------------------------------|
  * | one has records of the host        | this source: no change of another Ingress takes its traffic |
  * | both have, and a TrafficWeight selects one | this source                    |
- * | both have, and the operator wrote those of one | this source: whoever may write a DNSEndpoint can give it any host |
+ * | both have, and the operator wrote the records of one | this source: whoever may write a DNSEndpoint can give it any host |
  * | else, and one is in the last namespace of the host | this source: a team that replaces its Ingress keeps the host |
  * | else                               | the older source, then the first by name |
  *

@@ -46,7 +46,7 @@ async function createExporter(): Promise<void> {
   await s.f.client.create(DAEMONSETS, { metadata: EXPORTER, spec: { selector: { matchLabels: labels }, template } });
 }
 
-/** Only the port of the Prometheus is another one. */
+/** Only the port of the Prometheus differs. */
 async function replay(): Promise<void> {
   const { spec, status, annotations, labels } = RECORDED;
   const ref = { name: 'default' };

@@ -132,7 +132,7 @@ function stableObjectsOf(
   return objectsOf(nameless, { ...resolved, replicas, folders: withoutFiles });
 }
 
-/** Renders a component of the type Objects. Undefined for another one. */
+/** Renders a component of the type Objects; returns undefined for any other component. */
 function renderObjects(spec: ComponentSpec, scope: Scope): RenderedComponent[] | undefined {
   const { stack, facts, stableFacts, problems, objectKinds: kinds } = scope;
   const { name, objects } = spec;
