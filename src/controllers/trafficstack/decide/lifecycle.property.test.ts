@@ -244,6 +244,13 @@ const RENAMED: Step[] = [
   { kind: 'reconcile', writes: Infinity },
   { kind: 'rename', of: 1, isChange: true },
 ];
+/** The operator is killed between the status, which names what is about to be created, and the write; then the dependency changes. */
+const KILLED: Step[] = [
+  { kind: 'reconcile', writes: 2 },
+  { kind: 'turn', of: 0, isAvailable: true },
+  { kind: 'reconcile', writes: 1 },
+  { kind: 'upgrade', of: 0 },
+];
 /** Removes a component while a former dependent is not ready. One of 1,000 random lives finds that. */
 const DROPPED: Step[] = [
   { kind: 'reconcile', writes: Infinity },
@@ -274,6 +281,7 @@ it('no stage is skipped or out of order, and nothing is left over, wherever the 
       examples: [
         [ROW, RENAMED, [], true],
         [ROW, DROPPED, [], true],
+        [ROW, KILLED, [], true],
       ],
     },
   );

@@ -15,7 +15,7 @@ import { waitFor, type Waiting } from './waiting.ts';
  * | the component                                       | waits for dependencies | for its wave and the gate |
  * |-----------------------------------------------------|------------------------|-----|
  * | was ready with this spec, and all open objects are missing | no              | no  |
- * | was never ready since it was changed last           | no                     | no  |
+ * | exists, and was never ready since it was changed last | no                     | no  |
  * | has the spec with which it was ready before the present one | no             | no  |
  * | gets fewer pods, and nothing else differs           | no                     | no  |
  * | runs, and anything else differs                     | that were never ready with their spec | see hold.ts |
@@ -31,8 +31,8 @@ export function waitingOf(
   around: ChangeSurroundings,
 ): (Waiting & ReturnType<typeof holdChange>) | undefined {
   const { spec, awaits, objects } = component;
-  const isRepaired = isRepair(component, open, around.prior);
   const exists = objects.some(({ live }) => live !== undefined);
+  const isRepaired = isRepair(component, open, around.prior) || (exists && wasNeverReady(component, around.prior));
   const needed = (spec.dependsOn ?? []).filter((name) => !isEnough(around.before.get(name)?.status, exists));
   const order = isRepaired ? undefined : waitFor(needed, around.before);
   return order ?? lacking(awaits) ?? (isRepaired ? undefined : holdChange(component, around));
@@ -57,7 +57,7 @@ function isRepair(
   const areMissing = open.every(({ live }) => live === undefined);
   const ran = prior?.revision === revision && [prior.readyRevision, prior.lastReadyRevision].includes(revision);
   if ((ran && areMissing) || prior?.earlierReadyRevision === revision) return true;
-  return wasNeverReady(component, prior) || open.every(hasOnlyMorePods);
+  return open.every(hasOnlyMorePods);
 }
 
 /** Whether an object has more pods than it should have, and was applied from the desired one but for their number. */
