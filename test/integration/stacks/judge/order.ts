@@ -13,6 +13,7 @@ export function tooEarly(write: Written, specs: readonly TrafficStack['spec'][],
   const problems = specs.map(({ components }) => {
     const own = components.find((each) => each.name === nameOf(object));
     if (wantedImage(own) !== imageOf(object)) return 'no spec has its image';
+    if (isCorrection(write, world)) return undefined;
     const open = (own?.dependsOn ?? []).filter((dependency) => {
       const found = withWantedImage(dependency, components, world);
       return found === undefined || !isAvailable(found);
@@ -26,12 +27,17 @@ export function tooEarly(write: Written, specs: readonly TrafficStack['spec'][],
 }
 
 /**
- * Whether a change has to wait for earlier waves. What is new has not: no upgrade is in progress before all is there. Nor has what no
- * status called Ready with the pod template that is replaced: it may be what keeps an earlier wave from being ready.
+ * Whether no status called a workload Ready with the pod template that is replaced. Its correction waits for nothing: the workload may itself be
+ * what keeps a dependency or an earlier wave from being ready.
  */
-export function isOfLaterWave({ before, object }: Written, components: Components, world: World): boolean {
-  if (before === undefined || waveOf(nameOf(object), components) === 0) return false;
-  return world.readyTemplateOf(object) === templateOf(before);
+function isCorrection({ before, object }: Written, world: World): boolean {
+  return before !== undefined && world.readyTemplateOf(object) !== templateOf(before);
+}
+
+/** Whether a change has to wait for earlier waves. What is new has not: no upgrade is in progress before all is there. Nor has a correction. */
+export function isOfLaterWave(write: Written, components: Components, world: World): boolean {
+  if (write.before === undefined || waveOf(nameOf(write.object), components) === 0) return false;
+  return !isCorrection(write, world);
 }
 
 /** The components of earlier waves, on any branch, that were not available so far with the image that the spec has. */

@@ -37,6 +37,11 @@ it.each<[string, Entry[], string[]]>([
   ],
   ['corrects what was never ready at any time', [...up(), workload(WEB, 'web:2')], []],
   [
+    'corrects what was never ready before its dependency is changed',
+    [...[branches(1), workload(DB, 'db:1'), workload(WEB, 'web:1')], branches(2), workload(WEB, 'web:2')],
+    [],
+  ],
+  [
     'creates what is new at any time',
     [branches(1), workload(QUEUE, 'queue:1'), branches(2), workload(DB, 'db:2'), workload(WEB, 'web:2')],
     [],
