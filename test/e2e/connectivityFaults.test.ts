@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished, vi } from 'vitest';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
 import { SLACK } from '../harness/slack.ts';
 import { addNode, removeNode } from '../lab/lab.ts';
@@ -13,6 +13,7 @@ import {
   isHealthy,
   outages,
   showStatus,
+  watchFindings,
   type SeenOutage,
 } from '../scenario/connectivity.ts';
 import {
@@ -118,6 +119,8 @@ async function expectFoundAndCleared(faults: readonly ConnectivityFault[], isRep
   const wanted = await Promise.all(faults.map(async (fault) => fault.wanted(scene!)));
   const all = [...wanted].sort().join();
   const before = await outages();
+  const presences = watchFindings(EVERY);
+  onTestFinished(async () => void (await presences.stop()));
   const ends: (() => Promise<void>)[] = [];
   let since = performance.now();
   const found: string[] = [];
@@ -149,8 +152,9 @@ async function expectFoundAndCleared(faults: readonly ConnectivityFault[], isRep
   // Until all agents have measured that it is over: they must not take it and the next fault for one.
   await sleep(1.5 * INTERVAL);
   measured(`${found.join('; ')}; Healthy ${seconds(gone)} after the end${list(others)}`);
-  // While a fault begins or ends, a larger or smaller one may be named for a moment: see the limits in docs/connectivity.md.
-  const lasting = others.filter(({ ms }) => ms > MOMENT);
+  // While a fault begins or ends, a larger or smaller one may be named for a moment: see the limits in docs/connectivity.md. One outage may have both moments.
+  const longest = await presences.stop();
+  const lasting = others.filter(({ subject }) => (longest.get(subject) ?? 0) > MOMENT);
   if (lasting.length > 0 && (await timesStopped()) > stopped) return expectFoundAndCleared(faults, isRepeated);
   if (lasting.length > 0 && !isRepeated) return expectFoundAndCleared(faults, true);
   expect(lasting).toEqual([]);

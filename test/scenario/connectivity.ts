@@ -106,6 +106,35 @@ export async function outages(): Promise<SeenOutage[]> {
   });
 }
 
+/** Reads the findings again and again. `stop` ends that, and returns how long each was seen without a break, ms, by `Class subject`. */
+export function watchFindings(everyMs: number): { readonly stop: () => Promise<ReadonlyMap<string, number>> } {
+  const longest = new Map<string, number>();
+  const since = new Map<string, number>();
+  const ended = new AbortController();
+  const read = async (): Promise<void> => {
+    const found = new Set(await findings());
+    const now = performance.now();
+    for (const one of since.keys()) if (!found.has(one)) since.delete(one);
+    for (const one of found) {
+      if (!since.has(one)) since.set(one, now);
+      longest.set(one, Math.max(longest.get(one) ?? 0, now - since.get(one)!));
+    }
+  };
+  const watching = (async () => {
+    while (!ended.signal.aborted) {
+      // The API server of a busy machine may not answer for a moment.
+      await read().catch(() => undefined);
+      await sleep(everyMs);
+    }
+  })();
+  const stop = async (): Promise<ReadonlyMap<string, number>> => {
+    ended.abort();
+    await watching;
+    return longest;
+  };
+  return { stop };
+}
+
 /**
  * With SHOW_STATUS=1, prints the status for docs/connectivity.md, when all agents have measured.
  *
