@@ -40,9 +40,11 @@ export function tellOutage(served: Served, questions: readonly Question[]): void
 }
 
 /** @throws Error if something that is asked at a place has not answered at all */
-function mustAnswer(at: Place, { answered }: Served, questions: readonly Question[]): void {
+function mustAnswer(at: Place, { answered, requests, failures }: Served, questions: readonly Question[]): void {
   const silent = namesAt(at, questions).filter((name) => !answered.has(name));
-  if (silent.length > 0) throw new Error(`${PLACE_NAMES[at]} of ${silent.join(', ')} did not answer`);
+  if (silent.length === 0) return;
+  const failed = failures.length === 0 ? 'none failed' : `these failed: ${failures.join(', ')}`;
+  throw new Error(`${PLACE_NAMES[at]} of ${silent.join(', ')} did not answer; of all ${requests} requests ${failed}`);
 }
 
 /** Until all that is asked at a place has answered for 10 s without any retry. */
