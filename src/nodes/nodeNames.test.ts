@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { AMBIGUOUS, createNodeResolver, hostOf, podAddressOf, type KnownNode, type Resolution } from './nodeNames.ts';
+import {
+  AMBIGUOUS,
+  createNodeResolver,
+  hostOf,
+  unlistedAddressOf,
+  type KnownNode,
+  type Resolution,
+} from './nodeNames.ts';
 
 const NODES = new Map<string, KnownNode>([
   ['node-a', { addresses: ['Host-A.example.com', '10.0.0.1', 'fd00::1'] }],
@@ -78,14 +85,15 @@ it.each<[why: string, instance: string | undefined, podCIDR: string | undefined]
   ['it has no port', '10.244.1.255', '10.244.1.0/24'],
   ['it is in the IPv6 range of the pods', '[fd00:10:244::7]:9100', 'fd00:10:244::/64'],
 ])('%s: %s is of a pod: %s', (_why, instance, podCIDR) => {
-  expect(podAddressOf(NODE, instance)?.podCIDR).toBe(podCIDR);
+  expect(unlistedAddressOf(NODE, instance)?.podCIDR).toBe(podCIDR);
 });
 
-it.each<[why: string, podCIDRs: string[] | undefined, addresses: string[]]>([
-  ['the ranges are not known', undefined, ['192.0.2.1']],
-  ['the range contains the addresses of nodes, and this is one', ['10.244.0.0/16'], ['10.244.1.7']],
-  ['the range is no range', ['10.244.1.0', '10.244.1.0/x', '10.244.1.0/33', 'x/24'], ['192.0.2.1']],
-])('nothing is of a pod if %s', (_why, podCIDRs, addresses) => {
+it.each<[why: string, podCIDRs: string[] | undefined, addresses: string[], expected: object | undefined]>([
+  ['the ranges are not known', undefined, ['192.0.2.1'], { address: '10.244.1.7' }],
+  ['the range contains the addresses of nodes, and this is one', ['10.244.0.0/16'], ['10.244.1.7'], undefined],
+  ['the range is no range', ['10.244.1.0', '10.244.1.0/x', 'x/24'], ['192.0.2.1'], { address: '10.244.1.7' }],
+  ['the Node lists its name only', undefined, ['host1'], undefined],
+])('an address is not known to be of a pod if %s', (_why, podCIDRs, addresses, expected) => {
   const node = { addresses, ...(podCIDRs && { podCIDRs }) };
-  expect(podAddressOf(node, '10.244.1.7:9100')).toBeUndefined();
+  expect(unlistedAddressOf(node, '10.244.1.7:9100')).toEqual(expected);
 });

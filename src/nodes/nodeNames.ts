@@ -102,33 +102,35 @@ function canonicalHost(host: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
-/** An address in the network of the pods of a node. */
-interface PodAddress {
+/** An address of a node's series that the Node does not list. */
+interface UnlistedAddress {
   readonly address: string;
-  /** The range in spec.podCIDRs of the Node that contains the address. */
-  readonly podCIDR: string;
+  /** The range in spec.podCIDRs of the Node that contains the address: Kubernetes gives it to pods of this node alone. */
+  readonly podCIDR?: string;
 }
 
 /**
- * Returns the address of a pod if the `instance` of a node's series contains one: the series then describe the network of this
- * pod, whatever their label `node` says. Undefined unless the address certainly belongs to a pod:
+ * Returns the address in the `instance` of a node's series if it is none of the node's own: the series may describe the network of a
+ * pod, whatever their label `node` says.
  *
- * | `instance`                                                | is the address of a pod |
- * |-----------------------------------------------------------|-------------------------|
- * | a name, for example of the node after a relabelling       | no: the address is not known |
- * | an address in status.addresses of the Node                | no |
- * | any other address within spec.podCIDRs of the Node        | yes: Kubernetes gives it to pods of this node alone |
- * | any other address: of a second NIC, behind NAT, of a pod of a network plugin with its own ranges | no: the operator cannot tell these apart |
+ * | `instance`                                                | result |
+ * |-----------------------------------------------------------|---------------------------|
+ * | a name, for example of the node after a relabelling       | undefined: the address is not known |
+ * | an address in status.addresses of the Node                | undefined |
+ * | any other address, while the Node lists no address        | undefined |
+ * | any other address within spec.podCIDRs of the Node        | with the range: it is the address of a pod |
+ * | any other address: of a second NIC, behind NAT, of a pod of a network plugin with its own ranges | without a range: only the devices can tell these apart |
  */
-export function podAddressOf(node: KnownNode, instance: string | undefined): PodAddress | undefined {
+export function unlistedAddressOf(node: KnownNode, instance: string | undefined): UnlistedAddress | undefined {
   const { podCIDRs = [], addresses = [] } = node;
-  if (podCIDRs.length === 0 || instance === undefined) return undefined;
+  if (instance === undefined) return undefined;
   const host = hostOf(instance);
   if (addresses.includes(host) || isIP(host) === 0) return undefined;
   const address = canonicalHost(host);
   if (addresses.some((each) => canonicalHost(each) === address)) return undefined;
   const podCIDR = podCIDRs.find((each) => contains(each, address));
-  return podCIDR === undefined ? undefined : { address, podCIDR };
+  if (podCIDR !== undefined) return { address, podCIDR };
+  return addresses.some((each) => isIP(each) !== 0) ? { address } : undefined;
 }
 
 function contains(cidr: string, address: string): boolean {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { podAddressOf, type KnownNode } from '../../nodes/nodeNames.ts';
+import { unlistedAddressOf, type KnownNode } from '../../nodes/nodeNames.ts';
 import { Turns } from '../../runtime/process/turns.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
 import type { DeviceFilter, DeviceFilters } from '../evaluate/devices/deviceFilter.ts';
@@ -166,20 +166,29 @@ function evaluate(
  * traffic of the pod. If it reads `/sys` of the host, speed, flags and link are of the NIC of that name on the host; the driver is asked in
  * the network of the pod.
  *
- * | instance is the address of a pod | devices that count              | result                                              |
- * |----------------------------------|---------------------------------|-----------------------------------------------------|
- * | no                               | any                             | the node is measured                                |
- * | yes                              | have the driver of a NIC, all   | the node is measured: a collector in a pod passes on the series of the host |
- * | yes                              | any other, or none              | the node is not measured                            |
+ * | address in instance                   | devices that count              | result                                              |
+ * |---------------------------------------|---------------------------------|-----------------------------------------------------|
+ * | the node lists it, or it is a name    | any                             | the node is measured                                |
+ * | in spec.podCIDRs                      | have the driver of a NIC, all   | the node is measured: a collector in a pod passes on the series of the host |
+ * | in spec.podCIDRs                      | any other, or none              | the node is not measured                            |
+ * | any other                             | are ends of pairs, all, as eth0 of a pod | the node is not measured                   |
+ * | any other                             | any other                       | the node is measured: the address may be of a second NIC, or behind NAT |
  */
 function podNetwork(known: KnownNode, facts: NodeFacts | undefined): Pick<NodeUsage, 'reason' | 'message'> | undefined {
   const instance = facts?.soleInstance;
-  const pod = podAddressOf(known, instance);
-  if (pod === undefined || facts === undefined) return undefined;
+  const unlisted = unlistedAddressOf(known, instance);
+  if (unlisted === undefined || facts === undefined) return undefined;
   const { counted } = facts.devices;
-  if (counted.length > 0 && counted.every(({ isNic }) => isNic)) return undefined;
+  const areAll = (property: 'isNic' | 'isPair'): boolean =>
+    counted.length > 0 && counted.every((each) => each[property]);
+  if (unlisted.podCIDR === undefined ? !areAll('isPair') : areAll('isNic')) return undefined;
+  const names = counted.map(({ name }) => name).join(', ');
+  const why =
+    unlisted.podCIDR === undefined
+      ? `is no address of the node (status.addresses), and ${names} is one end of a pair, as in a pod, so its series are of the network of a pod`
+      : `is the address of a pod (in ${unlisted.podCIDR}, spec.podCIDRs), so its series are of the network of that pod`;
   const message =
-    `instance ${JSON.stringify(instance)} is the address of a pod (in ${pod.podCIDR}, spec.podCIDRs), so its series are of the network of that pod: ` +
+    `instance ${JSON.stringify(instance)} ${why}: ` +
     'run node-exporter with hostNetwork; if a collector in a pod passes on the series of the host, enable --collector.ethtool of node-exporter';
   return { reason: 'NoHostNetwork', message };
 }

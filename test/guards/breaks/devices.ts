@@ -111,12 +111,23 @@ export const DEVICES: readonly Break[] = [
     promise:
       'The eth0 of a pod is not measured as a NIC of its node, although its exporter reads the facts of the host.',
     file: 'src/usage/pass/evaluation.ts',
-    find: 'counted.every(({ isNic }) => isNic)',
-    replace: 'counted.every(({ speed }) => speed !== undefined)',
+    find: "? !areAll('isPair') : areAll('isNic')",
+    replace: "? !areAll('isPair') : counted.every(({ speed }) => speed !== undefined)",
     test: {
       project: 'unit',
       path: 'src/usage/pass/podNetwork.test.ts',
       name: 'with /sys of the host: its eth0 has the speed and the link of a NIC',
+    },
+  },
+  {
+    promise: 'A node is not measured by the eth0 of a pod whose address Kubernetes does not give.',
+    file: 'src/usage/pass/evaluation.ts',
+    find: "unlisted.podCIDR === undefined ? !areAll('isPair')",
+    replace: 'unlisted.podCIDR === undefined ? true',
+    test: {
+      project: 'unit',
+      path: 'src/usage/pass/podNetwork.test.ts',
+      name: 'an address that the Node does not list',
     },
   },
 ];

@@ -242,6 +242,8 @@ export interface CountedDevice {
   readonly invalid: string | undefined;
   /** Set if the driver belongs to a NIC or a bond. Other facts can be of another network than the counter, see `podNetwork`. */
   readonly isNic?: true | undefined;
+  /** Set for one end of a pair, such as eth0 of a pod or of a node that is a container, and for a device on another one. */
+  readonly isPair?: true | undefined;
   /** Set for a bond. Its speed is the speed of its active slaves. */
   readonly isBond?: true | undefined;
   /** Set for a device that is switched off. A missing fact proves nothing. */
