@@ -5,8 +5,8 @@ export const STACKS: readonly Break[] = [
   {
     promise: 'A component that was never ready since its last change is corrected whatever its dependencies are.',
     file: 'src/controllers/trafficstack/decide/order.ts',
-    find: 'return wasNeverReady(component, prior) ||',
-    replace: 'return',
+    find: ' || (exists && wasNeverReady(component, around.prior))',
+    replace: '',
     test: {
       project: 'unit',
       path: 'src/controllers/trafficstack/decide/order.test.ts',
