@@ -115,7 +115,11 @@ function hostileOthers(n: number): readonly (() => Promise<unknown>)[] {
   const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const annotated = { ...metadata, annotations: { large: valueOf(n).slice(0, 200_000) } };
   return [
-    () => f.client.create(SERVICES, { metadata: annotated, spec: { ports: [{ port: 9090 }], selector: { app: 'x' } } }),
+    () =>
+      f.client.create(SERVICES, {
+        metadata: annotated,
+        spec: { clusterIP: 'None', ports: [{ port: 9090 }], selector: { app: 'x' } },
+      }),
     () =>
       f.client.create(STATEFULSETS, {
         metadata: annotated,
