@@ -75,6 +75,24 @@ describe('nodes that cannot be measured', () => {
   });
 });
 
+describe('the limits', () => {
+  it('show the TrafficWatches beyond them, and the bytes of the labels of a Node, as last set', async () => {
+    const { shown, registry } = metrics();
+    const value = async (name: string): Promise<unknown> =>
+      (await registry.getSingleMetric(`traffic_operator_${name}`)?.get())?.values.map((each) => each.value);
+    for (const [beyond, bytes] of [
+      [2, 1_234],
+      [0, 36],
+    ] as const) {
+      shown.limits(beyond, bytes);
+      expect([await value('trafficwatches_beyond_limits'), await value('node_label_bytes')]).toEqual([
+        [beyond],
+        [bytes],
+      ]);
+    }
+  });
+});
+
 describe('traffic_operator_node_unfit in a large cluster', () => {
   const many = (count: number, verdict: Verdict): Record<string, Verdict> =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`${verdict.toLowerCase()}-${i}`, verdict]));
