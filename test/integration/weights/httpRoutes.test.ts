@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TRAFFIC_WEIGHTS } from '../../../src/api/trafficweight/trafficWeight.ts';
 import { NAMESPACES } from '../../../src/runtime/client/resources.ts';
 import type { Fixture } from '../../harness/fixture.ts';
@@ -147,7 +147,7 @@ it('one of another namespace does not change the weight of its host, also while 
   for (const name of ['first', 'second']) await ingresses.setReady(name, true);
   await routes.create('first', { host: 'moved.example.org' });
   await vi.waitFor(async () => expect(await weights('first')).toEqual({ 'moved.example.org': '75' }), WAIT);
-  await routes.createElsewhere('tenant', 'hostile', 'moved.example.org');
+  await routes.createWithoutBackends('tenant', 'hostile', 'moved.example.org');
   await vi.waitFor(async () => {
     const message =
       'Ingresses and HTTPRoutes that do not count for the weight of a host: 1, the first HTTPRoute tenant/hostile: HTTPRoute default/first has the records';
@@ -160,6 +160,39 @@ it('one of another namespace does not change the weight of its host, also while 
   await routes.create('second', { host: 'moved.example.org' });
   await routes.delete('first');
   await vi.waitFor(async () => expect(await weights('second')).toEqual({ 'moved.example.org': '75' }), WAIT);
+});
+
+describe('a route without backends does not change the weight of a host', () => {
+  const HOST = 'moved.example.org';
+  /** A later route that has records proves that the earlier ones were seen. */
+  async function seen(name: string): Promise<void> {
+    await ingresses.setReady(name, true);
+    await routes.create(name);
+    await vi.waitFor(async () => expect(await weights(name)).toEqual({ [`${name}.example.org`]: '75' }), WAIT);
+  }
+
+  it('that the TrafficWeight does not select', async () => {
+    const select = { matchLabels: { dns: 'here' } };
+    await f.client.mergePatch(NAMESPACES, { name: 'default' }, { metadata: { labels: { dns: 'here' } } }, PERSON);
+    await f.client.mergePatch(TRAFFIC_WEIGHTS, { name: 'main' }, { spec: { namespaceSelector: select } }, PERSON);
+    await routes.createWithoutBackends('tenant', 'unselected', HOST);
+    await seen('after-unselected');
+    expect(await weights('second')).toEqual({ [HOST]: '75' });
+    expect(JSON.stringify((await weightNamed(f)).status)).not.toContain('tenant/');
+  });
+
+  it('that no listener takes', async () => {
+    await routes.createWithoutBackends('default', 'nowhere', HOST, 'no-listener');
+    await seen('after-nowhere');
+    expect(await weights('second')).toEqual({ [HOST]: '75' });
+  });
+
+  it('but one that is selected and taken does', async () => {
+    await routes.createWithoutBackends('default', 'taken', HOST, 'http');
+    await vi.waitFor(async () => expect(await weights('second')).toEqual({ [HOST]: '0' }), WAIT);
+    await routes.delete('taken');
+    await vi.waitFor(async () => expect(await weights('second')).toEqual({ [HOST]: '75' }), WAIT);
+  });
 });
 
 it('keeps its records while its Gateway is created again, and loses them when no Gateway accepts it', async () => {

@@ -79,9 +79,12 @@ export class Routes {
     await this.accept(name, true, gateway);
   }
 
-  /** A route of another namespace that a Gateway accepts, with one rule without backends: the Gateway answers 500. */
-  async createElsewhere(namespace: string, name: string, host: string): Promise<void> {
-    const parentRef = { ...ref('gateway') };
+  /**
+   * A route of any namespace that a Gateway accepts, with one rule without backends: the Gateway answers 500.
+   * @param sectionName a listener of the Gateway; default: all of them
+   */
+  async createWithoutBackends(namespace: string, name: string, host: string, sectionName?: string): Promise<void> {
+    const parentRef = { ...ref('gateway'), ...(sectionName !== undefined && { sectionName }) };
     await this.#client.create(HTTP_ROUTES, {
       metadata: { namespace, name },
       spec: { parentRefs: [parentRef], hostnames: [host], rules: [{}] },
