@@ -226,6 +226,28 @@ describe('owner references that others take away', () => {
   });
 });
 
+it('refuses a small stack whose expression expands without end, and the next stack gets ready', async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `v${n}`);
+  const binds = names.map((name, n) => `cel.bind(${name}, ${n === 0 ? '[1]' : `v${n - 1} + v${n - 1}`}, `);
+  const loops = 'v19.all(a, v19.all(b, a == b))';
+  const text = `\${${binds.join('')}${loops}${')'.repeat(names.length)}}`;
+  expect(text.length).toBeLessThan(610);
+  const config = [{ name: 'etc', mountPath: '/etc/hostile', files: { text } }];
+  await s.create('hostile', [component('hostile', { workload: { config } })]);
+  await vi.waitFor(async () => {
+    const message = expect.stringContaining('costs more than 100000 steps') as string;
+    const stalled = { status: 'True', reason: 'InvalidComponents', message };
+    expect(await s.condition('Stalled', 'hostile')).toMatchObject(stalled);
+  }, WAIT);
+  await s.create('next', [component('next')]);
+  await s.ready('next');
+  expect(await s.workloads()).not.toContain('hostile');
+  for (const name of ['hostile', 'next']) {
+    await s.f.client.delete(TRAFFIC_STACKS, { name });
+    await vi.waitFor(() => expect(s.stack(name)).rejects.toSatisfy(isNotFound), WAIT);
+  }
+});
+
 it('is deleted in the reverse order, also over a restart, and leaves nothing', async () => {
   const before = s.deletions().length;
   await s.f.client.delete(TRAFFIC_STACKS, { name: 'main' });
