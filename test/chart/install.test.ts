@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { Manifest } from '../../scripts/chart/helm.ts';
+import { isHook, manifestsIn, type Manifest } from '../../scripts/chart/helm.ts';
 import { FINALIZER } from '../../src/controllers/trafficwatch/names.ts';
 import { operatorMain } from '../harness/operatorMain.ts';
 import type { Outcome } from '../harness/execute.ts';
@@ -213,6 +213,26 @@ describe('what helm template renders', () => {
     const nothing = expect.stringMatching(/applied by kubectl.*nothing is cleaned up/) as string;
     expect(await runJob()).toEqual({ ok: true, text: nothing });
     expect(await get('deploy/traffic-operator', '.spec.replicas')).toBe('2');
+  });
+
+  it.each([
+    ['cleanup.enabled=false', ['--set', 'cleanup.enabled=false']],
+    ['--no-hooks', ['--no-hooks']],
+  ])('has no clean-up with what the README names for Argo CD and kubectl: %s', async (_how, args) => {
+    const { helm } = commandsOf('helm');
+    const template = ['template', 'traffic-operator', CHART, '-n', NAMESPACE, '--set', 'crds.enabled=false'];
+    const { text } = await helm(...template, ...args);
+    const objects = manifestsIn(text);
+    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toContain('Deployment traffic-operator');
+    const ofCleanup = objects.filter(
+      (object) => object.kind === 'Job' || isHook(object) || object.metadata.name.includes('cleanup'),
+    );
+    expect(ofCleanup).toEqual([]);
+    expect(await cluster.kubectl(['create', 'namespace', NAMESPACE])).toEqual(DONE);
+    expect(await cluster.kubectl(['apply', '-n', NAMESPACE, '--server-side', '-f-'], text)).toEqual(DONE);
+    const applied = await cluster.kubectl(['get', 'job,sa,role,rolebinding', '-n', NAMESPACE, '-oname']);
+    const ofCluster = await cluster.kubectl(['get', 'clusterrole,clusterrolebinding', '-oname']);
+    expect(`${applied.text}${ofCluster.text}`).not.toMatch(/cleanup|^job/m);
   });
 });
 
