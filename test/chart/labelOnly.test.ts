@@ -4,7 +4,9 @@ import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { arrived, AUDIT_OF_USERS, writesOf } from '../harness/audit.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { compareGrants, grantsOf, type Exception } from '../harness/grants.ts';
 import { kubeconfigOf, kubectl } from '../harness/kubectl.ts';
+import { metricsOf } from '../harness/metricsOf.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 import { applyRights } from './chartRights.ts';
 
@@ -15,6 +17,35 @@ const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false';
 const UNFIT = unfitKey('db');
 const WAIT = { timeout: 120_000, interval: 300 };
 const REF = { namespace: 'default', name: 'web' };
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    right: /^(get|create|patch|delete) \S+ "(node-exporter|prometheus[\w-]*|\S+-node-exporter)"/,
+    why: 'the operator is given a Prometheus and deploys none: rights.test.ts',
+  },
+  {
+    right: /^(get|delete) \S+ "(netchecker-[\w-]+|\S+-connectivity)"/,
+    why: 'no connectivity check was deployed that is to be removed: rights.test.ts',
+  },
+  {
+    right: /^(create|patch|delete|update) trafficstacks|controllerrevisions\.apps in|^list events\S* in/,
+    why: 'nothing is deployed, so there is no stack: rights.test.ts, test/integration/stacks/builtIns.test.ts',
+  },
+  {
+    right: /^(get|list|watch) (daemonsets\.apps|services)$/,
+    why: 'the operator is given a Prometheus and looks for none: test/integration/stacks/earlierExternal.test.ts',
+  },
+  {
+    right: /^get (statefulsets|replicasets)\.apps$|^get (jobs|cronjobs)\.batch$/,
+    why: 'spec.targetRef names a Deployment: rights.test.ts names each kind',
+  },
+  {
+    right: /^(get|patch) pods in|^get replicasets\.apps in/,
+    why: 'the operator does not run in a pod and has no Prometheus to annotate: rights.test.ts',
+  },
+  { right: /^patch connectivitychecks\S+\/status$/, why: 'no ConnectivityCheck: rights.test.ts' },
+  { right: /^delete podplacements/, why: 'the TrafficWatch that has it is not deleted: rights.test.ts' },
+  { right: /^patch events/, why: 'for an event that repeats within ten minutes', byChance: true },
+];
 
 let f: Fixture;
 const whenLabelled = () =>
@@ -45,6 +76,9 @@ afterAll(() => f.stop());
 describe('an operator that may not write Deployments', () => {
   it('labels nodes for a workload that exists', async () => {
     await whenLabelled();
+    // Also of the TrafficWatch with spec.deployment, which would get its label in another installation.
+    const bytes = ['db', 'web'].map((name) => `${unfitKey(name)}false`.length);
+    expect((await metricsOf(f.operator())).sum('node_label_bytes')).toBe(bytes[0]! + bytes[1]!);
   });
 
   it('says of a TrafficWatch with spec.deployment what to do, and leaves the Deployment', async () => {
@@ -78,6 +112,11 @@ describe('an operator that may not write Deployments', () => {
       'trafficwatches',
       'trafficwatches/status',
     ]);
+  });
+
+  it('has no right that it does not use', async () => {
+    const granted = await grantsOf(f.controlPlane, NAMESPACE, 'traffic-operator');
+    expect(compareGrants(f.controlPlane, USER, granted, EXCEPTIONS)).toEqual({ unused: [], stale: [] });
   });
 
   it('has no right to create a Deployment', async () => {

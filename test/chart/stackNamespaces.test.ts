@@ -7,6 +7,7 @@ import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { arrived, AUDIT_OF_USERS, writesOf } from '../harness/audit.ts';
 import { installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
+import { compareGrants, grantsOf, type Exception, type Grant } from '../harness/grants.ts';
 import { kubeconfigOf, kubectl } from '../harness/kubectl.ts';
 import { applyRights } from './chartRights.ts';
 
@@ -16,9 +17,53 @@ const USER = `system:serviceaccount:${NAMESPACE}:traffic-operator`;
 const VALUES = 'crds.enabled=false,trafficWatch.deployments.enabled=false,stacks.enabled=true';
 const WAIT = { timeout: 120_000, interval: 300 };
 const PERSON = { fieldManager: 'person' };
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    right: /^(get|create|patch|delete) \S+ "(netchecker-[\w-]+|\S+-connectivity|prometheus[\w-]*)"/,
+    why: 'neither is deployed: rights.test.ts',
+  },
+  { right: /^delete \S+ "(node-exporter|\S+-node-exporter)"$/, why: 'node-exporter stays: rights.test.ts' },
+  {
+    right:
+      /(statefulsets|daemonsets)\.apps in|(poddisruptionbudgets|prometheusrules)\.\S+( in|$)|^(create|patch|delete) services in/,
+    why: 'components here are Deployments with files: test/integration/stacks uses the other kinds',
+  },
+  {
+    right: /controllerrevisions\.apps( in|$)|^delete pods in|^list events/,
+    why: 'no component fails or rolls back: test/integration/stacks/upgrades.test.ts',
+  },
+  {
+    right: /^(create|patch|delete) (deployments\.apps|configmaps) in traffic-operator-system$/,
+    why: 'no component is in the namespace of the release: test/integration/stacks',
+  },
+  {
+    right: /^delete (deployments\.apps|configmaps) in other$/,
+    why: 'the right is taken away before anything there is deleted',
+  },
+  {
+    right:
+      /^get (statefulsets|replicasets|daemonsets)\.apps$|^get (jobs|cronjobs)\.batch$|^get (services|serviceaccounts)$/,
+    why: 'for other kinds of components, and targets of TrafficWatches: rights.test.ts',
+  },
+  {
+    right: /^(get|patch) pods in|^get replicasets\.apps in/,
+    why: 'the operator does not run in a pod: rights.test.ts',
+  },
+  {
+    right: /podplacements|^patch (nodes|trafficwatches)|^patch connectivitychecks|admissionregistration/,
+    why: 'no TrafficWatch and no ConnectivityCheck: labelOnly.test.ts, rights.test.ts',
+  },
+  {
+    right: /^create trafficstacks|^delete trafficstacks\S+ "default"$|^update trafficstacks\S+\/finalizers$/,
+    why: 'the operator deploys nothing by itself, and no admission plugin asks for the last one: rights.test.ts',
+  },
+  { right: /^patch events/, why: 'for an event that repeats within ten minutes', byChance: true },
+];
 
 let f: Fixture;
 let kubeconfig: string;
+/** What the installation and the upgrades have granted. */
+const granted = new Map<string, Grant>();
 
 beforeAll(async () => {
   f = await startFixture({ nodes: ['n1'], auditPolicy: AUDIT_OF_USERS });
@@ -34,6 +79,7 @@ afterAll(() => f.stop());
 /** Installs the rights for stacks in these namespaces. @returns the flags about stacks */
 async function allow(...namespaces: readonly string[]): Promise<readonly string[]> {
   const args = await applyRights(f.controlPlane, `${VALUES},stacks.namespaces={${namespaces.join()}}`);
+  for (const [text, grant] of await grantsOf(f.controlPlane, NAMESPACE, 'traffic-operator')) granted.set(text, grant);
   return args.filter((arg) => arg.includes('stack'));
 }
 
@@ -152,5 +198,9 @@ describe('with stacks.namespaces=[shop]', () => {
     const requests = arrived(f.controlPlane).filter(({ user }) => user === USER);
     expect(requests.length).toBeGreaterThan(0);
     expect(requests.filter(({ isForbidden }) => isForbidden)).toEqual([]);
+  });
+
+  it('has no right that it does not use', () => {
+    expect(compareGrants(f.controlPlane, USER, granted, EXCEPTIONS)).toEqual({ unused: [], stale: [] });
   });
 });

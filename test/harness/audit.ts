@@ -9,6 +9,8 @@ export interface AuditedRequest {
   readonly verb: string;
   /** Plural, with its subresource: 'nodes', 'trafficwatches/status'; empty for other paths. */
   readonly resource: string;
+  /** API group; empty for the core group. */
+  readonly group: string;
   /** Empty for what has none. */
   readonly namespace: string;
   readonly name: string;
@@ -88,11 +90,12 @@ export function rightsTaken(
 }
 
 function requestOf(event: AuditEvent): AuditedRequest {
-  const { resource = '', subresource, namespace = '', name = '' } = event.objectRef ?? {};
+  const { apiGroup: group = '', resource = '', subresource, namespace = '', name = '' } = event.objectRef ?? {};
   return {
     user: event.user?.username ?? '',
     verb: event.verb,
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    group,
     namespace,
     name,
     code: event.responseStatus?.code ?? 0,
