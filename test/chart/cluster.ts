@@ -32,7 +32,11 @@ export function run(program: string, args: readonly string[], input: string | ob
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const plane: ControlPlane = await startControlPlane();
+  return clusterOf(await startControlPlane());
+}
+
+/** The same on an API server that runs already, and that `stop` stops. */
+export async function clusterOf(plane: ControlPlane): Promise<Cluster> {
   const env = {
     KUBECONFIG: plane.kubeconfig,
     // helm keeps caches and its own settings; neither is to be the user's.

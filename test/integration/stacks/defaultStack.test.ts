@@ -20,7 +20,7 @@ import {
   SERVICES,
 } from '../../../src/runtime/client/resources.ts';
 import { writesOf } from '../../harness/audit.ts';
-import { appliedBy } from './earlier/applied.ts';
+import { appliedBy } from '../../harness/appliedBy.ts';
 import { operatorArgs } from './earlier/operatorArgs.ts';
 import { EXPORTER, identity, Installation, OPERATOR, ownersOf, PROMETHEUS } from './installation.ts';
 import { component, LEASE_RIGHTS, PERSON, unusedRights, USER, WAIT, type StackScene } from './scene.ts';

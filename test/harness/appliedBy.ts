@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../../src/runtime/client/resource.ts';
+import type { KubeObject } from '../../src/runtime/client/resource.ts';
 
 type Value = unknown;
 type Fields = Readonly<Record<string, unknown>>;
