@@ -58,7 +58,7 @@ const EXCEPTIONS: readonly Exception[] = [
 ];
 
 let f: Fixture;
-/** What the roles of the operator have granted. */
+/** The rights that the roles of the operator have granted. */
 const granted = new Map<string, Grant>();
 
 const kubectl = (args: readonly string[], input?: object): Promise<string> => kubectlOf(f.controlPlane, args, input);

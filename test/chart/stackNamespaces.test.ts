@@ -62,7 +62,7 @@ const EXCEPTIONS: readonly Exception[] = [
 
 let f: Fixture;
 let kubeconfig: string;
-/** What the installation and the upgrades have granted. */
+/** The rights that the installation and the upgrades have granted. */
 const granted = new Map<string, Grant>();
 
 beforeAll(async () => {

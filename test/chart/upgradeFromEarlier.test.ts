@@ -37,7 +37,7 @@ interface Foreign {
   readonly resource: Resource;
   readonly ref: { readonly namespace: string; readonly name: string };
 }
-/** Of another owner, also where the operator has rights. */
+/** Objects of another owner, also where the operator has rights. */
 const FOREIGN = ['default', NAMESPACE].flatMap((namespace): Foreign[] => [
   { resource: DEPLOYMENTS, ref: { namespace, name: 'theirs' } },
   { resource: CONFIG_MAPS, ref: { namespace, name: 'theirs' } },
@@ -127,7 +127,7 @@ async function createForeign(): Promise<void> {
 
 const versionOf = ({ metadata }: KubeObject) => [metadata?.uid, metadata?.resourceVersion];
 
-/** What the upgrade must not change. */
+/** Reads everything that the upgrade must not change. */
 async function state() {
   const { client } = r.f;
   const foreign = await Promise.all(FOREIGN.map(({ resource, ref }) => client.get(resource, ref)));

@@ -11,7 +11,7 @@ export interface Grant {
   readonly resource: string;
   /** From `resourceNames`; undefined for every name. */
   readonly name: string | undefined;
-  /** Of the RoleBinding; undefined for every namespace. */
+  /** The namespace of the RoleBinding; undefined for every namespace. */
   readonly namespace: string | undefined;
 }
 
