@@ -100,13 +100,14 @@ export interface Confirmation {
 /**
  * Decides which hosts may lose their records, by namespace: neither the removal of one namespace nor its confirmation is about another.
  *
- * | the hosts of a namespace                                        | lose their records |
- * |-----------------------------------------------------------------|--------------------|
- * | have the confirmation, or it is Any                             | yes                |
- * | are the rest of a removal that was confirmed: it takes rounds   | yes                |
- * | wait since an earlier plan                                      | no                 |
- * | began together with too many others                             | no                 |
- * | anything else                                                   | yes                |
+ * | the hosts of a namespace                                        | lose their records | remembered as |
+ * |-----------------------------------------------------------------|--------------------|---------------|
+ * | have the confirmation, or it is Any                             | yes                | confirmed     |
+ * | are the rest of a removal that was confirmed: it takes rounds   | yes                | confirmed     |
+ * | wait, and the value for all that wait is given                  | yes                | confirmed     |
+ * | wait since an earlier plan                                      | no                 | waiting       |
+ * | began together with too many others                             | no                 | waiting       |
+ * | anything else                                                   | yes                | freed         |
  *
  * Too many are more than one host, and more than a quarter of the hosts; or more than one namespace, and more than a quarter of the namespaces, that
  * lose more than a quarter of their hosts: a user may make any number of hosts. What was lost without a confirmation within an hour counts
@@ -123,28 +124,50 @@ export function decideRemoval(
   const freed = new Map([...before.freed].filter(([, { at }]) => now - at < TOGETHER_MS));
   if (lost.size === 0) return { removals: { ...NO_REMOVALS, freed } };
   const values = new Set(allowed.split(','));
-  const losses = hostsBy(lost).map(([namespace, hosts]) => ({
-    namespace,
-    hosts,
-    value: hashOf([namespace, ...hosts]),
-  }));
+  const { open, confirmed } = judgedLosses(lost, values, before);
+  const had = open.length === 0 ? lost : published();
+  const fresh = open.filter(({ namespace }) => !before.waiting.has(namespace)).flatMap(placed);
+  const isFree = !isTooMuch(fresh, { freed, had });
+  const unconfirmed = open.filter((each) => before.waiting.has(each.namespace) || !isFree);
+  const confirm = valueOfAll(unconfirmed);
+  const areConfirmed = values.has(confirm);
+  const waits = areConfirmed ? [] : unconfirmed;
+  const removals = {
+    freed: isFree ? withFreed(freed, fresh, now) : freed,
+    waiting: new Set(waits.map(({ namespace }) => namespace)),
+    confirmed: hostsOf(areConfirmed ? [...confirmed, ...unconfirmed] : confirmed),
+  };
+  return waits.length === 0 ? { removals } : { waits: removalOf(waits, had, confirm), removals };
+}
+
+/** Divides what is lost by namespace: confirmed, alone or as the rest of a removal, or open. @param values of spec.allowRemoval */
+function judgedLosses(lost: HostNamespaces, values: ReadonlySet<string>, before: Removals) {
+  const losses = hostsBy(lost).map(
+    ([namespace, hosts]): Loss => ({ namespace, hosts, value: hashOf([namespace, ...hosts]) }),
+  );
   const isConfirmed = ({ hosts, value }: Loss): boolean =>
     values.has(ANY_REMOVAL) || values.has(value) || hosts.every((host) => before.confirmed.has(host));
-  const open = losses.filter((each) => !isConfirmed(each));
-  const fresh = open.filter(({ namespace }) => !before.waiting.has(namespace)).flatMap(placed);
-  const had = open.length === 0 ? lost : published();
-  const together = new Map([...[...freed].map(([host, { namespace }]) => [host, namespace] as const), ...fresh]);
-  const isFree = !isTooMuch(together, new Map([...had, ...together]));
-  if (isFree) for (const [host, namespace] of fresh) freed.set(host, { namespace, at: now });
-  const unconfirmed = open.filter((each) => before.waiting.has(each.namespace) || !isFree);
-  const [one, ...others] = unconfirmed.map(({ value }) => value);
-  const confirm = one !== undefined && others.length === 0 ? one : hashOf([one ?? '', ...others]);
-  const waits = values.has(confirm) ? [] : unconfirmed;
-  const confirmed = losses.filter((each) => isConfirmed(each) || (unconfirmed.includes(each) && waits.length === 0));
+  return {
+    open: losses.filter((each) => !isConfirmed(each)),
+    confirmed: losses.filter(isConfirmed),
+  };
+}
+
+/** Returns the value of spec.allowRemoval that confirms all of these losses. */
+function valueOfAll(losses: readonly Loss[]): string {
+  const [one, ...others] = losses.map(({ value }) => value);
+  return one !== undefined && others.length === 0 ? one : hashOf([one ?? '', ...others]);
+}
+
+/** @param waits what waits. @param had the hosts with records before, of all namespaces */
+function removalOf(waits: readonly Loss[], had: HostNamespaces, confirm: string): Removal {
   const namespaces = new Map(waits.map(({ namespace, value }) => [namespace, value]));
-  const removals = { freed, waiting: new Set(namespaces.keys()), confirmed: hostsOf(confirmed) };
-  if (waits.length === 0) return { removals };
-  return { waits: { hosts: [...hostsOf(waits)].sort(), of: had.size, confirm, namespaces }, removals };
+  return { hosts: [...hostsOf(waits)].sort(), of: had.size, confirm, namespaces };
+}
+
+/** @param fresh the hosts that lose their records without a confirmation. @param now ms since 1970 */
+function withFreed(freed: Removals['freed'], fresh: readonly PlacedHost[], now: number): Removals['freed'] {
+  return new Map([...freed, ...fresh.map(([host, namespace]) => [host, { namespace, at: now }] as const)]);
 }
 
 /** What a namespace loses. */
@@ -156,7 +179,9 @@ interface Loss {
   readonly value: string;
 }
 
-function placed({ namespace, hosts }: Loss): (readonly [host: string, namespace: string])[] {
+type PlacedHost = readonly [host: string, namespace: string];
+
+function placed({ namespace, hosts }: Loss): PlacedHost[] {
   return hosts.map((host) => [host, namespace]);
 }
 
@@ -170,8 +195,13 @@ function hostsBy(hosts: HostNamespaces): [namespace: string, hosts: string[]][] 
   return [...byNamespace].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** @param had the hosts with records, before any was lost */
-function isTooMuch(lost: HostNamespaces, had: HostNamespaces): boolean {
+/** @param fresh what begins to be lost; it counts with `freed`. @param earlier.had the hosts with records now */
+function isTooMuch(
+  fresh: readonly PlacedHost[],
+  earlier: { readonly freed: Removals['freed']; readonly had: HostNamespaces },
+): boolean {
+  const lost = new Map([...[...earlier.freed].map(([host, { namespace }]): PlacedHost => [host, namespace]), ...fresh]);
+  const had = new Map([...earlier.had, ...lost]);
   const all = new Map(hostsBy(had));
   const emptied = hostsBy(lost).filter(([name, hosts]) => hosts.length > FREE_SHARE * (all.get(name)?.length ?? 0));
   return isMany(lost.size, had.size) || isMany(emptied.length, all.size);
