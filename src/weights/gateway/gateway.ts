@@ -1,5 +1,5 @@
-import { normal } from '../records/domain.ts';
 import { createdAt, type LoadBalancerAddress } from '../records/source.ts';
+import { HostNames } from './hostNames.ts';
 import { isHttpRoute, type Gateway, type Listener, type ListenerSet, type NamespaceSelector } from './gatewayApi.ts';
 
 /** The namespaces whose routes a listener takes, or whose ListenerSets a Gateway takes. */
@@ -102,44 +102,37 @@ function allowedNamespaces(
 }
 
 /**
- * Returns the listeners that take a route: see RouteNamespaces, and sectionName and port of ParentReference, in
- * https://gateway-api.sigs.k8s.io/reference/spec/.
+ * The listeners of a Gateway or ListenerSet that take the routes of one namespace. The routes of a namespace share it: going through all listeners
+ * for each parent of each route would take the product of their numbers, which users choose.
  */
-export function listenersFor(
-  { listeners }: RouteGateway,
-  { sectionName, port }: ListenerReference,
-  namespace: RouteNamespace,
-): RouteListener[] {
-  return listeners.filter(
-    (listener) =>
-      (sectionName === undefined || listener.name === sectionName) &&
-      (port === undefined || listener.port === port) &&
-      isAllowed(listener.allowed, namespace),
-  );
+export class TakenListeners {
+  readonly #all: HostNames | undefined;
+  readonly #byName: ReadonlyMap<string, readonly RouteListener[]>;
+  readonly #byPort: ReadonlyMap<number, HostNames | undefined>;
+
+  constructor({ listeners }: Pick<RouteGateway, 'listeners'>, namespace: RouteNamespace) {
+    const taken = listeners.filter(({ allowed }) => isAllowed(allowed, namespace));
+    this.#all = hostsOf(taken);
+    this.#byName = Map.groupBy(taken, ({ name }) => name);
+    this.#byPort = new Map([...Map.groupBy(taken, ({ port }) => port)].map(([port, each]) => [port, hostsOf(each)]));
+  }
+
+  /**
+   * Returns the hosts of the listeners that a parent of a route asks for; undefined if none takes the route. See RouteNamespaces, and sectionName
+   * and port of ParentReference, in https://gateway-api.sigs.k8s.io/reference/spec/.
+   */
+  hostsFor({ sectionName, port }: ListenerReference): HostNames | undefined {
+    if (sectionName === undefined) return port === undefined ? this.#all : this.#byPort.get(port);
+    const named = this.#byName.get(sectionName) ?? [];
+    return hostsOf(named.filter((listener) => port === undefined || listener.port === port));
+  }
+}
+
+function hostsOf(listeners: readonly RouteListener[]): HostNames | undefined {
+  return listeners.length === 0 ? undefined : new HostNames(listeners.map(({ hostname }) => hostname));
 }
 
 function isAllowed(allowed: AllowedNamespaces, { name, matches }: RouteNamespace): boolean {
   if (allowed.from === 'Selector') return matches(allowed.selector);
   return allowed.from === 'Same' ? allowed.namespace === name : allowed.from === 'All';
-}
-
-/**
- * Returns the host names that a route and a listener have in common: the narrower name of each pair that overlaps. See `hostnames` of
- * https://gateway-api.sigs.k8s.io/reference/spec/#httproutespec.
- *
- * @param listener undefined or empty: any
- */
-export function commonHosts(hostnames: readonly string[], listener: string | undefined): string[] {
-  if (listener === undefined || listener === '') return [...hostnames];
-  const own = normal(listener);
-  if (hostnames.length === 0) return [own];
-  return hostnames.flatMap((host) => {
-    if (covers(own, host)) return [host];
-    return covers(host, own) ? [own] : [];
-  });
-}
-
-/** Returns whether `outer` covers each name of `inner`. `*.` stands for one label or more. */
-function covers(outer: string, inner: string): boolean {
-  return outer === inner || (outer.startsWith('*.') && inner.replace(/^[*]/, '').endsWith(outer.slice(1)));
 }

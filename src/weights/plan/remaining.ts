@@ -217,6 +217,7 @@ function hashOf(parts: readonly string[]): string {
 
 /** Returns the records of a DNSEndpoint of these hosts, with no weight above `most`. */
 export function recordsAtMost(live: DnsEndpoint | undefined, hosts: readonly string[], most: number): Endpoint[] {
+  const kept = new Set(hosts);
   const records = live?.spec?.endpoints ?? [];
-  return records.filter((record) => hostsIn([record]).some((host) => hosts.includes(host))).map((r) => atMost(r, most));
+  return records.filter((record) => hostsIn([record]).some((host) => kept.has(host))).map((r) => atMost(r, most));
 }

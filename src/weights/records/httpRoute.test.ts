@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../runtime/controller/conditions.ts';
-import { gatewayOf } from '../gateway/gateway.ts';
+import { gatewayOf, TakenListeners } from '../gateway/gateway.ts';
 import type { Gateway, HttpRoute } from '../gateway/gatewayApi.ts';
 import { routeOf, sourceOfRoute } from './httpRoute.ts';
 
@@ -15,6 +15,11 @@ const ACCEPTED = [said('Accepted', 'True'), said('ResolvedRefs', 'True')];
 const ALL = { namespaces: { from: 'All' } };
 const parent = (over: object = {}, conditions = ACCEPTED) => ({ parentRef: { name: 'public', ...over }, conditions });
 
+const ROOM = {
+  listenersOf: (...of: ConstructorParameters<typeof TakenListeners>) => new TakenListeners(...of),
+  hasRoom: () => true,
+};
+
 /** A route in the namespace `shop`, and what becomes of it. */
 function sourceOf(
   over: { hostnames?: string[]; rules?: Rules; parents?: Parents },
@@ -25,7 +30,7 @@ function sourceOf(
   const parentRefs = parents.map(({ parentRef }) => parentRef);
   const route = routeOf({ metadata, spec: { hostnames, rules, parentRefs }, status: { parents } });
   const gatewayAt = ({ key }: { readonly key: string }) => gateways[key] && gatewayOf(gateways[key]);
-  const around = { matches: () => false, endpoint: () => undefined, now: 0 };
+  const around = { matches: () => false, ...ROOM, endpoint: () => undefined, now: 0 };
   return sourceOfRoute(route, { gatewayAt, ...around }).source;
 }
 
@@ -154,7 +159,7 @@ it('names the parents that have neither accepted nor refused the route', () => {
   };
   const route = routeOf({ metadata: { namespace: 'shop', name: 'web' }, spec });
   const gatewayAt = ({ key }: { readonly key: string }) => (key === 'shop/public' ? gatewayOf(gateway()) : undefined);
-  const around = { gatewayAt, matches: () => false, endpoint: () => undefined, now: 0 };
+  const around = { gatewayAt, matches: () => false, ...ROOM, endpoint: () => undefined, now: 0 };
   expect(sourceOfRoute(route, around).openParents).toEqual([
     'Gateway shop/gone does not exist',
     'Gateway shop/public has neither accepted nor refused it',

@@ -1,13 +1,7 @@
 import { findCondition } from '../../runtime/controller/conditions.ts';
 import { normal } from './domain.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from './endpoint.ts';
-import {
-  commonHosts,
-  listenersFor,
-  type ListenerReference,
-  type RouteGateway,
-  type RouteNamespace,
-} from '../gateway/gateway.ts';
+import type { ListenerReference, RouteGateway, RouteNamespace, TakenListeners } from '../gateway/gateway.ts';
 import {
   GATEWAYS,
   isToGateway,
@@ -17,6 +11,7 @@ import {
   type HttpRoute,
   type ParentReference,
 } from '../gateway/gatewayApi.ts';
+import { HostNames } from '../gateway/hostNames.ts';
 import { targetsOf, createdAt, HTTP_ROUTE, type LoadBalancerAddress, type Source } from './source.ts';
 
 /** A parent that a route asks for, and what the status of the route says about it. */
@@ -64,7 +59,8 @@ export function routeOf({ metadata, spec, status }: HttpRoute): Route {
     answers: filters.some(({ type }) => type === 'RequestRedirect' || type === 'ExtensionRef'),
   }));
   const generation = metadata?.generation ?? 0;
-  const said = (status?.parents ?? []).filter(({ parentRef }) => hasListeners(parentRef));
+  const reported = (status?.parents ?? []).filter(({ parentRef }) => hasListeners(parentRef));
+  const said = Map.groupBy(reported, ({ parentRef }) => idOf(referenceOf(parentRef, namespace)));
   const asked = (spec?.parentRefs ?? [])
     .filter(hasListeners)
     .map((reference) => parentOf(reference, { said, namespace, generation }));
@@ -96,6 +92,8 @@ export interface RouteSource {
   readonly classNames: readonly string[];
   /** The parents that have neither accepted nor refused it, for users: its hosts are not known. */
   readonly openParents: readonly string[];
+  /** Whether it would take more hosts from listeners than there is room for: then it has none of them. */
+  readonly isTooLarge: boolean;
 }
 
 /** The inputs of `sourceOfRoute` besides the route. */
@@ -104,6 +102,10 @@ export interface RouteSurroundings {
   readonly gatewayAt: (parent: Pick<RouteParent, 'kind' | 'key'>) => RouteGateway | undefined;
   /** Whether the labels of the route's namespace match; undefined while they are not known. */
   readonly matches: RouteNamespace['matches'] | undefined;
+  /** Returns the listeners of a Gateway of `gatewayAt` that take the routes of a namespace. */
+  readonly listenersOf: (gateway: RouteGateway, namespace: RouteNamespace) => TakenListeners;
+  /** Whether there is room for so many names that the route takes from listeners: the hosts, each with its Services. */
+  readonly hasRoom: (names: number) => boolean;
   /** Returns the present DNSEndpoint of the route; undefined without one. */
   readonly endpoint: () => DnsEndpoint | undefined;
   /** Why ListenerSets cannot be read, for users; undefined if they can. */
@@ -130,19 +132,18 @@ export interface RouteSurroundings {
  */
 export function sourceOfRoute(
   route: Route,
-  { gatewayAt, matches, endpoint, unreadSets, now }: RouteSurroundings,
+  { gatewayAt, matches, listenersOf, hasRoom, endpoint, unreadSets, now }: RouteSurroundings,
 ): RouteSource {
   const { source, hostnames, services, leadsNowhere } = route;
   const parents = route.parents.map((parent) => ({ parent, gateway: gatewayAt(parent) }));
   const open = parents.filter(({ parent, gateway }) => matches === undefined || isOpen(parent, gateway, now));
   const attached = parents.flatMap(({ parent, gateway }) => {
     if (gateway === undefined || matches === undefined || !parent.isAccepted) return [];
-    const listeners = listenersFor(gateway, parent, { name: source.namespace, matches });
-    return listeners.length === 0 ? [] : [{ gateway, listeners }];
+    const listeners = listenersOf(gateway, { name: source.namespace, matches }).hostsFor(parent);
+    return listeners === undefined ? [] : [{ gateway, listeners }];
   });
-  const taken = attached.flatMap(({ listeners }) =>
-    listeners.flatMap(({ hostname }) => commonHosts(hostnames, hostname)),
-  );
+  const isTooLarge = takesNames(route) && !hasRoom(namesIn(attached) * (1 + services.length));
+  const taken = isTooLarge ? [] : attached.flatMap(({ listeners }) => listeners.inCommonWith(hostnames));
   const kept = open.length === 0 ? NOTHING_KEPT : keptOf(route, open, endpoint());
   return {
     source: {
@@ -152,7 +153,17 @@ export function sourceOfRoute(
     },
     classNames: [...attached, ...open].flatMap(({ gateway }) => gateway?.className ?? []),
     openParents: distinct(open.map(({ parent, gateway }) => openness(parent, gateway, unreadSets))),
+    isTooLarge,
   };
+}
+
+/** Whether the hosts of a route come from its listeners: their number is the product of routes and listeners. */
+function takesNames({ hostnames }: Route): boolean {
+  return hostnames.length === 0 || hostnames.some((host) => host.startsWith('*.'));
+}
+
+function namesIn(attached: readonly { readonly listeners: HostNames }[]): number {
+  return attached.reduce((names, { listeners }) => names + listeners.size, 0);
 }
 
 interface Kept {
@@ -170,9 +181,10 @@ function keptOf(
 ): Kept {
   if (endpoint === undefined) return NOTHING_KEPT;
   const targets = new Set(targetsIn(endpoint).flatMap((one) => one.targets));
+  const asked = new HostNames(hostnames);
   return {
     // Whether a listener could give the host to the route.
-    hosts: hostsIn(endpoint.spec?.endpoints).filter((host) => commonHosts(hostnames, host).includes(host)),
+    hosts: hostsIn(endpoint.spec?.endpoints).filter((host) => hostnames.length === 0 || asked.covers(host)),
     addresses: open
       .flatMap(({ gateway }) => gateway?.addresses ?? [])
       .filter(({ ip, hostname }) => targets.has(ip ?? hostname ?? '')),
@@ -216,10 +228,10 @@ interface Judged {
 /** Reads the status of a parent. A refusal of an earlier generation is not one of this generation, but prevents an acceptance. */
 function parentOf(
   reference: ParentReference,
-  { said, namespace, generation }: { said: readonly ParentStatus[]; namespace: string; generation: number },
+  { said, namespace, generation }: { said: ReadonlyMap<string, ParentStatus[]>; namespace: string; generation: number },
 ): Judged {
   const asked = referenceOf(reference, namespace);
-  const statuses = said.filter(({ parentRef }) => isSame(referenceOf(parentRef, namespace), asked));
+  const statuses = said.get(idOf(asked)) ?? [];
   const verdicts = statuses.flatMap(({ conditions }) => findCondition(conditions, 'Accepted') ?? []);
   const current = verdicts.filter(({ observedGeneration = generation }) => observedGeneration >= generation);
   const refusal = current.find(({ status }) => status === 'False');
@@ -253,8 +265,9 @@ function isOwnService(backend: BackendReference, own: string): boolean {
 
 type Reference = Pick<RouteParent, 'kind' | 'key' | 'sectionName' | 'port'>;
 
-function isSame(a: Reference, b: Reference): boolean {
-  return a.kind === b.kind && a.key === b.key && a.sectionName === b.sectionName && a.port === b.port;
+/** Returns the same text for two references to the same listeners, and for no others. */
+function idOf({ kind, key, sectionName, port }: Reference): string {
+  return JSON.stringify([kind, key, sectionName ?? null, port ?? null]);
 }
 
 function referenceOf(

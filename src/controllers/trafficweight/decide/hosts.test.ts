@@ -74,7 +74,7 @@ describe('the condition IngressesAccepted', () => {
       ...{ status: 'False', reason: 'NamespaceTooLarge' },
       message:
         '1 Ingresses and HTTPRoutes are accepted. Left out: 3 Ingresses and HTTPRoutes of the namespaces team-a, team-b, since the Ingresses, HTTPRoutes or ' +
-        'DNSEndpoints there take more than 8 MiB, or more than the share of the namespace of the memory of the operator, or one has more than 4,000 hosts or cannot be read. Their records are unchanged. Remove objects there, or make them smaller.',
+        'DNSEndpoints there take more than 8 MiB, or more than the share of the namespace of the memory of the operator, or one has more than 4,000 hosts or cannot be read, or HTTPRoutes without host names take too many hosts from listeners. Their records are unchanged. Remove objects there, or make them smaller.',
     });
     const many = ['a', 'b', 'c', 'd'];
     expect(acceptedState({ hosts: [refused], ingresses: 1, beyond: many })).toMatchObject({ reason: 'Conflict' });

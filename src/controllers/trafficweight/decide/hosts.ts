@@ -170,7 +170,7 @@ function leftOut(beyond: readonly string[]): string {
   const named = `${namespaces.slice(0, MOST_NAMED).join(', ')}${more}`;
   return (
     ` Left out: ${beyond.length} Ingresses and HTTPRoutes of the namespaces ${named}, since the Ingresses, HTTPRoutes or DNSEndpoints there take more ` +
-    `than 8 MiB, or more than the share of the namespace of the memory of the operator, or one has more than ${MOST_HOSTS.toLocaleString('en')} hosts or cannot be read. Their records are unchanged. Remove objects there, or make them smaller.`
+    `than 8 MiB, or more than the share of the namespace of the memory of the operator, or one has more than ${MOST_HOSTS.toLocaleString('en')} hosts or cannot be read, or HTTPRoutes without host names take too many hosts from listeners. Their records are unchanged. Remove objects there, or make them smaller.`
   );
 }
 

@@ -45,7 +45,8 @@ export function behindOf({ endpoints, failures, left }: Writes, since: LateSince
   const namespaces = [...since].filter(([, at]) => now - at >= MOST_LATE_MS).map(([namespace]) => namespace);
   const inTime = [...endpoints.keys()].filter((key) => !since.has(namespaceOf(key))).length;
   if (namespaces.length === 0 || inTime < IN_TIME_SHARE * endpoints.size) return undefined;
-  const isWaitedFor = (key: string): boolean => !namespaces.includes(namespaceOf(key));
+  const late = new Set(namespaces);
+  const isWaitedFor = (key: string): boolean => !late.has(namespaceOf(key));
   const others = {
     endpoints: new Map([...endpoints].filter(([key]) => isWaitedFor(key))),
     failures: failures.filter(({ key }) => isWaitedFor(key)),
