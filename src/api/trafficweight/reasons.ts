@@ -15,6 +15,8 @@ export const WeightCondition = {
   Acknowledged: 'Acknowledged',
   /** True when every DNSEndpoint carries its weight. */
   Applied: 'Applied',
+  /** False while many hosts would lose their records, and nobody has confirmed that. Absent if none waits. */
+  RemovalsConfirmed: 'RemovalsConfirmed',
   /** True when external-dns has read every DNSEndpoint as it is. */
   Observed: 'Observed',
   /** False while a hosted zone cannot be read: what was read last holds, or nothing is detected. Only with spec.hostedZoneIDs. */
@@ -70,6 +72,8 @@ export const WeightReason = {
   /** Many DNSEndpoints change: they are written in rounds, and namespaces take turns. */
   NotAppliedYet: 'NotAppliedYet',
   WriteFailed: 'WriteFailed',
+
+  // RemovalsConfirmed; also Ready, and Applied if it holds the weight
   /** Many hosts would lose their records, since nothing selects them any longer: spec.allowRemoval confirms it. */
   RemovalNotConfirmed: 'RemovalNotConfirmed',
 

@@ -53,7 +53,7 @@ const REMOVAL = {
   // Eight digits confirm nothing: earlier versions named them, and they may be in a spec.
   pattern: '^(Any|[0-9a-f]{8}([0-9a-f]{8})?(,[0-9a-f]{16})*)$',
   message:
-    'must be the 16 digits that the condition Applied names, such as "1f0c3d5e9a7b4c21", several of them with commas between, or "Any"',
+    'must be the 16 digits that the condition RemovalsConfirmed names, such as "1f0c3d5e9a7b4c21", several of them with commas between, or "Any"',
   longest: 339,
 };
 
@@ -196,7 +196,7 @@ export const specSchema = z
     ).optional(),
     allowRemoval: patternSchema(
       'Confirms that many hosts lose their records at once because nothing selects them any longer: more than one, and more than 25 % of ' +
-        'the hosts or of the namespaces. The condition Applied names the hosts and the values for all and for single namespaces, which are of ' +
+        'the hosts or of the namespaces. The condition RemovalsConfirmed names the hosts and the values for all and for single namespaces, which are of ' +
         'no use for other hosts; several are separated by commas. Any: every removal, without a confirmation. Absent: such hosts keep their records.',
       REMOVAL,
     ).optional(),

@@ -84,18 +84,21 @@ describe('a TrafficWeight without its body', () => {
 
 it.each([
   ['waits since before', 'False', 'RemovalNotConfirmed', true],
+  ['of one namespace waits since before', 'True', 'AllApplied', true, 'False'],
   ['may wait since before: a failed write is named instead', 'False', 'WriteFailed', true],
   ['may wait since before: nothing could be decided', 'Unknown', 'BackendUnavailable', true],
   ['waited for no confirmation', 'True', 'AllApplied', false],
   ['was never decided', undefined, '', false],
-] as const)(
+] as [string, string | undefined, string, boolean, string?][])(
   'the first plan of a process takes from the status whether a removal %s',
-  async (_, status, reason, waits) => {
-    const applied = { type: 'Applied', status, reason, message: '', lastTransitionTime: '' };
+  async (_, status, reason, waits, confirmed) => {
+    const common = { reason, message: '', lastTransitionTime: '' };
+    const applied = { type: 'Applied', status, ...common };
+    const removals = confirmed === undefined ? [] : [{ type: 'RemovalsConfirmed', status: confirmed, ...common }];
     const weight = {
       metadata: { name: 'main' },
       spec: {},
-      status: { conditions: status === undefined ? [] : [applied] },
+      status: { conditions: status === undefined ? [] : [applied, ...removals] },
     } as unknown as TrafficWeight;
     const d = {
       caches: { endpoints: { resource: DNS_ENDPOINTS, synced: false } },

@@ -183,12 +183,13 @@ export async function reconcile(
 }
 
 /**
- * Returns what earlier processes decided about removals, as far as the status tells: while Applied is not True, another reason, such as a
- * failed write, may replace RemovalNotConfirmed.
+ * Returns what earlier processes decided about removals, as far as the status tells. Versions without RemovalsConfirmed wrote it into Applied, where
+ * another reason, such as a failed write, may replace RemovalNotConfirmed.
  */
 function removalsBefore({ status }: TrafficWeight): RecordsPlan['removals'] {
-  const applied = findCondition(status?.conditions, WeightCondition.Applied);
-  return applied === undefined || applied.status === 'True' ? NO_REMOVALS : UNKNOWN_REMOVALS;
+  const { Applied, RemovalsConfirmed } = WeightCondition;
+  const states = [Applied, RemovalsConfirmed].map((type) => findCondition(status?.conditions, type)?.status ?? 'True');
+  return states.every((state) => state === 'True') ? NO_REMOVALS : UNKNOWN_REMOVALS;
 }
 
 async function applyWeight(

@@ -355,7 +355,8 @@ describe('hosts that nothing selects any longer', () => {
     expect(removed(decided)).toEqual([]);
     expect(kept(decided)).toEqual(hosts.map((host) => `shop/${host.split('.')[0]}`));
     const value = expect.stringMatching(/^[0-9a-f]{16}$/) as string;
-    expect(decided.unconfirmed).toEqual({ hosts, of: 4, confirm: value, namespaces: new Map([['shop', value]]) });
+    const namespaces = new Map([['shop', value]]);
+    expect(decided.unconfirmed).toEqual({ hosts, of: 4, confirm: value, namespaces, holdsWeight: true });
   });
 
   it('are confirmed with another value for other hosts', () => {

@@ -59,11 +59,13 @@ export interface Removal {
   readonly confirm: string;
   /** The value for each of its namespaces. */
   readonly namespaces: ReadonlyMap<string, string>;
+  /** Whether no weight is in force meanwhile: see holdsWeight(). */
+  readonly holdsWeight: boolean;
 }
 
 /** The value of spec.allowRemoval that confirms every removal. */
 export const ANY_REMOVAL = 'Any';
-/** A removal of more hosts, and of a larger share of the hosts, needs a confirmation; of namespaces likewise. */
+/** A removal of more hosts, and of a larger share of the hosts, needs a confirmation; of namespaces likewise, and then it holds the weight. */
 const FREE_COUNT = 1;
 const FREE_SHARE = 0.25;
 /** How long hosts that lost their records without a confirmation count together: ms. */
@@ -142,9 +144,11 @@ export function decideRemoval(
 
 /** Divides what is lost by namespace: confirmed, alone or as the rest of a removal, or open. @param values of spec.allowRemoval */
 function judgedLosses(lost: HostNamespaces, values: ReadonlySet<string>, before: Removals) {
-  const losses = hostsBy(lost).map(
-    ([namespace, hosts]): Loss => ({ namespace, hosts, value: hashOf([namespace, ...hosts]) }),
-  );
+  const losses = hostsBy(lost).map(([namespace, hosts]): Loss => ({
+    namespace,
+    hosts,
+    value: hashOf([namespace, ...hosts]),
+  }));
   const isConfirmed = ({ hosts, value }: Loss): boolean =>
     values.has(ANY_REMOVAL) || values.has(value) || hosts.every((host) => before.confirmed.has(host));
   return {
@@ -162,7 +166,27 @@ function valueOfAll(losses: readonly Loss[]): string {
 /** @param waits what waits. @param had the hosts with records before, of all namespaces */
 function removalOf(waits: readonly Loss[], had: HostNamespaces, confirm: string): Removal {
   const namespaces = new Map(waits.map(({ namespace, value }) => [namespace, value]));
-  return { hosts: [...hostsOf(waits)].sort(), of: had.size, confirm, namespaces };
+  const all = new Set(had.values()).size;
+  return {
+    ...{ hosts: [...hostsOf(waits)].sort(), of: had.size, confirm, namespaces },
+    holdsWeight: holdsWeight(namespaces.size, all),
+  };
+}
+
+/**
+ * Decides whether a removal that waits keeps the weight of the cluster from being in force and acknowledged. A user of one namespace must not do
+ * this with hosts of their own; a mistake that affects the whole cluster must.
+ *
+ * | namespaces that wait                              | the weight of the others     |
+ * |---------------------------------------------------|------------------------------|
+ * | all with records: nothing else has the weight     | is held                      |
+ * | more than one, and more than a quarter of them    | is held                      |
+ * | fewer                                             | counts, and is acknowledged  |
+ *
+ * @param of the namespaces with records
+ */
+function holdsWeight(waiting: number, of: number): boolean {
+  return waiting >= of || isMany(waiting, of);
 }
 
 /** @param fresh the hosts that lose their records without a confirmation. @param now ms since 1970 */

@@ -112,3 +112,15 @@ it('a removal that waits is not carried out by a restart, although less is left 
   expect(cluster.lose({ b: 20 })).toBeUndefined();
   expect(cluster.left()).toEqual({ d: 20, e: 20 });
 });
+
+it.each<[string, Record<string, number>, Record<string, number>, boolean]>([
+  ['one namespace, however many hosts it has', { tenant: 4_000, a: 2, b: 2 }, { tenant: 4_000 }, false],
+  ['one namespace of two', { tenant: 20, a: 2 }, { tenant: 20 }, false],
+  ['two of eight', { a: 9, b: 9, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1 }, { a: 9, b: 9 }, false],
+  ['two of seven', { a: 9, b: 9, c: 1, d: 1, e: 1, f: 1, g: 1 }, { a: 9, b: 9 }, true],
+  ['the only one', { tenant: 4 }, { tenant: 4 }, true],
+  ['all', { a: 8, b: 2, c: 2 }, { a: 8, b: 2, c: 2 }, true],
+])('while the removal of %s waits, the weight of the others is held or not', (_, had, lost, held) => {
+  const waits = new Cluster(had).lose(lost);
+  expect([[...(waits?.namespaces.keys() ?? [])], waits?.holdsWeight]).toEqual([Object.keys(lost), held]);
+});

@@ -117,6 +117,17 @@ export const WEIGHTS: readonly Break[] = [
     },
   },
   {
+    promise: 'A removal that waits in one namespace keeps no weight of the others from being acknowledged.',
+    file: 'src/weights/plan/remaining.ts',
+    find: 'waiting >= of || isMany(waiting, of)',
+    replace: 'waiting > 0 || of > 0',
+    test: {
+      project: 'unit',
+      path: 'src/weights/plan/removal.test.ts',
+      name: 'the removal of one namespace of two waits',
+    },
+  },
+  {
     promise: 'A cluster that goes to 0 also drains a DNSEndpoint that nothing plans.',
     file: 'src/weights/plan/plan.ts',
     find: 'isServed ? settings.clusterWeight : 0',

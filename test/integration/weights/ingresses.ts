@@ -14,12 +14,14 @@ export interface Deployed {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Actions of people and other controllers on the Ingresses of the namespace `default`. */
+/** Actions of people and other controllers on the Ingresses of a namespace. */
 export class Ingresses {
   readonly #client: Client;
+  readonly #namespace: string;
 
-  constructor(client: Client) {
+  constructor(client: Client, namespace = 'default') {
     this.#client = client;
+    this.#namespace = namespace;
   }
 
   /** An Ingress with a load balancer, and a Service of its name that is ready. */
@@ -32,7 +34,7 @@ export class Ingresses {
   async create(name: string, { host = `${name}.example.org`, annotations = {} }: Deployed = {}): Promise<void> {
     const backend = { service: { name, port: { number: 80 } } };
     await this.#client.create(INGRESSES, {
-      metadata: { ...ref(name), annotations },
+      metadata: { ...this.#ref(name), annotations },
       spec: { rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] },
     });
     await this.setAddresses(name, [{ hostname: 'lb.example.net' }]);
@@ -40,29 +42,29 @@ export class Ingresses {
 
   async setAddresses(name: string, ingress: readonly object[]): Promise<void> {
     const patch = { status: { loadBalancer: { ingress } } };
-    await this.#client.mergePatch(INGRESSES, ref(name), patch, { ...PERSON, subresource: 'status' });
+    await this.#client.mergePatch(INGRESSES, this.#ref(name), patch, { ...PERSON, subresource: 'status' });
   }
 
   /** @param value null: removes it */
   async annotate(name: string, value: string | null, annotation = ANNOTATION): Promise<void> {
     const patch = { metadata: { annotations: { [annotation]: value } } };
-    await this.#client.mergePatch(INGRESSES, ref(name), patch, PERSON);
+    await this.#client.mergePatch(INGRESSES, this.#ref(name), patch, PERSON);
   }
 
   delete(name: string): Promise<void> {
-    return this.#client.delete(INGRESSES, ref(name));
+    return this.#client.delete(INGRESSES, this.#ref(name));
   }
 
   async setReady(service: string, ready: boolean): Promise<void> {
     const labels = { 'kubernetes.io/service-name': service };
     const endpoints = [{ addresses: ['192.0.2.1'], conditions: { ready } }];
-    const slice = { metadata: { ...ref(service), labels }, addressType: 'IPv4', endpoints };
+    const slice = { metadata: { ...this.#ref(service), labels }, addressType: 'IPv4', endpoints };
     await this.#client.apply(ENDPOINT_SLICES, slice, PERSON);
   }
 
   /** Undefined if there is none. */
   async endpoint(name: string): Promise<DnsEndpoint | undefined> {
-    return this.#client.get(DNS_ENDPOINTS, ref(name)).catch((error: unknown) => {
+    return this.#client.get(DNS_ENDPOINTS, this.#ref(name)).catch((error: unknown) => {
       if (isNotFound(error)) return undefined;
       throw error;
     });
@@ -74,8 +76,8 @@ export class Ingresses {
     const weights = spec?.endpoints?.map(({ dnsName, providerSpecific }) => [dnsName, providerSpecific?.[0]?.value]);
     return weights && (Object.fromEntries(weights) as Record<string, string | undefined>);
   }
-}
 
-function ref(name: string): { namespace: string; name: string } {
-  return { namespace: 'default', name };
+  #ref(name: string): { namespace: string; name: string } {
+    return { namespace: this.#namespace, name };
+  }
 }

@@ -20,7 +20,11 @@ const host = (name: string, over: Partial<HostExplanation> = {}): HostExplanatio
   return { host: name, ingress: `shop/${name}`, weight: 40, reason: 'ClusterWeight', ...over };
 };
 
-const WAITS = { hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e', namespaces: new Map([['shop', '1f0c3d5e']]) };
+const WAITS = {
+  ...{ hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e', namespaces: new Map([['shop', '1f0c3d5e']]) },
+  holdsWeight: true,
+};
+const OF_ONE = { ...WAITS, holdsWeight: false };
 const DENIED = 'Route 53 (hosted zone Z1) answered AccessDenied';
 const failure = (key: string) => ({ reason: 'WriteFailed', message: `DNSEndpoint ${key}: no` });
 
@@ -51,7 +55,14 @@ describe('the weight in force', () => {
     ['one could not be created', { endpoints: new Map([['shop/a', undefined]]) }, 75, 'Ready False NotObservedYet'],
     ['a write failed', { failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     ['one is unchanged', { stale: ['shop/b'] }, 75, 'Ready False WriteFailed'],
-    ['a removal waits for a confirmation', { unconfirmed: WAITS }, 75, 'Ready False RemovalNotConfirmed'],
+    ['the removal of most waits for a confirmation', { unconfirmed: WAITS }, 75, 'Ready False RemovalNotConfirmed'],
+    ['the removal of one namespace waits', { unconfirmed: OF_ONE }, 40, 'Ready False RemovalNotConfirmed'],
+    [
+      'the removal of one namespace waits, and a write failed',
+      { unconfirmed: OF_ONE, failures: [failure('shop/a')] },
+      75,
+      'Ready False WriteFailed',
+    ],
     ['writes wait for the next round', { left: 1 }, 75, 'Ready False NotAppliedYet'],
     ['writes wait, and one failed', { left: 1, failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     [
@@ -226,28 +237,6 @@ it('names the first that failed, is late, or is not accepted', () => {
   );
 });
 
-it('names the hosts whose removal waits, and how to confirm it; and DNSEndpoints without their Ingress', () => {
-  const applied = (over: Partial<Outcome>) => findCondition(decided(over).conditions, 'Applied')?.message;
-  expect(
-    applied({
-      unconfirmed: WAITS,
-    }),
-  ).toBe(
-    '2 of 3 hosts would lose their records, since nothing selects them any longer: a, b. They keep them. Correct the spec, the classes or the ' +
-      'labels, or confirm it with spec.allowRemoval: "1f0c3d5e"',
-  );
-  const namespaces = new Map([
-    ['shop', '2'],
-    ['team', '3'],
-  ]);
-  expect(applied({ unconfirmed: { ...WAITS, namespaces } })).toContain(
-    'confirm it with spec.allowRemoval: "1f0c3d5e"; or single namespaces with their values: shop: "2", team: "3"',
-  );
-  expect(applied({ orphans: ['shop/left'] })).toBe(
-    'All DNSEndpoints carry the weight 40 of the cluster: 1. Without an Ingress or HTTPRoute, and with the weight 0: shop/left. Delete them',
-  );
-});
-
 it('explains twenty hosts, those with a problem first', () => {
   const many = Array.from({ length: 30 }, (_, n) => host(`h${String(n).padStart(2, '0')}`));
   const { explain, hosts } = decided({ hosts: [...many, host('z', { message: 'wrong' })] });
@@ -368,6 +357,8 @@ it.each<[string, Partial<Outcome>, TrafficWeight['spec'], boolean]>([
   ],
   ['a write failed', { failures: [failure('shop/a')] }, { ...SPEC, acknowledge: 'Applied' }, false],
   ['one is unchanged', { stale: ['shop/b'] }, { ...SPEC, acknowledge: 'Applied' }, false],
+  ['the removal of most namespaces waits', { unconfirmed: WAITS }, SPEC, false],
+  ['the removal of one namespace waits', { unconfirmed: OF_ONE }, SPEC, true],
 ])('a weight is in force if %s', (_, over, spec, wanted) => {
   expect(isInForce(decided({ ...over, spec }), spec)).toBe(wanted);
 });
@@ -384,6 +375,18 @@ it.each<[string, Partial<Outcome>, boolean]>([
   const { ramp, currentWeight } = decided({ ...over, spec, step: { weight: 40, state } });
   expect(ramp?.nextStepTime !== undefined).toBe(wanted);
   expect(currentWeight).toBe(Object.keys(over).length === 0 ? 40 : 75);
+});
+
+it('says that a removal waits until none does', () => {
+  const waits = decided({ unconfirmed: OF_ONE });
+  const before = { ...WEIGHT, status: waits };
+  const why = { reason: 'BackendUnavailable', message: 'no' };
+  const removals = (status: typeof waits) => states(status).filter((state) => state.startsWith('Removals'));
+  expect([waits, undecidedStatus(before, why, { now: NOW }), decided({}, before)].map(removals)).toEqual([
+    ['RemovalsConfirmed False RemovalNotConfirmed'],
+    ['RemovalsConfirmed Unknown BackendUnavailable'],
+    [],
+  ]);
 });
 
 it('names the DNSEndpoints that are unchanged', () => {

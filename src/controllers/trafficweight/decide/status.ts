@@ -7,7 +7,6 @@ import type {
 } from '../../../api/trafficweight/trafficWeight.ts';
 import {
   findCondition,
-  firstOf,
   metaTime,
   setCondition,
   type Condition,
@@ -15,7 +14,6 @@ import {
   terminatingConditions,
 } from '../../../runtime/controller/conditions.ts';
 import type { Failure } from '../../../runtime/process/problem.ts';
-import { isObserved } from '../../../weights/plan/plan.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { ZoneDifference } from '../../../weights/zone/differences.ts';
 import type { Removal } from '../../../weights/plan/remaining.ts';
@@ -24,6 +22,7 @@ import type { BackendView, ZoneView } from '../observe/observation.ts';
 import { lastingDifferences, publishedState, unreadZoneOf, zonesState, type Comparison } from './zones.ts';
 import { acceptedState, explained } from './hosts.ts';
 import { lastStepTime, rampAfter, rampedState } from './ramp.ts';
+import { appliedState, observedState, removalState } from './written.ts';
 
 /** The result of a reconcile. */
 export interface Outcome {
@@ -70,16 +69,14 @@ export interface Outcome {
 /** Characters of a condition's message. It may quote an error, or an annotation of an Ingress. */
 const LONGEST_MESSAGE = 1_024;
 
-/** Conditions that only a TrafficWeight with a backend, or with hosted zones, has. */
+/** Conditions that only a TrafficWeight with a backend, with hosted zones, or with a removal that waits has. */
 const OPTIONAL_TYPES: ReadonlySet<string> = new Set([
   Type.BackendRead,
   Type.Acknowledged,
   Type.ZonesRead,
   Type.Published,
+  Type.RemovalsConfirmed,
 ]);
-
-/** DNSEndpoints that a message names. */
-const MOST_NAMED = 3;
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
@@ -111,6 +108,8 @@ export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: Traff
  * | all carry the weight                       | True    | the weight                       | goes on  |
  * | some are unchanged: see Outcome.stale      | False   | unchanged                        | goes on  |
  * | a write failed, or waits                   | False   | unchanged                        | waits, but for Outcome.behind |
+ * | the removal of most namespaces waits: see Removal.holdsWeight | False | unchanged          | goes on  |
+ * | the removal of other namespaces waits      | as without them | as without them          | goes on  |
  *
  * With hosted zones, the zones must have the weight (Published). A ramp does not wait for a host that has differed for long.
  * The namespace of a large object thus holds no ramp and no gate, and a cluster whose records may still have traffic is not reported
@@ -138,7 +137,10 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
   const ramp = rampAfter(spec, step, { isInForce: isStepDone, endpoints: endpoints.values(), unreadZone, nowMs });
   const ramped = rampedState(spec, ramp, desiredWeight);
   const { BackendRead, Acknowledged } = read;
-  const unready = [BackendRead, ...decisive, ramped, Acknowledged, accepted].find((state) => state && !isTrue(state));
+  const removal = outcome.unconfirmed && removalState(outcome.unconfirmed);
+  const unready = [BackendRead, ...decisive, removal, ramped, Acknowledged, accepted].find(
+    (state) => state && !isTrue(state),
+  );
   const ready = unready ?? {
     status: 'True',
     reason: Reason.InForce,
@@ -160,6 +162,7 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
         ...(ramped === undefined ? [] : [[Type.Ramped, ramped] as [Type, State]]),
         ...zonesEntry(zones),
         [Type.Applied, written.Applied],
+        ...(removal === undefined ? [] : [[Type.RemovalsConfirmed, removal] as [Type, State]]),
         [Type.Observed, written.Observed],
         ...(zones.length === 0 ? [] : [[Type.Published, written.Published] as [Type, State]]),
         [Type.IngressesAccepted, accepted],
@@ -220,12 +223,17 @@ export function undecidedStatus(
     [Type.Applied, unknown],
     [Type.Observed, unknown],
     ...((zones ?? []).length === 0 ? [] : [[Type.Published, unknown] as [Type, State]]),
+    ...(waitedForRemoval(weight) ? [[Type.RemovalsConfirmed, unknown] as [Type, State]] : []),
     [Type.IngressesAccepted, unknown],
   ];
   const status = { ...weight.status, ...observedGeneration(weight), conditions: conditionsOf(weight, states, now) };
   if (desiredWeight === undefined) delete status.desiredWeight;
   else status.desiredWeight = desiredWeight;
   return status;
+}
+
+function waitedForRemoval({ status }: TrafficWeight): boolean {
+  return findCondition(status?.conditions, Type.RemovalsConfirmed) !== undefined;
 }
 
 /** Returns the status while finalizers of other controllers keep a deleted TrafficWeight: only Ready changes. @param nowMs since 1970 */
@@ -322,60 +330,4 @@ function zonesEntry(zones: readonly ZoneView[] = []): [Type, State][] {
 
 function isTrue({ status }: State): boolean {
   return status === 'True';
-}
-
-function appliedState(outcome: Outcome): State {
-  const { endpoints, failures, step, stale = [], left = 0, behind, unconfirmed, orphans = [] } = outcome;
-  // The first one that failed differs from one reconcile to the next, and each change of the status begins another one.
-  const [first] = failures.map(({ message }) => message).sort();
-  if (first === undefined && left > 0) {
-    // Without the number, which differs in each round: each change of the status begins another reconcile.
-    const message = `Some DNSEndpoints do not carry the weight ${step.weight} yet: namespaces take turns, or another client writes them. Wait for the next rounds of writes.`;
-    const reason = behind?.others.left === 0 ? Reason.WriteFailed : Reason.NotAppliedYet;
-    return { status: 'False', reason, message: `${message}${withoutThem(behind)}` };
-  }
-  if (first === undefined && unconfirmed !== undefined) {
-    const { hosts, of, confirm, namespaces } = unconfirmed;
-    const values = [...namespaces].map(([namespace, value]) => `${namespace}: "${value}"`);
-    const single =
-      values.length === 1 ? '' : `; or single namespaces with their values: ${firstOf(values, MOST_NAMED)}`;
-    const message =
-      `${hosts.length} of ${of} hosts would lose their records, since nothing selects them any longer: ${firstOf(hosts, MOST_NAMED)}. They keep ` +
-      `them. Correct the spec, the classes or the labels, or confirm it with spec.allowRemoval: "${confirm}"${single}`;
-    return { status: 'False', reason: Reason.RemovalNotConfirmed, message };
-  }
-  if (first === undefined && stale.length > 0) {
-    const message = `${stale.length} DNSEndpoints cannot be written and may carry another weight than ${step.weight}: ${firstOf(stale, MOST_NAMED)}. See IngressesAccepted. A ramp does not wait for them.`;
-    return { status: 'False', reason: Reason.WriteFailed, message };
-  }
-  if (first === undefined) {
-    const deleted = `Without an Ingress or HTTPRoute, and with the weight 0: ${firstOf(orphans, MOST_NAMED)}. Delete them`;
-    const note = orphans.length === 0 ? '' : ` ${deleted}`;
-    const message = `All DNSEndpoints carry the weight ${step.weight} of the cluster: ${endpoints.size}.${note}`;
-    return { status: 'True', reason: Reason.AllApplied, message };
-  }
-  const message = `Failed writes: ${failures.length}, the first: ${first}${withoutThem(behind, '.')}`;
-  return { status: 'False', reason: Reason.WriteFailed, message };
-}
-
-/** Returns a sentence about the namespaces for which a ramp does not wait; empty without any. */
-function withoutThem(behind: Outcome['behind'], end = ''): string {
-  if (behind === undefined) return '';
-  return `${end} A ramp no longer waits for the namespaces ${firstOf(behind.namespaces, MOST_NAMED)}, which are late for more than 10 minutes.`;
-}
-
-function notRead(endpoints: Outcome['endpoints']): [key: string, endpoint: DnsEndpoint | undefined][] {
-  return [...endpoints].filter(([, endpoint]) => endpoint === undefined || !isObserved(endpoint));
-}
-
-function observedState({ endpoints, behind }: Outcome): State {
-  const late = notRead(endpoints);
-  const [first] = late;
-  if (first === undefined) {
-    const message = `external-dns has read all DNSEndpoints: ${endpoints.size}.`;
-    return { status: 'True', reason: Reason.AllObserved, message };
-  }
-  const message = `external-dns has not read ${late.length} of ${endpoints.size} DNSEndpoints as they are, the first ${first[0]}.${withoutThem(behind)}`;
-  const areAllBehind = behind !== undefined && notRead(behind.others.endpoints).length === 0;
-  return { status: 'False', reason: areAllBehind ? Reason.NotObserved : Reason.NotObservedYet, message };
 }
