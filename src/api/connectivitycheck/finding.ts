@@ -39,6 +39,9 @@ export type FindingClass = (typeof FINDING_CLASSES)[number];
  */
 export const SERVER_SUBJECTS = { answers: 'server', reports: 'reports' } as const;
 
+/** The subject of a finding that affects all nodes. */
+export const CLUSTER = 'cluster';
+
 /** Failed: nothing gets through. Degraded: some packets do. */
 export const SEVERITIES = ['Failed', 'Degraded'] as const;
 export type Severity = (typeof SEVERITIES)[number];

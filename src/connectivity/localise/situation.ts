@@ -30,6 +30,3 @@ export interface Part {
 
 /** A rule decides about some classes of findings. */
 export type Rule = (situation: Situation) => readonly Part[];
-
-/** Subject of what affects all nodes. */
-export const CLUSTER = 'cluster';

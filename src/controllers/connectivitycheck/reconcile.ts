@@ -6,6 +6,7 @@ import type { EventRecorder } from '../../runtime/controller/events.ts';
 import { report, type StatusWriter } from '../../runtime/status/statusWriter.ts';
 import { isTerminating, metaTime, terminatingConditions } from '../../runtime/controller/conditions.ts';
 import { decide, tooLarge } from './decide/decide.ts';
+import { intervalMs } from './decide/known.ts';
 import { findingHistoryOf, type FindingHistory } from './model/findingHistory.ts';
 import type { ConnectivityCheckMetrics } from './metrics.ts';
 import type { EvaluationFeed } from './observe/evaluationFeed.ts';
@@ -62,7 +63,10 @@ export async function reconcile(
   const server = d.feed.view(key);
   const now = d.clock.monotonic();
   const { writtenAt, history: seen }: Memory = d.memories.get(key) ?? { history: new Map() };
-  const history = server.evaluation === undefined ? seen : findingHistoryOf(seen, server.evaluation.findings, now);
+  const history =
+    server.evaluation === undefined
+      ? seen
+      : findingHistoryOf(seen, server.evaluation.findings, { now, intervalMs: intervalMs(check) });
   d.memories.set(key, { writtenAt, history });
   const writtenAgoMs = writtenAt === undefined ? undefined : now - writtenAt;
   const { status, write, events, requeueAfterMs } = decide({

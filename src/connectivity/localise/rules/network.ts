@@ -1,9 +1,10 @@
+import { CLUSTER } from '../../../api/connectivitycheck/finding.ts';
 import { PLANES, type Plane } from '../../../api/connectivitycheck/terms.ts';
 import { evidenceOf, networkOf, severityOf, symptomOf } from '../evidence.ts';
 import { linkSubject } from '../faults/direction.ts';
 import type { Fault } from '../faults/faults.ts';
 import { InterfaceMtus, isMismatch, losesLarge } from '../faults/mtu.ts';
-import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
+import type { Part, Rule, Situation } from '../situation.ts';
 
 /**
  * Finds faults of the networks of nodes, and of a whole plane.

@@ -1,10 +1,10 @@
-import type { FindingClass } from '../../../api/connectivitycheck/finding.ts';
+import { CLUSTER, type FindingClass } from '../../../api/connectivitycheck/finding.ts';
 import type { Target, TargetResult } from '../../protocol/measurement.ts';
 import { networkOf, NO_EVIDENCE, wordOf } from '../evidence.ts';
 import { explainsServices } from '../faults/explains.ts';
 import { familyOf, type Family } from '../pairs/quality.ts';
 import type { Period } from '../pairs/pair.ts';
-import { CLUSTER, type Part, type Rule, type Situation } from '../situation.ts';
+import type { Part, Rule, Situation } from '../situation.ts';
 import type { AgentView } from '../view.ts';
 
 /** Share of nodes without a service from which on the service itself is at fault. */

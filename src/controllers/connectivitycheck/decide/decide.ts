@@ -9,11 +9,12 @@ import type { ConnectivityVerdict } from '../../../api/connectivitycheck/terms.t
 import type { Evaluation } from '../../../connectivity/protocol/evaluation.ts';
 import { metaTime, type PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { isSameFault } from '../model/findingHistory.ts';
+import { namesIn } from '../model/subjects.ts';
 import type { Observation } from '../observe/observation.ts';
 import { conditionsOf, findingReason, tooLargeConditions } from './conditions.ts';
 import { findingsOf } from './findings/findings.ts';
 import { outagesOf, type Findings } from './findings/outages.ts';
-import { fit, namesIn, sharedDomain, shortSubjects } from './fit.ts';
+import { fit, sharedDomain, shortSubjects } from './fit.ts';
 import { evaluatedGeneration, isEvaluated, knownOf, nextChangeMs, type Known } from './known.ts';
 
 /** Names in the summary, which is a column of `kubectl get`: characters. */

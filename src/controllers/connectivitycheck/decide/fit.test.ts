@@ -3,9 +3,10 @@ import type { ConnectivityCheckStatus } from '../../../api/connectivitycheck/con
 import type { Finding } from '../../../api/connectivitycheck/finding.ts';
 import { EXCLUSIONS } from '../../../api/connectivitycheck/terms.ts';
 import { faultId } from '../model/findingHistory.ts';
+import { namesIn } from '../model/subjects.ts';
 import { answered, checkWith, evaluation, finding, T0 } from '../testing/scenes.ts';
 import { decide } from './decide.ts';
-import { fit, namesIn, sharedDomain, shortName, shortSubjects, sizeOf } from './fit.ts';
+import { fit, sharedDomain, shortName, shortSubjects, sizeOf } from './fit.ts';
 
 const KIB_16 = 16 * 1024;
 

@@ -1,6 +1,7 @@
 import type { ConnectivityCheckStatus, StatusFinding } from '../../../api/connectivitycheck/connectivityCheck.ts';
 import { MOST_EXCLUDED, MOST_FINDINGS } from '../../../connectivity/protocol/evaluation.ts';
 import { cut } from '../../../runtime/controller/conditions.ts';
+import { LINK, namesIn } from '../model/subjects.ts';
 
 /** Largest status as JSON. It must stay below 16 KiB; the rest is for the spaces that kubectl and etcd do not count. */
 const LARGEST_STATUS_BYTES = 16 * 1024 - 256;
@@ -124,7 +125,6 @@ function withoutOldest(status: ConnectivityCheckStatus): ConnectivityCheckStatus
 
 const ELLIPSIS = '…';
 const MORE = /^and (\d+) more$/;
-const LINK = / (<?->) /;
 
 /**
  * Shortens a name to `most` characters. It loses the domain first, and then its middle: names of nodes and pods differ at
@@ -149,12 +149,6 @@ export function shortSubjects(subjects: readonly string[], count: number, most: 
   const { shown, total } = parse(subjects);
   const kept = shown.slice(0, count).map((subject) => shortName(subject, most, domain));
   return total > kept.length ? [...kept, `and ${total - kept.length} more`] : kept;
-}
-
-/** The nodes, zones or pods that a subject names: both ends of a link. */
-export function namesIn(subject: string): string[] {
-  const [from = '', arrow, to] = subject.split(LINK);
-  return arrow !== undefined && to !== undefined ? [from, to] : [subject];
 }
 
 /** Returns the text from the first dot on that all names with a dot share. Undefined if it differs, or no name has a dot. */

@@ -38,7 +38,7 @@ export interface ServerView {
 export interface Observation {
   readonly check: ConnectivityCheck;
   readonly server: ServerView;
-  /** Degraded findings of the last evaluations. */
+  /** Findings of the last evaluations. */
   readonly history: FindingHistory;
   /** Milliseconds since 1970. */
   readonly now: number;

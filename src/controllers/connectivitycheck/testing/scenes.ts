@@ -6,6 +6,9 @@ import { decide, type Decision } from '../decide/decide.ts';
 import { findingHistoryOf, type FindingHistory } from '../model/findingHistory.ts';
 import type { ServerView } from '../observe/observation.ts';
 
+/** The default interval of a check. */
+const INTERVAL_MS = 15_000;
+
 export const T0 = Date.parse('2026-01-01T00:00:00Z');
 
 /** Returns a finding of the pod network of a node, unless stated otherwise. */
@@ -57,7 +60,8 @@ export function story(views: readonly ServerView[], stepMs = 5_000): Decision[] 
   let history: FindingHistory = new Map();
   return views.map((server, step) => {
     const atMs = step * stepMs;
-    if (server.evaluation !== undefined) history = findingHistoryOf(history, server.evaluation.findings, atMs);
+    const { findings } = server.evaluation ?? {};
+    if (findings !== undefined) history = findingHistoryOf(history, findings, { now: atMs, intervalMs: INTERVAL_MS });
     const decision = decide({ check: checkWith(status), server, history, now: T0 + atMs });
     status = decision.write;
     return decision;

@@ -266,12 +266,54 @@ describe('a Degraded finding that comes and goes', () => {
     const part = finding({ severity: 'Degraded' });
     const before = [whole, HEALTHY, whole, HEALTHY, whole];
     const classes = (found: ReturnType<typeof finding>) =>
-      last([...before, answered(evaluation([found]))]).status.findings?.map(
+      last([...before, answered(evaluation([found]))], 60_000).status.findings?.map(
         ({ class: one, subjects }) => `${one} ${subjects.join()}`,
       );
     expect(classes(part)).toEqual(['Node node2']);
     expect(classes({ ...part, class: 'Link', subjects: ['node1 -> node2'] })).toEqual(['Node node2']);
     expect(classes({ ...part, subjects: ['node3'] })).toEqual(['Node node2', 'PodNetwork node3']);
     expect(classes(finding())).toEqual(['PodNetwork node2', 'Node node2']);
+  });
+});
+
+describe('a Degraded finding while another fault begins and ends', () => {
+  const LOSS = answered(evaluation([finding({ severity: 'Degraded' })]));
+  const of = (over: Parameters<typeof finding>[0]) => answered(evaluation([finding(over)]));
+  const ZONE = of({ class: 'Zone', subjects: ['zone-a <-> zone-b'] });
+  const found = (views: readonly ServerView[], stepMs?: number) =>
+    last(views, stepMs).status.findings?.map(({ class: one, subjects }) => `${one} ${subjects.join()}`);
+  /** Loss, and then a fault whose first and last reports show some of it. */
+  const whileFailing = (fault: ServerView) => [LOSS, LOSS, HEALTHY, LOSS, fault, fault, LOSS, HEALTHY];
+
+  it.each([
+    ['zones', ZONE],
+    ['a zone', of({ class: 'Zone', subjects: ['zone-b'] })],
+    ['all nodes', of({ subjects: ['cluster'] })],
+    ['its node', of({ class: 'Node' })],
+  ])('does not count as intermittent if the fault is of %s', (_, fault) => {
+    expect(found(whileFailing(fault))).toEqual([]);
+  });
+
+  it('counts as intermittent if the fault is elsewhere, of a link or of a service', () => {
+    expect(found(whileFailing(of({ subjects: ['node3'] })))).toEqual(['PodNetwork node2']);
+    expect(found(whileFailing(of({ class: 'Link', subjects: ['node1 -> node2'] })))).toEqual(['PodNetwork node2']);
+    expect(found(whileFailing(of({ class: 'DNS', subjects: ['node3'] })))).toEqual(['PodNetwork node2']);
+  });
+
+  it('does not count as intermittent if it is the fault itself, which comes and goes', () => {
+    const partial = of({ class: 'Zone', subjects: ['zone-a <-> zone-b'], severity: 'Degraded' });
+    const once = [partial, ZONE, ZONE, partial, HEALTHY];
+    expect(found([...once, ...once, ...once])).toEqual([]);
+  });
+
+  it('stays if it came and went before that, as loss close to the threshold does', () => {
+    const before = [LOSS, HEALTHY, LOSS, HEALTHY, LOSS];
+    expect(found([...before, ZONE, HEALTHY], 60_000)).toEqual(['PodNetwork node2']);
+  });
+
+  it('counts again when the fault is over for two intervals', () => {
+    const again = [HEALTHY, LOSS, HEALTHY, LOSS, HEALTHY, LOSS, HEALTHY];
+    expect(found([LOSS, ZONE, ...again], 45_000)).toEqual(['PodNetwork node2']);
+    expect(found([LOSS, ZONE, ...again], 5_000)).toEqual([]);
   });
 });

@@ -10,9 +10,9 @@ import { MOST_FINDINGS, MOST_UNOBSERVED, type Evaluation } from '../../../../con
 import type { Target } from '../../../../connectivity/protocol/measurement.ts';
 import { metaTime } from '../../../../runtime/controller/conditions.ts';
 import { faultId, isIntermittent, isSameFault, type Fault, type FindingHistory } from '../../model/findingHistory.ts';
+import { namesIn } from '../../model/subjects.ts';
 import type { Observation, ServerFailure } from '../../observe/observation.ts';
 import type { Known } from '../known.ts';
-import { namesIn } from '../fit.ts';
 import { continuedOutage, pastTime, type Findings } from './outages.ts';
 
 /** Returns the finding that the server does not answer, the only finding that the operator makes and not the server. */

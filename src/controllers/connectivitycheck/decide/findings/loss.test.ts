@@ -31,7 +31,7 @@ it(`${MINUTES} minutes of loss close to the threshold at 10 of 30 nodes are at m
   for (let atMs = 0; atMs < MINUTES * 60_000; atMs += INTERVAL_MS) {
     const view = simulate(clusterOf(30), LOSSY, random);
     const { findings } = localise({ ...view, thresholds: { lossPercent: 10 } });
-    history = findingHistoryOf(history, findings, atMs);
+    history = findingHistoryOf(history, findings, { now: atMs, intervalMs: INTERVAL_MS });
     const omittedFindings = Math.max(0, findings.length - MOST_FINDINGS);
     const server = answered({ ...evaluation(findings.slice(0, MOST_FINDINGS)), omittedFindings });
     const writtenAgoMs = writtenAt === undefined ? undefined : atMs - writtenAt;
