@@ -70,7 +70,7 @@ export interface AgentView {
    * Absent: none.
    */
   readonly awaited?: readonly string[];
-  /** Whether the server assigned a node to the agent lately: see `AssignedPeers`. Absent: not known. */
+  /** Whether the server assigned a node to the agent lately: see `AssignedPeers`. Absent: not known, so that all its results count. */
   readonly watches?: (node: string) => boolean;
   readonly peers: readonly PeerResult[];
   readonly targets: readonly TargetResult[];

@@ -160,12 +160,24 @@ export const CONNECTIVITY: readonly Break[] = [
   {
     promise: 'What an agent claims to have heard counts only of agents that were assigned its node.',
     file: 'src/connectivity/localise/faults/direction.ts',
-    find: 'return sender.watches?.(node) !== false ||',
-    replace: 'return true ||',
+    find: ' && sender.watches?.(node) !== false',
+    replace: '',
     test: {
       project: 'unit',
       path: 'src/connectivity/localise/faults/direction.test.ts',
       name: 'a claims to have heard b, which was not assigned a',
+    },
+  },
+  {
+    promise:
+      'What an agent reports of nodes that the server did not assign to it makes no finding, no series and no probe.',
+    file: 'src/connectivity/server/view/clusterView.ts',
+    find: ' && watches?.(node) !== false',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/connectivity/server/evaluation/watchers.test.ts',
+      name: 'make no finding, no pair, no figure and no further probe',
     },
   },
   {

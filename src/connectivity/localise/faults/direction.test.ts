@@ -27,7 +27,6 @@ it.each<[what: string, a: Partial<AgentView>, b: Partial<AgentView>, expected: s
   ['b did not hear a', {}, {}, 'a -> b'],
   ['a heard b, which was assigned a', { heard: ['b'] }, { heard: ['a'], watches: always }, 'a <-> b'],
   ['a heard b, and no assignment of b is known', { heard: ['b'] }, { heard: ['a'] }, 'a <-> b'],
-  ['a heard b, which reports of a', { heard: ['b'] }, { heard: ['a'], watches: never, peers: [peer('a')] }, 'a <-> b'],
   ['a claims to have heard b, which was not assigned a', { heard: ['b'] }, { heard: ['a'], watches: never }, 'b -> a'],
 ])('%s', (_what, a, b, expected) => {
   expect(subject(a, b)).toBe(expected);

@@ -42,10 +42,9 @@ function heard(from: string, to: string, plane: Plane, agents: AgentsByPlace): b
   return sent ? false : undefined;
 }
 
-/** Whether an agent heard a sender that was assigned the agent's node, or that reports results of it. Other names may be forged. */
+/** Whether an agent heard a sender that was assigned the agent's node. Other names may be forged. */
 function hears({ node, heard: names }: AgentView, sender: AgentView | undefined): boolean {
-  if (sender === undefined || !names.includes(sender.node)) return false;
-  return sender.watches?.(node) !== false || sender.peers.some((peer) => peer.node === node);
+  return sender !== undefined && names.includes(sender.node) && sender.watches?.(node) !== false;
 }
 
 /**

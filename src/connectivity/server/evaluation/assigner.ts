@@ -63,7 +63,7 @@ export class Assigner {
     const kept = this.#links.of(node, plane).filter((peer) => this.#canAnswer(peer, plane));
     const own = familiesOf(this.#o.roster().agentOf(node, plane));
     const all = [...new Set([...peers, ...kept])];
-    this.#assigned.note(node, plane, all, this.#o.clock.monotonic(), plan.windowMs);
+    this.#note(node, plane, all, plan.windowMs);
     return { ...rest, peers: all.flatMap((peer) => this.#peer(peer, plane, own)) };
   }
 
@@ -74,17 +74,24 @@ export class Assigner {
     return plane === undefined ? [] : this.#plan.get().urlsOf(nodename, plane);
   }
 
-  /** Notes which links a report shows to be affected. What a pod says that is not the agent of its node does not count. */
+  /**
+   * Notes which links a report shows to be affected. What a pod says that is not the agent of its node does not count, nor
+   * what an agent says of nodes that it was not assigned.
+   */
   seen({ podname, nodename: node }: Pick<Report, 'podname' | 'nodename'>, { plane, peers }: Measurement): void {
     const { isJudged } = this.#o;
     const { agentOf, checks } = this.#o.roster();
     if (agentOf(node, plane)?.name !== podname) return;
-    const { isChecked } = this.#plan.get();
+    const { isChecked, windowMs } = this.#plan.get();
+    // A failed result towards a pod that was replaced is a fault of the pod, not of the network.
+    const current = peers.filter((peer) => isAgentAt(agentOf(peer.node, plane), peer.address));
+    // Another process, which ran before this one, assigned the peers of the first report.
+    const assigned = this.watches(node, plane);
+    if (assigned === undefined) this.#note(node, plane, [...new Set(current.map((peer) => peer.node))], windowMs);
     const losses = checks.flatMap(({ planes, lossPercent }) => (planes.includes(plane) ? [lossPercent] : []));
     this.#links.seen({
       ...{ node, plane, lossPercent: Math.min(...losses) },
-      // A failed result towards a pod that was replaced is a fault of the pod, not of the network.
-      peers: peers.filter((peer) => isAgentAt(agentOf(peer.node, plane), peer.address)),
+      peers: current.filter((peer) => assigned?.(peer.node) !== false),
       mayKeep: (peer) => isChecked(node, peer, plane) && isJudged(node) && isJudged(peer),
     });
   }
@@ -97,6 +104,10 @@ export class Assigner {
   /** Returns `watches` of `AgentView`. */
   watches(node: string, plane: Plane): ((peer: string) => boolean) | undefined {
     return this.#assigned.of(node, plane);
+  }
+
+  #note(node: string, plane: Plane, peers: readonly string[], windowMs: number): void {
+    this.#assigned.note(node, plane, peers, this.#o.clock.monotonic(), windowMs);
   }
 
   #planNow(last: Plan | undefined): Plan {

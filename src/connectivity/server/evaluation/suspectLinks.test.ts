@@ -114,6 +114,9 @@ describe('a report keeps no link', () => {
     ['from a pod that is not the agent of its node', { ...agentOfA, podname: 'other' }, addressOf(B)],
     ['about a pod that was replaced', agentOfA, '198.18.9.9'],
   ])('%s', (_, report, address) => {
+    // To a server that has just started, all peers of a report count as assigned.
+    scene.restart();
+    scene.connectivity.seen(agentOfA, scene.measurement(A));
     const own = scene.measurement(A, [B]);
     const peers = own.peers.map((peer) => (peer.node === B ? { ...peer, address } : peer));
     scene.connectivity.seen(report, { ...own, peers });

@@ -111,23 +111,26 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
       ...(measurement !== undefined && report?.times !== undefined && { times: ownTimes(report.times, check.probes) }),
       ...(awaited.length > 0 && { awaited }),
       ...(watches !== undefined && { watches }),
-      ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane, check.probes)),
+      ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane, { check, watches })),
     },
   ];
 }
 
 /**
  * Returns the results of the check's probes. Leaves out results towards pods that were replaced or deleted: such a failure
- * is of the pod, not of the network.
+ * is of the pod, not of the network. Also leaves out nodes that the server did not assign to the agent: a false agent could
+ * report faults of any node.
  */
 function measured(
   { peers, targets, heard }: CompactMeasurement,
   roster: Roster,
   plane: Plane,
-  probes: CheckSettings['probes'],
+  { check, watches }: { readonly check: CheckSettings; readonly watches: AgentView['watches'] },
 ) {
-  const current = peers.filter(({ node, address }) => isAgentAt(roster.agentOf(node, plane), address));
-  return { ...ownResults({ peers: current, targets }, probes), heard };
+  const own = peers.filter(
+    ({ node, address }) => isAgentAt(roster.agentOf(node, plane), address) && watches?.(node) !== false,
+  );
+  return { ...ownResults({ peers: own, targets }, check.probes), heard };
 }
 
 type Probes = CheckSettings['probes'];
