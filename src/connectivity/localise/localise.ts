@@ -33,10 +33,15 @@ export interface Localisation {
   readonly unmeasured: readonly Unmeasured[];
 }
 
-/** A network, its UDP, its packet sizes or a family of its addresses, or a service: `plane` is absent for a service. */
+/**
+ * A network, its UDP, its packet sizes or a family of its addresses, or a service: `plane` is absent for a service. `Nodes`: the
+ * network of some nodes: `node` is the first of them, and `count` their number.
+ */
 export interface Unmeasured {
   readonly plane?: Plane;
-  readonly of?: Target | Family | 'UDP' | 'MTU';
+  readonly of?: Target | Family | 'UDP' | 'MTU' | 'Nodes';
+  readonly node?: string;
+  readonly count?: number;
 }
 
 /** The network of a node. */
@@ -92,7 +97,8 @@ function unobservedOf({ view, agents: places, pairs }: Pick<Situation, 'view' | 
 const SERVICES = ['DNSUDP', 'DNSTCP', 'APIServer'] as const;
 
 /** Finds what has no result. An agent that has just started shows only services that answer: see askedBy(). The kubelet is not a part of the spec. */
-function unaskedOf({ view, agents, pairs }: Situation): Pick<Localisation, 'unasked' | 'unmeasured'> {
+function unaskedOf(situation: Situation): Pick<Localisation, 'unasked' | 'unmeasured'> {
+  const { view, agents, pairs } = situation;
   const { asked } = view;
   if (asked === undefined) return { unasked: [], unmeasured: [] };
   const { planes, probes, families } = asked;
@@ -120,15 +126,38 @@ function unaskedOf({ view, agents, pairs }: Situation): Pick<Localisation, 'unas
       ...planes.flatMap((plane): Unmeasured[] => {
         if (!isMeasured(plane)) return [{ plane }];
         const own = pairs.filter((pair) => pair.plane === plane);
-        return hasPairs ? missingOf(own, families[plane], probes.mtu).map((of) => ({ plane, of })) : [];
+        if (!hasPairs) return [];
+        return [
+          ...missingOf(own, families[plane], probes.mtu).map((of) => ({ plane, of })),
+          ...unmeasuredNodes(plane, situation),
+        ];
       }),
       ...silent.map((of) => ({ of })),
     ],
   };
 }
 
+/**
+ * The nodes whose agent on a plane reports, and that no pair names, or whose agent measures nobody. Other nodes without a pair have a finding,
+ * or agents that start or are replaced.
+ */
+function unmeasuredNodes(plane: Plane, { agents, pairs }: Situation): Unmeasured[] {
+  const observed = new Set(pairs.flatMap((pair) => (pair.plane === plane ? [pair.from, pair.to] : [])));
+  const nodes = agents
+    .all()
+    .filter((agent) => agent.plane === plane && agent.state === 'Reporting' && agent.recent !== true)
+    .flatMap(({ node, isBlind }) => (isBlind === true || !observed.has(node) ? [node] : []))
+    .sort(compare);
+  const [node] = nodes;
+  return node === undefined ? [] : [{ plane, of: 'Nodes', node, count: nodes.length }];
+}
+
 /** The protocols and families of a network that none of its pairs measured. */
-function missingOf(pairs: readonly Pair[], families: readonly Family[], mtu: boolean): NonNullable<Unmeasured['of']>[] {
+function missingOf(
+  pairs: readonly Pair[],
+  families: readonly Family[],
+  mtu: boolean,
+): Exclude<Unmeasured['of'], undefined | 'Nodes'>[] {
   const known = new Set<Unmeasured['of']>();
   for (const pair of pairs) {
     for (const family of familiesOf(pair)) known.add(family);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { localise } from './localise.ts';
 import { agents, healthy, measured } from './testing/views.ts';
-import type { ClusterView } from './view.ts';
+import type { AgentView, ClusterView } from './view.ts';
 
 const SILENT = { state: 'Silent', peers: [], targets: [], heard: [] as string[] } as const;
 
@@ -56,6 +56,45 @@ describe('the parts of a check without any result', () => {
     expect(unmeasured(noUdp)).toEqual([{ plane: 'Host', of: 'UDP' }]);
     const families = { Pod: ['IPv4', 'IPv6'], Host: ['IPv4'] } as const;
     expect(unmeasured(healthy(3), { families })).toEqual([{ plane: 'Pod', of: 'IPv6' }]);
+  });
+
+  describe('are the network of a node', () => {
+    const OF_NODE2 = [{ plane: 'Pod', of: 'Nodes', node: 'node2', count: 1 }];
+    const change = (one: Partial<AgentView>) =>
+      agents(healthy(4), ({ node, plane, peers }) => {
+        if (plane === 'Host') return {};
+        return node === 'node2' ? { peers: [], ...one } : { peers: peers.filter((peer) => peer.node !== 'node2') };
+      });
+
+    it('that nobody measures, and that measures nobody', () => {
+      expect(unmeasured(change({}))).toEqual(OF_NODE2);
+      const { findings, unobserved } = localise({ ...change({}), asked: ASKED });
+      expect([findings, unobserved]).toEqual([[], [{ node: 'node2', plane: 'Pod' }]]);
+    });
+
+    it('whose agent measures nobody, although others measure it', () => {
+      const view = agents(healthy(4), ({ node, plane }) =>
+        node === 'node2' && plane === 'Pod' ? { peers: [], isBlind: true } : {},
+      );
+      expect(unmeasured(view)).toEqual(OF_NODE2);
+      expect(unmeasured(agents(view, () => ({ isBlind: false })))).toEqual([]);
+    });
+
+    it('with their number, the first by name', () => {
+      const view = agents(healthy(12), ({ node }) => (['node10', 'node9'].includes(node) ? { isBlind: true } : {}));
+      expect(unmeasured(view)).toEqual([
+        { plane: 'Pod', of: 'Nodes', node: 'node10', count: 2 },
+        { plane: 'Host', of: 'Nodes', node: 'node10', count: 2 },
+      ]);
+    });
+
+    it.each<[string, Partial<AgentView>]>([
+      ['has just started', { recent: true }],
+      ['starts', { state: 'Starting' }],
+      ['is replaced', { state: 'Absent' }],
+    ])('unless its agent %s', (_, one) => {
+      expect(unmeasured(change(one))).toEqual([]);
+    });
   });
 
   it('leave out what some nodes have, which is unasked at the others', () => {

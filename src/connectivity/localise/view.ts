@@ -61,6 +61,8 @@ export interface AgentView {
    * time before it listened; so pairs with it count if they work, and do not count if they fail.
    */
   readonly recent?: boolean;
+  /** It reports, and its pod started two intervals ago or earlier, but its last report has no result of any peer. */
+  readonly isBlind?: boolean;
   /** Absent: all measurements count as made at the same time. */
   readonly times?: MeasurementTimes;
   /** When the next report of a silent agent was due, by the same clock. Absent if it never reported, or if that is not known. */

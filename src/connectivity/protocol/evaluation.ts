@@ -97,7 +97,14 @@ const evaluation = z.object({
   unasked: z.array(z.object({ node: z.string(), target: word<Target>() })).exactOptional(),
   /** Parts of the check of which no node that is not left out has a result: see `Unmeasured`. Absent if there are none. */
   unmeasured: z
-    .array(z.object({ plane: word<Plane>().exactOptional(), of: z.string().max(40).exactOptional() }))
+    .array(
+      z.object({
+        plane: word<Plane>().exactOptional(),
+        of: z.string().max(40).exactOptional(),
+        node: z.string().exactOptional(),
+        count: count.exactOptional(),
+      }),
+    )
     .exactOptional(),
   counts,
   /** URLs of the check that agents refuse. Absent if there are none. */

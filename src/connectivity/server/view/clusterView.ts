@@ -102,10 +102,12 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const awaited = measurement === undefined ? [] : input.awaited(at.name, at.plane);
   const watches = input.watches(at.name, at.plane);
   const recent = (state === 'Starting' || state === 'Reporting') && runsMs < 2 * check.intervalMs;
+  const isBlind = state === 'Reporting' && !recent && (measurement?.peers.length ?? 0) === 0;
   return [
     {
       ...{ node: at.name, plane: at.plane, pod: pod.name, state },
       ...(recent && { recent }),
+      ...(isBlind && { isBlind }),
       ...(state === 'Broken' && { problem: pod.problem ?? 'its container does not start' }),
       ...(state === 'Silent' && report?.times && { dueAt: report.times.reportedAt + report.intervalMs }),
       ...(measurement !== undefined && report?.times !== undefined && { times: ownTimes(report.times, check.probes) }),

@@ -124,6 +124,9 @@ describe('a check of which a part has no result', () => {
     [{ of: 'DNSTCP' }, 'DNS over TCP'],
     [{ of: 'APIServer' }, 'Service of the API server'],
     [{ of: 'New' }, 'New'],
+    [{ plane: 'Pod', of: 'Nodes', node: 'node2', count: 1 }, 'pod network of node2'],
+    [{ plane: 'Host', of: 'Nodes', node: 'node2', count: 2 }, 'host network of node2 and 1 other node'],
+    [{ plane: 'Host', of: 'Nodes', node: 'node2', count: 3 }, 'host network of node2 and 2 other nodes'],
   ] as const)('is Unknown and not Ready, and names it: %j', (unmeasured, name) => {
     const decision = last([HEALTHY, part(unmeasured)]);
     expect(decision.status).toMatchObject({ verdict: 'Unknown', unmeasured: [name] });

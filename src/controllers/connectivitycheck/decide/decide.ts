@@ -130,8 +130,12 @@ const PARTS: Readonly<Record<string, string>> = {
   MTU: 'packet size',
 };
 
-function partName({ plane, of = '' }: NonNullable<Evaluation['unmeasured']>[number]): string {
+function partName({ plane, of = '', node, count = 1 }: NonNullable<Evaluation['unmeasured']>[number]): string {
   const network = plane === undefined ? '' : `${plane.toLowerCase()} network`;
+  if (node !== undefined) {
+    const others = count === 2 ? ' and 1 other node' : ` and ${count - 1} other nodes`;
+    return `${network} of ${node}${count > 1 ? others : ''}`;
+  }
   const part = PARTS[of] ?? of;
   return network === '' || part === '' ? `${network}${part}` : `${part} of the ${network}`;
 }
