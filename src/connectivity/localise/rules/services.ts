@@ -20,6 +20,7 @@ const MANY = 0.2;
  * |---|---|
  * | nodes whose network is at fault | none: the fault of the network explains it |
  * | nodes that have to look its name up, and whose DNS is silent | none: the fault of the DNS explains it |
+ * | nodes in turn: it began to fail at one, and to answer another | `cluster`, Degraded: some replicas fail |
  * | 80 % of the others, and at least two | `cluster`, Failed |
  * | more than three and 20 % of the others | `cluster`, Degraded |
  * | fewer | one for each node, Failed, if another node reached the service in the same period |
@@ -44,6 +45,11 @@ function serviceParts(
     return { class: findingClass, subject, severity, message, evidence: NO_EVIDENCE };
   };
   const example = symptom(failing[0]?.[1] ?? []);
+  if (changesNodes(asked)) {
+    const now = `${failing.length} of ${asked.size} (${example})`;
+    const message = `${name} fails at different nodes in turn, now at ${now}: some of its replicas may be down`;
+    return [part(CLUSTER, 'Degraded', message)];
+  }
   if (failing.length >= 2 && failing.length >= asked.size * NEARLY_ALL) {
     return [part(CLUSTER, 'Failed', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
   }
@@ -56,6 +62,14 @@ function serviceParts(
       const others = asked.size > failing.length ? `; ${asked.size - failing.length} other nodes reach it` : '';
       return part(node, 'Failed', `${name} does not answer ${node} (${symptom(agents)})${others}`);
     });
+}
+
+/** Whether the service began to fail at one node and to answer another. Questions reach another replica each time. */
+function changesNodes(asked: ReadonlyMap<string, readonly Asked[]>): boolean {
+  const nodesWith = (isOne: (one: Asked) => boolean): string[] =>
+    [...asked].flatMap(([node, agents]) => (agents.some(isOne) ? [node] : []));
+  const answered = nodesWith(({ isAnswered }) => isAnswered);
+  return nodesWith(({ hasFailed }) => hasFailed).some((node) => answered.some((other) => other !== node));
 }
 
 function isUnconfirmedAt(node: string, { faults, confirmed, zones }: Situation): boolean {
@@ -87,6 +101,9 @@ function isCertainlyAtOnce(one: Asked, other: Asked): boolean {
 interface Asked extends Period {
   readonly agent: AgentView;
   readonly failed: readonly TargetResult[];
+  /** A part of it failed in the last measurement and answered in the one before, or the other way round. */
+  readonly hasFailed: boolean;
+  readonly isAnswered: boolean;
 }
 
 /** Returns the agents that asked, by node. Leaves out nodes whose network is at fault. */
@@ -97,7 +114,7 @@ function askedBy(targets: readonly Target[], { agents, faults, zones }: Situatio
     if (agent.state !== 'Reporting' || own.length === 0 || isOfDns(agent, own)) continue;
     const failed = agent.recent === true ? [] : own.filter(({ ok }) => !ok);
     const known = nodes.get(agent.node);
-    const one = { agent, failed, ...periodOf(agent, targets, failed.length === 0) };
+    const one = { agent, failed, ...changesOf(agent, own), ...periodOf(agent, targets, failed.length === 0) };
     if (known === undefined) nodes.set(agent.node, [one]);
     else known.push(one);
   }
@@ -122,6 +139,19 @@ function isName(address: string): boolean {
 
 function familiesOf({ targets: all }: AgentView, targets: readonly Target[]): Family[] {
   return all.filter(({ target }) => targets.includes(target)).map(({ address }) => familyOf(address));
+}
+
+function changesOf(
+  { recent, times }: AgentView,
+  own: readonly TargetResult[],
+): Pick<Asked, 'hasFailed' | 'isAnswered'> {
+  const { before } = times ?? {};
+  if (before === undefined || recent === true) return { hasFailed: false, isAnswered: false };
+  const failedBefore = new Set(before.targets.map(({ target }) => target));
+  return {
+    hasFailed: own.some(({ target, ok }) => !ok && !failedBefore.has(target) && !before.unasked.includes(target)),
+    isAnswered: own.some(({ target, ok }) => ok && failedBefore.has(target)),
+  };
 }
 
 function periodOf({ times }: AgentView, targets: readonly Target[], isOk: boolean): Period {
