@@ -37,6 +37,7 @@ export const LONGEST: readonly string[] = [
   'test/e2e/options.test.ts',
   'test/e2e/otherMonitoring.test.ts',
   'test/e2e/lab.test.ts',
+  'test/e2e/agentVerdicts.test.ts',
   'test/e2e/agentMeasures.test.ts',
   'test/e2e/nodes.test.ts',
   'test/e2e/demo.test.ts',

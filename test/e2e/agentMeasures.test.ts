@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Assignment, Measurement, PeerResult } from '../../src/connectivity/protocol/measurement.ts';
-import { AgentNetwork, BRIDGE_ADDRESS, PEER_PORT, type Machine } from '../scenario/agentNetwork.ts';
+import { AgentNetwork, PEER_PORT, type Machine } from '../scenario/agentNetwork.ts';
+import { AgentServer } from '../scenario/agentServer.ts';
 
 /**
  * Real agents in network namespaces measure each other, while nftables drops packets: one measures all others, each of which has another fault
@@ -25,27 +24,16 @@ const FAULTS: Record<Other, string> = {
 const WORKS = { tcp: { ok: true }, udp: { sent: 20, received: 20 }, mtu: { interface: 1_500, largest: 1_500 } };
 const WAIT = { timeout: 120_000 };
 const reports = new Map<string, Measurement[]>();
-let server: Server;
+const server = new AgentServer({ assignmentOf, onReport: (node, measurement) => reportsOf(node).push(measurement) });
 
 beforeAll(async () => {
   network.create();
-  server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (data: Buffer) => (text += data.toString()));
-    request.on('end', () => {
-      const { nodename, connectivity } = JSON.parse(text || '{}') as { nodename?: string; connectivity?: Measurement };
-      if (nodename !== undefined && connectivity !== undefined) reportsOf(nodename).push(connectivity);
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(assignmentOf(nodename)));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, BRIDGE_ADDRESS, resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await server.listen();
   await Promise.all(network.machines.map((machine) => network.startAgent(machine, port)));
 });
 afterAll(async () => {
   await network.remove();
   server.close();
-  server.closeAllConnections();
 });
 
 function reportsOf(node: string): Measurement[] {

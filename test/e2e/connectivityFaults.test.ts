@@ -22,6 +22,7 @@ import {
   BOTH_NETWORKS,
   DNS,
   HOST_NETWORK,
+  INTERFACE_MTU,
   KUBELET,
   LINK,
   LOSS,
@@ -35,7 +36,7 @@ import {
 } from '../scenario/connectivityFaults.ts';
 import { helmInstall } from '../scenario/install.ts';
 import { kubectl } from '../scenario/kubectl.ts';
-import { addressesOf, removeFaults } from '../scenario/networkFaults.ts';
+import { addressesOf, removeFaults, setMtu } from '../scenario/networkFaults.ts';
 import { timesStopped } from '../scenario/operatorPods.ts';
 import { enterLab, leaveLab, NODES } from './storyLab/storyLab.ts';
 
@@ -57,6 +58,8 @@ const JUDGED_AFTER = 60_000 + 2 * INTERVAL;
 
 let scene: Scene | undefined;
 
+const ignored = (change: Promise<void>): Promise<void> => change.catch(() => undefined);
+
 const failureReport = (): void => onTestFailed(connectivityReport);
 
 const taint = ({ node, other, added }: Scene, suffix: '' | '-'): Promise<string> =>
@@ -73,7 +76,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(async () => {
   // Of a story that failed: with a taint or a label, the lab would count as unclean.
-  await Promise.all(NODES.map((node) => removeFaults(node).catch(() => undefined)));
+  await Promise.all(NODES.flatMap((node) => [removeFaults(node), setMtu(node, 1_500)].map(ignored)));
   if (scene !== undefined) await taint(scene, '-').catch(() => undefined);
   await kubectl('label', 'nodes', '--all', `${ZONE_LABEL}-`).catch(() => undefined);
   await leaveLab();
@@ -203,13 +206,17 @@ describe('when nobody is new', () => {
     );
   });
 
-  it.each([round(MTU, LOSS), round(POD_NETWORK, AGENT), round(BOTH_NETWORKS, LINK), round(ZONES), round(SERVER)])(
-    ROUND,
-    async (_, faults) => {
-      failureReport();
-      await expectFoundAndCleared(faults);
-    },
-  );
+  it.each([
+    round(MTU, LOSS),
+    round(INTERFACE_MTU),
+    round(POD_NETWORK, AGENT),
+    round(BOTH_NETWORKS, LINK),
+    round(ZONES),
+    round(SERVER),
+  ])(ROUND, async (_, faults) => {
+    failureReport();
+    await expectFoundAndCleared(faults);
+  });
 });
 
 /** Outages of the added node or of its agents that began since. On a busy machine, there may be some of other nodes. */

@@ -74,9 +74,18 @@ export class AgentNetwork {
   }
 
   /** Drops packets that a machine receives from now on, by a rule of nft(8) such as `udp dport 8082 drop`. */
-  drop({ namespace }: Machine, rule: string): void {
-    const table = `table inet faults { chain in { type filter hook input priority 0; ${rule}; }; }`;
-    run('ip', 'netns', 'exec', namespace, 'nft', table);
+  drop(machine: Machine, rule: string): void {
+    this.run(machine, ['nft', `table inet faults { chain in { type filter hook input priority 0; ${rule}; }; }`]);
+  }
+
+  /** Removes what `drop` added. */
+  removeDrops(machine: Machine): void {
+    this.run(machine, ['nft', 'delete table inet faults']);
+  }
+
+  /** Runs a command in the namespace of a machine. */
+  run({ namespace }: Machine, command: readonly string[]): void {
+    run('ip', 'netns', 'exec', namespace, ...command);
   }
 
   /** Ends the agents and removes what `create` made, as far as it came. */

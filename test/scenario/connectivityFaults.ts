@@ -9,6 +9,7 @@ import {
   oneWay,
   podTraffic,
   removeFaults,
+  setMtu,
   THIRTY_PERCENT,
   toApiServer,
   type Addresses,
@@ -77,6 +78,14 @@ export const MTU: ConnectivityFault = {
   what: 'packets above 1,400 bytes are dropped',
   wanted: ({ node }) => `MTU ${node}`,
   make: ({ node, addresses }) => rules(node, podTraffic(addresses[node]!, LARGE)),
+};
+export const INTERFACE_MTU: ConnectivityFault = {
+  what: 'the interface of a node has another MTU',
+  wanted: ({ node }) => `MTU ${node}`,
+  make: async ({ node }) => {
+    await setMtu(node, 1_400);
+    return () => setMtu(node, 1_500);
+  },
 };
 export const LOSS: ConnectivityFault = {
   what: '30 % of the packets are lost',

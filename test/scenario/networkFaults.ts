@@ -27,6 +27,11 @@ export async function removeFaults(node: string): Promise<void> {
   await inNode(node, ['nft', `add table ${TABLE}; delete table ${TABLE}`]);
 }
 
+/** Sets the MTU of the device of a node to the other nodes. */
+export async function setMtu(node: string, bytes: number): Promise<void> {
+  await inNode(node, ['ip', 'link', 'set', DEVICE, 'mtu', String(bytes)]);
+}
+
 /** The addresses of a node: its own, and its pods' addresses. */
 export interface Addresses {
   readonly own: string;
