@@ -149,13 +149,14 @@ async function measuredPasses({ url, query }: Question, depth: number): Promise<
 
 /**
  * Passes until the node has no percent. Returns for how long it was measured after `since` (of Date.now()) by the time of the
- * answers, however late they came, and its reasons.
+ * answers, however late they came, its percents and its reasons.
  */
 async function untilUnmeasured(question: Question, node: string, since: number) {
-  const seen = { measuredMs: 0, reasons: [] as string[] };
+  const seen = { measuredMs: 0, percents: [] as number[], reasons: [] as string[] };
   await passWhen({ ...question, nodes: { [node]: {} } }, ({ nodes, timeSeconds }) => {
     const { reason, percent } = nodes.get(node)!;
     if (seen.reasons.at(-1) !== reason) seen.reasons.push(reason);
+    if (percent !== undefined) seen.percents.push(percent);
     if (reason === 'Measured') seen.measuredMs = timeSeconds! * 1000 - since;
     else expect(percent).toBeUndefined();
     expect(reason).toMatch(/^(?:StaleSamples|NoSeries)$/);
@@ -230,11 +231,12 @@ describe('a node whose series end', () => {
     else world.texts.stored = { a: nothing, b: nothing };
     await Promise.all(
       questions.map(async (each) => {
-        const { measuredMs, reasons } = await untilUnmeasured(each, node, ended);
+        const { measuredMs, percents, reasons } = await untilUnmeasured(each, node, ended);
         measured(
           `${each.server}: a node whose series end ${how} has a percent for ${seconds(measuredMs)}: ${reasons.join(', ')}`,
         );
         expect(measuredMs).toBeLessThan(ENDED_WITHIN_MS);
+        expect(percents.filter((percent) => Math.abs(percent / 10 - 1) > MOST_CHANGE)).toEqual([]);
       }),
     );
   });
