@@ -15,6 +15,7 @@ import {
   DEPLOYMENTS,
   EVENTS,
   NAMESPACES,
+  NODES,
   PERSISTENT_VOLUME_CLAIMS,
   SERVICE_ACCOUNTS,
   SERVICES,
@@ -180,6 +181,22 @@ it('nothing is deleted, and afterwards nothing is written', async () => {
   await s.ready('default');
   await vi.waitFor(async () => expect((await s.component('prometheus', 'default'))?.state).toBe('Ready'), WAIT);
   expect(writes()).toHaveLength(2);
+});
+
+it('a virtual node gets no pod of node-exporter, and keeps no revision of it from being ready', async () => {
+  const name = 'fargate';
+  const labels = { 'kubernetes.io/os': 'linux', 'eks.amazonaws.com/compute-type': 'fargate' };
+  // Its pods would never be ready: nobody reports on them.
+  s.kubelet.off.add(name);
+  await s.f.client.create(NODES, { metadata: { name, labels } });
+  await i.restartOperator('--node-exporter-image=node-exporter:virtual');
+  const imageOf = async () => (await i.daemonSet()).spec?.template.spec?.containers[0]?.image;
+  await vi.waitFor(async () => expect(await imageOf()).toBe('node-exporter:virtual'), WAIT);
+  await s.ready('default');
+  expect(await s.component('node-exporter', 'default')).toMatchObject({ state: 'Ready' });
+  expect(await s.condition('Degraded', 'default')).toMatchObject({ status: 'False' });
+  expect((await i.daemonSet()).status).toMatchObject({ desiredNumberScheduled: 1, updatedNumberScheduled: 1 });
+  await s.f.removeNode(name);
 });
 
 const { exporter, prometheus } = defaultMeasurementOptions('');
