@@ -208,7 +208,7 @@ function nodesOf(expression: string): (device: FakeDevice) => boolean {
 }
 
 function kindOf(expression: string): Kind {
-  if (/^(?:max without \([^)]+\) \()?deriv\(/.test(expression)) {
+  if (/^(?:max without \([^)]+\) \(+)?deriv\(/.test(expression)) {
     return expression.includes('_receive_') ? 'received' : 'rates';
   }
   if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) {

@@ -149,6 +149,21 @@ describe('queries with replicas', () => {
     },
   );
 
+  it.each(['transmit', 'receive'] as const)(
+    'takes the %s rate of a replica that its link can carry, of given devices',
+    (counted) => {
+      const scope = { kind: 'named', nodes: { names: ['a'] }, devices: ['eth0'] } as const;
+      const counter = `node_network_${counted}_bytes_total{device=~"eth0",node=~"a"}`;
+      const samples = `count_over_time(${counter}[20s])`;
+      const rates =
+        `deriv(${counter}[20s]) and (timestamp(${counter}) >= time() - 15) ` +
+        `unless (${samples} < ignoring (replica, prom) group_left () ${max} (${samples}))`;
+      expect(ratesQuery(query, scope, 0, counted)).toBe(
+        `${max} ((${rates}) <= 1.25 * node_network_speed_bytes{device=~"eth0",node=~"a"}) or min without (replica, prom) (${rates})`,
+      );
+    },
+  );
+
   it('asks for the newest sample and the number of samples of any replica, and for a fall of any', () => {
     const counter = `node_network_transmit_bytes_total${devices}`;
     expect(lateQuery(query).split(' or ')).toEqual([

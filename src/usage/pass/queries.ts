@@ -6,6 +6,7 @@ import {
   VLAN_NAME,
   wholeName,
 } from '../evaluate/devices/devices.ts';
+import { mostPercent } from '../evaluate/sums.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import type { FactMetric } from '../series/factMetrics.ts';
 
@@ -90,7 +91,8 @@ const METRICS: Readonly<Record<Counted, string>> = { transmit: TRANSMITTED, rece
  *
  * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Each replica reads the
  * same counter: of those that have the most samples the highest rate counts, never a sum. The two samples of a replica that has just started would
- * be the rate of a moment. One whose samples are late is left out. A store that comes back within the query, as with Thanos, leaves none out.
+ * be the rate of a moment. One whose samples are late is left out. A store that comes back within the query, as with Thanos, leaves none out. A rate
+ * that no link can carry is replaced: see readSoundReplicas.
  *
  * @param offsetSeconds how long ago, by the server's clock
  */
@@ -107,10 +109,20 @@ export function ratesQuery(
     const samples = samplesOf(query, counter + matchers, offsetSeconds);
     if (hasReplicas(query)) {
       const fewer = `${samples} < ignoring (${labelsOf(query)}) group_left () ${ofReplicas(query, samples)}`;
-      return ofReplicas(query, `${live} unless (${fewer})`);
+      const rates = `${live} unless (${fewer})`;
+      return scope.kind === 'named' ? possibleOf(query, rates, matchers) : ofReplicas(query, rates);
     }
     return scope.kind === 'live' ? `${live} and (${samples} > 1)` : rate;
   });
+}
+
+/**
+ * The highest rate of the replicas that a link of this speed can carry; without such a rate, and without a speed, the lowest rate. Only for given
+ * devices: the expression has more than twice the length.
+ */
+function possibleOf(query: UsageQuery, rates: string, matchers: string): string {
+  const limit = `${mostPercent({}) / 100} * ${SPEED}${matchers}`;
+  return `${ofReplicas(query, `(${rates}) <= ${limit}`)} or min without (${labelsOf(query)}) (${rates})`;
 }
 
 /**

@@ -24,6 +24,7 @@ import type { SeriesDecoder } from '../series/seriesDecoder.ts';
 import { readLate, LateReader } from './lookups/lateReader.ts';
 import { onlyLive } from './lookups/liveSeries.ts';
 import { RepeatedValues } from './lookups/repeatedValues.ts';
+import { readSoundReplicas } from './lookups/soundReplicas.ts';
 import { readUplinks } from './lookups/uplinks.ts';
 import { Sampling } from './sampling.ts';
 
@@ -137,6 +138,7 @@ export class UsageCollector {
     const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
     const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, ...silence };
     const live = { ...all, ...(await onlyLive(this.#queries, all, (found) => this.#factsOf(found), readers)) };
+    await readSoundReplicas(this.#queries, live, readers);
     const answers = { ...live, ...(all.silenceTells && { repeated: await this.#repeatedIn(facts, live, readers) }) };
     const usages = await evaluateNodes({ nodes, answers });
     // After the deadline, the next pass may already have overwritten these rates.
@@ -185,6 +187,7 @@ export class UsageCollector {
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
     const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
     const answers = { ...this.#answers(facts, rates, received, late), timeSeconds: at, ...silence };
+    await readSoundReplicas(this.#queries, answers, { resolver, deadline, offsetSeconds });
     const usages = await evaluateNodes({ nodes, answers });
     const figures = await evaluateReadings(readings, [{ nodes, answers }], this.#time(beganAt, deadline));
     deadline.signal.throwIfAborted();

@@ -29,6 +29,13 @@ export const MEASUREMENT: readonly Break[] = [
     },
   },
   {
+    promise: 'With replicas, a rate that no link can carry does not win over the rate of another replica.',
+    file: 'src/usage/pass/lookups/soundReplicas.ts',
+    find: 'if (impossible.size === 0) continue;',
+    replace: 'if (impossible.size >= 0) continue;',
+    test: { project: 'unit', path: 'src/usage/pass/soundReplicas.test.ts', name: 'the rate of another replica counts' },
+  },
+  {
     promise: 'A node has no percent while a collector repeats old values of its counters.',
     file: 'src/usage/pass/lookups/repeatedValues.ts',
     find: 'wrongUntil: now + this.#windowSeconds',

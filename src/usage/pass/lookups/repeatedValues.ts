@@ -26,7 +26,10 @@ interface Seen {
   readonly timeSeconds: number;
 }
 
-/** The slope of counters that have stood still for a quarter of the window is 16 % too low. */
+/**
+ * The slope of counters that have stood still for a quarter of the window is 16 % too low. A shorter time would also find sound nodes: between two
+ * of the four scrapes of a window, counters stand still that long.
+ */
 const OF_WINDOW = 1 / 4;
 
 /**

@@ -1,0 +1,92 @@
+import type { NodeResolver } from '../../../nodes/nodeNames.ts';
+import type { Deadline } from '../../../prometheus/deadline.ts';
+import { PrometheusError } from '../../../prometheus/prometheusError.ts';
+import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
+import { highestRate } from '../../evaluate/sums.ts';
+import type { NodeSamples } from '../../series/nodeSamples.ts';
+import { ratesQuery, type Counted, type NamedScope } from '../queries.ts';
+import type { QueryRunner } from '../queryRunner.ts';
+import type { Received } from '../receiveRates.ts';
+import { groupsForQueries, MOST_NODES, restrictionOf } from './restriction.ts';
+
+/** The data of a pass, by node. */
+interface Read {
+  readonly facts: ReadonlyMap<string, NodeFacts>;
+  readonly rates: ReadonlyMap<string, NodeSamples>;
+  readonly received: Pick<Received, 'nodes'>;
+}
+
+interface Readers {
+  readonly resolver: NodeResolver;
+  readonly deadline: Deadline;
+  /** How long ago, by the server's clock. */
+  readonly offsetSeconds?: number;
+}
+
+/**
+ * With replicas, replaces each rate that no link can carry, as after a jump in the samples of one replica, with the rate of another replica. The query
+ * for all devices gives the highest rate of the replicas; the query for given devices gives a rate that is possible, if a replica has one.
+ *
+ * At most MOST_NODES nodes are asked about in a pass, in groups for queries of 16 KiB. Without such rates, no query is sent. If Prometheus does not
+ * answer within a quarter of the time of the pass, the rates do not change, and their nodes are InvalidSample. Rejects with the abort reason of the
+ * deadline, or an error that is not one of Prometheus.
+ */
+export async function readSoundReplicas(queries: QueryRunner, read: Read, readers: Readers): Promise<void> {
+  if ((queries.query.replicaLabels ?? []).length === 0) return;
+  const { deadline } = readers;
+  for (const [counted, rates] of [['transmit', read.rates] as const, ['receive', read.received.nodes] as const]) {
+    const impossible = impossibleIn(rates, read.facts);
+    if (impossible.size === 0) continue;
+    try {
+      await queries.lookUp(deadline, (soon) =>
+        replace(queries, { counted, rates, impossible }, { ...readers, deadline: soon }),
+      );
+    } catch (error) {
+      deadline.signal.throwIfAborted();
+      if (!(error instanceof PrometheusError)) throw error;
+    }
+  }
+}
+
+/** Names of devices by node. The stated capacity of a node may allow the rate: then the answer is about the same. */
+function impossibleIn(rates: Read['rates'], facts: Read['facts']): Map<string, string[]> {
+  const impossible = new Map<string, string[]>();
+  for (const [node, { devices }] of facts) {
+    const rateOf = (name: string): number => rates.get(node)?.devices.get(name)?.rate ?? 0;
+    const names = devices.counted.flatMap((each) => (rateOf(each.name) > highestRate(each, 0) ? [each.name] : []));
+    if (names.length > 0) impossible.set(node, names);
+  }
+  return impossible;
+}
+
+/** The rates of one counter. */
+interface Rates {
+  readonly counted: Counted;
+  readonly rates: Read['rates'];
+  readonly impossible: ReadonlyMap<string, readonly string[]>;
+}
+
+async function replace(
+  queries: QueryRunner,
+  { counted, rates, impossible }: Rates,
+  { resolver, deadline, offsetSeconds = 0 }: Readers,
+): Promise<void> {
+  const scopeOf = (names: readonly string[]): NamedScope => {
+    const devices = new Set(names.flatMap((name) => impossible.get(name) ?? []));
+    return { kind: 'named', nodes: restrictionOf(names, [rates]), devices: [...devices].sort() };
+  };
+  const queriesOf = (some: readonly string[]): string[] => [
+    ratesQuery(queries.query, scopeOf(some), offsetSeconds, counted),
+  ];
+  for (const names of groupsForQueries([...impossible.keys()].slice(0, MOST_NODES), queriesOf)) {
+    const { decoded } = await queries.rates(resolver, deadline, { scope: scopeOf(names), offsetSeconds, counted });
+    // An answer after the deadline is not used.
+    deadline.signal.throwIfAborted();
+    for (const name of names) {
+      for (const device of impossible.get(name) ?? []) {
+        const [known, other] = [rates, decoded.nodes].map((answer) => answer.get(name)?.devices.get(device));
+        if (known !== undefined && other?.rate !== undefined) known.rate = other.rate;
+      }
+    }
+  }
+}
