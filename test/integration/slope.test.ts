@@ -15,11 +15,18 @@ import { promtool } from './promtool.ts';
  */
 const SEED = sampleSize({ quick: 39, full: Number(process.env.SLOPE_SEED ?? Date.now() % 1_000_000) });
 const QUERY: UsageQuery = { windowSeconds: 120, matchers: [], excludedDevices: 'veth.*' };
-const WINDOW = QUERY.windowSeconds;
+/** The nodes of each rate window, seconds, have it in a label. */
+const WINDOWS = [20, 60, 120, 300];
+const queryOf = (window: number): UsageQuery => ({
+  ...{ ...QUERY, windowSeconds: window },
+  matchers: [{ name: 'window', op: '=', value: String(window) }],
+});
 const COUNTER = 'node_network_transmit_bytes_total';
 /** Evaluations begin at this second. Samples begin at 0. */
 const BEGIN = 600;
-const EVALUATIONS = [0, 3, 11, 26, 44, 61, 87, 119, 150];
+const EVALUATIONS = [0, 3, 11, 19, 26, 44, 61, 87, 119, 150, 290];
+/** Samples end at this second. */
+const END = BEGIN + 300;
 /** Far from the true rate. */
 const FAR = 0.1;
 
@@ -27,43 +34,54 @@ type Random = () => number;
 /** The samples of one node: the second, and the counter as a multiple of the rate; undefined for a staleness marker. */
 type Samples = readonly (readonly [second: number, count: number | undefined])[];
 
-/** @param interval between scrapes, seconds */
-type Choose = (scrapes: Samples, random: Random, interval: number) => Samples;
+/** Of a node. */
+interface Pace {
+  /** Seconds. */
+  readonly window: number;
+  /** Between scrapes, seconds. */
+  readonly interval: number;
+  /** Bytes per second. */
+  readonly rate: number;
+}
 
-/** Nodes of each kind have samples every 5 to 24 s, each up to a fifth of the interval late; one of twenty is missing, but only one in a window. */
+type Choose = (scrapes: Samples, random: Random, pace: Pace) => Samples;
+
+/**
+ * Nodes of each kind have samples every 1 to 75 s, at least four in a window, each up to a fifth of the interval late; one of twenty is missing, but
+ * only one in a window.
+ */
 const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
   steady: { of: (scrapes) => scrapes, hasRate: true },
-  /** A writer that is behind, by half of the window, or by what is left with a missing scrape. */
-  lagging: {
-    of: (scrapes, random, interval) => {
-      const lag = Math.floor(random() * Math.min(WINDOW / 2, oldestSeconds(QUERY) - 2.3 * interval));
-      return scrapes.map(([second, count]) => [second + lag, count]);
-    },
-    hasRate: true,
+  /** Also a writer that is behind: at an evaluation, its newest samples are missing. */
+  stopped: {
+    of: (scrapes, random, { window }) => scrapes.filter(before(BEGIN + random() * window)),
+    hasRate: false,
   },
-  stopped: { of: (scrapes, random) => scrapes.filter(before(BEGIN + random() * WINDOW)), hasRate: false },
   ended: {
-    of: (scrapes, random) => {
-      const last = scrapes.filter(before(BEGIN + random() * WINDOW));
+    of: (scrapes, random, { window }) => {
+      const last = scrapes.filter(before(BEGIN + random() * window));
       return [...last, [(last.at(-1)?.[0] ?? 0) + 1, undefined]];
     },
     hasRate: false,
   },
   gap: {
-    of: (scrapes, random) => {
-      const from = BEGIN - random() * WINDOW;
-      const to = from + random() * 2 * WINDOW;
+    of: (scrapes, random, { window }) => {
+      const from = BEGIN - random() * window;
+      const to = from + random() * 2 * window;
       return scrapes.filter(([second]) => second < from || second > to);
     },
     hasRate: false,
   },
-  begun: { of: (scrapes, random) => scrapes.filter(([second]) => second > BEGIN - random() * WINDOW), hasRate: false },
+  begun: {
+    of: (scrapes, random, { window }) => scrapes.filter(([second]) => second > BEGIN - random() * window),
+    hasRate: false,
+  },
   restarted: { of: changedAt(({ second, at }) => second - at), hasRate: false },
   /** The counter before is smaller than what two windows add, as when the node or the device was restarted twice; two scrapes saw it at least. */
   restartedTwice: {
-    of: (scrapes, random, interval) => {
-      const first = BEGIN - 2 * WINDOW + random() * 2 * WINDOW;
-      const again = first + 2.5 * interval + random() * 2 * WINDOW;
+    of: (scrapes, random, { window, interval }) => {
+      const first = BEGIN - 2 * window + random() * 2 * window;
+      const again = first + 2.5 * interval + random() * 2 * window;
       return scrapes.map(([second, count = 0]) => [
         second,
         second < first ? count : second - (second < again ? first : again),
@@ -73,9 +91,9 @@ const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
   },
   /** The same, with a series that begins with the first start. */
   restartedSoon: {
-    of: (scrapes, random, interval) => {
-      const first = BEGIN - 2 * WINDOW + random() * 2 * WINDOW;
-      const again = first + 2.5 * interval + random() * 2 * WINDOW;
+    of: (scrapes, random, { window, interval }) => {
+      const first = BEGIN - 2 * window + random() * 2 * window;
+      const again = first + 2.5 * interval + random() * 2 * window;
       return scrapes
         .filter(([second]) => second >= first)
         .map(([second]) => [second, second - (second < again ? first : again)]);
@@ -85,7 +103,10 @@ const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
   /** Created again under its name, with a counter that is not 0. */
   recreated: { of: changedAt(({ second, at, share }) => share * 1e4 + second - at), hasRate: false },
   /** By up to what a window adds, but so much that two scrapes show it. */
-  fallen: { of: changedAt(({ count, share }) => count - 54 - share * WINDOW), hasRate: false },
+  fallen: {
+    of: changedAt(({ count, share, window, interval }) => count - 2.25 * interval - share * window),
+    hasRate: false,
+  },
   /** One sample is 0, or far too low. */
   dipped: {
     of: (scrapes, random) => {
@@ -103,10 +124,11 @@ const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
     },
     hasRate: false,
   },
-  steppingBack: { of: changedAt(({ count }) => count - 1e-6), hasRate: true },
+  /** By up to 64 KiB, within what is sent between two scrapes. */
+  steppingBack: { of: changedAt(({ count, share, rate }) => count - (share * 65_536) / rate), hasRate: true },
 };
 
-interface Changed {
+interface Changed extends Pace {
   second: number;
   count: number;
   /** When it changes. */
@@ -115,12 +137,14 @@ interface Changed {
   share: number;
 }
 
-/** Another counter from a random second on, within the time of the evaluations or a window before. */
+/** Another counter from a random second on, within a window before the evaluations or after their begin. */
 function changedAt(countOf: (changed: Changed) => number): Choose {
-  return (scrapes, random) => {
-    const at = BEGIN - WINDOW + random() * 2 * WINDOW;
+  return (scrapes, random, pace) => {
+    const at = BEGIN - pace.window + random() * 2 * pace.window;
     const share = random();
-    return scrapes.map(([second, count = 0]) => [second, second < at ? count : countOf({ second, count, at, share })]);
+    return scrapes.map(([second, count = 0]) => {
+      return [second, second < at ? count : countOf({ ...pace, second, count, at, share })];
+    });
   };
 }
 
@@ -129,12 +153,12 @@ const before =
   ([second]: Samples[number]): boolean =>
     second < end;
 
-function scrapesOf(interval: number, random: Random): Samples {
+function scrapesOf({ window, interval }: Pace, random: Random): Samples {
   const samples: [number, number][] = [];
   let missing = -Infinity;
-  for (let due = random() * interval; due < BEGIN + 2 * WINDOW; due += interval) {
+  for (let due = random() * interval; due < END; due += interval) {
     const second = Math.round(due + (random() * interval) / 5);
-    if (second - missing > WINDOW && random() < 0.05) missing = second;
+    if (second - missing > window && random() < 0.05) missing = second;
     else samples.push([second, 1e4 + second]);
   }
   return samples;
@@ -143,38 +167,46 @@ function scrapesOf(interval: number, random: Random): Samples {
 /** In promtool's notation, a value for each second: https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/#series */
 function valuesOf(samples: Samples, rate: number): string {
   const bySecond = new Map(samples.map(([second, count]) => [second, count === undefined ? 'stale' : count * rate]));
-  return Array.from({ length: BEGIN + 3 * WINDOW }, (_, second) => bySecond.get(second) ?? '_').join(' ');
+  return Array.from({ length: END }, (_, second) => bySecond.get(second) ?? '_').join(' ');
 }
 
 const random = seeded(SEED);
 const NODES = Object.entries(KINDS).flatMap(([kind, { of }]) =>
   Array.from({ length: sampleSize({ quick: 30, full: 100 }) }, (_, n) => {
-    const interval = [5, 10, 15, 24][Math.floor(random() * 4)]!;
-    const samples = of(scrapesOf(interval, random), random, interval);
-    const rate = 1e6 * (1 + Math.floor(random() * 1000));
+    const window = WINDOWS[n % WINDOWS.length]!;
+    const interval = Math.round(window / [24, 12, 8, 4][Math.floor(random() * 4)]!);
+    const pace = { window, interval, rate: 1e6 * (1 + Math.floor(random() * 1000)) };
+    const samples = of(scrapesOf(pace, random), random, pace);
     const name = `${kind}-${n}`;
-    return { kind, name, labels: `{kind="${kind}",node="${name}",device="eth0"}`, rate, samples };
+    return { ...pace, kind, name, labels: `{kind="${kind}",node="${name}",device="eth0",window="${window}"}`, samples };
   }),
 );
 const INPUT = NODES.flatMap(({ labels, rate, samples }) => [
   { series: `${COUNTER}${labels}`, values: valuesOf(samples, rate) },
-  { series: `true_rate${labels}`, values: `${rate}x${BEGIN + 3 * WINDOW}` },
+  { series: `true_rate${labels}`, values: `${rate}x${END}` },
 ]);
+/** The answers for the nodes of each window. */
+const forAll = (expr: (query: UsageQuery) => string): string => WINDOWS.map(queryOf).map(expr).join(' or ');
 /** The results of lateQuery for devices that have no rate. For devices that fell, the samples show it: see lateReader.ts. */
-const NO_RATE = `(${lateQuery(QUERY)}) > 0`;
+const NO_RATE = forAll((query) => `(${lateQuery(query)}) > 0`);
 /** A negative rate is no figure: see percent.ts. */
-const USED = `((${ratesQuery(QUERY)}) >= 0 unless (${NO_RATE}))`;
-/** The time span that samplesQueries asks for. */
-const ASKED = 1.5 * WINDOW + 2;
+const USED = `((${forAll((query) => ratesQuery(query))}) >= 0 unless on (node) (${NO_RATE}))`;
 
 /** The nodes whose samples before an evaluation satisfy a test, as an expression. */
-function nodesWhose(test: (samples: readonly Sample[], windowStart: number) => boolean, after: number): string {
+function nodesWhose(
+  test: (samples: readonly Sample[], windowStart: number, node: (typeof NODES)[number]) => boolean,
+  after: number,
+): string {
   const now = BEGIN + after;
-  const names = NODES.flatMap(({ name, samples, rate }) => {
-    const valid = samples.filter(([second, count]) => second > now - ASKED && second <= now && count !== undefined);
+  const names = NODES.flatMap((node) => {
+    const { name, samples, rate, window } = node;
+    // The time span that samplesQueries asks for.
+    const asked = now - 1.5 * window - 2;
+    const valid = samples.filter(([second, count]) => second > asked && second <= now && count !== undefined);
     return test(
       valid.map(([second, count = 0]) => [second, count * rate]),
-      now - WINDOW,
+      now - window,
+      node,
     )
       ? [name]
       : [];
@@ -224,20 +256,37 @@ it('is there while the newest sample is not older than three quarters of the win
   }));
   const names = kinds.map(([kind]) => kind).join('|');
   await expectAnswers(
-    (after) => `count by (kind) (${usedAt(after)} * on (kind, node, device) true_rate{kind=~"${names}"})`,
+    (after) => `count by (kind) (${usedAt(after)} and on (node) true_rate{kind=~"${names}"})`,
     counts,
   );
 });
 
+it('is there, and right, if samples are late by up to three quarters of the window', async () => {
+  const areLate: Parameters<typeof nodesWhose>[0] = (samples, windowStart, { kind, window }) => {
+    const times = samples.flatMap(([second]) => (second > windowStart ? [second] : []));
+    return (
+      kind === 'stopped' && times.length > 1 && times.at(-1)! >= windowStart + window - oldestSeconds(queryOf(window))
+    );
+  };
+  const late = (after: number): string => nodesWhose(areLate, after);
+  await expectAnswers((after) => `${late(after)} unless on (node) ${usedAt(after)}`);
+  // And some of them are late by half of the window.
+  const half = (after: number): string => `${late(after)} and on (node) (time() - timestamp(${COUNTER}) > 60)`;
+  await expect(expectAnswers(half)).rejects.toThrow(/stopped-\d+/);
+});
+
 it('is gone when the newest sample is older', async () => {
-  const late = `(time() - max by (node) (timestamp(${COUNTER})) > ${oldestSeconds(QUERY)})`;
+  const times = (window: number): string => `time() - max by (node) (timestamp(${COUNTER}{window="${window}"}))`;
+  const lates = WINDOWS.map((window) => `${times(window)} > ${oldestSeconds(queryOf(window))}`);
+  const late = `(${lates.join(' or ')})`;
   await expectAnswers(() => `${late} and on (node) ${USED}`);
   // And there are such samples.
   await expect(expectAnswers(() => late)).rejects.toThrow(/stopped-\d+/);
 });
 
 it('is asked about for each counter that fell, however little', async () => {
-  await expectAnswers((after) => `${nodesWhose(fell, after)} unless on (node) (${lateQuery(QUERY)})`);
+  const late = forAll((query) => lateQuery(query));
+  await expectAnswers((after) => `${nodesWhose(fell, after)} unless on (node) (${late})`);
 });
 
 it.each(['restartedTwice', 'restartedSoon', 'fallen', 'dipped'])(
@@ -249,8 +298,8 @@ it.each(['restartedTwice', 'restartedSoon', 'fallen', 'dipped'])(
 );
 
 it('would be wrong with rate(), so these samples tell', async () => {
-  const rate = `rate(${COUNTER}[${WINDOW}s])`;
-  await expect(expectAnswers(() => farFromTruth(rate))).rejects.toThrow(/lagging-\d+/);
+  const rate = `(${forAll(({ windowSeconds }) => `rate(${COUNTER}{window="${windowSeconds}"}[${windowSeconds}s])`)})`;
+  await expect(expectAnswers(() => farFromTruth(rate))).rejects.toThrow(/stopped-\d+/);
 });
 
 it('is of the series that still gets samples, if the pod of an exporter was replaced', async () => {
@@ -277,7 +326,7 @@ it('is of the replica with the most samples: a replica that has just started has
     { series: COUNTER + labels('b'), values: '_x178 2000 _ 3000' },
   ];
   const query = { ...QUERY, replicaLabels: ['replica'] };
-  const both = `max without (replica) (deriv(${COUNTER}[${WINDOW}s]))`;
+  const both = `max without (replica) (deriv(${COUNTER}[${QUERY.windowSeconds}s]))`;
   const of = (expr: string) => ({ expr: `${expr} > 20`, eval_time: '181s' });
   const merged = { labels: '{node="a",instance="a:9100",device="eth0"}', value: 500 };
   const promql_expr_test = [
@@ -285,4 +334,51 @@ it('is of the replica with the most samples: a replica that has just started has
     { ...of(both), exp_samples: [merged] },
   ];
   await evaluate({ interval: '1s', input_series, promql_expr_test });
+});
+
+it('is of a replica that the link can carry: a jump in the samples of another replica never wins', async () => {
+  const labels = (replica: string): string => `{node="a",instance="a:9100",device="eth0",replica="${replica}"}`;
+  const speed = 'node_network_speed_bytes';
+  const samples = { a: '0+95x180', b: '0+95x100 1e9+95x79' };
+  const input_series = Object.entries(samples).flatMap(([replica, values]) => [
+    { series: COUNTER + labels(replica), values },
+    { series: speed + labels(replica), values: '100x180' },
+  ]);
+  const query = { ...QUERY, replicaLabels: ['replica'] };
+  const live = ratesQuery(query, { kind: 'named', nodes: { names: ['a'], instances: ['a:9100'] }, devices: ['eth0'] });
+  const merged = { labels: '{node="a",instance="a:9100",device="eth0"}', value: 95 };
+  const promql_expr_test = [
+    { expr: live, eval_time: '180s', exp_samples: [merged] },
+    // The query for all devices tells of the jump, so that the other one is sent.
+    { expr: `(${ratesQuery(query)}) < 125`, eval_time: '180s', exp_samples: [] },
+  ];
+  await evaluate({ interval: '1s', input_series, promql_expr_test });
+});
+
+it.each([
+  { seconds: 30, of: 0.84, why: 'a quarter' },
+  { seconds: 40, of: 0.74, why: 'a third' },
+])('is $of of the true rate once values were repeated for $why of the window', async ({ seconds, of }) => {
+  const moved = 300 - seconds;
+  const values = `0+100x${moved} ${100 * moved}x${seconds}`;
+  const exp_samples = [{ labels: '{device="eth0"}', value: of }];
+  const promql_expr_test = [{ expr: `round((${ratesQuery(QUERY)}) / 100, 0.01)`, eval_time: '300s', exp_samples }];
+  await evaluate({ interval: '1s', input_series: [{ series: `${COUNTER}{device="eth0"}`, values }], promql_expr_test });
+});
+
+it('changes by less than a hundredth of a percent of 100 Mbit/s if a counter steps back by 64 KiB while nothing is sent', async () => {
+  const labels = (step: number): string => `${COUNTER}{node="a",step="${step}"}`;
+  const series = (step: number) => ({ series: labels(step), values: `2e9+1e6x60 2.06e9x29 ${2.06e9 - step}x29` });
+  const deriv = (step: number): string => `deriv(${labels(step)}[120s])`;
+  const promql_expr_test = [
+    { expr: `abs(${deriv(65_536)} - on (node) ${deriv(0)}) > 1250`, eval_time: '120s', exp_samples: [] },
+  ];
+  await evaluate({ interval: '1s', input_series: [series(0), series(65_536)], promql_expr_test });
+  const counts = [2e9, 2.03e9, 2.06e9, 2.06e9, 2.06e9 - 65_536];
+  expect(
+    fallMatters(
+      counts.map((count, index): Sample => [30 * index, count]),
+      0,
+    ),
+  ).toBe(false);
 });
