@@ -36,9 +36,10 @@ const TENANT = 'tenant';
 const WITHIN = 200;
 /** The readings of a namespace, once for each pass that is kept. Two passes at least are. */
 const MOST_READINGS = 100;
-/** Goals. Two passes take 20 s; after half a minute of failed probes, the kubelet restarts the operator. */
-const [DECIDED_S, PROBE_S] = [30, 2];
-const DECIDED = { ...within(DECIDED_S), interval: 200 };
+/** Two passes take 20 s. */
+const DECIDED = { ...within(30), interval: 200 };
+/** The goal is 2 s. On a busy machine: below the half minute of failed probes after which the kubelet restarts the operator. */
+const PROBE_MS = SLACK === 1 ? 2_000 : 20_000;
 /** A status and an answer take their time for each object. */
 const WAIT = { timeout: 300_000 + 60 * COUNT, interval: COUNT };
 const ARGS = ['--interval=10s', '--window=20s', '--stacks', '--default-stack=false'];
@@ -187,7 +188,7 @@ describe(`${COUNT} hostile objects of one namespace`, () => {
     measured(
       `decided ${seconds(during)} and ${seconds(after)}, /healthz ${longest.toFixed(0)} ms, ${mib.toFixed(0)} MiB`,
     );
-    expect(longest).toBeLessThan(SLACK * PROBE_S * 1000);
+    expect(longest).toBeLessThan(PROBE_MS);
     expect(mib).toBeLessThan(chartMemoryLimitMebibytes());
   });
 
@@ -214,7 +215,7 @@ describe(`${COUNT} hostile objects of one namespace`, () => {
     const longest = await stop();
     const mib = peakMebibytes();
     measured(`after the restart: decided ${seconds(took)}, /healthz ${longest.toFixed(0)} ms, ${mib.toFixed(0)} MiB`);
-    expect(longest).toBeLessThan(SLACK * PROBE_S * 1000);
+    expect(longest).toBeLessThan(PROBE_MS);
     expect(mib).toBeLessThan(chartMemoryLimitMebibytes());
     expect(await f.labels(unfitKey('during'))).toEqual({ n1: 'true', n2: 'false' });
   });
