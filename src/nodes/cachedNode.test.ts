@@ -47,6 +47,20 @@ describe('trimNode', () => {
     expect(trimNode('mine')({ ...full, status: { conditions: [ready] } } as object).notReadySince).toBe(since);
   });
 
+  it.each<[string, object, true | undefined]>([
+    ['cordoned, as by kubectl drain', { unschedulable: true }, true],
+    [
+      'marked by cluster-autoscaler',
+      { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] },
+      true,
+    ],
+    ['marked by Karpenter', { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] }, true],
+    ['tainted otherwise', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] }, undefined],
+    ['plain', {}, undefined],
+  ])('keeps whether somebody empties a Node that is %s', (_, spec, isBeingEmptied) => {
+    expect(trimNode('mine')({ ...full, spec } as object).isBeingEmptied).toBe(isBeingEmptied);
+  });
+
   it('shares one object among nodes with equal labels and owners, and no others', () => {
     const trim = trimNode('mine');
     const [one, unfit, other, foreign] = ['false', 'true', 'false', 'true'].map((value, n) => {

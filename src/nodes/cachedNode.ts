@@ -38,6 +38,16 @@ export interface CachedNode extends KubeObject {
   neverMeasured?: NotMeasurable;
   /** Since when the Node is not Ready, ms since the epoch. Absent while it is Ready, and if only metadata is watched. */
   notReadySince?: number;
+  /** Set while somebody empties the node: `isBeingEmptied`. Absent if only metadata is watched. */
+  isBeingEmptied?: true;
+}
+
+/** Taints by which cluster-autoscaler and Karpenter mark a node before they evict its pods. */
+const REMOVAL_TAINTS: ReadonlySet<string> = new Set(['ToBeDeletedByClusterAutoscaler', 'karpenter.sh/disrupted']);
+
+/** Whether a Node is cordoned, as by `kubectl drain`, or an autoscaler removes it: its pods are evicted for that reason. */
+function isBeingEmptied({ spec }: V1Node): boolean {
+  return spec?.unschedulable === true || (spec?.taints ?? []).some(({ key }) => REMOVAL_TAINTS.has(key));
 }
 
 /** Shared by nodes without a label that ends in UNFIT_SUFFIX: most nodes of a new installation. */
@@ -152,6 +162,7 @@ export function trimNode(
       ...(podCIDRs.length === 0 ? {} : { podCIDRs }),
       ...(neverMeasured === undefined ? {} : { neverMeasured }),
       ...(notReadySince === undefined ? {} : { notReadySince }),
+      ...(isBeingEmptied(node) ? { isBeingEmptied: true } : {}),
     };
   };
 }
