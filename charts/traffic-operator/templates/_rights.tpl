@@ -77,7 +77,7 @@
 - apiGroups: ['discovery.k8s.io']
   resources: ['endpointslices']
   verbs: ['list']
-# Pods that a kubelet rejects when it restarts on an unfit node, and pods that find no node while nodes are unfit.
+# Pods that a kubelet rejects on an unfit node or that are evicted from it, and pods that find no node while nodes are unfit.
 - apiGroups: ['']
   resources: ['pods']
   verbs: ['list', 'watch']

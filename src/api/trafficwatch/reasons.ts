@@ -188,6 +188,8 @@ export const Reason = {
   ThresholdAtCapacity: 'ThresholdAtCapacity',
   /** A restarted kubelet rejected pods because the required node affinity no longer matches its unfit node. */
   PodsRejected: 'PodsRejected',
+  /** Pods were evicted from unfit nodes by the eviction API, as a descheduler does. */
+  PodsEvicted: 'PodsEvicted',
   /** Every node is over the threshold. */
   AllNodesUnfit: 'AllNodesUnfit',
 } as const;

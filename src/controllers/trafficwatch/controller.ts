@@ -33,6 +33,7 @@ import { FIELD_MANAGER } from './names.ts';
 import { PassWork } from './passWork.ts';
 import { reconcile } from './reconcile.ts';
 import { WatchLimits, type Limits } from './observe/watchLimits.ts';
+import { PodEvictions } from './act/evictedPods.ts';
 import { PodRejections } from './act/rejectedPods.ts';
 import { sweepOrphans } from './cleanup.ts';
 
@@ -195,8 +196,17 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
   const sources = sourcesOf(o, { watches, placements, crd }, memory);
   const writers = writersOf(o, sources, placements);
   const { logger, metrics, clock, watchMetrics } = o;
-  const podRejections = new PodRejections({ failedPods: o.failedPods.lister, events: o.events });
-  const dependencies = { sources, writers, podRejections, events: o.events, logger, isLeader: o.isLeader };
+  const podRejections = new PodRejections({ endedPods: o.endedPods.lister, events: o.events });
+  const podEvictions = new PodEvictions({ nodes: o.nodes.lister, events: o.events, clock: o.clock });
+  const dependencies = {
+    sources,
+    writers,
+    podRejections,
+    podEvictions,
+    events: o.events,
+    logger,
+    isLeader: o.isLeader,
+  };
   const passWork = new PassWork(clock, watchMetrics);
   const decideWatch: Reconcile = (key, signal) => reconcile({ ...dependencies, metrics: watchMetrics }, key, signal);
   const main = new Controller({
@@ -244,6 +254,7 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
       demands,
       ...memory,
       nodeLabels: writers.nodeLabels,
+      podEvictions,
       metrics: watchMetrics,
     },
   );

@@ -5,7 +5,6 @@ import { cachePart, controllerPart, optionalCachePart, readyWithoutCrd } from '.
 import { seriesBudgets } from '../../runtime/manager/seriesBudget.ts';
 import type { ControllerContext } from '../contract/context.ts';
 import { defineController } from '../contract/module.ts';
-import { createFailedPodInformer } from './act/rejectedPods.ts';
 import { cleanUp } from './cleanup.ts';
 import { createTrafficWatchControllers } from './controller.ts';
 import { TRAFFIC_WATCH_FLAGS } from './flags.ts';
@@ -16,6 +15,7 @@ import {
   createTrafficWatchInformer,
 } from './observe/informer.ts';
 import type { Limits } from './observe/watchLimits.ts';
+import { createEndedPodInformer } from './observe/workload/endedPods.ts';
 import { createWaitingPodInformer, WaitingPods } from './observe/workload/waitingPods.ts';
 import { trafficWatchRights } from './rbac.ts';
 
@@ -25,7 +25,7 @@ function createCaches({ transport, metrics, logger }: ControllerContext, withDep
     watches: createTrafficWatchInformer(common),
     placements: createPodPlacementInformer(common),
     deployments: withDeployments ? createDeploymentInformer(common) : undefined,
-    failedPods: createFailedPodInformer(common),
+    endedPods: createEndedPodInformer(common),
   };
 }
 
@@ -74,7 +74,7 @@ export const trafficWatch = defineController({
         cachePart(caches.watches),
         readyWithoutCrd(optionalCachePart(caches.placements), caches.placements),
         ...(caches.deployments === undefined ? [] : [optionalCachePart(caches.deployments)]),
-        optionalCachePart(caches.failedPods),
+        optionalCachePart(caches.endedPods),
         { name: 'pods that wait for a node', stage: 'cache', run: (stop) => waitingPods.run(stop) },
         ...watches.controllers.map(controllerPart),
         { name: 'crd check', stage: 'work', run: (stop) => watches.crd.run(stop) },

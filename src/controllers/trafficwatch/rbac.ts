@@ -34,7 +34,7 @@ export function trafficWatchRights(): ControllerRights {
         },
         {
           ...rule('', ['pods'], ['list', 'watch']),
-          why: 'Pods that a kubelet rejects when it restarts on an unfit node, and pods that find no node while nodes are unfit.',
+          why: 'Pods that a kubelet rejects on an unfit node or that are evicted from it, and pods that find no node while nodes are unfit.',
         },
       ],
       own: [],

@@ -20,6 +20,7 @@ import { decideEvents } from './decide/report/events.ts';
 import type { TrafficWatchMetrics, WatchInfo } from './metrics.ts';
 import { observe, type Sources } from './observe/observe.ts';
 import type { Observation } from './observe/observation.ts';
+import type { PodEvictions } from './act/evictedPods.ts';
 import type { PodRejections } from './act/rejectedPods.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 
@@ -30,6 +31,7 @@ export interface Dependencies {
   readonly events: EventRecorder;
   readonly metrics: TrafficWatchMetrics;
   readonly podRejections: PodRejections;
+  readonly podEvictions: PodEvictions;
   readonly logger: Logger;
   /** A standby observes and decides like the leader, but writes nothing. It can thus act at once when it leads. */
   readonly isLeader: () => boolean;
@@ -122,11 +124,13 @@ export async function reconcile(
   if (!observation) {
     d.metrics.forget(key);
     d.podRejections.forget(key);
+    d.podEvictions.forget(key);
     return undefined;
   }
   const plan = decidePlan(observation);
   if (observation.limitProblem === undefined) recordMetrics(d, key, observation, plan);
   else d.metrics.beyondLimit(key, d.isLeader() ? observation.limitProblem.reason : undefined);
+  d.podEvictions.tell(observation, d.isLeader());
   if (!d.isLeader()) return undefined;
   d.podRejections.tell(observation);
   const outcome = await tellingProgress(d, observation, plan, () => act(observation, plan, d.writers));

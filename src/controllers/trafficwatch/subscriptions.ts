@@ -8,7 +8,7 @@ import type { Informer, InformerEvent } from '../../runtime/cache/informer.ts';
 import type { Controller } from '../../runtime/controller/controller.ts';
 import type { UsageFeed } from '../../usage/pass/feed.ts';
 import type { Writers } from './act/act.ts';
-import { watchKeysOf, type FailedPod } from './act/rejectedPods.ts';
+import type { PodEvictions } from './act/evictedPods.ts';
 import { isOwnedBy } from './decide/deployment.ts';
 import type { TrafficWatchMetrics } from './metrics.ts';
 import type { Demands } from './observe/demands.ts';
@@ -16,6 +16,7 @@ import { claimedKeys } from './model/labelKeys.ts';
 import type { LabelTimes } from './observe/labelHistory.ts';
 import { BY_LABEL_KEY } from './names.ts';
 import type { Sources } from './observe/observe.ts';
+import { watchKeysOf, type EndedPod } from './observe/workload/endedPods.ts';
 import type { PassMemory } from './observe/passMemory.ts';
 import type { LimitChange, WatchLimits } from './observe/watchLimits.ts';
 import type { PassWork } from './passWork.ts';
@@ -35,7 +36,7 @@ export interface Watched {
   readonly nodes: Informer<CachedNode>;
   /** Undefined if the operator writes no Deployments. */
   readonly deployments: Informer<V1Deployment> | undefined;
-  readonly failedPods: Informer<FailedPod>;
+  readonly endedPods: Informer<EndedPod>;
   readonly feed: UsageFeed;
   /** Nodes that cannot be measured, and why. */
   readonly unmeasured: UnmeasuredNodes;
@@ -57,6 +58,7 @@ export interface Followers {
   readonly labelTimes: LabelTimes;
   readonly passMemory: PassMemory;
   readonly nodeLabels: Writers['nodeLabels'];
+  readonly podEvictions: PodEvictions;
   readonly metrics: TrafficWatchMetrics;
 }
 
@@ -69,7 +71,7 @@ export function subscribe(
   o: Watched,
   sources: Sources,
   queues: Queues,
-  { sweep, passWork, limits, demands, labelTimes, passMemory, nodeLabels, metrics }: Followers,
+  { sweep, passWork, limits, demands, labelTimes, passMemory, nodeLabels, podEvictions, metrics }: Followers,
 ): () => void {
   const enqueue = (key: string): void => (limits.isBeyond(key) ? queues.beyond : queues.decided).add(key);
   const enqueueRivals = (watch: TrafficWatch): void => {
@@ -111,11 +113,13 @@ export function subscribe(
     const watch = o.watches.lister.get(keyOf(event.object));
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) enqueue(keyOf(watch));
   });
-  o.failedPods.subscribe((event) => {
+  o.endedPods.subscribe((event) => {
     if (event.type === 'delete') return;
-    const keys = watchKeysOf(event.object, (labelKey) => o.watches.lister.byIndex(BY_LABEL_KEY, labelKey));
-    for (const key of keys.filter((each) => limits.within.has(each)))
-      queues.decided.addAfter(key, REJECTIONS_TOGETHER_MS);
+    const all = watchKeysOf(event.object, (labelKey) => o.watches.lister.byIndex(BY_LABEL_KEY, labelKey));
+    const keys = all.filter((each) => limits.within.has(each));
+    podEvictions.saw(event, keys);
+    if (event.object.rejected === undefined) return;
+    for (const key of keys) queues.decided.addAfter(key, REJECTIONS_TOGETHER_MS);
   });
   const known = { nodes: sources.nodes, demands, underWay: (node: string) => nodeLabels.underWay(node) };
   let nodes = 0;

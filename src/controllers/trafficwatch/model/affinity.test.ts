@@ -2,7 +2,14 @@ import type { V1Affinity, V1NodeSelectorTerm } from '@kubernetes/client-node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../testing/observations.ts';
-import { fitRequirement, keepsOffUnfit, schedulesBy, withFitNodesOnly, withFitNodesPreferred } from './affinity.ts';
+import {
+  fitRequirement,
+  keepsOffUnfit,
+  placementKeys,
+  schedulesBy,
+  withFitNodesOnly,
+  withFitNodesPreferred,
+} from './affinity.ts';
 
 const required = (nodeSelectorTerms: V1NodeSelectorTerm[]): V1Affinity => ({
   nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
@@ -128,6 +135,16 @@ describe('withFitNodesPreferred', () => {
   it('adds the term only once', () => {
     const once = withFitNodesPreferred(undefined, KEY);
     expect(withFitNodesPreferred(once, KEY)).toEqual(once);
+  });
+});
+
+describe('placementKeys', () => {
+  it('are the keys of required and preferred terms', () => {
+    const OLD = 'old.traffic.example.com/unfit';
+    expect(placementKeys(withFitNodesPreferred(undefined, KEY))).toEqual([KEY]);
+    expect(placementKeys(withFitNodesPreferred(withFitNodesOnly(undefined, OLD), KEY))).toEqual([OLD, KEY]);
+    expect(placementKeys(withFitNodesPreferred(withFitNodesOnly(undefined, KEY), KEY))).toEqual([KEY]);
+    expect(placementKeys(undefined)).toEqual([]);
   });
 });
 

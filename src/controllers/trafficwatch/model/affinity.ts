@@ -110,6 +110,13 @@ export function requiredKeys(affinity: V1Affinity | undefined): string[] {
   return [...all].filter((key) => (counts.get(key) ?? 0) === requiring.length);
 }
 
+/** The label keys by which a pod requires, or only prefers, that its node is not unfit. */
+export function placementKeys(affinity: V1Affinity | undefined): string[] {
+  const preferred = affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const preferredKeys = preferred.flatMap(({ preference }) => [...keysOf(preference)]);
+  return [...new Set([...requiredKeys(affinity), ...preferredKeys])];
+}
+
 function countsOf(keys: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -30,7 +30,9 @@ import { PassMemory } from '../observe/passMemory.ts';
 import { PassViews } from '../observe/passViews.ts';
 import { SpecMemory } from '../observe/crdFields.ts';
 import type { Dependencies } from '../reconcile.ts';
-import { failedPodIndexes, PodRejections, type FailedPod } from '../act/rejectedPods.ts';
+import { PodEvictions } from '../act/evictedPods.ts';
+import { PodRejections } from '../act/rejectedPods.ts';
+import { endedPodIndexes, type EndedPod } from '../observe/workload/endedPods.ts';
 import { MirroredStore, wholeNode } from './mirroredStore.ts';
 import { aWatch, NOW, pass } from './observations.ts';
 
@@ -45,7 +47,7 @@ export interface Scene extends Dependencies {
   /** As `nodes`: what a test puts here is on the API server too. What is written there does not change it. */
   readonly watches: Store<TrafficWatch>;
   readonly nodes: Store<CachedNode>;
-  readonly failedPods: Store<FailedPod>;
+  readonly endedPods: Store<EndedPod>;
   /** The recorded events: [type, reason]. */
   readonly told: [string, string][];
   readonly feed: { passes: readonly Snapshot[]; startedAt: number };
@@ -171,7 +173,7 @@ export function aScene(real?: Client): Scene {
       indexes: { [BY_LABEL_KEY]: claimedKeys, [BY_NAMESPACE]: ({ metadata }) => [metadata?.namespace ?? ''] },
     }),
     nodes: new MirroredStore<CachedNode>({ api, resource: NODES, whole }),
-    failedPods: new Store<FailedPod>(failedPodIndexes),
+    endedPods: new Store<EndedPod>(endedPodIndexes),
     told: [] as [string, string][],
     feed: { passes: [pass(2, percents), pass(1, percents)], startedAt: NOW - 300_000 } as Scene['feed'],
     crd: {
@@ -196,6 +198,7 @@ export function aScene(real?: Client): Scene {
     writers: writersOf(client, sources),
     events,
     podRejections: new PodRejections({ ...base, events }),
+    podEvictions: new PodEvictions({ ...base, events }),
     isLeader: () => base.leader,
   });
 }

@@ -245,7 +245,7 @@ interface RejectionDecision {
  * Rejections older than this get no event: ms. A failed pod stays until the pod garbage collector deletes it, and an
  * operator that starts must not report old pods again. A new leader that takes over within 30 s still reports them.
  */
-const NEWS_FOR_MS = 5 * 60_000;
+export const NEWS_FOR_MS = 5 * 60_000;
 /** Maximum number of pods that an event names. A note holds 1 KiB; a pod name rarely has the maximum of 253 bytes. */
 const NAMED_AT_MOST = 5;
 
