@@ -84,7 +84,7 @@ export interface Dependencies {
   readonly clock: Pick<Clock, 'now'>;
   /** The namespaces that have its hosts by its last plan, by the name of the TrafficWeight. */
   readonly held: Map<string, RecordsPlan['held']>;
-  /** What its last plan decided about removals, by the name of the TrafficWeight. */
+  /** The decisions about removals in the last plan of each TrafficWeight, by its name. */
   readonly removals: Map<string, RecordsPlan['removals']>;
   /** By the name of the TrafficWeight: the writes that failed in the rounds since all were tried, and the slow namespaces. */
   readonly rounds: Map<string, Before>;

@@ -59,7 +59,7 @@ it.each<[why: string, devices: FakeDevice[], expected: object]>([
 
 it.each<[why: string, devices: FakeDevice[]]>([
   ['a second NIC, or behind NAT: eth0 is on no other device', [{ ...nic('eth0'), ...HOST }]],
-  ['a NIC beside the ends of pairs', [nic('eth0', 'ice'), { ...nic('veth1'), ...PAIR }]],
+  ['a NIC next to the ends of pairs', [nic('eth0', 'ice'), { ...nic('veth1'), ...PAIR }]],
 ])('an address that the Node does not list is of %s', async (_why, devices) => {
   scene.prometheus.devices = devices.map((each) => ({ ...each, instance: '203.0.113.7:9100' }));
   expect((await scene.next({ a: NODE })).nodes.get('a')).toMatchObject({ reason: 'Measured', percent: 5 });

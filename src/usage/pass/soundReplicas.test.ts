@@ -4,7 +4,7 @@ import { readingKey } from '../evaluate/reading.ts';
 import { device, PassScene, QUERY } from './testing/passScene.ts';
 
 const RECEIVED = { direction: 'Receive' } as const;
-/** Of the speed of `device`: 126 %. */
+/** A rate of 126 % of the speed of `device`. */
 const TOO_FAST = '126';
 
 let scene: PassScene;

@@ -76,7 +76,7 @@ const CONFIRM_DIGITS = 16;
 /** Hosts, and the namespace of each. */
 export type HostNamespaces = ReadonlyMap<string, string>;
 
-/** What earlier plans decided about removals. */
+/** The decisions of earlier plans about removals. */
 export interface Removals {
   /** The hosts whose removal is confirmed, and has not ended. */
   readonly confirmed: ReadonlySet<string>;
@@ -194,7 +194,7 @@ function withFreed(freed: Removals['freed'], fresh: readonly PlacedHost[], now: 
   return new Map([...freed, ...fresh.map(([host, namespace]) => [host, { namespace, at: now }] as const)]);
 }
 
-/** What a namespace loses. */
+/** The losses of a namespace. */
 interface Loss {
   readonly namespace: string;
   /** Sorted. */

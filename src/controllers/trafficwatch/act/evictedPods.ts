@@ -12,7 +12,7 @@ import { sideOfLabel } from '../model/label.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { EndedPod, LostPod } from '../observe/workload/endedPods.ts';
 
-/** What is known about a TrafficWatch between two reconciles. */
+/** The state of a TrafficWatch between two reconciles. */
 interface Followed {
   /** Undefined if its pods are not known. */
   readonly selector: SelectorLike | undefined;

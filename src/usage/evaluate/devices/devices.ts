@@ -242,7 +242,7 @@ export interface CountedDevice {
   readonly invalid: string | undefined;
   /** Set if the driver belongs to a NIC or a bond. Other facts can be of another network than the counter, see `podNetwork`. */
   readonly isNic?: true | undefined;
-  /** Set for one end of a pair, such as eth0 of a pod or of a node that is a container, and for a device on another one. */
+  /** Set for one end of a pair, such as eth0 of a pod or of a node that is a container, and for a device on top of another device. */
   readonly isPair?: true | undefined;
   /** Set for a bond. Its speed is the speed of its active slaves. */
   readonly isBond?: true | undefined;

@@ -19,7 +19,7 @@ const NODE_AFFINITY = 'NodeAffinity';
  */
 const EVICTION = 'EvictionByEvictionAPI';
 
-/** What an event needs of a pod that left its node. */
+/** The part of a pod that left its node which an event needs. */
 export interface LostPod {
   readonly labels: Readonly<Record<string, string>>;
   /** The label keys by which the operator placed the pod. Never empty. */
@@ -85,7 +85,7 @@ export function trimEndedPod(pod: V1Pod): EndedPod {
  * The informer of ended pods in all namespaces. The API server selects them by phase, so that running pods use no
  * memory here. Also of evicted pods: before a kubelet deletes a pod, it sets its phase to Failed or Succeeded
  * (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase), so that no pod with a node has to be
- * watched. The pod garbage collector keeps at most 12,500 ended pods. If those of a namespace take too much memory, the
+ * watched. The pod garbage collector keeps at most 12,500 ended pods. If the ended pods of a namespace take too much memory, the
  * last ones have no event.
  */
 export function createEndedPodInformer(
