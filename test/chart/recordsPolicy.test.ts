@@ -36,7 +36,7 @@ const endpoint = (name: string, metadata: object = {}): object => ({
 });
 const route = owner({ kind: 'HTTPRoute' });
 
-/** What the tenant may try, and the text of the refusal. `web` is a DNSEndpoint of the operator, `own` one of the tenant. */
+/** The requests that the tenant may try, and the text of the refusal. `web` is a DNSEndpoint of the operator, `own` one of the tenant. */
 const ATTACKS: readonly [what: string, (send: Send) => Promise<Answer>, told: string][] = [
   [
     'creates one with the label',

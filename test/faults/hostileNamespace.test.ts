@@ -109,7 +109,7 @@ function hostilePod(n: number): object {
   return { metadata: metadataOf(n), spec };
 }
 
-/** Of each other namespaced kind that the operator watches or lists. */
+/** Creates an object of each other namespaced kind that the operator watches or lists. */
 function hostileOthers(n: number): readonly (() => Promise<unknown>)[] {
   const metadata = metadataOf(n);
   const selector = { matchLabels: { app: 'x' } };

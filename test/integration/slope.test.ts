@@ -34,7 +34,7 @@ type Random = () => number;
 /** The samples of one node: the second, and the counter as a multiple of the rate; undefined for a staleness marker. */
 type Samples = readonly (readonly [second: number, count: number | undefined])[];
 
-/** Of a node. */
+/** The window and the scrapes of a node. */
 interface Pace {
   /** Seconds. */
   readonly window: number;

@@ -216,7 +216,7 @@ export function unusedRights(
   return unused.filter((right) => !used.has(right.replace(/^list /, 'watch ')));
 }
 
-/** What all controllers have, the Deployments of TrafficWatches, the default, and the connectivity check. */
+/** The rights that all controllers have, the Deployments of TrafficWatches, the default, and the connectivity check. */
 function commonRights(): Rights {
   const all = CONTROLLERS.map((each) => each.rights(NAMESPACE));
   const controllers = all.map(({ controller }) => controller);

@@ -33,7 +33,7 @@ export interface RouteSettings {
   readonly age?: number;
   readonly rules?: Rules;
   readonly hostnames?: string[];
-  /** Of the parent that the status names. */
+  /** Fields of the parent that the status names. */
   readonly parent?: object;
   /** The parents in the spec, if they are others. */
   readonly asked?: readonly object[];

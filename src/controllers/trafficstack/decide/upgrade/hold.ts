@@ -14,7 +14,7 @@ import { holdForWave, isBeingChanged, type Waves } from './waves.ts';
 /** States of a component whose change is in progress or has failed. */
 const BEGUN: ReadonlySet<ComponentState> = new Set(['Progressing', 'Unknown', 'Failed']);
 
-/** What surrounds a component that is to be changed. */
+/** The surroundings of a component that is to be changed. */
 export interface ChangeSurroundings extends Pick<Observation, 'gate' | 'left' | 'seen' | 'now'> {
   readonly waves: Waves;
   /** The dependencies and the components of earlier waves, as decided, by name. */
