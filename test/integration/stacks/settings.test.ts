@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   TRAFFIC_STACKS,
   type WorkloadComponent,
@@ -6,10 +6,13 @@ import {
 } from '../../../src/api/trafficstack/trafficStack.ts';
 import {
   CONFIG_MAPS,
+  DAEMONSETS,
   DEPLOYMENTS,
   NODES,
   POD_DISRUPTION_BUDGETS,
   PODS,
+  SERVICES,
+  STATEFULSETS,
 } from '../../../src/runtime/client/resources.ts';
 import { writesOf } from '../../harness/audit.ts';
 import { component, PERSON, startScene, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
@@ -178,6 +181,107 @@ it('has one pod for each selected node, with a budget, and follows the nodes', a
   await vi.waitFor(async () => {
     expect(await s.f.client.list(POD_DISRUPTION_BUDGETS, IN_DEFAULT)).toEqual([]);
   }, WAIT);
+});
+
+describe('the fields of a workload that Kubernetes knows', () => {
+  const rolling = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } };
+  const ports = [
+    { name: 'dns', port: 53, protocol: 'UDP' as const },
+    { name: 'sctp', port: 54, protocol: 'SCTP' as const },
+  ];
+  /** @param strategy of the Deployment */
+  const fields = (strategy?: object): WorkloadComponent[] => [
+    component('field-web', {
+      workload: { ...(strategy && { strategy }), minReadySeconds: 5, services: [{ ports }] },
+    }),
+    component('field-db', {
+      kind: 'StatefulSet',
+      workload: {
+        ...{ replicas: 3, podManagementPolicy: 'Parallel' },
+        // The CRD has no partition, with which a change would never end.
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } as object,
+      },
+    }),
+    component('field-agent', {
+      kind: 'DaemonSet',
+      workload: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
+    }),
+  ];
+  const ref = (name: string) => ({ ...IN_DEFAULT, name });
+  const strategyNow = async () => (await deployment('field-web')).spec?.strategy;
+
+  it('reach the API server as they are', async () => {
+    await s.create('fields', fields({ type: 'Recreate' }));
+    await s.ready('fields');
+    const { spec } = await deployment('field-web');
+    expect([spec?.strategy, spec?.minReadySeconds]).toEqual([{ type: 'Recreate' }, 5]);
+    const { spec: service } = await s.f.client.get(SERVICES, ref('field-web'));
+    const byName = service?.ports?.map(({ name, port, targetPort, protocol }) => [name, port, targetPort, protocol]);
+    expect(byName).toEqual([
+      ['dns', 53, 53, 'UDP'],
+      ['sctp', 54, 54, 'SCTP'],
+    ]);
+    const { spec: ofDb } = await s.f.client.get(STATEFULSETS, ref('field-db'));
+    expect([ofDb?.podManagementPolicy, ofDb?.updateStrategy]).toEqual([
+      'Parallel',
+      { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+    ]);
+    const { spec: ofAgent } = await s.f.client.get(DAEMONSETS, ref('field-agent'));
+    expect(ofAgent?.updateStrategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+    });
+  });
+
+  it('change, and the strategy has its default again when it leaves the spec', async () => {
+    const uid = (await deployment('field-web')).metadata?.uid;
+    for (const strategy of [rolling, { type: 'Recreate' }]) {
+      await s.change('fields', fields(strategy));
+      await vi.waitFor(async () => expect(await strategyNow()).toEqual(strategy), WAIT);
+    }
+    await s.change('fields', fields());
+    await vi.waitFor(async () => {
+      expect(await strategyNow()).toEqual({
+        type: 'RollingUpdate',
+        rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' },
+      });
+    }, WAIT);
+    await s.ready('fields');
+    expect((await deployment('field-web')).metadata?.uid).toBe(uid);
+  });
+});
+
+it('a Service gets an address and loses it with `headless`, and the files name the port that clients use then', async () => {
+  const headed = (headless: boolean): WorkloadComponent[] => [
+    component('head-db', {
+      kind: 'StatefulSet',
+      workload: { services: [{ ...(headless && { headless }), ports: [{ port: 5432, targetPort: 15_432 }] }] },
+    }),
+    component('head-web', {
+      dependsOn: ['head-db'],
+      workload: {
+        config: [{ name: 'etc', mountPath: '/etc/web', files: { port: '${string(components["head-db"].port)}' } }],
+      },
+    }),
+  ];
+  const seen = async () => {
+    const { spec } = await s.f.client.get(SERVICES, { ...IN_DEFAULT, name: 'head-db' });
+    const all = await s.f.client.list(CONFIG_MAPS, IN_DEFAULT);
+    const ports = all.flatMap(({ metadata, data }) => (metadata?.name?.startsWith('head-web-') ? [data?.port] : []));
+    return [spec?.clusterIP === 'None', (spec?.clusterIP ?? '') !== '', ports];
+  };
+  await s.create('headed', headed(true));
+  await s.ready('headed');
+  expect(await seen()).toEqual([true, true, ['15432']]);
+  for (const [headless, port] of [
+    [false, '5432'],
+    [true, '15432'],
+  ] as const) {
+    await s.change('headed', headed(headless));
+    await s.ready('headed');
+    // The old file goes when the new pods are ready.
+    await vi.waitFor(async () => expect(await seen()).toEqual([headless, true, [port]]), WAIT);
+  }
 });
 
 it('uses each of its rights on files and budgets', () => {

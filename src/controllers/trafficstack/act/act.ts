@@ -1,11 +1,13 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import { ComponentReason, StackEvent } from '../../../api/trafficstack/reasons.ts';
 import { TRAFFIC_STACKS, type TrafficStack } from '../../../api/trafficstack/trafficStack.ts';
 import type { Applier } from '../../../runtime/apply/apply.ts';
-import { heldBy } from '../../../runtime/apply/managedFields.ts';
+import { heldBy, isUpdate, ownersPatch, takeOver } from '../../../runtime/apply/managedFields.ts';
 import { forEachAtOnce, InFlight } from '../../../runtime/async/limit.ts';
 import type { Client, CallOptions } from '../../../runtime/client/client.ts';
-import { ApiError, isNotFound, TransportError, WaitingError } from '../../../runtime/client/errors.ts';
-import { keyOf, resourceName, type KubeObject } from '../../../runtime/client/resource.ts';
+import { ApiError, isInvalid, isNotFound, TransportError, WaitingError } from '../../../runtime/client/errors.ts';
+import { apiVersionOf, keyOf, refOfKey, resourceName, type KubeObject } from '../../../runtime/client/resource.ts';
+import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
 import { firstOf } from '../../../runtime/controller/conditions.ts';
 import type { EventRecorder } from '../../../runtime/controller/events.ts';
 import { remove } from '../../../runtime/objectSet/act.ts';
@@ -168,12 +170,40 @@ async function apply(
     const onDrift = async (paths: readonly string[]): Promise<void> => {
       drift = await driftText(writers.client, planned, paths);
     };
-    const call = { takesNothingOver: true, createsByApply: true, onDrift, signal };
+    const prepare = () => giveUpStrategy(writers.client, planned, signal);
+    const call = { takesNothingOver: true, createsByApply: true, prepare, onDrift, signal };
     const { object: answer, written } = await writers.applierOf(planned).apply(resource, object, live, call);
     if (written) overlay.wrote(answer);
     if (drift !== undefined) writers.events.event(stack, 'Warning', StackEvent.DriftCorrected, drift);
   } finally {
     writers.applying.delete(id);
+  }
+}
+
+/**
+ * Lets the next apply remove Recreate from a Deployment. The merge patch that sets Recreate (see removalPatch) makes the operator the owner of the type
+ * by an update, and the API server removes only fields that nobody owns but by apply.
+ *
+ * @throws ApiError, TransportError; WaitingError if another client changes the owners of fields meanwhile
+ */
+async function giveUpStrategy(client: Client, planned: PlannedObject, signal: AbortSignal): Promise<void> {
+  const { object, live, resource, fieldManager: manager = FIELD_MANAGER } = planned;
+  const strategyOf = (each: V1Deployment | undefined) => each?.spec?.strategy;
+  const isLeft = strategyOf(live)?.type === 'Recreate' && strategyOf(object) === undefined;
+  if (object.kind !== DEPLOYMENTS.kind || !isLeft) return;
+  const ref = refOfKey(keyOf(object));
+  const { metadata } = await client.get(resource, ref, { signal });
+  const { managedFields = [] } = metadata ?? {};
+  const owner = { manager, apiVersion: apiVersionOf(resource) };
+  const after = takeOver(managedFields, owner, (entry) => isUpdate(entry) && entry.manager === manager);
+  const patch = ownersPatch(live?.metadata?.uid, managedFields, after);
+  if (patch.length === 0) return;
+  try {
+    await client.jsonPatch(resource, ref, patch, { fieldManager: manager, signal });
+  } catch (error) {
+    if (!isInvalid(error)) throw error;
+    const message = `other clients change who owns the fields of ${idOf(planned)}`;
+    throw new WaitingError('Overtaken', message, OVERTAKEN_RETRY_MS, { cause: error });
   }
 }
 
