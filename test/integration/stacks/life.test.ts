@@ -1,5 +1,6 @@
+import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { TRAFFIC_STACKS } from '../../../src/api/trafficstack/trafficStack.ts';
+import { TRAFFIC_STACKS, type ComponentSpec } from '../../../src/api/trafficstack/trafficStack.ts';
 import { cleanUp } from '../../../src/controllers/trafficstack/module.ts';
 import { FINALIZER, STACK_LABEL } from '../../../src/controllers/trafficstack/names.ts';
 import { isNotFound } from '../../../src/runtime/client/errors.ts';
@@ -8,6 +9,8 @@ import { createLogger } from '../../../src/runtime/process/logger.ts';
 import { writesOf } from '../../harness/audit.ts';
 import { kubectl } from '../../harness/kubectl.ts';
 import { sleep } from '../../harness/measured.ts';
+import { giveRoom } from '../injection/world.ts';
+import { NODE } from './kubelet.ts';
 import { component, PERSON, unusedRights, startScene, USER, WAIT, type StackScene } from './scene.ts';
 import { ALL } from './shop.ts';
 
@@ -258,6 +261,57 @@ it('is deleted in the reverse order, also over a restart, and leaves nothing', a
   expect((await s.f.client.list(SERVICES)).map(({ metadata }) => metadata?.name)).toEqual(['kubernetes']);
   const order = s.deletions().slice(before);
   expect([...new Set(order.filter((name) => name !== 'agent'))]).toEqual(['web', 'api', 'db']);
+});
+
+describe('a component with another name that needs what the old one has', () => {
+  /** A component, and one that depends on it. */
+  const ledger = (name: string, version: number, spec: Partial<V1PodSpec>): ComponentSpec[] => [
+    component(name, { workload: { podTemplate: { spec: { ...spec, containers: [container(name, spec)] } } } }),
+    component('reader', { image: `reader:${version}`, dependsOn: [name] }),
+  ];
+  const container = (name: string, { nodeName }: Partial<V1PodSpec>): V1Container => ({
+    ...{ name, image: 'ledger:1' },
+    ...(nodeName === undefined && { ports: [{ containerPort: 80, hostPort: 9180 }] }),
+  });
+  const deployment = (name: string) => s.f.client.get(DEPLOYMENTS, { namespace: 'default', name });
+  const expectGone = (name: string) =>
+    vi.waitFor(() => expect(deployment(name)).rejects.toSatisfy(isNotFound), { ...WAIT, timeout: 180_000 });
+
+  it('starts after the old one is removed, if no node has the port free', async () => {
+    await giveRoom(s.f, [NODE]);
+    await s.create('ports', ledger('ledger-a', 1, { terminationGracePeriodSeconds: 0 }));
+    await s.ready('ports');
+    await s.change('ports', ledger('ledger-b', 2, { terminationGracePeriodSeconds: 0 }));
+    await expectGone('ledger-a');
+    await s.ready('ports');
+    await s.f.client.delete(TRAFFIC_STACKS, { name: 'ports' });
+    await vi.waitFor(() => expect(s.stack('ports')).rejects.toSatisfy(isNotFound), WAIT);
+  });
+
+  it('starts after the old one is removed, if its claim is not mounted within 30 s', async () => {
+    const spec = {
+      ...{ nodeName: NODE, terminationGracePeriodSeconds: 0 },
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'ledger' } }],
+    };
+    await s.create('claims', ledger('ledger-c', 1, spec));
+    await s.ready('claims');
+    s.kubelet.faults.set('ledger-d', { reason: 'ContainerCreating', message: '' });
+    const changed = Date.now();
+    await s.change('claims', ledger('ledger-d', 2, spec));
+    await s.becomes('reader', { state: 'Waiting', waitingOn: { component: 'ledger-d' } }, 'claims');
+    await s.becomes(
+      'ledger-c',
+      { state: 'Removing', message: expect.stringMatching(/^waits for /) as string },
+      'claims',
+    );
+    await expectGone('ledger-c');
+    // Creation times are in whole seconds.
+    expect(Date.now() - changed).toBeGreaterThan(29_000);
+    s.kubelet.faults.delete('ledger-d');
+    await s.ready('claims');
+    const { spec: reader } = await deployment('reader');
+    expect(reader?.template.spec?.containers[0]?.image).toBe('reader:2');
+  });
 });
 
 it('uses each of its rights, and none that it does not have', () => {

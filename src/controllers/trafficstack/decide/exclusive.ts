@@ -1,4 +1,4 @@
-import type { V1DeploymentSpec } from '@kubernetes/client-node';
+import type { V1StatefulSetSpec } from '@kubernetes/client-node';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { isWorkload } from '../render/kinds.ts';
@@ -8,15 +8,15 @@ import { isWorkload } from '../render/kinds.ts';
  *
  * | the object       | has                                                              |
  * |------------------|------------------------------------------------------------------|
- * | a workload       | the ports of nodes that its pods listen on, and its volume claims |
+ * | a workload       | the ports of nodes that its pods listen on, and its volume claims, also those of volumeClaimTemplates |
  * | a TrafficWeight  | the DNS records of its domain                                    |
  *
  * Two Deployments may have one port on different nodes, and some claims serve several pods. So these count only for a component that does
- * not start: see isBlocked in removal.ts.
+ * not start: see blockedBy in removal.ts.
  */
 export function exclusiveOf(object: KubeObject): readonly string[] {
   // Only the name of an object of another owner is desired, and other kinds have no template.
-  const { spec } = object as { readonly spec?: Partial<V1DeploymentSpec & TrafficWeight['spec']> };
+  const { spec } = object as { readonly spec?: Partial<V1StatefulSetSpec & TrafficWeight['spec']> };
   if (object.kind === TRAFFIC_WEIGHTS.kind) return spec === undefined ? [] : [`records of ${spec.bindingDomain ?? ''}`];
   // The manifests of users have anything.
   if (!isWorkload({ kind: object.kind ?? '' })) return [];
@@ -26,8 +26,29 @@ export function exclusiveOf(object: KubeObject): readonly string[] {
     const port = hostNetwork ? containerPort : hostPort;
     return port === undefined ? [] : [`port ${protocol}/${port}`];
   });
-  const claims = volumes.flatMap(({ persistentVolumeClaim: claim }) =>
-    claim === undefined ? [] : [`claim ${object.metadata?.namespace}/${claim.claimName}`],
+  const named = volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+  const claims = [...named, ...ownClaimsOf(object, spec)].map(
+    (name) => `${CLAIM}${object.metadata?.namespace}/${name}`,
   );
   return [...ofNodes, ...claims];
+}
+
+/** Returns whether a text of exclusiveOf is a volume claim. */
+export function isClaim(what: string): boolean {
+  return what.startsWith(CLAIM);
+}
+
+const CLAIM = 'claim ';
+
+/**
+ * Returns the names of the claims that a StatefulSet makes for its pods
+ * (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-storage).
+ */
+function ownClaimsOf(
+  { metadata }: KubeObject,
+  { volumeClaimTemplates = [], replicas = 1 }: Partial<V1StatefulSetSpec> = {},
+) {
+  return volumeClaimTemplates.flatMap((template) =>
+    Array.from({ length: replicas }, (_, ordinal) => `${template.metadata?.name}-${metadata?.name}-${ordinal}`),
+  );
 }

@@ -1,11 +1,14 @@
+import type { V1ContainerPort } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import type { ComponentSpec, InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
+import type { ComponentSpec, ComponentStatus, InventoryEntry } from '../../../api/trafficstack/trafficStack.ts';
+import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import type { LeftObject, ObservedComponent } from '../model/observation.ts';
-import { component, NOW, observed, pod, stackOf, type There } from '../testing/stacks.ts';
+import type { LeftObject, ObservedComponent, StackPod } from '../model/observation.ts';
+import { at, component, NOW, observed, pod, REVISION, stackOf, type There } from '../testing/stacks.ts';
 import { planStack } from './plan.ts';
 
+const OWNERS = [{ apiVersion: 'v1', kind: 'TrafficStack', name: 'main', uid: 'stack-uid', controller: true }];
 const entry = (name: string, ...dependsOn: string[]): InventoryEntry => {
   return { component: name, dependsOn, objects: [{ kind: 'Deployment', namespace: 'shop', name }] };
 };
@@ -21,10 +24,15 @@ function heldBy(other: string, spec: ComponentSpec): ObservedComponent {
   return { ...rest, objects: objects.map((each) => ({ ...each, heldBy: other })) };
 }
 
-function plan(components: readonly ObservedComponent[], inventory: InventoryEntry[], objects: readonly LeftObject[]) {
+function plan(
+  components: readonly ObservedComponent[],
+  inventory: InventoryEntry[],
+  objects: readonly LeftObject[],
+  before: ComponentStatus[] = [],
+) {
   const stack = stackOf(
     components.map(({ spec }) => spec),
-    { inventory },
+    { inventory, components: before },
   );
   const { remove, statuses } = planStack({
     ...{ stack, components, left: objects, withPods: new Map(), now: NOW },
@@ -109,7 +117,7 @@ it('an object that a component no longer has is removed before it is ready if it
 });
 
 describe('a component that needs what a removed component has', () => {
-  const template = (port: object, over: object = {}) => ({
+  const template = (port: V1ContainerPort, over: object = {}) => ({
     spec: { containers: [{ name: 'main', image: 'a:1', ports: [port] }], ...over },
   });
   const WITH_PORT = template({ containerPort: 80, hostPort: 9100 });
@@ -119,7 +127,7 @@ describe('a component that needs what a removed component has', () => {
   const removed = (
     podTemplate: object,
     there: There,
-    pods = [{ ...pod('fresh-1'), unscheduledMessage: 'no free ports' }],
+    pods: readonly StackPod[] = [{ ...pod('fresh-1'), unscheduledMessage: 'no free ports' }],
   ) => {
     const fresh = component('fresh', { workload: { ...component('fresh').workload, podTemplate } });
     const old = (of: object): LeftObject => ({
@@ -145,6 +153,71 @@ describe('a component that needs what a removed component has', () => {
     ['a port of its pods only', template({ containerPort: 9100 }), WITH_PORT, false],
   ])('lets it go first: %s', (_, fresh, old, isRemoved) => {
     expect(removed(fresh, { available: 0 })(old)).toEqual(isRemoved ? ['old'] : []);
+  });
+
+  const since = (seconds: number, over: Parameters<typeof pod>[1] = {}) => ({
+    ...pod('fresh-1', over),
+    createdAt: NOW - seconds * 1_000,
+  });
+  const CREATING = { waiting: { reason: 'ContainerCreating', message: '' } };
+  const INIT = [
+    { waiting: undefined, isRunning: true, name: 'init' },
+    { waiting: { reason: 'PodInitializing', message: '' } },
+  ].flatMap((over) => pod('fresh-1', over).containers);
+
+  it.each<[string, object, ReturnType<typeof since>, boolean]>([
+    ['a claim, and its pod has not started for 30 s', claim('data'), since(30, CREATING), true],
+    ['a claim, and its pod may just start', claim('data'), since(29, CREATING), false],
+    ['a claim, and only its image is missing', claim('data'), { ...since(60, CREATING), hasSandbox: true }, false],
+    ['a claim, and an init container of its pod runs', claim('data'), { ...since(60), containers: INIT }, false],
+    ['a claim, and its pod runs', claim('data'), since(60, { isRunning: true }), false],
+    ['a claim, and its pod crashes', claim('data'), since(60, { waiting: { reason: 'X', message: '' } }), false],
+    ['a claim, and its pod is ending', claim('data'), { ...since(60, CREATING), isEnding: true }, false],
+    ['a port, which other nodes have free', WITH_PORT, since(60, CREATING), false],
+  ])('lets it go first only while its pods cannot start: %s', (_, both, ofFresh, isRemoved) => {
+    expect(removed(both, { available: 0 }, [ofFresh])(both)).toEqual(isRemoved ? ['old'] : []);
+  });
+
+  it.each<[string, number | undefined, boolean]>([
+    ['data-old-0', undefined, true],
+    ['data-old-2', 3, true],
+    ['data-old-3', 3, false],
+    ['data-old', 3, false],
+  ])('lets a StatefulSet go first that has made its claim: %s of %s pods', (claimName, replicas, isRemoved) => {
+    const fresh = component('fresh', { workload: { ...component('fresh').workload, podTemplate: claim(claimName) } });
+    const old = {
+      ...left('old'),
+      live: {
+        ...{ kind: 'StatefulSet', metadata: { namespace: 'shop', name: 'old' } },
+        spec: { replicas, volumeClaimTemplates: [{ metadata: { name: 'data' } }] },
+      } as KubeObject,
+    };
+    const scene = [observed(fresh, { available: 0 }, [since(30, CREATING)]), observed(c, 'old')];
+    expect(plan(scene, [entry('old'), entry('c', 'old')], [old]).remove).toEqual(isRemoved ? ['old'] : []);
+  });
+
+  it.each<[string, string, ComponentStatus['state'], boolean]>([
+    ['of one domain', 'example.org', 'Failed', true],
+    ['of another domain', 'example.net', 'Failed', false],
+    ['of one domain, before the deadline', 'example.org', 'Progressing', false],
+  ])('lets a TrafficWeight go first when it has missed its deadline: %s', (_, domain, state, isRemoved) => {
+    const weight = (name: string, bindingDomain: string) => ({
+      ...{ kind: 'TrafficWeight', metadata: { name, uid: `uid-${name}`, generation: 1, ownerReferences: OWNERS } },
+      spec: { clusterName: 'a', bindingDomain, backend: { static: { weight: 1 } } },
+    });
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'X', message: 'M.', observedGeneration: 1 }];
+    const live = { ...weight('fresh', 'example.org'), status: { observedGeneration: 1, conditions } };
+    const object = { resource: TRAFFIC_WEIGHTS, object: weight('fresh', 'example.org'), hash: 'h' };
+    const fresh: ObservedComponent = {
+      ...{ spec: { name: 'fresh', type: 'Weights' }, pods: [], variables: {}, revision: REVISION },
+      objects: [{ ...object, live, isCurrent: true }],
+    };
+    const old = { component: 'old', resource: TRAFFIC_WEIGHTS, live: weight('old', domain) };
+    const before: ComponentStatus = {
+      ...{ name: 'fresh', type: 'Weights', state, reason: 'X', message: '', since: at(0), revision: REVISION },
+    };
+    const inventory = [entry('old'), entry('c', 'old')];
+    expect(plan([fresh, observed(c, 'old')], inventory, [old], [before]).remove).toEqual(isRemoved ? ['old'] : []);
   });
 
   it('starts next to it as long as a node takes its pods: some claims serve several pods', () => {
