@@ -16,6 +16,7 @@ import {
 } from '../../../src/runtime/client/resources.ts';
 import { follow } from '../../harness/follow.ts';
 import { writesOf } from '../../harness/audit.ts';
+import { kubectl } from '../../harness/kubectl.ts';
 import { SLACK } from '../../harness/slack.ts';
 import { component, PERSON, startScene, unusedRights, USER, WAIT, type StackScene } from './scene.ts';
 
@@ -109,6 +110,13 @@ const rolledBack = (name: string, from: string, to: string) =>
     });
   }, WAIT);
 
+/** Deletes a Deployment, and waits until it exists again. */
+async function isMadeAgain(name: string): Promise<void> {
+  const { metadata } = await deployment(name);
+  await s.f.client.delete(DEPLOYMENTS, { ...IN_DEFAULT, name });
+  await vi.waitFor(async () => expect((await deployment(name)).metadata?.uid).not.toBe(metadata?.uid), WAIT);
+}
+
 it('stores exactly what was applied of each component that is ready', async () => {
   const spec: TrafficStackSpec = { upgrade: { rollback: true }, components: shop() };
   await s.f.client.create(TRAFFIC_STACKS, { metadata: { name: 'main' }, spec });
@@ -174,8 +182,52 @@ it('restores a StatefulSet, whose broken pod would be in the way', async () => {
   expect([await imageOf('api'), await uids('api')]).toEqual(['api:2', api]);
   const { spec } = await s.f.client.get(STATEFULSETS, { ...IN_DEFAULT, name: 'db' });
   expect(spec?.template.spec?.containers[0]?.image).toBe('db:1');
+  // A restored dependency is ready for others, so also for a repair.
+  await isMadeAgain('web');
+  expect(await s.component('db')).toMatchObject({ reason: 'RolledBack' });
   await change({ db: 2, api: 3, web: 2 });
   await s.ready();
+});
+
+describe('a repair, which waits for no dependency', () => {
+  const changed = async (versions: Versions, replicas = 2) => {
+    const components = shop(versions).map((each) =>
+      each.name === 'api' ? { ...each, workload: { ...each.workload, replicas } } : each,
+    );
+    await s.change('main', components as ComponentSpec[]);
+  };
+
+  it('makes a deleted workload again while its dependency is Degraded', async () => {
+    s.kubelet.faults.set('api', { reason: 'CrashLoopBackOff', message: 'back-off' });
+    await s.becomes('api', { state: 'Degraded' });
+    await isMadeAgain('web');
+    await s.becomes('web', { state: 'Ready' });
+    expect(await s.component('api')).toMatchObject({ state: 'Degraded' });
+    s.kubelet.faults.delete('api');
+    await s.ready();
+  });
+
+  it('corrects a component that was never ready, and removes pods, while its dependency is not ready', async () => {
+    for (const image of ['api:wrong', 'db:slow']) s.kubelet.brokenImages.set(image, FAULT);
+    await changed({ db: 2, api: 'wrong', web: 2 });
+    await s.becomes('api', { state: 'Progressing', reason: 'ErrImagePull' });
+    await changed({ db: 'slow', api: 'wrong', web: 2 });
+    await s.becomes('db', { state: 'Progressing', version: 'db:slow', reason: 'ErrImagePull' });
+    await changed({ db: 'slow', api: 5, web: 2 });
+    await vi.waitFor(async () => expect(await imageOf('api')).toBe('api:5'), WAIT);
+    await s.becomes('api', { state: 'Ready', version: 'api:5' });
+    await changed({ db: 'slow', api: 5, web: 2 }, 1);
+    await vi.waitFor(async () => expect((await deployment('api')).spec?.replicas).toBe(1), WAIT);
+    await s.becomes('api', { state: 'Ready', replicas: 1 });
+    expect(await s.component('db')).toMatchObject({ state: 'Progressing' });
+    // More pods are a change.
+    await changed({ db: 'slow', api: 5, web: 2 }, 3);
+    await s.becomes('api', { state: 'Waiting', waitingOn: { component: 'db' } });
+    expect((await deployment('api')).spec?.replicas).toBe(1);
+    await changed({ db: 2, api: 3, web: 2 });
+    await s.ready();
+    expect((await deployment('api')).spec?.replicas).toBe(2);
+  });
 });
 
 it('holds a change while the query of the gate is false, or has no answer, and begins it when it is true', async () => {
@@ -259,6 +311,21 @@ describe('the waves of an upgrade', () => {
     const written = writtenSince(changed);
     const waves = [written.slice(0, 2).sort(), written.slice(2, 4).sort(), written.slice(4)];
     expect(waves).toEqual([['cache', 'db'], ['queue', 'web'], ['jobs']]);
+  });
+
+  it('wait for a component that somebody has scaled to 0, which stays so', async () => {
+    await kubectl(s.f.controlPlane, ['scale', 'deployment', 'wave-web', '--replicas=0']);
+    await s.becomes('wave-web', { state: 'Degraded', reason: 'ScaledToZero', replicas: 0 }, 'waves');
+    await s.change('waves', branches(4));
+    await s.becomes('wave-web', { version: 'wave-web:4', reason: 'ScaledToZero', replicas: 0 }, 'waves');
+    await s.becomes('wave-queue', { state: 'Ready', version: 'wave-queue:4' }, 'waves');
+    const waits = { state: 'Waiting', reason: 'WaitingForWave', blockedBy: ['wave-web'] };
+    await s.becomes('wave-jobs', waits, 'waves');
+    expect([await imageOf('wave-web'), await imageOf('wave-jobs')]).toEqual(['wave-web:4', 'wave-jobs:3']);
+    expect((await deployment('wave-web')).spec?.replicas).toBe(0);
+    await kubectl(s.f.controlPlane, ['scale', 'deployment', 'wave-web', '--replicas=1']);
+    await s.ready('waves');
+    expect(await imageOf('wave-jobs')).toBe('wave-jobs:4');
   });
 });
 
