@@ -41,14 +41,8 @@ import { divide, settingsOf } from './decide/divide.ts';
 import { explain, waitingOf, withCurrent, withDifferences } from './decide/hosts.ts';
 import { behindOf, lateSince, type LateSince } from './decide/late.ts';
 import { rampEvents, rampSceneOf } from './decide/ramp.ts';
-import {
-  isInForce,
-  statusOf,
-  terminatingStatus,
-  undecidedStatus,
-  type KnownWeight,
-  type Outcome,
-} from './decide/status.ts';
+import { isInForce, statusOf, terminatingStatus, undecidedStatus, type KnownWeight } from './decide/status.ts';
+import type { Outcome } from './decide/outcome.ts';
 import { comparisonOf, knownZones, lastingDifferences, unreadZoneOf, type Comparison } from './decide/zones.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { isWorkload } from '../render/kinds.ts';
 
 /**
- * What only one of two objects can have at a time, each as a text that is equal for both:
+ * Returns the things that only one of two objects can have at a time, each as a text that is equal for both:
  *
  * | the object       | has                                                              |
  * |------------------|------------------------------------------------------------------|

@@ -2,7 +2,7 @@ import type { TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight
 import { refOfKey } from '../../../runtime/client/resource.ts';
 import type { Failure } from '../../../runtime/process/problem.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
-import type { Outcome } from './status.ts';
+import type { Outcome } from './outcome.ts';
 
 /** How long a ramp waits for a namespace: ms. external-dns runs every minute by default. */
 const MOST_LATE_MS = 10 * 60_000;

@@ -4,7 +4,8 @@ import { findCondition } from '../../../runtime/controller/conditions.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { zoneOf } from '../../../weights/zone/recordSets.ts';
 import type { BackendView } from '../observe/observation.ts';
-import { isInForce, statusOf, undecidedStatus, type Outcome } from './status.ts';
+import type { Outcome } from './outcome.ts';
+import { isInForce, statusOf, undecidedStatus } from './status.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 const NOW_MS = Date.parse(NOW);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Outcome } from './status.ts';
+import type { Outcome } from './outcome.ts';
 import { appliedState, removalState } from './written.ts';
 
 const WAITS = {

@@ -3,7 +3,7 @@ import { firstOf, type Condition } from '../../../runtime/controller/conditions.
 import { isObserved } from '../../../weights/plan/plan.ts';
 import type { Removal } from '../../../weights/plan/remaining.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
-import type { Outcome } from './status.ts';
+import type { Outcome } from './outcome.ts';
 
 type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
