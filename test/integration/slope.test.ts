@@ -349,7 +349,7 @@ it('is of a replica that the link can carry: a jump in the samples of another re
   const merged = { labels: '{node="a",instance="a:9100",device="eth0"}', value: 95 };
   const promql_expr_test = [
     { expr: live, eval_time: '180s', exp_samples: [merged] },
-    // The query for all devices tells of the jump, so that the other one is sent.
+    // The query for all devices tells of the jump, so that the second query is sent.
     { expr: `(${ratesQuery(query)}) < 125`, eval_time: '180s', exp_samples: [] },
   ];
   await evaluate({ interval: '1s', input_series, promql_expr_test });

@@ -8,7 +8,7 @@ import { isWorkload } from '../render/kinds.ts';
  *
  * | the object       | has                                                              |
  * |------------------|------------------------------------------------------------------|
- * | a workload       | the ports of nodes that its pods listen on, and its volume claims, also those of volumeClaimTemplates |
+ * | a workload       | the ports of nodes that its pods listen on, and its volume claims, also by volumeClaimTemplates |
  * | a TrafficWeight  | the DNS records of its domain                                    |
  *
  * Two Deployments may have one port on different nodes, and some claims serve several pods. So these count only for a component that does
