@@ -25,6 +25,7 @@ it('finds what comparing each pair finds', () => {
     for (const hostnames of [[], ...choices.map((some) => some.filter((host) => host !== ''))]) {
       const found = new Set(names.inCommonWith(hostnames));
       expect(found, `${hostnames.join()} and ${listeners.join()}`).toEqual(pairwise(hostnames, listeners));
+      expect(names.countInCommonWith(hostnames)).toBe(names.inCommonWith(hostnames).length);
     }
   }
 });

@@ -18,11 +18,6 @@ export class HostNames {
     this.#takesAny = named.length < hostnames.length;
   }
 
-  /** The number of different names. */
-  get size(): number {
-    return this.#names.size;
-  }
-
   /** Returns whether a name covers each name of `host`. `*.` stands for one label or more. */
   covers(host: string): boolean {
     if (this.#takesAny || this.#names.has(host)) return true;
@@ -38,6 +33,12 @@ export class HostNames {
   inCommonWith(hostnames: readonly string[]): string[] {
     if (hostnames.length === 0) return [...this.#names];
     return hostnames.flatMap((host) => [...(this.covers(host) ? [host] : []), ...this.#within(host)]);
+  }
+
+  /** Returns the number of names in inCommonWith(), without making the list. */
+  countInCommonWith(hostnames: readonly string[]): number {
+    if (hostnames.length === 0) return this.#names.size;
+    return hostnames.reduce((sum, host) => sum + (this.covers(host) ? 1 : 0) + this.#within(host).length, 0);
   }
 
   /** Returns the names that a wildcard covers. */

@@ -142,7 +142,7 @@ export function sourceOfRoute(
     const listeners = listenersOf(gateway, { name: source.namespace, matches }).hostsFor(parent);
     return listeners === undefined ? [] : [{ gateway, listeners }];
   });
-  const isTooLarge = takesNames(route) && !hasRoom(namesIn(attached) * (1 + services.length));
+  const isTooLarge = takesNames(route) && !hasRoom(namesIn(attached, hostnames) * (1 + services.length));
   const taken = isTooLarge ? [] : attached.flatMap(({ listeners }) => listeners.inCommonWith(hostnames));
   const kept = open.length === 0 ? NOTHING_KEPT : keptOf(route, open, endpoint());
   return {
@@ -162,8 +162,8 @@ function takesNames({ hostnames }: Route): boolean {
   return hostnames.length === 0 || hostnames.some((host) => host.startsWith('*.'));
 }
 
-function namesIn(attached: readonly { readonly listeners: HostNames }[]): number {
-  return attached.reduce((names, { listeners }) => names + listeners.size, 0);
+function namesIn(attached: readonly { readonly listeners: HostNames }[], hostnames: readonly string[]): number {
+  return attached.reduce((names, { listeners }) => names + listeners.countInCommonWith(hostnames), 0);
 }
 
 interface Kept {

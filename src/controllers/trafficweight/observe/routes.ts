@@ -80,13 +80,14 @@ function byAgeOf(routes: readonly CachedRoute[]): CachedRoute[] {
   return routes.toSorted((a, b) => byAge(a.route.source, b.route.source));
 }
 
-/** Returns a check whether the routes of a namespace so far have room for so many names of listeners. */
+/** Returns a check whether the routes of a namespace so far have room for so many names of listeners. A route without room takes none from younger ones. */
 function createRooms(): (namespace: string, names: number) => boolean {
   const used = new Map<string, number>();
   return (namespace, names) => {
     const all = (used.get(namespace) ?? 0) + names;
+    if (all > MOST_LISTENER_NAMES) return false;
     used.set(namespace, all);
-    return all <= MOST_LISTENER_NAMES;
+    return true;
   };
 }
 
