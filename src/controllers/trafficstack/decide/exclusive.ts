@@ -1,4 +1,5 @@
 import type { V1StatefulSetSpec } from '@kubernetes/client-node';
+import { MOST_REPLICAS } from '../../../api/trafficstack/podSchemas.ts';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { isWorkload } from '../render/kinds.ts';
@@ -20,13 +21,13 @@ export function exclusiveOf(object: KubeObject): readonly string[] {
   if (object.kind === TRAFFIC_WEIGHTS.kind) return spec === undefined ? [] : [`records of ${spec.bindingDomain ?? ''}`];
   // The manifests of users have anything.
   if (!isWorkload({ kind: object.kind ?? '' })) return [];
-  const { hostNetwork = false, containers = [], volumes = [] } = spec?.template?.spec ?? {};
-  const ports = containers.flatMap((container) => container.ports ?? []);
+  const { hostNetwork, containers, volumes } = spec?.template?.spec ?? {};
+  const ports = (containers ?? []).flatMap((container) => container.ports ?? []);
   const ofNodes = ports.flatMap(({ hostPort, containerPort, protocol = 'TCP' }) => {
-    const port = hostNetwork ? containerPort : hostPort;
+    const port = hostNetwork === true ? containerPort : hostPort;
     return port === undefined ? [] : [`port ${protocol}/${port}`];
   });
-  const named = volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+  const named = (volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
   const claims = [...named, ...ownClaimsOf(object, spec)].map(
     (name) => `${CLAIM}${object.metadata?.namespace}/${name}`,
   );
@@ -42,13 +43,11 @@ const CLAIM = 'claim ';
 
 /**
  * Returns the names of the claims that a StatefulSet makes for its pods
- * (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-storage).
+ * (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-storage), for as many pods as a spec may have: anybody may scale it.
  */
-function ownClaimsOf(
-  { metadata }: KubeObject,
-  { volumeClaimTemplates = [], replicas = 1 }: Partial<V1StatefulSetSpec> = {},
-) {
-  return volumeClaimTemplates.flatMap((template) =>
+function ownClaimsOf({ metadata }: KubeObject, spec: Partial<V1StatefulSetSpec> | undefined): string[] {
+  const replicas = Math.min(spec?.replicas ?? 1, MOST_REPLICAS);
+  return (spec?.volumeClaimTemplates ?? []).flatMap((template) =>
     Array.from({ length: replicas }, (_, ordinal) => `${template.metadata?.name}-${metadata?.name}-${ordinal}`),
   );
 }

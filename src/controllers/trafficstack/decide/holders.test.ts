@@ -4,8 +4,9 @@ import type { ComponentSpec, ComponentStatus, InventoryEntry } from '../../../ap
 import { TRAFFIC_WEIGHTS } from '../../../api/trafficweight/trafficWeight.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../../runtime/client/resources.ts';
-import type { LeftObject, ObservedComponent, StackPod } from '../model/observation.ts';
+import type { LeftObject, ObservedComponent, SeenEvent, StackPod } from '../model/observation.ts';
 import { at, component, NOW, observed, pod, REVISION, stackOf, type There } from '../testing/stacks.ts';
+import { exclusiveOf } from './exclusive.ts';
 import { planStack } from './plan.ts';
 
 const OWNERS = [{ apiVersion: 'v1', kind: 'TrafficStack', name: 'main', uid: 'stack-uid', controller: true }];
@@ -128,6 +129,7 @@ describe('a component that needs what a removed component has', () => {
     podTemplate: object,
     there: There,
     pods: readonly StackPod[] = [{ ...pod('fresh-1'), unscheduledMessage: 'no free ports' }],
+    events: readonly SeenEvent[] = [],
   ) => {
     const fresh = component('fresh', { workload: { ...component('fresh').workload, podTemplate } });
     const old = (of: object): LeftObject => ({
@@ -135,7 +137,11 @@ describe('a component that needs what a removed component has', () => {
       live: { kind: 'Deployment', metadata: { namespace: 'shop', name: 'old' }, spec: { template: of } } as KubeObject,
     });
     return (of: object) =>
-      plan([observed(fresh, there, pods), observed(c, 'old')], [entry('old'), entry('c', 'old')], [old(of)]).remove;
+      plan(
+        [{ ...observed(fresh, there, pods), events }, observed(c, 'old')],
+        [entry('old'), entry('c', 'old')],
+        [old(of)],
+      ).remove;
   };
 
   it.each<[string, object, object, boolean]>([
@@ -155,27 +161,21 @@ describe('a component that needs what a removed component has', () => {
     expect(removed(fresh, { available: 0 })(old)).toEqual(isRemoved ? ['old'] : []);
   });
 
-  const since = (seconds: number, over: Parameters<typeof pod>[1] = {}) => ({
-    ...pod('fresh-1', over),
-    createdAt: NOW - seconds * 1_000,
-  });
-  const CREATING = { waiting: { reason: 'ContainerCreating', message: '' } };
-  const INIT = [
-    { waiting: undefined, isRunning: true, name: 'init' },
-    { waiting: { reason: 'PodInitializing', message: '' } },
-  ].flatMap((over) => pod('fresh-1', over).containers);
+  const CREATING = pod('fresh-1', { waiting: { reason: 'ContainerCreating', message: '' } });
+  const warning = (reason: string, message: string): SeenEvent => ({ isWarning: true, reason, message, at: NOW });
+  const ATTACHED = warning(
+    'FailedAttachVolume',
+    'Multi-Attach error for volume "pvc-1" Volume is already exclusively attached to one node and can\'t be attached to another',
+  );
 
-  it.each<[string, object, ReturnType<typeof since>, boolean]>([
-    ['a claim, and its pod has not started for 30 s', claim('data'), since(30, CREATING), true],
-    ['a claim, and its pod may just start', claim('data'), since(29, CREATING), false],
-    ['a claim, and only its image is missing', claim('data'), { ...since(60, CREATING), hasSandbox: true }, false],
-    ['a claim, and an init container of its pod runs', claim('data'), { ...since(60), containers: INIT }, false],
-    ['a claim, and its pod runs', claim('data'), since(60, { isRunning: true }), false],
-    ['a claim, and its pod crashes', claim('data'), since(60, { waiting: { reason: 'X', message: '' } }), false],
-    ['a claim, and its pod is ending', claim('data'), { ...since(60, CREATING), isEnding: true }, false],
-    ['a port, which other nodes have free', WITH_PORT, since(60, CREATING), false],
-  ])('lets it go first only while its pods cannot start: %s', (_, both, ofFresh, isRemoved) => {
-    expect(removed(both, { available: 0 }, [ofFresh])(both)).toEqual(isRemoved ? ['old'] : []);
+  it.each<[string, object, SeenEvent[], boolean]>([
+    ['a claim whose volume another node has', claim('data'), [ATTACHED], true],
+    ['a claim, and nothing tells why its pod does not start', claim('data'), [], false],
+    ['a claim, and a Secret is missing', claim('data'), [warning('FailedMount', 'secret "x" not found')], false],
+    ['a claim, and the cloud cannot attach', claim('data'), [warning('FailedAttachVolume', 'rpc error')], false],
+    ['a port, which other nodes have free', WITH_PORT, [ATTACHED], false],
+  ])('lets it go first only if its pods cannot start beforehand: %s', (_, both, events, isRemoved) => {
+    expect(removed(both, { available: 0 }, [CREATING], events)(both)).toEqual(isRemoved ? ['old'] : []);
   });
 
   it.each<[string, number | undefined, boolean]>([
@@ -183,6 +183,7 @@ describe('a component that needs what a removed component has', () => {
     ['data-old-2', 3, true],
     ['data-old-3', 3, false],
     ['data-old', 3, false],
+    ['data-old-9999', 2 ** 31 - 1, true],
   ])('lets a StatefulSet go first that has made its claim: %s of %s pods', (claimName, replicas, isRemoved) => {
     const fresh = component('fresh', { workload: { ...component('fresh').workload, podTemplate: claim(claimName) } });
     const old = {
@@ -192,8 +193,18 @@ describe('a component that needs what a removed component has', () => {
         spec: { replicas, volumeClaimTemplates: [{ metadata: { name: 'data' } }] },
       } as KubeObject,
     };
-    const scene = [observed(fresh, { available: 0 }, [since(30, CREATING)]), observed(c, 'old')];
+    const scene = [{ ...observed(fresh, { available: 0 }, [CREATING]), events: [ATTACHED] }, observed(c, 'old')];
     expect(plan(scene, [entry('old'), entry('c', 'old')], [old]).remove).toEqual(isRemoved ? ['old'] : []);
+  });
+
+  it('leaves manifests with null for a list alone', () => {
+    const empty = {
+      template: { spec: { containers: null, volumes: null } },
+      volumeClaimTemplates: null,
+      replicas: null,
+    };
+    const live = { kind: 'StatefulSet', metadata: { namespace: 'shop', name: 'old' }, spec: empty };
+    expect(exclusiveOf(live as unknown as KubeObject)).toEqual([]);
   });
 
   it.each<[string, string, ComponentStatus['state'], boolean]>([

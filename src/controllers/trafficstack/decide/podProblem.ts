@@ -81,16 +81,12 @@ export function unreadyPodOf(pods: readonly StackPod[]): StackPod | undefined {
 
 /** Returns the newest scheduled pod without a started container. */
 export function creatingPodOf(pods: readonly StackPod[]): StackPod | undefined {
-  return newestFirst(pods).find(isCreating);
-}
-
-/** Returns whether a pod has a node, and a container that was not started yet. */
-export function isCreating({ containers, nodeName, finished, isUnread = false }: StackPod): boolean {
-  return (
-    nodeName !== undefined &&
-    finished === undefined &&
-    !isUnread &&
-    (containers.length === 0 || containers.some(({ waiting }) => waiting && CREATING.has(waiting.reason)))
+  return newestFirst(pods).find(
+    ({ containers, nodeName, finished, isUnread = false }) =>
+      nodeName !== undefined &&
+      finished === undefined &&
+      !isUnread &&
+      (containers.length === 0 || containers.some(({ waiting }) => waiting && CREATING.has(waiting.reason))),
   );
 }
 

@@ -4,10 +4,10 @@ import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { metaTime } from '../../../runtime/controller/conditions.ts';
 import { idOf } from '../../../runtime/objectSet/objectSet.ts';
 import { leftText } from '../model/allowed.ts';
-import type { LeftObject, Observation, ObservedComponent, StackPod } from '../model/observation.ts';
+import type { LeftObject, Observation, ObservedComponent, SeenEvent } from '../model/observation.ts';
 import { exclusiveOf, isClaim } from './exclusive.ts';
 import { isOfStack } from '../render/objects.ts';
-import { isCreating, withLostPod } from './podProblem.ts';
+import { withLostPod } from './podProblem.ts';
 
 /** The decision about the objects that leave a stack. */
 interface Removal {
@@ -40,7 +40,7 @@ export function planRemoval(observation: Observation, decided: Decided): Removal
   const gone = entries.filter(({ component }) => !inSpec.has(component));
   const leftOf = Map.groupBy(left, ({ component }) => component);
   const there = gone.filter(({ component }) => withPods.has(component) || leftOf.has(component));
-  const holders = new Holders({ stack, components, left, now }, there, decided);
+  const holders = new Holders({ stack, components, left }, there, decided);
   // Only of those that something is to be removed of, or that have a status.
   const leaving = new Set([...leftOf.keys(), ...there.map(({ component }) => component)]);
   const held = new Map([...leaving].map((component) => [component, holders.of(component)]));
@@ -141,7 +141,6 @@ class Holders {
   /** Components that are being removed, by what only one component can have. */
   readonly #owners: ReadonlyMap<string, readonly { readonly component: string }[]>;
   readonly #stack: Observation['stack'];
-  readonly #now: number;
   readonly #decided: Decided;
   readonly #known = new Map<Step, readonly Step[]>();
   readonly #steps = { ready: new Map<string, Step>(), removal: new Map<string, Step>() };
@@ -150,7 +149,7 @@ class Holders {
   readonly #removalCycles = new Cycles<Step>((step) => this.#after(step).filter(({ kind }) => kind === 'removal'));
 
   constructor(
-    { stack, components, left, now }: Pick<Observation, 'stack' | 'components' | 'left' | 'now'>,
+    { stack, components, left }: Pick<Observation, 'stack' | 'components' | 'left'>,
     gone: readonly InventoryEntry[],
     decided: Decided,
   ) {
@@ -163,7 +162,7 @@ class Holders {
     this.#components = new Map(components.map((component) => [component.spec.name, component]));
     const entries = (stack.status?.inventory ?? []).filter(({ component }) => this.#components.has(component));
     [this.#goneUsers, this.#users] = [usersOf(gone), usersOf(entries)];
-    [this.#stack, this.#decided, this.#now] = [stack, decided, now];
+    [this.#stack, this.#decided] = [stack, decided];
   }
 
   /** @param component one of the inventory */
@@ -226,30 +225,27 @@ class Holders {
    * |------------------------------------------------------------|---------------------------|
    * | has missed its deadline                                    | ports, claims and records |
    * | has a pod that no node takes                               | ports, claims and records |
-   * | has a pod that still waits for its volumes or its network after 30 s | claims: the node of the old pods may have the volume |
+   * | has a pod whose volume is attached to another node         | claims: the old pods may have the volume |
    * | anything else: two nodes may have the port, and some claims serve several pods | nothing |
    */
   #blockedBy(component: ObservedComponent): readonly string[] {
-    const { spec, objects, pods } = component;
+    const { spec, objects, pods, events = [] } = component;
     const isRefused =
       this.#decided.hasFailed(spec.name) || pods.some(({ unscheduledMessage }) => unscheduledMessage !== undefined);
-    if (!isRefused && !pods.some((pod) => this.#waitsForVolume(pod))) return [];
+    if (!isRefused && !events.some(isMultiAttach)) return [];
     const needed = objects.flatMap(({ object }) => exclusiveOf(object)).filter((what) => isRefused || isClaim(what));
     return needed.flatMap((what) => this.#owners.get(what) ?? []).map((owner) => owner.component);
-  }
-
-  #waitsForVolume(pod: StackPod): boolean {
-    const hasStarted = pod.hasSandbox === true || pod.containers.some(({ waiting }) => waiting === undefined);
-    return !hasStarted && !pod.isEnding && isCreating(pod) && this.#now >= pod.createdAt + VOLUME_MS;
   }
 }
 
 /**
- * ms. A volume is attached within seconds, or a minute where a cloud is slow; a ReadWriteOnce volume that another node has is not attached at all
- * (FailedAttachVolume, Multi-Attach error), and the kubelet tries until the deadline. Too early, it costs the time that the old pods would have run
- * on. The pull of an image does not count: see hasSandbox. While pods are created, a stack is reconciled every 10 s: see missingEvidenceOf.
+ * Whether an Event says that a ReadWriteOnce volume is attached to another node. The kubelet tries again until the deadline. A missing Secret, a
+ * slow network or a slow image also keep a pod from starting, and have other Events: see cause.ts.
+ * https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/controller/volume/attachdetach/reconciler/reconciler.go
  */
-const VOLUME_MS = 30_000;
+function isMultiAttach({ reason, message }: SeenEvent): boolean {
+  return reason === 'FailedAttachVolume' && message.includes('Multi-Attach');
+}
 
 /** Groups components by their former dependency, in order. */
 function usersOf(entries: readonly InventoryEntry[]): ReadonlyMap<string, readonly string[]> {

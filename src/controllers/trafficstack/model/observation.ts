@@ -56,8 +56,6 @@ export interface StackPod extends KubeObject {
   readonly unscheduledMessage: string | undefined;
   /** Set in the phases Failed and Succeeded: the reason, such as `Evicted`; empty if only the containers tell. */
   readonly finished?: { readonly reason: string; readonly message: string } | undefined;
-  /** True if its volumes are mounted and its network is set up: what is left are images and the containers themselves. Unknown before Kubernetes 1.29. */
-  readonly hasSandbox?: true;
   /** Set if the pods of its namespace take too much memory: its containers, claims and scheduling are unknown. */
   readonly isUnread?: boolean;
 }

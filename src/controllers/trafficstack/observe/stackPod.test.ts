@@ -53,15 +53,6 @@ it.each<[string, V1ContainerStatus, object]>([
   expect(trim(status).containers).toMatchObject([{ name: 'web', ...expected }]);
 });
 
-it.each([
-  ['True', true],
-  ['False', undefined],
-])('has its volumes and its network when the condition of the kubelet is %s', (status, hasSandbox) => {
-  const conditions = [{ type: 'PodReadyToStartContainers', status }];
-  const pod = { metadata: { namespace: 'shop', name: 'web-1' }, status: { conditions } } as V1Pod;
-  expect(trimPod(pod).hasSandbox).toBe(hasSandbox);
-});
-
 it('has its claims, and whether it has a node', () => {
   const volumes = [
     { name: 'data', persistentVolumeClaim: { claimName: 'data-web-1' } },

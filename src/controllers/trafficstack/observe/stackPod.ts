@@ -13,7 +13,6 @@ export function trimPod(pod: KubeObject): StackPod {
   // Anybody may give a pod the labels of a stack.
   const workload = workloadOf(metadata);
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  const sandbox = status?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers');
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return {
     metadata: {
@@ -34,7 +33,6 @@ export function trimPod(pod: KubeObject): StackPod {
     finished: FINISHED.has(status?.phase)
       ? { reason: status?.reason ?? '', message: status?.message ?? '' }
       : undefined,
-    ...(sandbox?.status === 'True' && { hasSandbox: true }),
   };
 }
 
