@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
+import { annotated } from '../../nodes/statedCapacity.ts';
 import { readingKey } from '../evaluate/reading.ts';
 import { device, PassScene, QUERY } from './testing/passScene.ts';
 
@@ -35,6 +36,14 @@ describe('a rate that cannot be, of one of several replicas', () => {
     expect(nodes.get('b')).toMatchObject({ percent: 5 });
     expect(asked()).toHaveLength(1);
     expect(asked()[0]).toContain('{device=~"eth0",node=~"a"}');
+  });
+
+  it('counts if the capacity of the node, which something states, allows it: a replica that is behind does not win', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', { rate: TOO_FAST })];
+    otherReplica({ rate: '7' });
+    const { nodes } = await scene.next({ a: { capacity: annotated('4kbit') } });
+    expect(nodes.get('a')).toMatchObject({ reason: 'Measured', percent: 25.2 });
+    expect(asked()).toEqual([]);
   });
 
   it('does not win for receive rates', async () => {

@@ -138,7 +138,7 @@ export class UsageCollector {
     const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
     const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, ...silence };
     const live = { ...all, ...(await onlyLive(this.#queries, all, (found) => this.#factsOf(found), readers)) };
-    await readSoundReplicas(this.#queries, live, readers);
+    await readSoundReplicas(this.#queries, live, { ...readers, nodes });
     const answers = { ...live, ...(all.silenceTells && { repeated: await this.#repeatedIn(facts, live, readers) }) };
     const usages = await evaluateNodes({ nodes, answers });
     // After the deadline, the next pass may already have overwritten these rates.
@@ -187,7 +187,7 @@ export class UsageCollector {
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
     const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
     const answers = { ...this.#answers(facts, rates, received, late), timeSeconds: at, ...silence };
-    await readSoundReplicas(this.#queries, answers, { resolver, deadline, offsetSeconds });
+    await readSoundReplicas(this.#queries, answers, { nodes, readings, resolver, deadline, offsetSeconds });
     const usages = await evaluateNodes({ nodes, answers });
     const figures = await evaluateReadings(readings, [{ nodes, answers }], this.#time(beganAt, deadline));
     deadline.signal.throwIfAborted();

@@ -1,7 +1,10 @@
-import type { NodeResolver } from '../../../nodes/nodeNames.ts';
+import type { KnownNode, NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
 import { PrometheusError } from '../../../prometheus/prometheusError.ts';
+import { parseStated } from '../../evaluate/capacity.ts';
 import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
+import type { Readings } from '../../evaluate/reading.ts';
+import type { CountedDevice } from '../../evaluate/devices/devices.ts';
 import { highestRate } from '../../evaluate/sums.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import { ratesQuery, type Counted, type NamedScope } from '../queries.ts';
@@ -17,6 +20,8 @@ interface Read {
 }
 
 interface Readers {
+  readonly nodes: ReadonlyMap<string, KnownNode>;
+  readonly readings: Readings;
   readonly resolver: NodeResolver;
   readonly deadline: Deadline;
   /** How long ago, by the server's clock. */
@@ -35,7 +40,7 @@ export async function readSoundReplicas(queries: QueryRunner, read: Read, reader
   if ((queries.query.replicaLabels ?? []).length === 0) return;
   const { deadline } = readers;
   for (const [counted, rates] of [['transmit', read.rates] as const, ['receive', read.received.nodes] as const]) {
-    const impossible = impossibleIn(rates, read.facts);
+    const impossible = impossibleIn(rates, read.facts, readers);
     if (impossible.size === 0) continue;
     try {
       await queries.lookUp(deadline, (soon) =>
@@ -48,15 +53,28 @@ export async function readSoundReplicas(queries: QueryRunner, read: Read, reader
   }
 }
 
-/** Names of devices by node. The stated capacity of a node may allow the rate: then the answer is about the same. */
-function impossibleIn(rates: Read['rates'], facts: Read['facts']): Map<string, string[]> {
+/** Returns the names of devices, by node, with a rate above their limit, also with the capacity that something states for their node. */
+function impossibleIn(rates: Read['rates'], facts: Read['facts'], readers: Readers): Map<string, string[]> {
   const impossible = new Map<string, string[]>();
   for (const [node, { devices }] of facts) {
-    const rateOf = (name: string): number => rates.get(node)?.devices.get(name)?.rate ?? 0;
-    const names = devices.counted.flatMap((each) => (rateOf(each.name) > highestRate(each, 0) ? [each.name] : []));
+    const isAbove = (each: CountedDevice, stated: number): boolean =>
+      (rates.get(node)?.devices.get(each.name)?.rate ?? 0) > highestRate(each, stated);
+    const above = devices.counted.filter((each) => isAbove(each, 0));
+    if (above.length === 0) continue;
+    const stated = statedOf(node, readers);
+    const names = above.flatMap((each) => (isAbove(each, stated) ? [each.name] : []));
     if (names.length > 0) impossible.set(node, names);
   }
   return impossible;
+}
+
+/** Returns the highest capacity that the Node or a TrafficWatch states for a node, bytes per second; 0 without any. */
+function statedOf(node: string, { nodes, readings }: Pick<Readers, 'nodes' | 'readings'>): number {
+  const stated = [nodes.get(node)?.capacity, ...[...readings.values()].map(({ capacities }) => capacities?.of(node))];
+  return stated.reduce((most, one) => {
+    const parsed = one && parseStated(one);
+    return parsed !== undefined && 'bytesPerSecond' in parsed ? Math.max(most, parsed.bytesPerSecond) : most;
+  }, 0);
 }
 
 /** The rates of one counter. */
@@ -69,7 +87,7 @@ interface Rates {
 async function replace(
   queries: QueryRunner,
   { counted, rates, impossible }: Rates,
-  { resolver, deadline, offsetSeconds = 0 }: Readers,
+  { resolver, deadline, offsetSeconds = 0 }: Omit<Readers, 'nodes' | 'readings'>,
 ): Promise<void> {
   const scopeOf = (names: readonly string[]): NamedScope => {
     const devices = new Set(names.flatMap((name) => impossible.get(name) ?? []));
