@@ -55,6 +55,7 @@ describe('trimNode', () => {
       true,
     ],
     ['marked by Karpenter', { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] }, true],
+    ['marked by Karpenter before 1.0', { taints: [{ key: 'karpenter.sh/disruption', effect: 'NoSchedule' }] }, true],
     ['tainted otherwise', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] }, undefined],
     ['plain', {}, undefined],
   ])('keeps whether somebody empties a Node that is %s', (_, spec, isBeingEmptied) => {

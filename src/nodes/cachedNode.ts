@@ -43,7 +43,12 @@ export interface CachedNode extends KubeObject {
 }
 
 /** Taints by which cluster-autoscaler and Karpenter mark a node before they evict its pods. */
-const REMOVAL_TAINTS: ReadonlySet<string> = new Set(['ToBeDeletedByClusterAutoscaler', 'karpenter.sh/disrupted']);
+const REMOVAL_TAINTS: ReadonlySet<string> = new Set([
+  'ToBeDeletedByClusterAutoscaler',
+  'karpenter.sh/disrupted',
+  // Before Karpenter 1.0.
+  'karpenter.sh/disruption',
+]);
 
 /** Whether a Node is cordoned, as by `kubectl drain`, or an autoscaler removes it: its pods are evicted for that reason. */
 function isBeingEmptied({ spec }: V1Node): boolean {

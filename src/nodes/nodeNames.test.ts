@@ -97,3 +97,7 @@ it.each<[why: string, podCIDRs: string[] | undefined, addresses: string[], expec
   const node = { addresses, ...(podCIDRs && { podCIDRs }) };
   expect(unlistedAddressOf(node, '10.244.1.7:9100')).toEqual(expected);
 });
+
+it.each(['127.0.0.1:9100', '127.1.2.3', '[::1]:9100'])('the loopback, %s, is of the node itself', (instance) => {
+  expect(unlistedAddressOf(NODE, instance)).toBeUndefined();
+});

@@ -102,6 +102,8 @@ function canonicalHost(host: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
 /** An address of a node's series that the Node does not list. */
 interface UnlistedAddress {
   readonly address: string;
@@ -116,7 +118,7 @@ interface UnlistedAddress {
  * | `instance`                                                | result |
  * |-----------------------------------------------------------|---------------------------|
  * | a name, for example of the node after a relabelling       | undefined: the address is not known |
- * | an address in status.addresses of the Node                | undefined |
+ * | an address in status.addresses of the Node, or of the loopback: a collector on the node scrapes it | undefined |
  * | any other address, while the Node lists no address        | undefined |
  * | any other address within spec.podCIDRs of the Node        | with the range: it is the address of a pod |
  * | any other address: of a second NIC, behind NAT, of a pod of a network plugin with its own ranges | without a range: only the devices can tell these apart |
@@ -127,6 +129,7 @@ export function unlistedAddressOf(node: KnownNode, instance: string | undefined)
   const host = hostOf(instance);
   if (addresses.includes(host) || isIP(host) === 0) return undefined;
   const address = canonicalHost(host);
+  if (LOOPBACK.some((cidr) => contains(cidr, address))) return undefined;
   if (addresses.some((each) => canonicalHost(each) === address)) return undefined;
   const podCIDR = podCIDRs.find((each) => contains(each, address));
   if (podCIDR !== undefined) return { address, podCIDR };
