@@ -139,14 +139,17 @@ function unaskedOf(situation: Situation): Pick<Localisation, 'unasked' | 'unmeas
 
 /**
  * The nodes whose agent on a plane reports, and that no pair names, or whose agent measures nobody. Other nodes without a pair have a finding,
- * or agents that start or are replaced.
+ * or agents that start or are replaced, or all their peers are left out, as new nodes while the old ones are drained.
  */
 function unmeasuredNodes(plane: Plane, { agents, pairs }: Situation): Unmeasured[] {
   const observed = new Set(pairs.flatMap((pair) => (pair.plane === plane ? [pair.from, pair.to] : [])));
   const nodes = agents
     .all()
     .filter((agent) => agent.plane === plane && agent.state === 'Reporting' && agent.recent !== true)
-    .flatMap(({ node, isBlind }) => (isBlind === true || !observed.has(node) ? [node] : []))
+    .flatMap(({ node, isBlind, peers }) => {
+      const isSeen = observed.has(node) || peers.some((peer) => agents.at(peer.node, plane) === undefined);
+      return isBlind === true || !isSeen ? [node] : [];
+    })
     .sort(compare);
   const [node] = nodes;
   return node === undefined ? [] : [{ plane, of: 'Nodes', node, count: nodes.length }];

@@ -88,6 +88,16 @@ describe('the parts of a check without any result', () => {
       ]);
     });
 
+    it('unless its peers are left out, as while they are drained', () => {
+      const view = agents(healthy(4), ({ node, plane, peers }) => {
+        if (plane === 'Host') return {};
+        return { peers: peers.filter((peer) => (node === 'node2' ? peer.node === 'node1' : peer.node !== 'node2')) };
+      });
+      expect(unmeasured(view)).toEqual([]);
+      const nodes = view.nodes.map((one) => (one.name === 'node1' ? { ...one, excluded: 'Cordoned' as const } : one));
+      expect(unmeasured({ ...view, nodes })).toEqual([]);
+    });
+
     it.each<[string, Partial<AgentView>]>([
       ['has just started', { recent: true }],
       ['starts', { state: 'Starting' }],

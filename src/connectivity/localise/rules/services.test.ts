@@ -54,6 +54,15 @@ describe('a service that does not answer some nodes', () => {
     );
   });
 
+  it('and single timeouts elsewhere is a finding of the node, in a large cluster', () => {
+    expect(found(afterTwo(healthy(60), at('node2', 'node3'), at('node2', 'node4')))).toEqual(['DNS node2 Failed']);
+  });
+
+  it('and at nearly all nodes is Failed, also if it answers another one now', () => {
+    const all = healthy(8).nodes.map(({ name }) => name);
+    expect(found(afterTwo(healthy(8), at(...all.slice(1)), at(...all.slice(0, -1))))).toEqual(['DNS cluster Failed']);
+  });
+
   it('is a finding of the nodes while a fault begins or ends, or if it comes and goes at one node', () => {
     expect(found(afterTwo(healthy(8), at('node2'), at('node2', 'node3')))).toEqual(['DNS node2 Failed']);
     expect(found(afterTwo(healthy(8), at('node2', 'node3'), at('node2')))).toEqual(['DNS node2 Failed']);

@@ -12,6 +12,8 @@ const NEARLY_ALL = 0.8;
 /** If more nodes than this, and a fifth of all, lack the service, some of its replicas fail, and not single nodes. */
 const FEW_NODES = 3;
 const MANY = 0.2;
+/** The share of nodes that one of 25 replicas, if it is down, does not answer. Fewer are single timeouts, and would hide nodes that fail all the time. */
+const IN_TURN = 0.04;
 
 /**
  * Finds services of the cluster that fail, by the nodes whose agents do not reach them.
@@ -20,8 +22,8 @@ const MANY = 0.2;
  * |---|---|
  * | nodes whose network is at fault | none: the fault of the network explains it |
  * | nodes that have to look its name up, and whose DNS is silent | none: the fault of the DNS explains it |
- * | nodes in turn: it began to fail at one, and to answer another | `cluster`, Degraded: some replicas fail |
  * | 80 % of the others, and at least two | `cluster`, Failed |
+ * | 4 % of the others in turn: it began to fail at one, and to answer another | `cluster`, Degraded: some replicas fail |
  * | more than three and 20 % of the others | `cluster`, Degraded |
  * | fewer | one for each node, Failed, if another node reached the service in the same period |
  *
@@ -45,13 +47,13 @@ function serviceParts(
     return { class: findingClass, subject, severity, message, evidence: NO_EVIDENCE };
   };
   const example = symptom(failing[0]?.[1] ?? []);
-  if (changesNodes(asked)) {
+  if (failing.length >= 2 && failing.length >= asked.size * NEARLY_ALL) {
+    return [part(CLUSTER, 'Failed', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
+  }
+  if (failing.length >= asked.size * IN_TURN && changesNodes(asked, situation)) {
     const now = `${failing.length} of ${asked.size} (${example})`;
     const message = `${name} fails at different nodes in turn, now at ${now}: some of its replicas may be down`;
     return [part(CLUSTER, 'Degraded', message)];
-  }
-  if (failing.length >= 2 && failing.length >= asked.size * NEARLY_ALL) {
-    return [part(CLUSTER, 'Failed', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
   }
   if (failing.length > FEW_NODES && failing.length >= asked.size * MANY) {
     return [part(CLUSTER, 'Degraded', `${name} does not answer ${failing.length} of ${asked.size} nodes (${example})`)];
@@ -65,11 +67,12 @@ function serviceParts(
 }
 
 /** Whether the service began to fail at one node and to answer another. Questions reach another replica each time. */
-function changesNodes(asked: ReadonlyMap<string, readonly Asked[]>): boolean {
+function changesNodes(asked: ReadonlyMap<string, readonly Asked[]>, situation: Situation): boolean {
   const nodesWith = (isOne: (one: Asked) => boolean): string[] =>
     [...asked].flatMap(([node, agents]) => (agents.some(isOne) ? [node] : []));
   const answered = nodesWith(({ isAnswered }) => isAnswered);
-  return nodesWith(({ hasFailed }) => hasFailed).some((node) => answered.some((other) => other !== node));
+  const failed = nodesWith(({ hasFailed }) => hasFailed).filter((node) => !isUnconfirmedAt(node, situation));
+  return failed.some((node) => answered.some((other) => other !== node));
 }
 
 function isUnconfirmedAt(node: string, { faults, confirmed, zones }: Situation): boolean {
