@@ -16,7 +16,7 @@ import { claimedKeys } from './model/labelKeys.ts';
 import type { LabelTimes } from './observe/labelHistory.ts';
 import { BY_LABEL_KEY } from './names.ts';
 import type { Sources } from './observe/observe.ts';
-import { watchKeysOf, type EndedPod } from './observe/workload/endedPods.ts';
+import { wasLost, watchKeysOf, type EndedPod } from './observe/workload/endedPods.ts';
 import type { PassMemory } from './observe/passMemory.ts';
 import type { LimitChange, WatchLimits } from './observe/watchLimits.ts';
 import type { PassWork } from './passWork.ts';
@@ -114,7 +114,7 @@ export function subscribe(
     if (watch && (event.type === 'delete' || isOwnedBy(event.object, watch))) enqueue(keyOf(watch));
   });
   o.endedPods.subscribe((event) => {
-    if (event.type === 'delete') return;
+    if (event.type === 'delete' || wasLost(event)) return;
     const all = watchKeysOf(event.object, (labelKey) => o.watches.lister.byIndex(BY_LABEL_KEY, labelKey));
     const keys = all.filter((each) => limits.within.has(each));
     podEvictions.saw(event, keys);

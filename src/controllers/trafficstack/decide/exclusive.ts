@@ -1,5 +1,5 @@
 import type { V1StatefulSetSpec } from '@kubernetes/client-node';
-import { MOST_REPLICAS } from '../../../api/trafficstack/podSchemas.ts';
+import { MOST_CLAIMS, MOST_REPLICAS } from '../../../api/trafficstack/podSchemas.ts';
 import { TRAFFIC_WEIGHTS, type TrafficWeight } from '../../../api/trafficweight/trafficWeight.ts';
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import { isWorkload } from '../render/kinds.ts';
@@ -43,11 +43,13 @@ const CLAIM = 'claim ';
 
 /**
  * Returns the names of the claims that a StatefulSet makes for its pods
- * (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-storage), for as many pods as a spec may have: anybody may scale it.
+ * (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-storage), as many as a spec may have: others may change it.
  */
 function ownClaimsOf({ metadata }: KubeObject, spec: Partial<V1StatefulSetSpec> | undefined): string[] {
   const replicas = Math.min(spec?.replicas ?? 1, MOST_REPLICAS);
-  return (spec?.volumeClaimTemplates ?? []).flatMap((template) =>
-    Array.from({ length: replicas }, (_, ordinal) => `${template.metadata?.name}-${metadata?.name}-${ordinal}`),
-  );
+  return (spec?.volumeClaimTemplates ?? [])
+    .slice(0, MOST_CLAIMS)
+    .flatMap((template) =>
+      Array.from({ length: replicas }, (_, ordinal) => `${template.metadata?.name}-${metadata?.name}-${ordinal}`),
+    );
 }

@@ -9,7 +9,7 @@ import { BY_LABEL_KEY } from '../../names.ts';
 import { ENDED_AT, evictedPod, rejectedPod, type PodChanges } from '../../testing/endedPods.ts';
 import { KEY } from '../../testing/observations.ts';
 import { aScene } from '../../testing/scene.ts';
-import { createEndedPodInformer, trimEndedPod, watchKeysOf, type EndedPod } from './endedPods.ts';
+import { createEndedPodInformer, trimEndedPod, wasLost, watchKeysOf, type EndedPod } from './endedPods.ts';
 
 const LOST = { labels: { app: 'web' }, keys: [KEY], node: 'n2', endedAt: ENDED_AT };
 
@@ -98,4 +98,13 @@ describe('watchKeysOf', () => {
     expect(keysOf({ namespace: 'other' })).toEqual([]);
     expect(keysOf({ keys: ['api.traffic.example.com/unfit'] })).toEqual([]);
   });
+});
+
+it('a pod was lost before if only something else of it changes', () => {
+  const [web, again] = [rejectedPod('web-1'), rejectedPod('web-1')].map(trimEndedPod);
+  const other = { ...again!, metadata: { ...again!.metadata, uid: 'another' } };
+  expect(wasLost({ type: 'add', object: web! })).toBe(false);
+  expect(wasLost({ type: 'update', object: web!, old: { metadata: web!.metadata } })).toBe(false);
+  expect(wasLost({ type: 'update', object: again!, old: web! })).toBe(true);
+  expect(wasLost({ type: 'update', object: other, old: web! })).toBe(false);
 });

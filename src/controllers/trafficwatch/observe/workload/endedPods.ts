@@ -2,7 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../../../api/trafficwatch/schema.ts';
 import { createBoundedInformer } from '../../../../runtime/cache/bodyBudget.ts';
 import type { Informer, InformerOptions } from '../../../../runtime/cache/informer.ts';
-import type { IndexFunctions } from '../../../../runtime/cache/store.ts';
+import type { IndexFunctions, InformerEvent } from '../../../../runtime/cache/store.ts';
 import { keyOf, type KubeObject } from '../../../../runtime/client/resource.ts';
 import { PODS } from '../../../../runtime/client/resources.ts';
 import { placementKeys, requiredKeys } from '../../model/affinity.ts';
@@ -100,6 +100,13 @@ export function createEndedPodInformer(
   };
   const costOf = ({ rejected }: EndedPod): number => BYTES_OF_KEY * (rejected?.keys.length ?? 0);
   return createBoundedInformer<EndedPod>(selection, ({ metadata }) => ({ metadata }), { costOf });
+}
+
+/** Whether an event is about a pod that was lost before: users may change a pod that has ended as often as they like. */
+export function wasLost(event: InformerEvent<EndedPod>): boolean {
+  const { object } = event;
+  const old = event.type === 'update' ? event.old : undefined;
+  return (old?.rejected ?? old?.evicted) !== undefined && old?.metadata?.uid === object.metadata?.uid;
 }
 
 /** The keys of the TrafficWatches that may select a lost pod: those in its namespace that claim a label key of the pod. */
