@@ -58,7 +58,7 @@ describe('a service that does not answer some nodes', () => {
     expect(found(afterTwo(healthy(60), at('node2', 'node3'), at('node2', 'node4')))).toEqual(['DNS node2 Failed']);
   });
 
-  it('and at nearly all nodes is Failed, also if it answers another one now', () => {
+  it('and at nearly all nodes is Failed, also if it answers a node now that it did not', () => {
     const all = healthy(8).nodes.map(({ name }) => name);
     expect(found(afterTwo(healthy(8), at(...all.slice(1)), at(...all.slice(0, -1))))).toEqual(['DNS cluster Failed']);
   });
