@@ -57,6 +57,11 @@ export function parseStated({ source, key, text }: StatedCapacity): ParsedCapaci
   return { problem: `the capacity label ${key}=${quote(text)} is invalid: it must be ${allowed}` };
 }
 
+/** Returns the stated bytes per second; 0 if nothing is stated, or it is invalid. */
+export function bytesIn(parsed: ParsedCapacity | undefined): number {
+  return parsed !== undefined && 'bytesPerSecond' in parsed ? parsed.bytesPerSecond : 0;
+}
+
 const BARE_NUMBER = /^\d+(?:\.\d+)?$/;
 
 function withSubject(subject: string, parsed: ParsedCapacity): ParsedCapacity {

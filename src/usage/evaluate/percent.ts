@@ -1,5 +1,5 @@
 import type { StatedCapacity } from '../../nodes/statedCapacity.ts';
-import { parseStated } from './capacity.ts';
+import { bytesIn, parseStated } from './capacity.ts';
 import { describeDuplicate } from './duplicateSeries.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import {
@@ -212,7 +212,7 @@ function invalidCounter({ facts }: Found): string | undefined {
 function figuresOf(input: NodeInput, found: Found): NodeUsage {
   const { names } = found.facts.devices;
   const capacity = input.capacity === undefined ? undefined : parseStated(input.capacity);
-  const stated = capacity !== undefined && 'bytesPerSecond' in capacity ? capacity.bytesPerSecond : 0;
+  const stated = bytesIn(capacity);
   const sums = sumUp(found, stated);
   const transmitBytesTotal = Math.trunc(found.facts.transmitBytesTotal);
   if (sums.devices === 0) return unknown(input, noRate(input.late, found, names), { transmitBytesTotal });

@@ -177,9 +177,17 @@ export class QueryRunner {
     }
   }
 
-  /** Limits queries that a pass does not need to a quarter of its time, so that a slow answer does not fail the pass. */
-  lookUp<T>({ signal, timeoutMs }: Deadline, work: (soon: Deadline) => Promise<T>): Promise<T> {
-    return within({ clock: this.#clock, timeoutMs: timeoutMs / 4, stopped: signal }, work);
+  /**
+   * Limits queries that a pass does not need to a quarter of its time, so that a slow or failed answer does not fail the pass: the work ends there,
+   * and keeps what it has read. Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
+   */
+  async lookUp({ signal, timeoutMs }: Deadline, work: (soon: Deadline) => Promise<unknown>): Promise<void> {
+    try {
+      await within({ clock: this.#clock, timeoutMs: timeoutMs / 4, stopped: signal }, work);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof PrometheusError)) throw error;
+    }
   }
 
   /** Counters, speeds and the other facts of each device, with one query for each metric at the same time. Throws if any fails. */

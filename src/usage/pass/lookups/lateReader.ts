@@ -29,7 +29,6 @@ import { countersOf } from '../receiveRates.ts';
 import { Refreshed } from '../refreshed.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import type { SeriesVisitor } from '../../../prometheus/answer.ts';
-import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 import { firstInQuery, groupsForQueries, MOST_NODES, restrictionOf } from './restriction.ts';
 
 /**
@@ -241,22 +240,17 @@ async function thatMatter(
   const all = [...fell.keys()].slice(0, MOST_NODES);
   const groups = isGuess ? [firstInQuery(all, queriesOf)] : groupsForQueries(all, queriesOf);
   const left = new Map(isGuess ? [] : fell);
-  try {
-    await queries.lookUp(deadline, async (soon) => {
-      for (const names of groups) {
-        const samples = new FallenCounters(resolver, windowStart);
-        await queries.samples(samples, soon, { scope: scopeOf(names), offsetSeconds, counted });
-        // An answer after the deadline is not used.
-        soon.signal.throwIfAborted();
-        const asked = new Map(names.map((name) => [name, fell.get(name) ?? new Set<string>()]));
-        for (const name of names) left.delete(name);
-        for (const [name, devices] of isGuess ? samples.fallen : samples.without(asked)) left.set(name, devices);
-      }
-    });
-  } catch (error) {
-    deadline.signal.throwIfAborted();
-    if (!(error instanceof PrometheusError)) throw error;
-  }
+  await queries.lookUp(deadline, async (soon) => {
+    for (const names of groups) {
+      const samples = new FallenCounters(resolver, windowStart);
+      await queries.samples(samples, soon, { scope: scopeOf(names), offsetSeconds, counted });
+      // An answer after the deadline is not used.
+      soon.signal.throwIfAborted();
+      const asked = new Map(names.map((name) => [name, fell.get(name) ?? new Set<string>()]));
+      for (const name of names) left.delete(name);
+      for (const [name, devices] of isGuess ? samples.fallen : samples.without(asked)) left.set(name, devices);
+    }
+  });
   return left;
 }
 

@@ -1,6 +1,5 @@
 import type { NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
-import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 import { lateDevices, type LateSamples } from '../../series/lateSamples.ts';
 import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
@@ -60,17 +59,12 @@ export async function onlyLive(
   const live: Live = { names: [], rates: new Map(), received: new Map(), facts: new Map() };
   const scopeOf = (some: readonly string[]): Scope => ({ kind: 'live', nodes: restrictionOf(some, answers) });
   const groups = groupsForQueries(names, (some) => [ratesQuery(queries.query, scopeOf(some))]);
-  try {
-    await queries.lookUp(deadline, async (soon) => {
-      for (const some of groups) {
-        const counted = received.nodes.size === 0 ? SENT_ONLY : BOTH;
-        await readLive(queries, { some, scope: scopeOf(some), counted, late }, { resolver, deadline: soon }, live);
-      }
-    });
-  } catch (error) {
-    deadline.signal.throwIfAborted();
-    if (!(error instanceof PrometheusError)) throw error;
-  }
+  await queries.lookUp(deadline, async (soon) => {
+    for (const some of groups) {
+      const counted = received.nodes.size === 0 ? SENT_ONLY : BOTH;
+      await readLive(queries, { some, scope: scopeOf(some), counted, late }, { resolver, deadline: soon }, live);
+    }
+  });
   return {
     rates: replaced(rates, live.names, live.rates),
     received:

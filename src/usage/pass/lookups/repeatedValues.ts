@@ -1,6 +1,5 @@
 import type { NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
-import { PrometheusError } from '../../../prometheus/prometheusError.ts';
 import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import { LONGEST_SILENCE_SECONDS } from '../../evaluate/rateProblems.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
@@ -96,21 +95,16 @@ export class RepeatedValues {
     deadline: Deadline,
   ): Promise<Map<string, number>> {
     const newest = new Map<string, number>();
-    try {
-      await this.#queries.lookUp(deadline, async (soon) => {
-        for (const names of groups) {
-          const found = await this.#queries.newest(resolver, soon, restrictionOf(names, [rates]));
-          // An answer after the deadline is not used.
-          soon.signal.throwIfAborted();
-          for (const [name, { devices }] of found) {
-            newest.set(name, Math.max(...Array.from(devices.values(), ({ newest: time = 0 }) => time)));
-          }
+    await this.#queries.lookUp(deadline, async (soon) => {
+      for (const names of groups) {
+        const found = await this.#queries.newest(resolver, soon, restrictionOf(names, [rates]));
+        // An answer after the deadline is not used.
+        soon.signal.throwIfAborted();
+        for (const [name, { devices }] of found) {
+          newest.set(name, Math.max(...Array.from(devices.values(), ({ newest: time = 0 }) => time)));
         }
-      });
-    } catch (error) {
-      deadline.signal.throwIfAborted();
-      if (!(error instanceof PrometheusError)) throw error;
-    }
+      }
+    });
     return newest;
   }
 }

@@ -1,7 +1,6 @@
 import type { KnownNode, NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
-import { PrometheusError } from '../../../prometheus/prometheusError.ts';
-import { parseStated } from '../../evaluate/capacity.ts';
+import { bytesIn, parseStated } from '../../evaluate/capacity.ts';
 import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import type { Readings } from '../../evaluate/reading.ts';
 import type { CountedDevice } from '../../evaluate/devices/devices.ts';
@@ -42,14 +41,9 @@ export async function readSoundReplicas(queries: QueryRunner, read: Read, reader
   for (const [counted, rates] of [['transmit', read.rates] as const, ['receive', read.received.nodes] as const]) {
     const impossible = impossibleIn(rates, read.facts, readers);
     if (impossible.size === 0) continue;
-    try {
-      await queries.lookUp(deadline, (soon) =>
-        replace(queries, { counted, rates, impossible }, { ...readers, deadline: soon }),
-      );
-    } catch (error) {
-      deadline.signal.throwIfAborted();
-      if (!(error instanceof PrometheusError)) throw error;
-    }
+    await queries.lookUp(deadline, (soon) =>
+      replace(queries, { counted, rates, impossible }, { ...readers, deadline: soon }),
+    );
   }
 }
 
@@ -57,8 +51,9 @@ export async function readSoundReplicas(queries: QueryRunner, read: Read, reader
 function impossibleIn(rates: Read['rates'], facts: Read['facts'], readers: Readers): Map<string, string[]> {
   const impossible = new Map<string, string[]>();
   for (const [node, { devices }] of facts) {
+    const measured = rates.get(node)?.devices;
     const isAbove = (each: CountedDevice, stated: number): boolean =>
-      (rates.get(node)?.devices.get(each.name)?.rate ?? 0) > highestRate(each, stated);
+      (measured?.get(each.name)?.rate ?? 0) > highestRate(each, stated);
     const above = devices.counted.filter((each) => isAbove(each, 0));
     if (above.length === 0) continue;
     const stated = statedOf(node, readers);
@@ -71,10 +66,7 @@ function impossibleIn(rates: Read['rates'], facts: Read['facts'], readers: Reade
 /** Returns the highest capacity that the Node or a TrafficWatch states for a node, bytes per second; 0 without any. */
 function statedOf(node: string, { nodes, readings }: Pick<Readers, 'nodes' | 'readings'>): number {
   const stated = [nodes.get(node)?.capacity, ...[...readings.values()].map(({ capacities }) => capacities?.of(node))];
-  return stated.reduce((most, one) => {
-    const parsed = one && parseStated(one);
-    return parsed !== undefined && 'bytesPerSecond' in parsed ? Math.max(most, parsed.bytesPerSecond) : most;
-  }, 0);
+  return Math.max(...stated.map((one) => bytesIn(one && parseStated(one))));
 }
 
 /** The rates of one counter. */
