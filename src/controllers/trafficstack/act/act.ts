@@ -14,7 +14,7 @@ import { remove } from '../../../runtime/objectSet/act.ts';
 import { idOf, type Member } from '../../../runtime/objectSet/objectSet.ts';
 import { readLive } from '../../../runtime/objectSet/observe.ts';
 import type { Clock } from '../../../runtime/process/clock.ts';
-import { createFailureOf } from '../../../runtime/status/writeFailures.ts';
+import { createFailureOf, OVERTAKEN_RETRY_MS } from '../../../runtime/status/writeFailures.ts';
 import type { PlannedObject, StackPlan } from '../decide/plan.ts';
 import type { ComponentFailure, Writing } from '../decide/status.ts';
 import { FIELD_MANAGER } from '../names.ts';
@@ -43,8 +43,6 @@ const AT_ONCE = 8;
 const BEGIN_WITHIN_MS = 5_000;
 /** ms: a write without an answer fails. Attempts of the transport and, by default, webhooks have the same timeout. */
 const ANSWER_WITHIN_MS = 10_000;
-/** ms */
-const OVERTAKEN_RETRY_MS = 1_000;
 
 const failureOf = createFailureOf(TRAFFIC_STACKS, {
   forbidden: ComponentReason.WriteFailed,

@@ -10,7 +10,7 @@ import { MOST_REQUIREMENTS } from '../decide/workload/blockedPods.ts';
 import { workloadSelectorOf } from '../decide/workload/podPlacement.ts';
 import { sideOfLabel } from '../model/label.ts';
 import type { Observation } from '../observe/observation.ts';
-import type { EndedPod, LostPod } from '../observe/workload/endedPods.ts';
+import { wasLost, type EndedPod, type LostPod } from '../observe/workload/endedPods.ts';
 
 /** The state of a TrafficWatch between two reconciles. */
 interface Followed {
@@ -50,7 +50,7 @@ export class PodEvictions {
    */
   saw(event: InformerEvent<EndedPod>, watchKeys: readonly string[]): void {
     const { evicted } = event.object;
-    if (evicted === undefined || event.type === 'delete' || event.old?.evicted !== undefined) return;
+    if (evicted === undefined || event.type === 'delete' || wasLost(event)) return;
     const now = this.#options.clock.now();
     if (now - (evicted.endedAt ?? now) > NEWS_FOR_MS) return;
     const unfitKeys = this.#unfitKeysOf(evicted);
