@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { helmTemplate } from '../../scripts/chart/helm.ts';
+import { established } from '../harness/customResource.ts';
 import { securityContextConstraintsCrd } from '../harness/openshift.ts';
 import { CHART, type Cluster, HELMS, startCluster } from './cluster.ts';
 
@@ -22,7 +23,7 @@ const names = async (): Promise<string[]> =>
 beforeAll(async () => {
   cluster = await startCluster();
   expect(await cluster.kubectl(['create', '-f-'], await securityContextConstraintsCrd())).toEqual(DONE);
-  await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=60s', `crd/${KIND}`]);
+  await established(cluster.kubectl, [`crd/${KIND}`]);
   // Its fields are published some time after it was created; helm asks for the kinds that are served.
   const told = { ok: false, text: expect.stringContaining('unknown field "allowAll"') as string };
   await vi.waitFor(async () => expect(await accepts({ ...SCCS[0], allowAll: true })).toEqual(told), WAIT);

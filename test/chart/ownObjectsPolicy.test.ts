@@ -3,7 +3,7 @@ import { helmTemplate } from '../../scripts/chart/helm.ts';
 import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/difference.ts';
 import { prometheusSelector } from '../../src/controllers/measurement/components/prometheus.ts';
 import { STACK_LABEL } from '../../src/controllers/trafficstack/names.ts';
-import { prometheusRuleCrd } from '../harness/customResource.ts';
+import { established, prometheusRuleCrd } from '../harness/customResource.ts';
 import { dnsEndpointCrd } from '../harness/externalDns.ts';
 import { CHART, type Cluster, startCluster } from './cluster.ts';
 import { collectionOf, EXAMPLES, objectOf, pathOf } from './ownObjects.ts';
@@ -65,7 +65,7 @@ beforeAll(async () => {
   const without = ['--create-namespace', '--set', 'ownObjectsPolicy.enabled=false'];
   expect(await cluster.helm('helm', 'install', ...RELEASE, ...without)).toMatchObject({ ok: true });
   for (const crd of [await dnsEndpointCrd(), prometheusRuleCrd()]) await kubectl(['create', '-f-'], crd);
-  await kubectl(['wait', '--for=condition=Established', 'crd', '--all']);
+  await established(kubectl, ['crd', '--all']);
 
   admin = await cluster.admin();
   await kubectl(['create', 'namespace', 'shop']);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { APPLIED_HASH_ANNOTATION } from '../../src/runtime/apply/difference.ts';
 import { OWNER_LABEL } from '../../src/weights/plan/plan.ts';
 import { KEPT_ANNOTATION } from '../../src/weights/records/endpoint.ts';
+import { established } from '../harness/customResource.ts';
 import { dnsEndpointCrd } from '../harness/externalDns.ts';
 import { CHART, type Cluster, startCluster } from './cluster.ts';
 import type { Answer, Send } from './sender.ts';
@@ -108,7 +109,7 @@ beforeAll(async () => {
   const without = ['--create-namespace', '--set', 'requesterPolicy.enabled=false'];
   expect(await cluster.helm('helm', 'install', ...RELEASE, ...without)).toMatchObject({ ok: true });
   await kubectl(['create', '-f-'], await dnsEndpointCrd());
-  await kubectl(['wait', '--for=condition=Established', 'crd', '--all']);
+  await established(kubectl, ['crd', '--all']);
   await kubectl(['create', 'namespace', 'shop']);
   const rights = ['--verb=*', '--resource=dnsendpoints.externaldns.k8s.io,dnsendpoints.externaldns.k8s.io/status'];
   await kubectl(['create', 'role', 'records', '-n', 'shop', ...rights]);

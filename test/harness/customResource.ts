@@ -74,15 +74,19 @@ export async function installCrd(
 /**
  * Waits until CRDs that kubectl has created are served. `kubectl wait` fails at once on a CRD that has no conditions yet, see
  * https://github.com/kubernetes/kubernetes/issues/66439: it is called again.
- * @param kubectl - runs kubectl, and rejects if it fails
+ * @param kubectl - runs kubectl; if it fails, rejects or answers so
  * @param crds - which ones, as arguments of kubectl
  */
 export async function established(
-  kubectl: (args: readonly string[]) => Promise<unknown>,
-  crds: string[],
+  kubectl: (args: readonly string[]) => Promise<string | { readonly ok: boolean; readonly text: string }>,
+  crds: readonly string[],
 ): Promise<void> {
   const wait = ['wait', '--for=condition=Established', '--timeout=60s', ...crds];
-  await vi.waitFor(() => kubectl(wait), { timeout: 90_000, interval: 200 });
+  const isServed = async (): Promise<void> => {
+    const answer = await kubectl(wait);
+    if (typeof answer !== 'string' && !answer.ok) throw new Error(answer.text);
+  };
+  await vi.waitFor(isServed, { timeout: 90_000, interval: 200 });
 }
 
 /** Requests the deletion of the CRD and of all its objects. */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { binary } from '../lab/binaries.ts';
 import { startControlPlane, startOwnControlPlane } from '../harness/controlPlane.ts';
 import type { ControlPlane } from '../harness/controlPlane.ts';
+import { established } from '../harness/customResource.ts';
 
 const run = promisify(execFile);
 let plane: ControlPlane;
@@ -76,7 +77,7 @@ describe('a control plane that an earlier file had', () => {
     await kubectl(first.kubeconfig, 'label', 'namespace', 'default', 'changed=yes');
     await kubectl(first.kubeconfig, 'delete', 'clusterrole', 'view');
     await kubectl(first.kubeconfig, 'apply', '-f', CRD);
-    await kubectl(first.kubeconfig, 'wait', '--for=condition=Established', '-f', CRD);
+    await established((args) => kubectl(first.kubeconfig, ...args), ['-f', CRD]);
     await vi.waitFor(() => kubectl(user, 'get', 'trafficwatches', '-A'));
     expect(await kubectl(first.kubeconfig, 'get', '--raw=/apis')).toContain('traffic.example.com');
     await first.stop();

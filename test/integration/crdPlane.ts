@@ -5,6 +5,7 @@ import { ApiError } from '../../src/runtime/client/errors.ts';
 import { resourcePath, type KubeObject } from '../../src/runtime/client/resource.ts';
 import { DEPLOYMENTS } from '../../src/runtime/client/resources.ts';
 import { startControlPlane, type ControlPlane } from '../harness/controlPlane.ts';
+import { established } from '../harness/customResource.ts';
 import { outcomeOf } from '../harness/execute.ts';
 import { connect, type Connected } from '../harness/runtimeScene.ts';
 import { binary } from '../lab/binaries.ts';
@@ -55,7 +56,7 @@ export function useCrdPlane(): CrdPlane {
     connected = connect(plane);
     // Client-side apply, as most users do: the object must fit into an annotation of 256 KiB.
     expect(await scene.kubectl(['apply', '-f', CRD])).toMatchObject({ ok: true });
-    await scene.kubectl(['wait', '--for=condition=Established', '--timeout=90s', '-f', CRD]);
+    await established(scene.kubectl, ['-f', CRD]);
     await vi.waitFor(async () => expect(await scene.dryRun(trafficWatch({}))).toMatchObject({ ok: true }), 90_000);
   });
   afterAll(async () => {

@@ -26,6 +26,8 @@ beforeAll(async () => {
   await f.startOperator([], { pace: PACE });
   await f.createWatch('web', { maxBandwidthPercent: '60' });
   await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual({ hot: 'true', idle: 'false' }), WAIT);
+  // The status follows the labels: until then it tells of the first pass.
+  await vi.waitFor(async () => expect((await f.watch('web')).status?.nodes?.hot?.verdict).toBe('Unfit'), WAIT);
 });
 afterAll(() => f.stop());
 

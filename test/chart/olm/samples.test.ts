@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Manifest } from '../../../scripts/chart/helm.ts';
+import { established } from '../../harness/customResource.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import { BUNDLE, csvOf, DEPLOY } from './files.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   cluster = await startCluster();
   const { ok, text } = await cluster.kubectl(['apply', '--server-side', '-k', join(DEPLOY, 'crds')]);
   expect({ ok, text }).toMatchObject({ ok: true });
-  await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
+  await established(cluster.kubectl, ['crd', '--all']);
 });
 afterAll(() => cluster.stop());
 
