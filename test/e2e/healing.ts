@@ -65,7 +65,7 @@ export class Healing {
 
   /**
    * Begins a fault, which tells when it did, and waits until the stack has named it so, and the component is Ready again. It begins when the
-   * component is Ready: events of an earlier fault may be late. No event exists of a fault that comes and goes while no operator leads, as where the API
+   * component is Ready, and again if it was not: events of an earlier fault may be late. No event exists of a fault that comes and goes while no operator leads, as where the API
    * server does not answer for 10 s: then it begins again.
    */
   async #isNamed(
@@ -90,6 +90,8 @@ export class Healing {
       await watch.ready(component);
       const before = await timesStopped();
       const begin = await fault();
+      // What an earlier fault did may be told late, after the wait: no report of this one could be told from it.
+      if (!watch.wasReady(component, begin)) continue;
       try {
         return { begin, seen: await watch.named(component, begin, concernOf(target)) };
       } catch (error) {

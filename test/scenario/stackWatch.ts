@@ -77,12 +77,15 @@ export class StackWatch {
    * The first report of a stack about a fault: the first version since `begin` in which the component is not Ready.
    *
    * @param concerns false for a status about something else, which the fault does not concern
-   * @throws if it was not Ready before, or there is no such version for NAMED_WITHIN
+   * @throws if there is no such version for NAMED_WITHIN
    */
   async named(component: string, begin: number, concerns: Concerns = () => true): Promise<Seen> {
-    const before = this.of(component).findLast(({ at }) => at <= begin);
-    if (before?.status.state !== 'Ready') throw new Error(`${component} was ${before?.status.state} before the fault`);
     return this.#first(component, NAMED_WITHIN, (seen) => seen.at > begin && isNamed(seen, concerns), begin);
+  }
+
+  /** Whether the newest version of the component at a time has it as Ready. */
+  wasReady(component: string, time: number): boolean {
+    return this.of(component).findLast(({ at }) => at <= time)?.status.state === 'Ready';
   }
 
   /** Whether a fault that began at `begin` is named by now. @param concerns as of `named` */
