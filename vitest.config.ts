@@ -16,8 +16,8 @@ const KILLS = 'test/integration/stacks/kills.test.ts';
 /** Of what tests start. Servers in Go collect garbage less often, which saves a fifth of the CPU time of an API server that starts. */
 const env = { GOGC: process.env.GOGC ?? '400' };
 
-/** OpenSDN on six nodes: a long level (scripts/test/longLevels.ts). */
-const OPENSDN = 'test/e2e/stackDemo.test.ts';
+/** Stories of long levels (scripts/test/longLevels.ts): OpenSDN on six nodes, and OLM. */
+const LONG_STORIES = ['test/e2e/stackDemo.test.ts', 'test/e2e/olm.test.ts'];
 const common = {
   // A failure is read in the summary of a run, which has the message alone.
   chaiConfig: { truncateThreshold: 1000 },
@@ -120,14 +120,14 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, OPENSDN],
+          exclude: [...configDefaults.exclude, ...LONG_STORIES],
           ...inLab,
         },
       },
       {
         test: {
-          name: 'opensdn',
-          include: [OPENSDN],
+          name: 'e2e-long',
+          include: LONG_STORIES,
           ...inLab,
         },
       },

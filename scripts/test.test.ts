@@ -67,7 +67,7 @@ describe('the order of levels', () => {
     expect(first.slice(0, 2).map(names)).toEqual([['unit', 'tools', 'integration', 'docs'], ['e2e']]);
     expect(later.map((lanes) => lanes.map(names))).toEqual([
       [['faults'], ['bench']],
-      [expect.arrayContaining(['localise', 'kills', 'soaks']), ['opensdn']],
+      [expect.arrayContaining(['localise', 'kills', 'soaks']), ['opensdn', 'olm']],
     ]);
     expect(new Set([first, ...later].flat(2))).toEqual(new Set(LEVELS));
   });

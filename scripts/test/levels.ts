@@ -109,11 +109,8 @@ const SHORT_LEVELS: readonly Level[] = [
   },
   {
     name: 'e2e',
-    builds: [
-      ...['k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'containerd', 'k8s-node', 'coredns', 'pause'],
-      ...['opm', 'olm'],
-    ],
-    commands: [['test/lab/prerequisites.sh'], ['test/lab/olm.sh']],
+    builds: ['k8s', 'etcd', 'helm', 'node_exporter', 'prometheus', 'containerd', 'k8s-node', 'coredns', 'pause'],
+    commands: [['test/lab/prerequisites.sh']],
     waits: 'for cluster',
     vitest: { projects: ['e2e'], paths: [] },
     unmet: needsLab,
@@ -137,8 +134,9 @@ const SHORT_LEVELS: readonly Level[] = [
 function levelOf({ name, runs, env }: LongLevel): Level {
   const { level, project = level, tests } = runs;
   const like = SHORT_LEVELS.find((each) => each.name === level);
+  const builds = [...(like?.builds ?? []), ...(runs.builds ?? [])];
   const vitest = { projects: [project], paths: tests };
-  return { ...like, name, onRequest: true, phase: 2, vitest, env: { FULL_SAMPLES: '1', ...env } };
+  return { ...like, name, builds, onRequest: true, phase: 2, vitest, env: { FULL_SAMPLES: '1', ...env } };
 }
 
 /** All levels, in the order of the summary. */

@@ -28,7 +28,8 @@ describe.each(LONG_LEVELS)('the long level $name', (level) => {
   it('runs with the requirements of its ordinary level, in full samples', () => {
     const [own, ordinary] = [name, runs.level].map((each) => LEVELS.find((one) => one.name === each));
     expect(own).toMatchObject({ onRequest: true, phase: 2, env: { FULL_SAMPLES: '1' } });
-    expect([own?.builds, own?.unmet]).toEqual([ordinary?.builds, ordinary?.unmet]);
+    expect(own?.builds).toEqual([...(ordinary?.builds ?? []), ...(runs.builds ?? [])]);
+    expect(own?.unmet).toBe(ordinary?.unmet);
   });
 
   it('sets variables that its tests read', () => {

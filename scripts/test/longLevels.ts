@@ -19,6 +19,8 @@ export interface LongLevel {
     readonly level: 'unit' | 'integration' | 'faults' | 'e2e';
     /** The vitest project, if it has another name than the level. */
     readonly project?: string;
+    /** Families of programs that test/lab/build.sh builds, besides those of the ordinary level. */
+    readonly builds?: readonly string[];
     /** Test files, and folders of them with a slash at the end. */
     readonly tests: readonly string[];
   };
@@ -95,7 +97,17 @@ export const LONG_LEVELS: readonly LongLevel[] = [
       ...['src/api/trafficstack/', 'src/controllers/trafficstack/', 'src/runtime/objectSet/'],
       ...['deploy/samples/opensdn.yaml', 'test/demo/', 'test/e2e/hostState.ts', 'test/lab/', 'test/scenario/'],
     ],
-    runs: { level: 'e2e', project: 'opensdn', tests: ['test/e2e/stackDemo.test.ts'] },
+    runs: { level: 'e2e', project: 'e2e-long', tests: ['test/e2e/stackDemo.test.ts'] },
+  },
+  {
+    name: 'olm',
+    // Not the bundle, which changes with the chart: integration has it, from the catalog to the removal.
+    why: 'Integration installs, upgrades and removes the bundle by the real OLM; here OLM, the catalog and the operator are pods, made by make.',
+    paths: [
+      ...['deploy/olm/', 'scripts/olm/', 'scripts/cluster.sh', 'test/image/', 'test/lab/modules/olm/'],
+      ...['test/lab/olm.sh', 'test/scenario/olm.ts', 'test/harness/nextBundle.ts'],
+    ],
+    runs: { level: 'e2e', project: 'e2e-long', builds: ['opm', 'olm'], tests: ['test/e2e/olm.test.ts'] },
   },
   {
     name: 'slopes',

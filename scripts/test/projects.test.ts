@@ -19,7 +19,11 @@ interface Project {
 const projects = config.test!.projects!.map((project) => (project as { test: Project }).test);
 
 /** Tests that are not of the project that has their folder, each of another project. */
-const OF_OTHERS = { 'test/integration/stacks/kills.test.ts': 'faults', 'test/e2e/stackDemo.test.ts': 'opensdn' };
+const OF_OTHERS = {
+  'test/integration/stacks/kills.test.ts': 'faults',
+  'test/e2e/stackDemo.test.ts': 'e2e-long',
+  'test/e2e/olm.test.ts': 'e2e-long',
+};
 
 /** The names of the projects that run a file. */
 const projectsOf = (file: string): string[] =>

@@ -45,6 +45,7 @@ describe('the levels that a change needs', () => {
       files: ['test/demo/steps.ts'],
       long: ['opensdn'],
     },
+    { why: 'Manifests of OLM are applied in a cluster', files: ['deploy/olm/subscription.yaml'], long: ['olm'] },
     { why: 'A clock of the soaks is of theirs', files: ['test/harness/jumpClock.ts'], long: ['soaks'] },
     { why: 'A verdict is about a capacity', files: ['src/usage/evaluate/capacity.ts'], long: ['verdict'] },
     {
