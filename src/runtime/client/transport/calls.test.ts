@@ -146,7 +146,8 @@ describe('deadlines', () => {
     const error = await failureOf(transportTo(server, { attemptTimeoutMs: 150 }).request(CREATE));
 
     expect(error).toMatchObject({ failure: 'deadline', unsent: false });
-    expect(server.requests).toHaveLength(1);
+    // A busy machine may read it after the deadline.
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 10_000);
   });
 
   it('end a watch whose headers do not arrive', async () => {
