@@ -47,7 +47,7 @@ test-faults: setup ## Faults: servers are stopped, killed, slow or return wrong 
 	node scripts/test.ts --only faults
 
 .PHONY: test-long
-test-long: setup ## All levels: those of test, faults, bench, and the long ones (scripts/test/longLevels.ts); takes an hour; records a success on a clean tree
+test-long: setup ## All levels: the levels of test, faults, bench, and the long ones (scripts/test/longLevels.ts); takes an hour; records a success on a clean tree
 	node scripts/test.ts --with "faults bench long"
 	node scripts/test/record.ts
 	node scripts/generate.ts
@@ -136,7 +136,7 @@ unit: setup ## Unit tests only, also of scripts, demo and benchmarks
 
 # --- into a cluster ---
 
-# The images to deploy, and the namespace; default: those of deploy/. No registry has the images.
+# The images to deploy, and the namespace; default: as in deploy/. No registry has the images.
 export IMG CATALOG_IMG NAMESPACE OLM_RELEASE
 BUNDLE_DIR = $(if $(IMG)$(NAMESPACE)$(WITHOUT),dist/bundle,bundle)
 

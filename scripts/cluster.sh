@@ -25,7 +25,7 @@ TIMEOUT=${TIMEOUT:-5m}
 say() { printf '%s\n' "$*" >&2; }
 
 # The objects of a folder of deploy/, with the images of IMG and CATALOG_IMG. Names that begin with the namespace, such as
-# that of the namespace of node-exporter, change with it.
+# the name of the namespace of node-exporter, change with it.
 manifests() { # folder
   kustomized "$1" | sed -E "
     s#(image: )$NAME:.*#\1${IMG:-$NAME:$(version)}#
@@ -144,7 +144,7 @@ olm_deploy() {
   "$KUBECTL" -n "$NAMESPACE" wait --for=jsonpath='{.status.phase}'=Succeeded --timeout="$TIMEOUT" "csv/$csv"
 }
 
-# A Subscription with variables of its own is left as it is. Port 9100 is that of OpenShift's own node-exporter; the port is
+# A Subscription with variables of its own is unchanged. OpenShift's own node-exporter has port 9100; the port is
 # the one of deploy/openshift.
 name_openshift() {
   local variables

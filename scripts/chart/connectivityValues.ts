@@ -88,7 +88,7 @@ export const connectivity = z
     allowAnonymous: z
       .boolean()
       .default(DEFAULTS.allowAnonymous)
-      .describe('Accept reports without a token, such as those of the original agents.'),
+      .describe('Accept reports without a token, such as the reports of the original agents.'),
     allowedTargets: z
       .array(z.string().regex(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/))
       .default([])

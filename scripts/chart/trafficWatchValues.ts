@@ -25,7 +25,7 @@ export const trafficWatch = z
       .max(100_000)
       .default(Number(TRAFFIC_WATCH_FLAGS.mostReadingsPerNamespace.default))
       .describe(
-        'How many readings are evaluated at most for the TrafficWatches of a namespace: those of the oldest. The others are Stalled (TooManyReadings). Each distinct combination of direction, measure, devices and capacity counts once for each pass of spec.passes, so at least twice.',
+        'How many readings are evaluated at most for the TrafficWatches of a namespace: the readings of the oldest. The others are Stalled (TooManyReadings). Each distinct combination of direction, measure, devices and capacity counts once for each pass of spec.passes, so at least twice.',
       ),
     mostReadings: z
       .int()

@@ -160,7 +160,7 @@ export const chartValues = z.strictObject({
       namespaces: allowedNamespaces
         .default([])
         .describe(
-          'Namespaces in which the operator may create, change and delete the objects of TrafficStacks, besides that of the release, such as [shop]; "*": every namespace. They must exist. A TrafficStack with objects in another namespace is Stalled (NamespaceNotAllowed), and nothing of it is written.',
+          'Namespaces in which the operator may create, change and delete the objects of TrafficStacks, besides the namespace of the release, such as [shop]; "*": every namespace. They must exist. A TrafficStack with objects in another namespace is Stalled (NamespaceNotAllowed), and nothing of it is written.',
         ),
       objectKinds: z
         .array(objectKind)

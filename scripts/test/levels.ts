@@ -57,7 +57,7 @@ const PRETTIER_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-locat
 const SHORT_LEVELS: readonly Level[] = [
   { name: 'format', commands: [['prettier', '--check', '--log-level', 'warn', ...PRETTIER_CACHE, '.']] },
   // With the errors of the TypeScript compiler: the rules that need types load the same program.
-  { name: 'lint', commands: [['oxlint']] },
+  { name: 'lint', commands: [['node', 'scripts/wording.ts'], ['oxlint']] },
   { name: 'layers', commands: [['depcruise', '--config', '.dependency-cruiser.mjs', 'src', 'test']] },
   { name: 'shell', commands: [['scripts/test/shellcheck.sh']], unmet: needsShellcheck },
   {

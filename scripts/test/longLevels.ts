@@ -19,7 +19,7 @@ export interface LongLevel {
     readonly level: 'unit' | 'integration' | 'faults' | 'e2e';
     /** The vitest project, if it has another name than the level. */
     readonly project?: string;
-    /** Families of programs that test/lab/build.sh builds, besides those of the ordinary level. */
+    /** Families of programs that test/lab/build.sh builds, besides the families of the ordinary level. */
     readonly builds?: readonly string[];
     /** Test files, and folders of them with a slash at the end. */
     readonly tests: readonly string[];

@@ -20,7 +20,7 @@ export const PATTERNS: readonly Pattern[] = [
   { name: 'anew', pattern: /\banew\b/gi, write: 'again' },
   { name: 'beside', pattern: /\bbeside\b/gi, write: 'next to, or besides' },
   { name: 'is told', pattern: /\b(?:is|are|was|were) told\b|\btells? that\b/gi, write: 'reports, shows' },
-  { name: 'any more', pattern: /\b(?:any|no) more\b(?! than)/gi, write: 'no longer' },
+  { name: 'any more', pattern: /\bany more\b(?! than)/gi, write: 'no longer' },
   { name: 'stays as it is', pattern: /\bstays? as (?:it is|they are)\b/gi, write: 'is unchanged' },
   { name: 'too, at the end', pattern: /, too(?=[.;:)])/g, write: 'also' },
   {
@@ -31,53 +31,33 @@ export const PATTERNS: readonly Pattern[] = [
   },
 ];
 
-/** The kinds of text, and where they are. */
-export const AREAS = {
-  docs: ['*.md', 'docs/**/*.md', 'charts/**/*.md', 'SECURITY.md'],
-  src: ['src/**/*.ts'],
-  tests: ['test/**/*.ts', 'scripts/**/*.ts'],
-  manifests: [
-    'charts/traffic-operator/templates/*.{yaml,tpl,txt}',
-    'deploy/samples/*.yaml',
-    'Makefile',
-    'scripts/**/*.sh',
-  ],
-} as const;
-
-export type Area = keyof typeof AREAS;
+/** The texts in which patterns are refused. */
+const TEXTS = [
+  ...['*.md', 'docs/**/*.md', 'charts/**/*.md', 'src/**/*.ts', 'test/**/*.ts', 'scripts/**/*.ts', 'scripts/**/*.sh'],
+  ...['charts/traffic-operator/templates/*.{yaml,tpl,txt}', 'deploy/samples/*.yaml', 'Makefile'],
+];
 
 /** A place where a pattern occurs. */
 export interface Place {
-  readonly area: Area;
   readonly pattern: string;
   /** `path:line: the line` */
   readonly at: string;
 }
 
 /** The places where one of the patterns occurs in a text. Lines are counted from 1. */
-export function placesIn(text: string, path: string, area: Area): Place[] {
+export function placesIn(text: string, path: string): Place[] {
   const lines = text.split('\n');
   return PATTERNS.filter(({ inSources }) => inSources !== true || path.endsWith('.ts')).flatMap(({ name, pattern }) =>
     [...text.matchAll(pattern)].map(({ index }) => {
       const line = text.slice(0, index).split('\n').length;
-      return { area, pattern: name, at: `${path}:${line}: ${lines[line - 1]!.trim()}` };
+      return { pattern: name, at: `${path}:${line}: ${lines[line - 1]!.trim()}` };
     }),
   );
 }
 
 /** All places in a project. Files that name the patterns themselves are left out. */
 export function allPlaces(root: string): Place[] {
-  return (Object.keys(AREAS) as Area[]).flatMap((area) => {
-    const paths = new Set(AREAS[area].flatMap((glob) => globSync(glob, { cwd: root })));
-    const read = [...paths].filter((path) => !path.includes('node_modules/') && !path.startsWith('scripts/wording'));
-    return read.sort().flatMap((path) => placesIn(readFileSync(join(root, path), 'utf8'), path, area));
-  });
-}
-
-/** How often each pattern occurs in each kind of text. */
-export function countsOf(places: readonly Place[]): Record<string, Record<Area, number>> {
-  const none = (): Record<Area, number> => ({ docs: 0, src: 0, tests: 0, manifests: 0 });
-  const counts = Object.fromEntries(PATTERNS.map(({ name }) => [name, none()]));
-  for (const { pattern, area } of places) counts[pattern]![area] += 1;
-  return counts;
+  const paths = new Set(TEXTS.flatMap((glob) => globSync(glob, { cwd: root })));
+  const read = [...paths].filter((path) => !path.includes('node_modules/') && !path.startsWith('scripts/wording'));
+  return read.sort().flatMap((path) => placesIn(readFileSync(join(root, path), 'utf8'), path));
 }

@@ -110,7 +110,7 @@ const CLASSES: Readonly<Record<FindingClass, ClassAlert>> = {
   HostNetwork: {
     severity: 'warning',
     summary: 'the host network of a node fails',
-    description: 'The network of the node itself fails or loses packets. That of its pods works.',
+    description: 'The network of the node itself fails or loses packets. The network of its pods works.',
   },
   Link: {
     severity: 'warning',

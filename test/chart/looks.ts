@@ -40,7 +40,7 @@ export interface Effect {
   readonly of: string;
   readonly to: unknown;
   /** Other values that it needs to be of effect. */
-  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly also?: Readonly<Record<string, unknown>>;
   readonly see: Look;
   readonly is: unknown;
 }

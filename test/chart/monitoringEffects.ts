@@ -13,14 +13,14 @@ export const monitoring: Effect[] = [
   {
     of: 'metrics.secure',
     to: true,
-    beside: { 'metrics.certSecret': 'tls' },
+    also: { 'metrics.certSecret': 'tls' },
     see: container('volumeMounts/0/mountPath'),
     is: `${FILES}/certificate`,
   },
   {
     of: 'metrics.certSecret',
     to: 'tls',
-    beside: { 'metrics.secure': true },
+    also: { 'metrics.secure': true },
     see: pod('volumes/0/secret/secretName'),
     is: 'tls',
   },
@@ -30,23 +30,23 @@ export const monitoring: Effect[] = [
   {
     of: 'metrics.serviceMonitor.labels',
     to: { a: 'b' },
-    beside: MONITOR,
+    also: MONITOR,
     see: at('ServiceMonitor', 'metadata/labels/a'),
     is: 'b',
   },
-  { of: 'metrics.serviceMonitor.interval', to: '9s', beside: MONITOR, see: endpoint('interval'), is: '9s' },
-  { of: 'metrics.serviceMonitor.scrapeTimeout', to: '9s', beside: MONITOR, see: endpoint('scrapeTimeout'), is: '9s' },
+  { of: 'metrics.serviceMonitor.interval', to: '9s', also: MONITOR, see: endpoint('interval'), is: '9s' },
+  { of: 'metrics.serviceMonitor.scrapeTimeout', to: '9s', also: MONITOR, see: endpoint('scrapeTimeout'), is: '9s' },
   {
     of: 'metrics.serviceMonitor.tlsConfig',
     to: { insecureSkipVerify: true },
-    beside: { ...MONITOR, ...SECURE },
+    also: { ...MONITOR, ...SECURE },
     see: endpoint('tlsConfig'),
     is: { insecureSkipVerify: true, serverName: 'traffic-operator-metrics.traffic-operator-system.svc' },
   },
   ...['relabelings', 'metricRelabelings'].map((list) => ({
     of: `metrics.serviceMonitor.${list}`,
     to: [{ action: 'drop' }],
-    beside: MONITOR,
+    also: MONITOR,
     see: endpoint(`${list}/0/action`),
     is: 'drop',
   })),
@@ -54,13 +54,13 @@ export const monitoring: Effect[] = [
   {
     of: 'prometheusRule.labels',
     to: { a: 'b' },
-    beside: { 'prometheusRule.enabled': true },
+    also: { 'prometheusRule.enabled': true },
     see: at('PrometheusRule', 'metadata/labels/a'),
     is: 'b',
   },
   { of: 'networkPolicy.enabled', to: true, see: count(/^NetworkPolicy$/), is: 2 },
-  { of: 'networkPolicy.metricsFrom', to: [PEER], beside: POLICY, see: peers(''), is: PEER },
-  { of: 'networkPolicy.prometheusFrom', to: [PEER], beside: POLICY, see: peers('-prometheus'), is: PEER },
+  { of: 'networkPolicy.metricsFrom', to: [PEER], also: POLICY, see: peers(''), is: PEER },
+  { of: 'networkPolicy.prometheusFrom', to: [PEER], also: POLICY, see: peers('-prometheus'), is: PEER },
 ];
 
 export const dashboards: Effect[] = [

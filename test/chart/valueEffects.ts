@@ -7,13 +7,13 @@ const FILES = '/etc/traffic-operator';
 const names: Effect[] = [
   { of: 'nameOverride', to: 'x', see: at('Deployment', 'metadata/labels/app.kubernetes.io~1name'), is: 'x' },
   { of: 'fullnameOverride', to: 'x', see: at('Deployment', 'metadata/name'), is: 'x' },
-  { of: 'image.repository', to: 'r', see: container('image'), is: 'r:9', beside: { 'image.tag': '9' } },
+  { of: 'image.repository', to: 'r', see: container('image'), is: 'r:9', also: { 'image.tag': '9' } },
   { of: 'image.tag', to: '9', see: container('image'), is: 'traffic-operator:9' },
   { of: 'image.digest', to: 'sha256:a', see: container('image'), is: 'traffic-operator@sha256:a' },
   {
     of: 'image.pullPolicy',
     to: 'Always',
-    beside: { 'connectivity.enabled': true },
+    also: { 'connectivity.enabled': true },
     see: (objects) => [container('imagePullPolicy')(objects), argument('connectivity-image-pull-policy')(objects)],
     is: ['Always', 'Always'],
   },
@@ -56,7 +56,7 @@ const options: Effect[] = [
   {
     of: 'prometheus.storage.storageClassName',
     to: 'fast',
-    beside: { 'prometheus.storage.size': '10Gi' },
+    also: { 'prometheus.storage.size': '10Gi' },
     see: argument('prometheus-storage-class'),
     is: 'fast',
   },
@@ -73,7 +73,7 @@ const options: Effect[] = [
   { of: 'extraEnv', to: [{ name: 'A', value: 'b' }], see: container('env/2/name'), is: 'A' },
 ];
 
-const WITH_WEIGHTS = { beside: { 'weights.enabled': true } };
+const WITH_WEIGHTS = { also: { 'weights.enabled': true } };
 const optional: Effect[] = [
   { of: 'weights.enabled', to: true, see: argument('weights'), is: 'true' },
   { of: 'weights.replicas', to: 3, ...WITH_WEIGHTS, see: at('Deployment', 'spec/replicas', '-weights'), is: 3 },
@@ -106,14 +106,14 @@ const optional: Effect[] = [
   {
     of: 'stacks.namespaces',
     to: ['a'],
-    beside: { 'stacks.enabled': true },
+    also: { 'stacks.enabled': true },
     see: argument('stack-namespace'),
     is: 'a',
   },
   {
     of: 'stacks.objectKinds',
     to: [{ apiVersion: 'batch/v1', kind: 'Job', resource: 'jobs' }],
-    beside: { 'stacks.enabled': true },
+    also: { 'stacks.enabled': true },
     see: argument('stack-object-kind'),
     is: 'batch/v1/jobs/Job',
   },
@@ -127,13 +127,13 @@ const connectivity: Effect[] = [
     to: true,
     see: argument('connectivity-image'),
     is: 'traffic-operator:9',
-    beside: { 'image.tag': '9' },
+    also: { 'image.tag': '9' },
   },
-  { of: 'connectivity.reportInterval', to: '9s', beside: ON, see: argument('connectivity-report-interval'), is: '9s' },
+  { of: 'connectivity.reportInterval', to: '9s', also: ON, see: argument('connectivity-report-interval'), is: '9s' },
   {
     of: 'connectivity.service.type',
     to: 'NodePort',
-    beside: ON,
+    also: ON,
     see: argument('connectivity-service-type'),
     is: 'NodePort',
   },
@@ -151,10 +151,10 @@ const connectivity: Effect[] = [
       ['allowedTargets', ['fd00::/64'], 'allow-target-cidr', 'fd00::/64'],
     ] as const
   ).map(([of, to, name, is]) => ({
-    ...{ of: `connectivity.${of}`, to, beside: ON, is },
+    ...{ of: `connectivity.${of}`, to, also: ON, is },
     see: argument(`connectivity-${name}`),
   })),
-  { of: 'connectivity.tls.secretName', to: 's', beside: ON, see: argument('connectivity-tls-secret'), is: 's' },
+  { of: 'connectivity.tls.secretName', to: 's', also: ON, see: argument('connectivity-tls-secret'), is: 's' },
 ];
 
 /** Each is a directory, with the key as the file in it. */
@@ -170,7 +170,7 @@ const files: Effect[] = (
   {
     of: `prometheus.${value}.key`,
     to: 'k',
-    beside: { [`prometheus.${value}.name`]: 'x' },
+    also: { [`prometheus.${value}.name`]: 'x' },
     see: argument(name),
     is: `${FILES}/${directory}/k`,
   },
@@ -194,7 +194,7 @@ const ofWebhook = (
   ] as [string, unknown, Effect['see'], unknown][]
 ).map(([name, to, see, is]): Effect => {
   const needs = { 'placementWebhook.enabled': true, ...(name.endsWith('.key') && CA) };
-  return { of: `placementWebhook.${name}`, to, beside: needs, see, is };
+  return { of: `placementWebhook.${name}`, to, also: needs, see, is };
 });
 const parts: Effect[] = [
   { of: 'openshift.enabled', to: true, see: count(/^SecurityContextConstraints$/), is: 1 },

@@ -38,10 +38,10 @@ describe('each value', () => {
     expect(EFFECTS.map((effect) => effect.of).sort()).toEqual(valuePaths(chartValues).sort());
   });
 
-  it.each(EFFECTS)('changes what it says: $of', ({ of, to, beside = {}, see, is }) => {
-    expect(see(render({ ...beside, [of]: to }))).toEqual(is);
+  it.each(EFFECTS)('changes what it says: $of', ({ of, to, also = {}, see, is }) => {
+    expect(see(render({ ...also, [of]: to }))).toEqual(is);
     // If it cannot be rendered without the value, that also is a difference.
-    if (of === 'metrics.certSecret') expect(() => render(beside)).toThrow(of);
-    else expect(see(render(beside))).not.toEqual(is);
+    if (of === 'metrics.certSecret') expect(() => render(also)).toThrow(of);
+    else expect(see(render(also))).not.toEqual(is);
   });
 });

@@ -14,7 +14,7 @@ import { connect, type Connected } from '../harness/runtimeScene.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * Which nodes have the label: those of spec.nodeSelector, by the audit log; what another client writes does not stay, and what an
+ * Which nodes have the label: the nodes of spec.nodeSelector, by the audit log; what another client writes does not stay, and what an
  * admission policy refuses keeps no other label off.
  */
 const WAIT = { timeout: 90_000, interval: 200 };

@@ -92,7 +92,7 @@
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks']
   verbs: ['list', 'watch', 'create', 'patch']
-# If the flags deploy nothing any more.
+# If the flags no longer deploy anything.
 - apiGroups: ['traffic.example.com']
   resources: ['trafficstacks']
   resourceNames: ['default']
@@ -408,7 +408,7 @@
 - apiGroups: ['policy']
   resources: ['poddisruptionbudgets']
   verbs: ['get', 'list', 'watch']
-# Those of built-in components. The rights to write them are by their names.
+# The ServiceAccounts of built-in components. The rights to write them are by their names.
 - apiGroups: ['']
   resources: ['serviceaccounts']
   verbs: ['get', 'list', 'watch']
@@ -422,23 +422,23 @@
 {{- end -}}
 
 {{- define "traffic-operator.rights.stacks.namespaces" -}}
-# The workloads of components: in every namespace, or only in those of a value.
+# The workloads of components: in every namespace, or only in the namespaces of a value.
 - apiGroups: ['apps']
   resources: ['deployments', 'statefulsets', 'daemonsets']
   verbs: ['create', 'patch', 'delete']
-# The Services and files of components: in every namespace, or only in those of a value.
+# The Services and files of components: in every namespace, or only in the namespaces of a value.
 - apiGroups: ['']
   resources: ['services', 'configmaps']
   verbs: ['create', 'patch', 'delete']
-# The last ready revision of components, for rollbacks: in every namespace, or only in those of a value.
+# The last ready revision of components, for rollbacks: in every namespace, or only in the namespaces of a value.
 - apiGroups: ['apps']
   resources: ['controllerrevisions']
   verbs: ['create', 'patch', 'delete']
-# The PrometheusRule of a component of the type Rules: in every namespace, or only in those of a value.
+# The PrometheusRule of a component of the type Rules: in every namespace, or only in the namespaces of a value.
 - apiGroups: ['monitoring.coreos.com']
   resources: ['prometheusrules']
   verbs: ['create', 'patch', 'delete']
-# Of components with high availability: in every namespace, or only in those of a value.
+# Of components with high availability: in every namespace, or only in the namespaces of a value.
 - apiGroups: ['policy']
   resources: ['poddisruptionbudgets']
   verbs: ['create', 'patch', 'delete']

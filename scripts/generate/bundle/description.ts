@@ -27,7 +27,7 @@ node, decides which nodes are fit, labels them, and keeps new pods of your workl
 ### Namespace
 
 Install it into \`traffic-operator-system\`: the rights name the namespaces of node-exporter and of the agents, which begin
-with that of the operator. \`make bundle NAMESPACE=<another>\` writes a bundle for another namespace.
+with the name of the operator's namespace. \`make bundle NAMESPACE=<another>\` writes a bundle for another namespace.
 
 `;
 
@@ -49,7 +49,7 @@ the rights, and \`TRAFFIC_OPERATOR_STACKS\` set to \`true\` switches them on.
 
 ### What is not in the bundle
 
-OLM creates no admission policies. \`spec.targetRef\` and \`spec.podSelector\` of a TrafficWatch need that of
+OLM creates no admission policies. \`spec.targetRef\` and \`spec.podSelector\` of a TrafficWatch need the policy in
 \`deploy/placement\`. The connectivity server needs further rights, which \`deploy/connectivity\` grants.
 
 ### Removal

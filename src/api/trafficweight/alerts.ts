@@ -67,7 +67,7 @@ export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
         severity: 'warning',
         summary: 'No weight can be decided for TrafficWeight {{ $labels.trafficweight }}: {{ $labels.reason }}',
         description:
-          'For 15 minutes, the operator could not read the weight, or what the records are made of, or the spec was invalid. The records stay as they are.',
+          'For 15 minutes, the operator could not read the weight, or what the records are made of, or the spec was invalid. The records are unchanged.',
       },
       {
         alert: 'TrafficWeightRemovalNotConfirmed',
@@ -95,7 +95,7 @@ export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
         summary:
           'The gate of TrafficWeight {{ $labels.trafficweight }} failed: {{ $labels.phase }} at the weight {{ $value }}',
         description:
-          'The gate of a ramp failed more often than its limit allows. The desired weight is not reached until another one is desired.',
+          'The gate of a ramp failed more often than its limit allows. The desired weight is not reached until another weight is desired.',
       },
       {
         alert: 'TrafficWeightGateWithoutData',

@@ -27,7 +27,7 @@ const CLEANUP_FLAGS = {
   ),
   weightsDeployment: flag(
     dnsLabel,
-    'Name of the Deployment for DNS weights, which is stopped, too. Its Lease is deleted; the DNS records are unchanged.',
+    'Name of the Deployment for DNS weights, which is also stopped. Its Lease is deleted; the DNS records are unchanged.',
     { defaultNote: 'none' },
   ),
   helmRelease: flag(

@@ -14,14 +14,14 @@ const { logLevel } = COMMON_FLAGS;
 
 const plane = valueType<Plane>('plane', `one of ${PLANES.join(', ')}`, (text) => PLANES.find((each) => each === text));
 
-/** The flags of `connectivity-agent`: those of k8s-netchecker-agent, and those of its peers. */
+/** The flags of `connectivity-agent`: the flags of k8s-netchecker-agent, and the flags about peers. */
 export const CONNECTIVITY_AGENT_FLAGS = {
   serverendpoint: withDefault(
     hostAndPort,
     `${SERVICE_NAME}:${SERVER_PORT}`,
     'Host and port of the connectivity server.',
   ),
-  probeurls: withDefault(probeUrls, '', 'URLs to request in each interval, in addition to that of the server.'),
+  probeurls: withDefault(probeUrls, '', 'URLs to request in each interval, besides the URL of the server.'),
   reportinterval: withDefault(wholeNumber(2, 86_400), '60', 'Interval of the reports, seconds.'),
   zeroextenderlength: withDefault(
     wholeNumber(0, 30_000),
@@ -33,12 +33,12 @@ export const CONNECTIVITY_AGENT_FLAGS = {
     String(PEER_PORT),
     'Port on which agents answer each other, HTTP and UDP, on all addresses.',
   ),
-  plane: flag(plane, 'Network that this agent measures: that of pods or that of nodes.', {
+  plane: flag(plane, 'Network that this agent measures: the network of pods or of nodes.', {
     defaultNote: 'Host if the name of the pod contains "hostnet", else Pod',
   }),
   allowTargetCidr: list(
     cidr,
-    'Addresses that URLs of ConnectivityChecks, and redirects, may lead to, although they are refused by default: loopback, link-local, unspecified, multicast, broadcast, metadata of clouds, and those of the node or the pod itself.',
+    'Addresses that URLs of ConnectivityChecks, and redirects, may lead to, although they are refused by default: loopback, link-local, unspecified, multicast, broadcast, metadata of clouds, and the addresses of the node or the pod itself.',
   ),
   tokenFile: flag(path, 'File with the token that is sent with each report. It is read before each report.'),
   serverCaFile: flag(path, 'File with the CA of the server, PEM. With it, reports are sent by HTTPS.'),
@@ -48,7 +48,7 @@ export const CONNECTIVITY_AGENT_FLAGS = {
 } as const satisfies FlagTable;
 
 /**
- * V8 then collects garbage before it lets the heap grow: 63 MiB in place of 67, for no CPU time that could be measured
+ * V8 then collects garbage before it lets the heap grow: 63 MiB instead of 67, for no CPU time that could be measured
  * (docs/performance.md). V8 reads this flag at each such decision, so that it may be set now; NODE_OPTIONS does not take it.
  */
 const V8_FLAG = '--memory-saver-mode';

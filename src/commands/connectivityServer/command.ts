@@ -46,7 +46,7 @@ export const connectivityServer: Command = defineCommand<typeof CONNECTIVITY_SER
 });
 
 /**
- * The limits that differ from those of other servers:
+ * The limits that differ from the limits of other servers:
  *
  * - crowd: reports reuse their connections in clusters of up to 500 nodes on two planes. An idle connection takes 12 KiB, and
  *   66 KiB with TLS, so 10,000 of them would take 650 MiB, more than the memory limit of the Deployment. A new connection takes

@@ -39,7 +39,7 @@ export interface EvaluationParts {
   readonly parts: readonly Part[];
 }
 
-/** Without Nodes or ConnectivityChecks the server starts, too: the original API needs neither. */
+/** The server also starts without Nodes or ConnectivityChecks: the original API needs neither. */
 export function createEvaluation(o: EvaluationOptions): EvaluationParts {
   const { transport, pods, reports, reportIntervalMs, metrics, logger } = o;
   const options = { transport, logger, metrics: metrics.reflector };

@@ -7,7 +7,7 @@ import { boolean, dnsLabel, path, text, wholeNumber } from '../../options/values
 const { kubeconfig, logLevel } = COMMON_FLAGS;
 const DAY_SECONDS = 86_400;
 
-/** The flags of `connectivity-server`: those of k8s-netchecker-server, and the connection to the API server. */
+/** The flags of `connectivity-server`: the flags of k8s-netchecker-server, and the connection to the API server. */
 export const CONNECTIVITY_SERVER_FLAGS = {
   endpoint: withDefault(listenAddress, `0.0.0.0:${SERVER_PORT}`, 'Address that the server listens on.'),
   kubeproxyinit: withDefault(
@@ -25,7 +25,7 @@ export const CONNECTIVITY_SERVER_FLAGS = {
   reportinterval: withDefault(
     wholeNumber(1, DAY_SECONDS),
     '60',
-    'Interval of agents that have not reported yet, seconds: that of the agents. They are absent after two of it since the start of the server.',
+    'Interval of agents that have not reported yet, seconds: the report interval of the agents. They are absent after two of it since the start of the server.',
   ),
   pingTimeout: withDefault(
     wholeNumber(1, DAY_SECONDS),

@@ -23,7 +23,7 @@ export function managerOf(controllers: readonly ControllerModule[]): Command {
 }
 
 /**
- * The flags of the manager: the shared flags and those of each controller. Only the controller knows the types of its
+ * The flags of the manager: the shared flags and the flags of each controller. Only the controller knows the types of its
  * flags.
  *
  * @throws Error if two flags have the same name

@@ -172,9 +172,9 @@ interface Running {
  *
  * | Prometheus                             | Settings                                          |
  * |----------------------------------------|---------------------------------------------------|
- * | of the operator, scraping as the flags | those of the flags                                |
+ * | of the operator, scraping as the flags | from the flags                                    |
  * | of the operator, scraping otherwise    | the same, for that scrape interval                |
- * | one that the flags name                | those of the flags                                |
+ * | one that the flags name                | from the flags                                    |
  * | one that a TrafficStack uses           | those for a Prometheus whose interval is not known |
  *
  * It is another object for each Prometheus and each interval, so that nothing of one counts for another.

@@ -24,13 +24,13 @@ export interface ManagerOptions {
   readonly query: UsageQuery;
   /** The same while the Prometheus of the operator has another scrape interval than the flags say: seconds. */
   readonly queryAt: (scrapeIntervalSeconds: number) => UsageQuery;
-  /** The same while the operator queries a Prometheus that a TrafficStack uses in place of its own. */
+  /** The same while the operator queries a Prometheus that a TrafficStack uses instead of its own. */
   readonly otherQuery: UsageQuery;
   /** Key of the node label with the capacity of a node's network; undefined if no label has it. */
   readonly capacityLabel: string | undefined;
   /** Time between two passes, milliseconds. */
   readonly intervalMs: number;
-  /** True if the operator queries the Prometheus that it deploys, unless a TrafficStack uses another one. */
+  /** True if the operator queries the Prometheus that it deploys, unless a TrafficStack uses another Prometheus. */
   readonly hasOwnPrometheus: boolean;
   /** For the controllers. Each reads its own flags. */
   readonly flags: SharedFlags;

@@ -43,11 +43,11 @@ const TRAFFIC_WEIGHTS_FLAGS = {
     'false',
     'TrafficStacks of users are on. Without --prometheus-url, queries go to the Prometheus that a TrafficStack uses, if one does; with false, only the stack "default" counts.',
   ),
-  dynamodbEndpointUrl: flag(url, 'URL of DynamoDB for TrafficWeights, such as that of a VPC endpoint.', {
-    defaultNote: 'that of the region',
+  dynamodbEndpointUrl: flag(url, 'URL of DynamoDB for TrafficWeights, such as the URL of a VPC endpoint.', {
+    defaultNote: 'the URL of the region',
   }),
   route53EndpointUrl: flag(url, 'URL of Route 53 for the hosted zones of TrafficWeights.', {
-    defaultNote: 'that of the partition',
+    defaultNote: 'the URL of the partition',
   }),
 } as const satisfies FlagTable;
 

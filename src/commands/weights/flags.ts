@@ -22,11 +22,11 @@ const acknowledge = valueType(ACKNOWLEDGE.join('|'), ACKNOWLEDGE.join(' or '), (
   ACKNOWLEDGE.find((one) => one === given),
 );
 
-/** The flags of `weights`: those of k8s-traffic-controller, and what a program needs here. */
+/** The flags of `weights`: the flags of k8s-traffic-controller, and what a program needs here. */
 export const WEIGHTS_FLAGS = {
   clusterName: flag(
     text,
-    'Name of the cluster: the set identifier of its records, and the key of its row. Required, another one for each cluster.',
+    'Name of the cluster: the set identifier of its records, and the key of its row. Required, and different in each cluster.',
   ),
   backendType: withDefault(
     backendType,
@@ -67,12 +67,12 @@ export const WEIGHTS_FLAGS = {
   leaseName: withDefault(
     dnsSubdomain,
     'a5568bf5.dns.adevinta.com',
-    'Name of the Lease: that of k8s-traffic-controller. Another Deployment in the same namespace needs another one.',
+    'Name of the Lease, by default the Lease of k8s-traffic-controller. Another Deployment in the same namespace needs another name.',
   ),
   devMode: withDefault(
     boolean,
     'false',
-    'Records lead to the name devmode in place of the load balancer, for a cluster without one.',
+    'Records lead to the name devmode instead of the load balancer, for a cluster without one.',
   ),
   metricsAddr: withDefault(address, ':8080', 'Address that serves /metrics.'),
   healthProbeBindAddress: withDefault(address, ':8081', 'Address that serves /healthz and /readyz.'),
@@ -81,17 +81,17 @@ export const WEIGHTS_FLAGS = {
     'Observed',
     'When a weight is in force. Observed: external-dns has read every DNSEndpoint. Applied: every DNSEndpoint carries it, for a version of external-dns that does not report what it has read.',
   ),
-  dynamodbEndpointUrl: flag(url, 'URL of DynamoDB, such as that of a VPC endpoint.', {
-    defaultNote: 'that of the region',
+  dynamodbEndpointUrl: flag(url, 'URL of DynamoDB, such as the URL of a VPC endpoint.', {
+    defaultNote: 'the URL of the region',
   }),
   hostedZoneIds: flag(
     text,
     'IDs of the hosted zones of Route 53 in which external-dns publishes the records, separated by commas. They are read, so that a record that Route 53 would refuse is named and not written.',
     { defaultNote: 'none is read' },
   ),
-  route53EndpointUrl: flag(url, 'URL of Route 53, for --hosted-zone-ids.', { defaultNote: 'that of the partition' }),
+  route53EndpointUrl: flag(url, 'URL of Route 53, for --hosted-zone-ids.', { defaultNote: 'the URL of the partition' }),
   namespace: flag(dnsLabel, 'Namespace of the Lease.', {
-    defaultNote: 'that of the pod, or of the context in the kubeconfig',
+    defaultNote: 'the namespace of the pod, or of the context in the kubeconfig',
   }),
   kubeconfig,
   logLevel,
@@ -127,7 +127,7 @@ export function specOf(flags: WeightsFlags): TrafficWeightSpec {
 }
 
 /**
- * The name of the TrafficWeight that the flags stand for: another one for another selection of Ingresses. Two Deployments with
+ * The name of the TrafficWeight that the flags stand for: another name for another selection of Ingresses. Two Deployments with
  * different filters in one cluster would otherwise take each other's DNSEndpoints for their own, and remove them.
  */
 export function nameOf({ clusterName, bindingDomain = '', annotationFilter = '' }: TrafficWeightSpec): string {

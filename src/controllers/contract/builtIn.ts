@@ -137,7 +137,7 @@ interface Placement {
   readonly tolerations?: readonly V1Toleration[];
 }
 
-/** Returns the placement of the flags as settings of a component, without empty fields, which would replace those of the stack. */
+/** Returns the placement of the flags as settings of a component, without empty fields, which would replace the fields of the stack. */
 export function placementIn({
   priorityClassName,
   nodeSelector = {},

@@ -108,7 +108,7 @@ export const SHARED_FLAGS = {
   ),
   stackNamespace: list(
     dnsLabel,
-    'With --stacks, namespace in which the operator writes the objects of TrafficStacks, besides its own. Without this flag: every namespace. A stack with objects in another one is Stalled (NamespaceNotAllowed).',
+    'With --stacks, namespace in which the operator writes the objects of TrafficStacks, besides its own. Without this flag: every namespace. A stack with objects in another namespace is Stalled (NamespaceNotAllowed).',
   ),
   stackObjectKind: list(
     valueType('kind', OBJECT_KIND_FORM, objectKindOf),

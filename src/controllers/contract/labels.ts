@@ -2,7 +2,7 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import type { KubeObject } from '../../runtime/client/resource.ts';
 import type { Owner } from '../../runtime/objectSet/objectSet.ts';
 
-/** `app.kubernetes.io/part-of` of all objects of the operator, including those of the chart. */
+/** `app.kubernetes.io/part-of` of all objects of the operator, including the objects of the chart. */
 export const PART_OF = 'traffic-operator';
 
 /** The label of everything that a controller deploys. */

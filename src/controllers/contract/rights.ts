@@ -23,7 +23,7 @@ export interface OptionalRights extends Rights {
   readonly namespaces?: readonly Rule[];
 }
 
-/** Exactly the rights that a controller uses while it runs, and those of its clean-up. */
+/** Exactly the rights that a controller uses while it runs, and that its clean-up uses. */
 export interface ControllerRights {
   readonly controller: Rights;
   readonly cleanup: Rights;

@@ -71,7 +71,7 @@ export function trafficStackRights(): ControllerRights {
           ...rule(group, [plural], ['list', 'watch', 'create', 'patch']),
           why: 'create: the stack "default". patch: that one, and the finalizer.',
         },
-        { ...rule(group, [plural], ['delete'], [DEFAULT_STACK]), why: 'If the flags deploy nothing any more.' },
+        { ...rule(group, [plural], ['delete'], [DEFAULT_STACK]), why: 'If the flags no longer deploy anything.' },
         rule(group, [`${plural}/status`], ['patch']),
         {
           ...rule(group, [`${plural}/finalizers`], ['update']),
@@ -107,7 +107,7 @@ export function trafficStackRights(): ControllerRights {
           ...OBJECTS.map(({ group: of, plurals, why }) => ({ ...rule(of, plurals, READ), why: `${why}.` })),
           {
             ...rule('', ['serviceaccounts'], READ),
-            why: 'Those of built-in components. The rights to write them are by their names.',
+            why: 'The ServiceAccounts of built-in components. The rights to write them are by their names.',
           },
           {
             ...rule('events.k8s.io', ['events'], ['list']),
@@ -117,7 +117,7 @@ export function trafficStackRights(): ControllerRights {
         namespaces: [
           ...OBJECTS.map(({ group: of, plurals, why }) => ({
             ...rule(of, plurals, WRITE),
-            why: `${why}: in every namespace, or only in those of a value.`,
+            why: `${why}: in every namespace, or only in the namespaces of a value.`,
           })),
           { ...rule('', ['pods'], ['delete']), why: 'One of a failed revision, which a StatefulSet would wait for.' },
         ],

@@ -11,7 +11,7 @@ const BODY_LIMIT_BYTES = 3.5 * 1024 * 1024;
 const MOST_BYTES = 64 * 1024 * 1024;
 /** One address has a quarter of it: 600 bodies of an API server, the most by default, may be half-read with 27 kB each. */
 const MOST_OF_SOURCE_BYTES = MOST_BYTES / 4;
-/** The memory of a chunk beside its bytes: a client may send a byte in each. */
+/** The memory of a chunk besides its bytes: a client may send a byte in each. */
 const CHUNK_BYTES = 200;
 /** For a body. The API server sends it at once, and creates the pod without an answer after 2 s. */
 const BODY_MS = 1_000;

@@ -10,7 +10,7 @@ function hosts(counts: Readonly<Record<string, number>>): HostNamespaces {
   );
 }
 
-/** The plans of a cluster: what is lost and not removed by a plan is lost in the next, too. */
+/** The plans of a cluster: what is lost and not removed by a plan is also lost in the next. */
 class Cluster {
   before: Removals = NO_REMOVALS;
   allowed: string | undefined;

@@ -5,7 +5,7 @@ import type { Fault } from './kubelet.ts';
 import { component } from './scene.ts';
 
 /** Where the faulty component is in its graph. */
-export const PLACES = ['root', 'middle', 'diamond', 'beside', 'two'] as const;
+export const PLACES = ['root', 'middle', 'diamond', 'sibling', 'two'] as const;
 export type Place = (typeof PLACES)[number];
 
 /** A fault of one component. */
@@ -79,7 +79,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     observed: () => ['CreateContainerConfigError', 'configmap "settings" not found'],
   },
   {
-    ...{ name: 'a volume of a missing ConfigMap', kinds: ['StatefulSet'], places: ['root', 'two', 'beside'] },
+    ...{ name: 'a volume of a missing ConfigMap', kinds: ['StatefulSet'], places: ['root', 'two', 'sibling'] },
     fault: () => ({
       ...{ reason: 'ContainerCreating', message: '' },
       event: { reason: 'FailedMount', message: 'MountVolume.SetUp failed for volume "etc": configmap "x" not found' },
@@ -160,7 +160,7 @@ function rowOf(id: string, kind: FaultKind, place: Place, workload: WorkloadKind
       components: [plain('d', 'b', 'bad'), plain('b', 'a'), { ...bad, dependsOn: [name('a')] }, plain('a')],
       waiting: ['d'],
     },
-    beside: {
+    sibling: {
       components: [plain('other'), plain('x', 'other'), plain('c', 'bad'), bad],
       ...{ waiting: ['c'], others: ['other'] },
     },

@@ -97,7 +97,7 @@ async function expectRoot({ id, kind, bad, waiting, place }: FaultRow): Promise<
     for (const text of kind.observed(name)) expect(found?.waitingOn?.observed, each).toContain(text);
     if (place === 'two') expect(found?.waitingOn?.observed, each).toMatch(/^Failed: /);
   }
-  if (place === 'beside') expect(find(`${id}-x`)?.waitingOn?.component).toBe(`${id}-other`);
+  if (place === 'sibling') expect(find(`${id}-x`)?.waitingOn?.component).toBe(`${id}-other`);
 }
 
 it('has each place, and each kind of workload', () => {

@@ -142,7 +142,7 @@ function interfaceOf({ scope: { kind, plane, names }, pairs }: Fault, mtus: Inte
   return explains && own !== undefined ? `; its interface has an MTU of ${own} bytes` : '';
 }
 
-/** Finds paths on which packets arrive, and take much longer than elsewhere in the cluster. The subjects are those of the class MTU. */
+/** Finds paths on which packets arrive, and take much longer than elsewhere in the cluster. The subjects are the subjects of the class MTU. */
 export const latency: Rule = (situation) =>
   [...situation.confirmed]
     .filter(({ kind }) => kind === 'Slow')

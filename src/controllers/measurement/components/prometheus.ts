@@ -51,6 +51,7 @@ import {
 } from './prometheusConfig.ts';
 import { renderAlertingRules, renderRestartingRules } from './rules/alerts.ts';
 import { renderRecordingRules } from './rules/recording.ts';
+import RELEASED_TEXTS from './rules/releasedTexts.json' with { type: 'json' };
 
 const CONFIG_DIRECTORY = '/etc/prometheus/config';
 const STORAGE_DIRECTORY = '/prometheus';
@@ -166,7 +167,9 @@ function renderDeployment(options: MeasurementOptions, owner?: V1OwnerReference)
           labels: meta.labels,
           annotations: {
             'kubectl.kubernetes.io/default-container': PROMETHEUS_NAME,
-            [CONFIG_HASH_ANNOTATION]: hashOf(JSON.stringify(configFiles(options, renderRestartingRules(options)))),
+            [CONFIG_HASH_ANNOTATION]: hashOf(
+              asReleased(JSON.stringify(configFiles(options, renderRestartingRules(options)))),
+            ),
           },
         },
         spec: renderPodSpec(options),
@@ -246,6 +249,11 @@ function configItems(options: MeasurementOptions): V1KeyToPath[] {
 
 function probe(path: string, periodSeconds: number, failureThreshold: number): V1Probe {
   return { httpGet: { path, port: WEB_PORT }, periodSeconds, failureThreshold, timeoutSeconds: 3 };
+}
+
+/** Returns a configuration with the texts that it was released with: better words alone must not restart a Prometheus, which may lose its samples. */
+function asReleased(config: string): string {
+  return RELEASED_TEXTS.reduce((text, [now = '', then = '']) => text.replaceAll(now, then), config);
 }
 
 /** The first 16 digits of the SHA-256. */

@@ -160,7 +160,7 @@ ${tls}    # The server has one replica. Its Service finds it without a right to 
     static_configs:
       - targets: ['${serverAddress(namespace)}']
     metric_relabel_configs:
-      # At most 40 series a node, those of its agents included.
+      # At most 40 series a node, including the series of its agents.
       - source_labels: [__name__, url]
         regex: ${KEPT_CONNECTIVITY_SERIES.join('|')}
         action: keep

@@ -172,7 +172,7 @@ describe('the claim of Prometheus', () => {
     expect(switchedOff(NOTHING_ON, ownership)).toContain('claim');
   });
 
-  it('stays as it is while stacks are not known', () => {
+  it('is unchanged while stacks are not known', () => {
     expect([...untouchedGroups(undefined)]).toEqual(['claim']);
   });
 });

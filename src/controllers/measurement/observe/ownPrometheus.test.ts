@@ -10,7 +10,7 @@ import { FakeApi } from '../../../runtime/testing/fakeApi/fakeApi.ts';
 
 const THEIRS: KubeObject = { metadata: { name: 'prometheus', labels: { app: 'theirs' } } };
 
-/** All components as ours, except that objects of this group and kind are somebody else's. */
+/** All components as ours, except that objects of this group and kind belong to another owner. */
 function observed(part?: string, kind?: string): Observed<Component>[] {
   return allComponents(defaultMeasurementOptions('ops')).map((component) => {
     const isTheirs = component.group === part && component.resource.kind === kind;

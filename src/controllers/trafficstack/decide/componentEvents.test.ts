@@ -22,7 +22,7 @@ const undecidedRolling = (reason: string): ComponentStatus => {
   return undecided('Failed', { lastDecided: is('Failed', { reason }), ...(rolledBackFrom && { rolledBackFrom }) });
 };
 const ROLLING_BACK =
-  'Warning ComponentRollingBack: db gets its last ready revision back in place of the revision r2 (db:2), which has failed';
+  'Warning ComponentRollingBack: db gets its last ready revision back instead of the revision r2 (db:2), which has failed';
 
 type Row = [name: string, before: ComponentStatus | undefined, after: ComponentStatus, ...told: string[]];
 

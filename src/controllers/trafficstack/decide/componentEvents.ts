@@ -85,7 +85,7 @@ function rollbackOf({ before, after }: Transition): PlannedEvent[] {
   if (reason !== ComponentReason.RollingBack || isKnown) return [];
   const { revision, version } = rolledBackFrom;
   const what = version === undefined ? revision : `${revision} (${version})`;
-  const note = `${name} gets its last ready revision back in place of the revision ${what}, which has failed`;
+  const note = `${name} gets its last ready revision back instead of the revision ${what}, which has failed`;
   return [{ type: 'Warning', reason: StackEvent.ComponentRollingBack, note }];
 }
 

@@ -60,7 +60,7 @@ const GATE = 'WaitingForGate';
 const CASES: readonly Case[] = [
   { why: 'a new component waits for a dependency that starts', web: GONE, db: STARTS, is: WAITS },
   { why: 'a new component waits for a dependency with a fault', web: GONE, db: FAULTY, is: WAITS },
-  { why: 'a new component starts beside a restored dependency', web: GONE, db: RESTORED, is: 'applied' },
+  { why: 'a new component starts next to a restored dependency', web: GONE, db: RESTORED, is: 'applied' },
   { why: 'a deleted workload is made again at once', web: GONE, prior: {}, db: FAULTY, is: 'applied' },
   { why: 'also while the dependency is changed', web: GONE, prior: {}, db: STARTS, is: 'applied' },
   {

@@ -114,7 +114,7 @@ function workloadSpec(component: ResolvedComponent, matchLabels: Record<string, 
   };
 }
 
-/** The API server has given a Deployment numbers for rolling updates, and refuses Recreate beside them. */
+/** The API server has given a Deployment numbers for rolling updates, and refuses Recreate together with them. */
 function strategyOf(strategy: V1DeploymentStrategy): object {
   return strategy.type === 'Recreate' ? { ...strategy, rollingUpdate: null } : strategy;
 }

@@ -84,8 +84,8 @@ describe('WatchLimits', () => {
           change.entered.forEach((key) => expect(told.has(key)).toBe(false));
           change.entered.forEach((key) => told.add(key));
         }
-        const anew = [...limitsOf(...left.values()).within].sort();
-        expect([[...limits.within].sort(), [...told].sort()]).toEqual([anew, anew]);
+        const fresh = [...limitsOf(...left.values()).within].sort();
+        expect([[...limits.within].sort(), [...told].sort()]).toEqual([fresh, fresh]);
       }),
     );
   });

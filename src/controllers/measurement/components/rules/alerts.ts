@@ -58,7 +58,7 @@ const operatorAlerts = ({ absent, leaders }: Record<'absent' | 'leaders', string
       for: '5m',
       severity: 'critical',
       summary: 'traffic-operator is down',
-      description: 'Prometheus has scraped no pod of the operator for 5 minutes. Node labels stay as they are.',
+      description: 'Prometheus has scraped no pod of the operator for 5 minutes. Node labels are unchanged.',
     },
     {
       alert: 'TrafficOperatorWithoutLeader',
@@ -77,7 +77,7 @@ sum by (pod) (increase(traffic_operator_passes_total{${OPERATOR},result="ok"}[5m
       for: '5m',
       severity: 'critical',
       summary: '{{ $labels.pod }} cannot query Prometheus',
-      description: 'All passes have failed for 10 minutes. Verdicts and node labels stay as they are.',
+      description: 'All passes have failed for 10 minutes. Verdicts and node labels are unchanged.',
     },
     {
       alert: 'TrafficWatchNotReady',
@@ -158,7 +158,7 @@ const NODE_ALERTS: AlertGroup = {
       severity: 'warning',
       summary: '{{ $value }} nodes have no bandwidth figures',
       description:
-        'TrafficWatch {{ $labels.namespace }}/{{ $labels.trafficwatch }} has had no figures for them for 15 minutes. Their labels stay as they are.',
+        'TrafficWatch {{ $labels.namespace }}/{{ $labels.trafficwatch }} has had no figures for them for 15 minutes. Their labels are unchanged.',
     },
   ],
 };

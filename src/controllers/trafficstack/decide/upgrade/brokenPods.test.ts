@@ -20,9 +20,9 @@ const READY = pod('db-1', { isReady: true, isRunning: true }).containers;
 function broken(
   found: StackPod,
   { status = STATUS, isCurrent = true, spec = DB, asked = {}, isRolledBack = false } = {},
-  beside: readonly StackPod[] = [],
+  neighbours: readonly StackPod[] = [],
 ) {
-  const { objects, ...others } = observed(spec, { available: 1 }, [found, ...beside]);
+  const { objects, ...others } = observed(spec, { available: 1 }, [found, ...neighbours]);
   const seen = objects.map((each) => ({ ...each, isCurrent, live: { ...live(each.object, 1, status), spec: asked } }));
   const rolledBackFrom = isRolledBack ? { revision: 'r2', message: '' } : undefined;
   return brokenPodsOf({ ...others, objects: seen, rolledBackFrom }, NOW).map(
@@ -58,12 +58,12 @@ it.each<[string, Record<string, Partial<StackPod>>, string[]]>([
   ['none, while the first ends', { 'db-0': { ...STUCK_AND, isEnding: true }, 'db-1': STUCK_AND }, []],
   ['none, while a new one is not ready', { 'db-1': { ...NEW_AND, containers: STUCK }, 'db-0': STUCK_AND }, []],
 ])('of stuck pods of the last revision that all had: %s', (_, pods, deleted) => {
-  const [found, ...beside] = Object.entries(pods).map(([name, over]) => ({
+  const [found, ...neighbours] = Object.entries(pods).map(([name, over]) => ({
     ...pod(name),
     ...over,
     metadata: { name },
   }));
-  expect(broken(found!, {}, beside)).toEqual(deleted);
+  expect(broken(found!, {}, neighbours)).toEqual(deleted);
 });
 
 it.each([

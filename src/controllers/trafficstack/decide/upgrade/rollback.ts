@@ -60,7 +60,7 @@ export function restoredState({ revision }: ObservedComponent, from: RolledBackF
 
 /** Returns the state of a component whose last ready revision no longer exists. */
 export function lostState(from: RolledBackFrom): Told {
-  const message = `its last ready revision is stored no more: its objects are left as they are; revision ${from.revision} failed: ${from.message}`;
+  const message = `its last ready revision is no longer stored: its objects are unchanged; revision ${from.revision} failed: ${from.message}`;
   return { state: 'Failed', reason: Reason.RevisionMissing, message };
 }
 

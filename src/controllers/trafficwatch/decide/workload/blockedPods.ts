@@ -14,7 +14,7 @@ export type BlockedDecision =
   | { readonly kind: 'Never' }
   /** `pods` is undefined if there are none. `isLasting` if one of them has waited for LASTING_MS. */
   | { readonly kind: 'Known'; readonly pods: BlockedPods | undefined; readonly isLasting: boolean }
-  /** Pods may not be watched, or are too large. `message` is that of the API server, or says what to do. */
+  /** Pods may not be watched, or are too large. `message` is what the API server said, or says what to do. */
   | { readonly kind: 'Unreadable'; readonly message: string }
   /** Not decided, or the pods are not read yet: the status is unchanged. */
   | { readonly kind: 'NotRead' };

@@ -51,9 +51,9 @@ describe('ReadingLimits', () => {
           const changed = limits.set(key, entry, () => need);
           for (const other of new Set([key, ...changed])) shown.set(other, limits.beyond(other) !== undefined);
         }
-        const anew = limitsOf(left.values());
+        const fresh = limitsOf(left.values());
         for (const key of left.keys()) {
-          const isBeyond = anew.beyond(key) !== undefined;
+          const isBeyond = fresh.beyond(key) !== undefined;
           expect([limits.beyond(key) !== undefined, shown.get(key)]).toEqual([isBeyond, isBeyond]);
         }
       }),
