@@ -10,7 +10,7 @@ export const CONNECTIVITY: readonly Break[] = [
     test: {
       project: 'unit',
       path: 'src/connectivity/agent/peers/peerProbe.test.ts',
-      name: 'counts echoes that come after the wait as echoed',
+      name: 'before it answers by TCP',
     },
   },
   {

@@ -7,6 +7,7 @@ import type { NameLookup } from '../../../runtime/process/nameLookup.ts';
 import { readTextFile } from '../../../runtime/process/textFile.ts';
 import type { RefusedUrl } from '../../protocol/measurement.ts';
 import { PING_PATH } from '../../protocol/ping.ts';
+import { deadline } from '../deadline.ts';
 import { requestOnce, type RequestOptions, type Trust } from './httpRequest.ts';
 import { probeResult } from './probeTimes.ts';
 import { RefusedTarget, targetRule, type TargetRule } from './targetRule.ts';
@@ -128,8 +129,7 @@ type UrlProbe = { readonly result: ProbeResult } | { readonly refused: RefusedUr
  * @param text the URL as reports and metrics show it
  */
 export async function probeHttp(text: string, url: URL, o: ProbeOptions): Promise<UrlProbe> {
-  const deadline = AbortSignal.timeout(o.timeoutMs);
-  const signal = o.signal === undefined ? deadline : AbortSignal.any([deadline, o.signal]);
+  const signal = deadline(o.clock, o.timeoutMs, o.signal);
   let times = await requestOnce(url, o.clock, signal, o.isTrusted === true ? { ...o, rule: undefined } : o);
   for (let n = 0; n < MOST_REDIRECTS && times.location !== undefined; n += 1) {
     const next = URL.parse(times.location, times.url.href);

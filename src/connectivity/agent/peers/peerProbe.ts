@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import { readTextFile } from '../../../runtime/process/textFile.ts';
 import type { MtuResult, PeerResult, TcpResult, UdpResult } from '../../protocol/measurement.ts';
+import { deadline } from '../deadline.ts';
 import { requestOnce } from '../http/httpRequest.ts';
 import { probeError } from '../probeError.ts';
 import { LEAST_BYTES } from '../udp/datagram.ts';
@@ -36,7 +37,7 @@ export async function probePeer(peer: PeerAddress, o: PeerProbeOptions): Promise
 
 async function probeTcp({ address, port }: PeerAddress, o: PeerProbeOptions): Promise<TcpResult> {
   const host = address.includes(':') ? `[${address}]` : address;
-  const signal = AbortSignal.any([AbortSignal.timeout(o.schedule.tcpMs), o.signal]);
+  const signal = deadline(o.clock, o.schedule.tcpMs, o.signal);
   const { start, end, status, error } = await requestOnce(new URL(`http://${host}:${port}/ping`), o.clock, signal);
   if (error === undefined && status === 200 && end !== undefined) return { ok: true, ms: rounded(end - start) };
   return { ok: false, error: error === undefined ? 'Other' : probeError(error) };

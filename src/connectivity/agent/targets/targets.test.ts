@@ -10,6 +10,7 @@ import { FakeClock, systemClock, type Clock } from '../../../runtime/process/clo
 import { createAuthority } from '../../../runtime/testing/certificates.ts';
 import { startLocalServer, type LocalServer } from '../../../runtime/testing/localServer.ts';
 import type { ProbeError, TargetResult } from '../../protocol/measurement.ts';
+import { numbersOnly } from '../udp/echoSocket.ts';
 import { dnsQuestion } from './dnsMessage.ts';
 import { apiServerOf, probeDnsTcp, probeDnsUdp, Targets } from './targets.ts';
 
@@ -134,7 +135,8 @@ describe('probes of the DNS', () => {
     });
     await new Promise<void>((resolve) => tcp.listen(0, address, resolve));
     ({ port } = tcp.address() as AddressInfo);
-    udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+    // Without a lookup, it sends at once.
+    udp = createSocket({ type: address.includes(':') ? 'udp6' : 'udp4', lookup: numbersOnly });
     udp.on('message', (data, from) => {
       const answer = loses() ? undefined : answerTo(data);
       if (answer !== undefined) udp.send(answer, from.port, from.address);
@@ -177,6 +179,23 @@ describe('probes of the DNS', () => {
       };
       expect(await ask(address, 20_000, clock)).toEqual(results(IS_OK, IS_OK));
       expect(questions).toBe(3);
+    });
+
+    it('has answered if the answer over UDP came in time, and is read after the last wait', async () => {
+      loses = () => true;
+      let [questions, waits] = [0, 0];
+      const third = new Promise<() => void>((resolve) => {
+        udp.on('message', (data, { port: to, address: from }) => {
+          questions += 1;
+          if (questions === 3) resolve(() => udp.send(answerTo(data)!, to, from));
+        });
+      });
+      const sleep = async (): Promise<void> => {
+        waits += 1;
+        if (waits === 3) (await third)();
+      };
+      const [ofUdp] = await ask(address, 20_000, { ...systemClock, sleep });
+      expect(ofUdp).toMatchObject({ target: 'DNSUDP', ...IS_OK });
     });
 
     it('that is silent has not answered in time, by either', async () => {

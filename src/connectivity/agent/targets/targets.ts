@@ -6,6 +6,7 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { readTextFile } from '../../../runtime/process/textFile.ts';
 import type { Assignment, ProbeError, TargetResult } from '../../protocol/measurement.ts';
+import { deadline, hasRead } from '../deadline.ts';
 import { requestOnce, type Trust } from '../http/httpRequest.ts';
 import { probeError } from '../probeError.ts';
 import { numbersOnly } from '../udp/echoSocket.ts';
@@ -93,7 +94,7 @@ export class Targets {
 
   /** Requests a URL. Any status shows that the network works, but a kubelet must answer 200: else it says that it is unhealthy. */
   async #get(url: string, timeoutMs: number, stop: AbortSignal, trust?: Trust) {
-    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop]);
+    const signal = deadline(this.#o.clock, timeoutMs, stop);
     const { start, end = start, status = 0, error } = await requestOnce(new URL(url), this.#o.clock, signal, { trust });
     if (error !== undefined) return { ok: false, error: probeError(error) };
     const isOk = trust === undefined ? status === 200 : status > 0;
@@ -146,6 +147,7 @@ export async function probeDnsUdp({ server, name }: ClusterDns, o: DnsProbeOptio
     });
     await o.clock.sleep(o.timeoutMs / TRIES, signal);
   }
+  if (!signal.aborted) await hasRead();
   socket.close();
   return result('DNSUDP', addressOf(server, o), seen);
 }
@@ -153,7 +155,7 @@ export async function probeDnsUdp({ server, name }: ClusterDns, o: DnsProbeOptio
 /** Asks by TCP on a new connection. Never rejects. */
 export async function probeDnsTcp({ server, name }: ClusterDns, o: DnsProbeOptions): Promise<TargetResult> {
   const start = o.clock.monotonic();
-  const signal = AbortSignal.any([AbortSignal.timeout(o.timeoutMs), o.signal]);
+  const signal = deadline(o.clock, o.timeoutMs, o.signal);
   const socket = connect({ host: server, port: o.port ?? PORT, signal });
   const error = await exchange(socket, randomInt(0x10000), name);
   socket.destroy();

@@ -3,6 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { lookup } from 'node:dns';
 import type { Clock } from '../../../runtime/process/clock.ts';
 import type { ProbeError } from '../../protocol/measurement.ts';
+import { hasRead } from '../deadline.ts';
 import { probeError } from '../probeError.ts';
 import { probeDatagram, replySequence, setSequence } from './datagram.ts';
 import type { Run } from './roundTrips.ts';
@@ -115,6 +116,7 @@ export class EchoSocket {
     }
     await this.#clock.sleep(waitMs, isOver.signal);
     if (patience !== undefined && !isOver.signal.aborted) await Promise.race([patience, ended]);
+    if (!isOver.signal.aborted) await hasRead();
     this.#signal.removeEventListener('abort', end);
     return { sent, times, error: this.#error };
   }
