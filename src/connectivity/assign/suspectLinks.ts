@@ -59,7 +59,7 @@ export interface Seen {
  * | a node has left, is left out, or no check selects both nodes | forgotten: see `forget` |
  *
  * It is in memory only. After a restart of the server, agents keep their peers until the first answer, and their first
- * report shows the links that still fail.
+ * reports show the links that still fail: see `FirstReports`.
  */
 export class SuspectLinks {
   /** By node, and by the node at the other end. Each link has both entries. */
@@ -140,6 +140,11 @@ export class SuspectLinks {
     }
     this.#size -= 1;
   }
+}
+
+/** Returns the nodes at the other ends of the links that do not work, as a report says. */
+export function affectedNodes(peers: readonly PeerResult[], lossPercent: number): string[] {
+  return [...reportedLinks(peers, lossPercent)].flatMap(([node, { quality }]) => (quality === 'Ok' ? [] : [node]));
 }
 
 /** Returns the state of each link in a report, by the node at the other end. */

@@ -4,7 +4,8 @@ import type { Clock } from '../../../runtime/process/clock.ts';
 import type { Logger } from '../../../runtime/process/logger.ts';
 import { AssignedPeers } from '../../assign/assignedPeers.ts';
 import { leftOutUrls, planAssignments, type AssignmentPlan, type ReducedPeers } from '../../assign/assignments.ts';
-import { SuspectLinks } from '../../assign/suspectLinks.ts';
+import { FirstReports } from '../../assign/firstReports.ts';
+import { affectedNodes, MOST_LINKS_OF_NODE, SuspectLinks } from '../../assign/suspectLinks.ts';
 import { familyOf, type Family } from '../../localise/pairs/quality.ts';
 import type { Assignment, Measurement, Peer } from '../../protocol/measurement.ts';
 import { isAgentAt, type AgentPod } from '../pods/agentPod.ts';
@@ -40,12 +41,23 @@ interface Plan extends AssignmentPlan {
   readonly windowMs: number;
 }
 
+/** The first report of an agent to this process. */
+interface FirstSeen {
+  readonly node: string;
+  readonly plane: Plane;
+  /** Nodes that it has a result of. */
+  readonly named: readonly string[];
+  /** Of these, the nodes to which a link may be kept. */
+  readonly affected: readonly string[];
+}
+
 /** Assigns peers to agents: the nodes of the rotation, and the nodes at the other ends of links that did not work. */
 export class Assigner {
   readonly #o: AssignerOptions;
   readonly #plan: Recent<Plan>;
   readonly #links = new SuspectLinks();
   readonly #assigned = new AssignedPeers();
+  readonly #first = new FirstReports();
   /** Checks with fewer peers than they ask for, as they were logged. */
   #logged = '';
   /** The URLs that are left out, as they were logged. */
@@ -60,11 +72,15 @@ export class Assigner {
   assignment(node: string, plane: Plane): Assignment {
     const plan = this.#plan.get();
     const { peers, ...rest } = plan.of(node, plane);
-    const kept = this.#links.of(node, plane).filter((peer) => this.#canAnswer(peer, plane));
+    const kept = this.#links.of(node, plane);
+    // Without a note: these results count once the other agent has named this one.
+    const claimed = this.#first.affected(node, plane).slice(0, MOST_LINKS_OF_NODE - kept.length);
+    const answering = (nodes: readonly string[]) => nodes.filter((peer) => this.#canAnswer(peer, plane));
     const own = familiesOf(this.#o.roster().agentOf(node, plane));
-    const all = [...new Set([...peers, ...kept])];
-    this.#note(node, plane, all, plan.windowMs);
-    return { ...rest, peers: all.flatMap((peer) => this.#peer(peer, plane, own)) };
+    const assigned = [...new Set([...peers, ...answering(kept)])];
+    this.#note(node, plane, assigned, plan.windowMs);
+    const all = new Set([...assigned, ...answering(claimed)]);
+    return { ...rest, peers: [...all].flatMap((peer) => this.#peer(peer, plane, own)) };
   }
 
   /** The URLs that checks assign to an agent. None for a pod that is not the agent of the node it reports of. */
@@ -82,18 +98,29 @@ export class Assigner {
     const { isJudged } = this.#o;
     const { agentOf, checks } = this.#o.roster();
     if (agentOf(node, plane)?.name !== podname) return;
-    const { isChecked, windowMs } = this.#plan.get();
+    const { isChecked } = this.#plan.get();
     // A failed result towards a pod that was replaced is a fault of the pod, not of the network.
     const current = peers.filter((peer) => isAgentAt(agentOf(peer.node, plane), peer.address));
-    // Another process, which ran before this one, assigned the peers of the first report.
-    const assigned = this.watches(node, plane);
-    if (assigned === undefined) this.#note(node, plane, [...new Set(current.map((peer) => peer.node))], windowMs);
     const losses = checks.flatMap(({ planes, lossPercent }) => (planes.includes(plane) ? [lossPercent] : []));
+    const lossPercent = Math.min(...losses);
+    const mayKeep = (peer: string): boolean => isChecked(node, peer, plane) && isJudged(node) && isJudged(peer);
+    if (this.watches(node, plane) === undefined) {
+      const named = [...new Set(current.map((peer) => peer.node))];
+      this.#seenFirst({ node, plane, named, affected: affectedNodes(current, lossPercent).filter(mayKeep) });
+    }
+    const assigned = this.watches(node, plane);
     this.#links.seen({
-      ...{ node, plane, lossPercent: Math.min(...losses) },
+      ...{ node, plane, lossPercent, mayKeep },
       peers: current.filter((peer) => assigned?.(peer.node) !== false),
-      mayKeep: (peer) => isChecked(node, peer, plane) && isJudged(node) && isJudged(peer),
     });
+  }
+
+  /** Another process, which ran before this one, assigned the peers of the first report of an agent. */
+  #seenFirst({ node, plane, named, affected }: FirstSeen): void {
+    const { of, windowMs } = this.#plan.get();
+    const both = this.#first.add(node, plane, named, affected, this.#o.clock.monotonic());
+    this.#note(node, plane, [...of(node, plane).peers, ...both], windowMs);
+    for (const peer of both) this.#note(peer, plane, [node], windowMs);
   }
 
   /** Returns `awaited` of `AgentView`. */
@@ -119,10 +146,12 @@ export class Assigner {
     const plan = planAssignments({ nodes: roster.nodes, checks: roster.checks, canAnswer, now: clock.now() });
     this.#links.forget((from, to, plane) => plan.isChecked(from, to, plane) && isJudged(from) && isJudged(to));
     if (last?.roster !== roster) this.#assigned.keepOnly(new Set(roster.nodes.map(({ name }) => name)));
+    const longestMs = Math.max(0, ...roster.checks.map(({ intervalMs }) => intervalMs));
+    const windowMs = WINDOW_INTERVALS * longestMs;
+    this.#first.forget(at - windowMs);
     this.#log(plan.reduced);
     this.#logUrls(roster);
-    const longestMs = Math.max(0, ...roster.checks.map(({ intervalMs }) => intervalMs));
-    return { ...plan, roster, at, windowMs: WINDOW_INTERVALS * longestMs };
+    return { ...plan, roster, at, windowMs };
   }
 
   #canAnswer(node: string, plane: Plane): boolean {

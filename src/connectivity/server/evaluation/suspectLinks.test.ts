@@ -74,6 +74,17 @@ describe('a link that the rotation probes for two minutes only', () => {
     }
   });
 
+  it('is not made up after a restart of the server: what one agent says of a node that was not assigned it does not count', async () => {
+    const observed = (await scene.evaluation())?.counts.observedPairs;
+    scene.restart();
+    for (let round = 0; round < STEP; round += 1) {
+      await scene.round(undefined, { [A]: B });
+      const { findings, lasting, counts } = (await scene.evaluation())!;
+      expect([findings, lasting, counts.observedPairs]).toEqual([[], undefined, observed]);
+      expect(scene.peersOf(B)).not.toContain(A);
+    }
+  });
+
   it('is no longer probed once a node of it is deleted, or once no check selects both', async () => {
     await untilFound();
     for (let round = 0; round < STEP; round += 1) await scene.round(isCut);
@@ -114,9 +125,11 @@ describe('a report keeps no link', () => {
     ['from a pod that is not the agent of its node', { ...agentOfA, podname: 'other' }, addressOf(B)],
     ['about a pod that was replaced', agentOfA, '198.18.9.9'],
   ])('%s', (_, report, address) => {
-    // To a server that has just started, all peers of a report count as assigned.
+    // To a server that has just started, nodes count as assigned if both agents name each other.
     scene.restart();
-    scene.connectivity.seen(agentOfA, scene.measurement(A));
+    for (const node of [A, B]) {
+      scene.connectivity.seen({ podname: podOf(node), nodename: node }, scene.measurement(node));
+    }
     const own = scene.measurement(A, [B]);
     const peers = own.peers.map((peer) => (peer.node === B ? { ...peer, address } : peer));
     scene.connectivity.seen(report, { ...own, peers });

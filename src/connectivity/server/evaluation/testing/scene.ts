@@ -163,8 +163,12 @@ export class Scene {
    * quarter of a second after the other, and on the datagrams that came since that report.
    *
    * @param isCut whether the packets of one agent do not arrive at another: both fail to reach each other
+   * @param claims by agent: a node that it also reports as cut off, although it does not probe it
    */
-  async round(isCut: (from: string, to: string) => boolean = () => false): Promise<void> {
+  async round(
+    isCut: (from: string, to: string) => boolean = () => false,
+    claims: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const gapMs = 250;
     await this.clock.advance(INTERVAL_SECONDS * 1_000 - gapMs * this.names.length);
     for (const node of this.names) {
@@ -172,6 +176,7 @@ export class Scene {
       const probed = this.peersOf(node);
       const peers = probed.map((peer) => resultOf(peer, isCut(node, peer) || isCut(peer, node)));
       for (const peer of probed) if (!isCut(node, peer)) this.#hear(peer, node);
+      if (claims[node] !== undefined) peers.push(resultOf(claims[node], true));
       const measurement = { ...this.measurement(node), peers, heard: this.#heard.get(node) ?? {} };
       this.#heard.delete(node);
       this.#accept(node, measurement);
