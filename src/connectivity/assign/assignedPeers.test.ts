@@ -31,6 +31,20 @@ it('keeps peers for a window, and forgets them after two', () => {
   expect(known('n2', 'n3', 'n4', 'n5', 'n6')).toEqual(['n4', 'n5', 'n6']);
 });
 
+it('knows since when an agent has had peers in every assignment', () => {
+  const busySince = (): number | undefined => assigned.busySince('n1', 'Pod');
+  expect(busySince()).toBeUndefined();
+  note(1_000);
+  expect(busySince()).toBeUndefined();
+  note(2_000, 'n2');
+  note(3_000, 'n3');
+  note(70_000, 'n4');
+  expect(busySince()).toBe(2_000);
+  note(80_000);
+  note(90_000, 'n2');
+  expect(busySince()).toBe(90_000);
+});
+
 it('keeps 2,000 peers of an agent at most', () => {
   const names = Array.from({ length: 5_000 }, (_, n) => `peer${n}`);
   for (const name of names) note(0, name);

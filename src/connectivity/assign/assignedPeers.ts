@@ -11,6 +11,8 @@ interface Assigned {
   peers: readonly string[];
   /** All peers of the window before. */
   before: readonly string[];
+  /** Since when every assignment has had a peer, by the same clock; undefined: the last one had none. */
+  busySince: number | undefined;
 }
 
 /**
@@ -29,10 +31,12 @@ export class AssignedPeers {
    */
   note(node: string, plane: Plane, peers: readonly string[], now: number, windowMs: number): void {
     const known = this.#planes[plane].get(node);
+    const isBusy = peers.length > 0;
     if (known === undefined) {
-      this.#planes[plane].set(node, { since: now, peers, before: [] });
+      this.#planes[plane].set(node, { since: now, peers, before: [], busySince: isBusy ? now : undefined });
       return;
     }
+    known.busySince = isBusy ? (known.busySince ?? now) : undefined;
     const added = peers.filter((peer) => !known.peers.includes(peer));
     if (added.length === 0) return;
     if (now - known.since < windowMs && known.peers.length + added.length <= MOST_PEERS) {
@@ -46,6 +50,11 @@ export class AssignedPeers {
   of(node: string, plane: Plane): ((peer: string) => boolean) | undefined {
     const known = this.#planes[plane].get(node);
     return known && ((peer) => known.peers.includes(peer) || known.before.includes(peer));
+  }
+
+  /** Since when the agent of a node has had peers to probe, by the clock of `note`; undefined if its last assignment had none. */
+  busySince(node: string, plane: Plane): number | undefined {
+    return this.#planes[plane].get(node)?.busySince;
   }
 
   /** Forgets the agents of all other nodes. */

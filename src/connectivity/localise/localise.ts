@@ -8,7 +8,7 @@ import { confirmedFaults } from './faults/confirmed.ts';
 import type { Target } from '../protocol/measurement.ts';
 import { AgentsByPlace, pairsOf, type Pair } from './pairs/pair.ts';
 import { familiesOf, type Family } from './pairs/quality.ts';
-import { agents, brokenAgents } from './rules/agents.ts';
+import { agents, blindAgents, brokenAgents } from './rules/agents.ts';
 import { latency, links, mtu, nodes, zones } from './rules/network.ts';
 import { apiServer, dns, kubelets } from './rules/services.ts';
 import type { Part, Rule, Situation } from './situation.ts';
@@ -50,7 +50,19 @@ export interface Place {
   readonly plane: Plane;
 }
 
-const RULES: readonly Rule[] = [nodes, zones, links, mtu, latency, dns, apiServer, kubelets, agents, brokenAgents];
+const RULES: readonly Rule[] = [
+  nodes,
+  zones,
+  links,
+  mtu,
+  latency,
+  dns,
+  apiServer,
+  kubelets,
+  agents,
+  brokenAgents,
+  blindAgents,
+];
 
 /** Finds the faults of the network that explain the affected pairs. */
 export type FaultFinder = typeof faultsOf;
@@ -138,17 +150,17 @@ function unaskedOf(situation: Situation): Pick<Localisation, 'unasked' | 'unmeas
 }
 
 /**
- * The nodes whose agent on a plane reports, and that no pair names, or whose agent measures nobody. Other nodes without a pair have a finding,
- * or agents that start or are replaced, or all their peers are left out, as new nodes while the old ones are drained.
+ * The nodes whose agent on a plane reports, and that no pair names. Other nodes without a pair have a finding, or agents that start
+ * or are replaced, or all their peers are left out, as new nodes while the old ones are drained.
  */
 function unmeasuredNodes(plane: Plane, { agents, pairs }: Situation): Unmeasured[] {
   const observed = new Set(pairs.flatMap((pair) => (pair.plane === plane ? [pair.from, pair.to] : [])));
   const nodes = agents
     .all()
     .filter((agent) => agent.plane === plane && agent.state === 'Reporting' && agent.recent !== true)
-    .flatMap(({ node, isBlind, peers }) => {
+    .flatMap(({ node, peers }) => {
       const isSeen = observed.has(node) || peers.some((peer) => agents.at(peer.node, plane) === undefined);
-      return isBlind === true || !isSeen ? [node] : [];
+      return isSeen ? [] : [node];
     })
     .sort(compare);
   const [node] = nodes;

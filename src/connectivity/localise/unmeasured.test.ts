@@ -60,6 +60,7 @@ describe('the parts of a check without any result', () => {
 
   describe('are the network of a node', () => {
     const OF_NODE2 = [{ plane: 'Pod', of: 'Nodes', node: 'node2', count: 1 }];
+    const ALONE = ['node10', 'node9'];
     const change = (one: Partial<AgentView>) =>
       agents(healthy(4), ({ node, plane, peers }) => {
         if (plane === 'Host') return {};
@@ -72,16 +73,24 @@ describe('the parts of a check without any result', () => {
       expect([findings, unobserved]).toEqual([[], [{ node: 'node2', plane: 'Pod' }]]);
     });
 
-    it('whose agent measures nobody, although others measure it', () => {
+    it('that nobody measures, although its agent is blind: there is no finding', () => {
+      const view = change({ isBlind: true });
+      expect(unmeasured(view)).toEqual(OF_NODE2);
+      expect(localise(view).findings).toEqual([]);
+    });
+
+    it('unless others measure it: its blind agent is a finding', () => {
       const view = agents(healthy(4), ({ node, plane }) =>
         node === 'node2' && plane === 'Pod' ? { peers: [], isBlind: true } : {},
       );
-      expect(unmeasured(view)).toEqual(OF_NODE2);
-      expect(unmeasured(agents(view, () => ({ isBlind: false })))).toEqual([]);
+      expect(unmeasured(view)).toEqual([]);
+      expect(localise(view).findings).toMatchObject([{ class: 'Agent', severity: 'Degraded' }]);
     });
 
     it('with their number, the first by name', () => {
-      const view = agents(healthy(12), ({ node }) => (['node10', 'node9'].includes(node) ? { isBlind: true } : {}));
+      const view = agents(healthy(12), ({ node, peers }) => ({
+        peers: ALONE.includes(node) ? [] : peers.filter((peer) => !ALONE.includes(peer.node)),
+      }));
       expect(unmeasured(view)).toEqual([
         { plane: 'Pod', of: 'Nodes', node: 'node10', count: 2 },
         { plane: 'Host', of: 'Nodes', node: 'node10', count: 2 },

@@ -61,7 +61,10 @@ export interface AgentView {
    * time before it listened; so pairs with it count if they work, and do not count if they fail.
    */
   readonly recent?: boolean;
-  /** It reports, and its pod started two intervals ago or earlier, but its last report has no result of any peer. */
+  /**
+   * It reports, and its pod started two intervals ago or earlier, but its last report has no result that counts, although the server
+   * assigns peers to it.
+   */
   readonly isBlind?: boolean;
   /** Absent: all measurements count as made at the same time. */
   readonly times?: MeasurementTimes;

@@ -80,3 +80,21 @@ export const brokenAgents: Rule = ({ agents }) => {
     return { class: 'Agent', subject: pod, severity: 'Degraded', message, evidence: NO_EVIDENCE };
   });
 };
+
+/**
+ * Finds agents that report, and have no result of another node, although others measure their node. What these agents would
+ * say of their node is missing; the rest of the check does not depend on it. A node that no other node measures is `unmeasured`.
+ */
+export const blindAgents: Rule = (situation) => {
+  const blind = situation.agents.all().filter(({ isBlind }) => isBlind === true);
+  if (blind.length === 0) return [];
+  const towards = pairsTowards(situation);
+  return blind.flatMap((agent) => {
+    const { node, plane, pod } = agent;
+    const observedPairs = towards.get(agent)?.length ?? 0;
+    if (observedPairs === 0) return [];
+    const message = `agent ${pod} on ${node} reports, but has no result of another node; others measure the ${networkOf(plane)} of ${node}`;
+    const evidence = { affectedPairs: 0, observedPairs, pairs: [] };
+    return [{ class: 'Agent', subject: pod, severity: 'Degraded', message, evidence }];
+  });
+};

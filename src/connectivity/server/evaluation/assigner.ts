@@ -128,6 +128,11 @@ export class Assigner {
     return this.#links.awaited(node, plane);
   }
 
+  /** Returns `assignedSince` of `ViewInput`. */
+  assignedSince(node: string, plane: Plane): number | undefined {
+    return this.#assigned.busySince(node, plane);
+  }
+
   /** Returns `watches` of `AgentView`. */
   watches(node: string, plane: Plane): ((peer: string) => boolean) | undefined {
     return this.#assigned.of(node, plane);

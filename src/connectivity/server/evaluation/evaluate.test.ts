@@ -136,31 +136,17 @@ describe('parts of a check without any result', () => {
     expect((await scene.evaluation())?.unmeasured).toEqual([{ plane: 'Pod', of: 'IPv6' }, { plane: 'Host' }]);
   });
 
-  it('are the network of a node whose agent reports no peers', async () => {
-    const scene = new Scene(['n1', 'n2', 'n3', 'n4']);
-    await scene.clock.advance(65_000);
-    for (let n = 0; n < 3; n += 1) await scene.round();
-    const report = { podname: podOf('n3'), nodename: 'n3', report_interval: INTERVAL_SECONDS };
-    scene.reports.accept(report);
-    scene.measurements.accept(report, { ...scene.measurement('n3'), peers: [] });
-    await expectUnmeasured(scene);
-  });
-
   it('are the network of a node whose addresses have another family than all others', async () => {
     const scene = new Scene(['n1', 'n2', 'n3', 'n4']);
     const addresses = (node: string, own: readonly string[]) => (node === 'n3' ? ['fd00::3'] : own);
     scene.pods.objects = scene.pods.objects.map((pod) => ({ ...pod, addresses: addresses(pod.node, pod.addresses) }));
     await scene.clock.advance(65_000);
     for (let n = 0; n < 3; n += 1) await scene.round();
-    await expectUnmeasured(scene);
-  });
-
-  async function expectUnmeasured(scene: Scene): Promise<void> {
     await scene.clock.advance(1_000);
     const { unmeasured, findings } = (await scene.evaluation())!;
     expect(findings).toEqual([]);
     expect(unmeasured).toContainEqual({ plane: 'Pod', of: 'Nodes', node: 'n3', count: 1 });
-  }
+  });
 
   it('are not listed by node, while the places of a network that others measure are, and how many there are', async () => {
     const scene = new Scene(Array.from({ length: MOST_UNOBSERVED + 12 }, (_, n) => `n${n}`));

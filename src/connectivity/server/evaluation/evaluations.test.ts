@@ -206,7 +206,8 @@ describe('a measurement of another node', () => {
     const forged = { podname: podOf('n1'), nodename: 'n9', report_interval: 15 };
     scene.reports.accept(forged, true);
     scene.measurements.accept(forged, scene.measurement('n1', ['n2', 'n3']));
-    expect(found(await scene.evaluation())).toEqual([]);
+    // Others measure n1: its network works, and its agent has not measured it.
+    expect(found(await scene.evaluation())).toEqual(['Agent agent-n1 Degraded']);
     expect((await scene.evaluation())?.counts).toMatchObject({ observedPairs: 4, affectedPairs: 0 });
   });
 });

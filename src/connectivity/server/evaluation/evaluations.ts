@@ -199,6 +199,7 @@ export class Connectivity {
       endedMs: (node) => this.#history.endedMs(node),
       ageOf: (pod) => this.#ageOf(pod),
       awaited: (node, plane) => this.#assigner.awaited(node, plane),
+      assignedSince: (node, plane) => this.#assigner.assignedSince(node, plane),
       watches: (node, plane) => this.#assigner.watches(node, plane),
     };
   }

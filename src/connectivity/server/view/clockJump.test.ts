@@ -29,6 +29,8 @@ function scene(clock: FakeClock) {
   return { node, pod };
 }
 
+const NOT_ASSIGNED = { watches: () => undefined, awaited: () => [], assignedSince: () => undefined };
+
 describe.each([
   ['ahead', HOUR_MS],
   ['back', -HOUR_MS],
@@ -42,12 +44,7 @@ describe.each([
     const age = { ageMs: 9 * HOUR_MS, runsMs: 9 * HOUR_MS };
     const times = { joinedMs: () => 10 * HOUR_MS, ageOf: () => age, upMs: clock.monotonic() - startedAt };
     const endedMs = (name: string): number | undefined => history.endedMs(name);
-    return finished(
-      clusterView(
-        { ...times, roster, endedMs, watches: () => undefined, awaited: () => [], reportOf: () => report },
-        CHECK,
-      ),
-    );
+    return finished(clusterView({ ...times, ...NOT_ASSIGNED, roster, endedMs, reportOf: () => report }, CHECK));
   };
 
   it('an agent that had no time to report since the server started is starting, and silent only later', async () => {

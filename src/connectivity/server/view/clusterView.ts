@@ -41,6 +41,8 @@ export interface ViewInput {
   readonly awaited: (node: string, plane: Plane) => readonly string[];
   /** See `AgentView`. */
   readonly watches: (node: string, plane: Plane) => AgentView['watches'];
+  /** See `AssignedPeers`. */
+  readonly assignedSince: (node: string, plane: Plane) => number | undefined;
   /** See `AgentTime`. */
   readonly ageOf: (pod: AgentPod) => PodAge;
   /** Time since this process started to take reports, by a clock that does not jump, ms. */
@@ -102,7 +104,12 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
   const awaited = measurement === undefined ? [] : input.awaited(at.name, at.plane);
   const watches = input.watches(at.name, at.plane);
   const recent = (state === 'Starting' || state === 'Reporting') && runsMs < 2 * check.intervalMs;
-  const isBlind = state === 'Reporting' && !recent && (measurement?.peers.length ?? 0) === 0;
+  const own = measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane, { check, watches });
+  const isBlind =
+    state === 'Reporting' &&
+    !recent &&
+    own.peers.length === 0 &&
+    mustMeasure(input, check, at, { measurement, times: report?.times, watches });
   return [
     {
       ...{ node: at.name, plane: at.plane, pod: pod.name, state },
@@ -113,9 +120,36 @@ function agentView(input: ViewInput, check: CheckSettings, at: { name: string; p
       ...(measurement !== undefined && report?.times !== undefined && { times: ownTimes(report.times, check.probes) }),
       ...(awaited.length > 0 && { awaited }),
       ...(watches !== undefined && { watches }),
-      ...(measurement === undefined ? NOTHING : measured(measurement, input.roster, at.plane, { check, watches })),
+      ...own,
     },
   ];
+}
+
+/** A measurement with what decides which of its results count. */
+interface OwnMeasurement {
+  readonly measurement: CompactMeasurement | undefined;
+  readonly times: MeasurementTimes | undefined;
+  readonly watches: AgentView['watches'];
+}
+
+/**
+ * Whether an agent should have a result of another node. Two measurements must have begun since it is assigned peers. Results towards a pod
+ * that was just replaced are dropped, and the agent cannot know the new address yet.
+ */
+function mustMeasure(
+  { roster, ageOf, assignedSince }: ViewInput,
+  { intervalMs }: CheckSettings,
+  { name, plane }: { readonly name: string; readonly plane: Plane },
+  { measurement, times, watches }: OwnMeasurement,
+): boolean {
+  if (measurement === undefined || times === undefined) return true;
+  const isReplaced = (node: string): boolean => {
+    const pod = roster.agentOf(node, plane);
+    return pod !== undefined && (pod.phase !== 'Running' || ageOf(pod).runsMs < 2 * intervalMs);
+  };
+  if (measurement.peers.some(({ node }) => watches?.(node) !== false && isReplaced(node))) return false;
+  const since = assignedSince(name, plane) ?? Infinity;
+  return (times.before ?? times).measuredAt > since;
 }
 
 /**
