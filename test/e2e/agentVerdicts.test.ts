@@ -4,17 +4,20 @@ import type { AgentView, ClusterView } from '../../src/connectivity/localise/vie
 import type { Assignment } from '../../src/connectivity/protocol/measurement.ts';
 import { Measurements } from '../../src/connectivity/server/reports/measurements.ts';
 import { systemClock } from '../../src/runtime/process/clock.ts';
-import { AgentNetwork, PEER_PORT, type Machine } from '../scenario/agentNetwork.ts';
+import { AgentNetwork, PEER_PORT, type LinkFaults, type Machine } from '../scenario/agentNetwork.ts';
 import { AgentServer } from '../scenario/agentServer.ts';
 
 /**
  * Faults that tc(8), ip(8) and nft(8) make in one of several network namespaces, and what is found in the reports of the real agents in them.
- * The simulations have other faults. Here: queues, rejections, another MTU, a firewall that lets only known connections pass. Needs no lab,
- * but would disturb a lab that starts or ends at the same time.
+ * The simulations have other faults. Here: queues, rejections, another MTU, a firewall that lets only known connections pass, a full table of
+ * connections, and a link that delays, loses, damages, repeats and reorders packets. Needs no lab, but would disturb a lab that starts or ends at the same time.
  */
 const INTERVAL_SECONDS = 5;
 const network = new AgentNetwork(6);
-const [, limited, rejecting, small, full] = network.machines as [Machine, Machine, Machine, Machine, Machine];
+const [, limited, rejecting, small, full, distant] = network.machines as [
+  ...[Machine, Machine, Machine],
+  ...[Machine, Machine, Machine],
+];
 const measurements = new Measurements(systemClock);
 const server = new AgentServer({
   assignmentOf,
@@ -51,14 +54,17 @@ function found(): string[] {
   return localise(view).findings.map(({ class: one, subjects, severity }) => `${one} ${subjects.join()} ${severity}`);
 }
 
-/** Waits until something is found in ten evaluations in a row: while a fault begins or ends, it may look smaller. */
-async function becomes(wanted: readonly string[]): Promise<void> {
+/** Evaluations in 5 s, and in four reports of each agent. */
+const [SOME, MANY] = [10, 40];
+
+/** Waits until something is found in some evaluations in a row: while a fault begins or ends, it may look smaller. */
+async function becomes(wanted: readonly string[], least = SOME): Promise<void> {
   let times = 0;
   await vi.waitFor(
     () => {
       const now = found();
       times = now.join() === wanted.join() ? times + 1 : 0;
-      expect([times >= 10, now]).toEqual([true, wanted]);
+      expect([times >= least, now]).toEqual([true, wanted]);
     },
     { timeout: 120_000, interval: 500 },
   );
@@ -79,7 +85,7 @@ const TBF = ['tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', 'rate', '256kbi
 const OF_PEERS = `meta l4proto { tcp, udp } th dport ${PEER_PORT}`;
 
 /** Makes a fault at a machine, or ends it. */
-type Change = (machine: Machine) => void;
+type Change = (machine: Machine) => void | Promise<void>;
 const by =
   (...command: string[]): Change =>
   (machine) =>
@@ -88,9 +94,30 @@ const rule =
   (text: string): Change =>
   (machine) =>
     network.drop(machine, text);
+const link =
+  (faults: LinkFaults): Change =>
+  (machine) =>
+    network.addBadLink(machine, faults);
+const NO_LINK: Change = (machine) => network.removeBadLink(machine);
+
+/** Fills the table of connections, once it has only connections that last, such as the one to the server. */
+const fillTable: Change = async (machine) => {
+  const brief = ['tcp_timeout_time_wait', 'tcp_timeout_close', 'udp_timeout', 'udp_timeout_stream'];
+  const files = brief.map((name) => `/proc/sys/net/netfilter/nf_conntrack_${name}`);
+  network.run(machine, ['sh', '-c', `for file in ${files.join(' ')}; do echo 1 >$file; done`]);
+  // The kernel has a table for a namespace that has such a rule.
+  network.drop(machine, 'ct state invalid counter');
+  await new Promise((resolve) => setTimeout(resolve, 3_000 * INTERVAL_SECONDS));
+  await network.fillConnections(machine);
+};
+const emptyTable: Change = async (machine) => {
+  await network.stopFilling();
+  network.removeDrops(machine);
+};
+
 const NO_RULES: Change = (machine) => network.removeDrops(machine);
 
-it.each<{ what: string; at: Machine; begin: Change; end: Change; wanted: string }>([
+it.each<{ what: string; at: Machine; begin: Change; end: Change; wanted: string | undefined }>([
   {
     what: 'a rate limit of 256 kbit/s, which drops what waits for more than 400 ms',
     at: limited,
@@ -113,15 +140,50 @@ it.each<{ what: string; at: Machine; begin: Change; end: Change; wanted: string 
     wanted: `MTU ${small.node} Degraded`,
   },
   {
-    what: 'a firewall that lets only known connections pass, as with a full table of connections',
+    what: 'a firewall that lets only known connections pass',
     at: full,
     begin: rule(`ct state new ${OF_PEERS} drop`),
     end: NO_RULES,
     wanted: `PodNetwork ${full.node} Failed`,
   },
+  {
+    what: 'a full table of connections, so that the kernel drops new ones in both directions',
+    at: full,
+    begin: fillTable,
+    end: emptyTable,
+    wanted: `PodNetwork ${full.node} Failed`,
+  },
+  {
+    what: 'a link that delays packets by 200 ms in each direction',
+    at: distant,
+    begin: link({ delayMs: 200 }),
+    end: NO_LINK,
+    wanted: `Latency ${distant.node} Degraded`,
+  },
+  {
+    what: 'a link that loses 20 % of the packets of each direction',
+    at: distant,
+    begin: link({ loss: 20 }),
+    end: NO_LINK,
+    wanted: `PodNetwork ${distant.node} Degraded`,
+  },
+  {
+    what: 'a link that damages 20 % of the packets of each direction, which the receiver drops',
+    at: distant,
+    begin: link({ corrupt: 20 }),
+    end: NO_LINK,
+    wanted: `PodNetwork ${distant.node} Degraded`,
+  },
+  {
+    what: 'a link that reorders and repeats a quarter of the packets works: nothing',
+    at: distant,
+    begin: link({ delayMs: 20, reorder: 25, duplicate: 25 }),
+    end: NO_LINK,
+    wanted: undefined,
+  },
 ])('$what is found at its node, and nothing else is', { timeout: 300_000 }, async ({ at, begin, end, wanted }) => {
-  begin(at);
-  await becomes([wanted]);
-  end(at);
+  await begin(at);
+  await (wanted === undefined ? becomes([], MANY) : becomes([wanted]));
+  await end(at);
   await becomes([]);
 });
