@@ -2,6 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PodPlacementEntry, PodPlacementSpec } from '../api/podplacement/schema.ts';
+import { MOST_OF_LABEL } from '../controllers/trafficwatch/decide/workload/podPlacement.ts';
 import { podTerms, prepare } from './podTerms.ts';
 import { patched, placements, pods } from './testing/samples.ts';
 
@@ -72,6 +73,15 @@ describe('podTerms', () => {
   ])('requires %s', (_what, given, placement, expected) => {
     expect(affinityOf(given, placement)?.requiredDuringSchedulingIgnoredDuringExecution).toEqual({
       nodeSelectorTerms: expected,
+    });
+  });
+
+  it('adds the terms of all entries, also if an earlier version of the operator wrote more than this one does', () => {
+    const names = Array.from({ length: 3 * MOST_OF_LABEL }, (_each, index) => `w${index}`);
+    const placement = placementOf(...names.map((name) => entry(name)));
+    expect(affinityOf(pod(), placement)?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]).toEqual({
+      matchFields: [],
+      matchExpressions: names.map(notUnfit),
     });
   });
 

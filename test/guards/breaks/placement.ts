@@ -16,12 +16,23 @@ export const PLACEMENT: readonly Break[] = [
   {
     promise: 'A PodPlacement stays below its limit, whatever the selectors of TrafficWatches.',
     file: 'src/controllers/trafficwatch/decide/workload/podPlacement.ts',
-    find: '[JSON.stringify(entry), ...(labels ?? [',
-    replace: '[JSON.stringify(entry), ...([',
+    find: '[JSON.stringify(entry), ...labels.map(',
+    replace: "[JSON.stringify(entry), ...[''].map(",
     test: {
       project: 'unit',
       path: 'src/controllers/trafficwatch/decide/workload/podPlacement.test.ts',
       name: 'stays below its limit',
+    },
+  },
+  {
+    promise: 'A PodPlacement has few TrafficWatches for one label, so that none makes the creation of pods slow.',
+    file: 'src/controllers/trafficwatch/decide/workload/podPlacement.ts',
+    find: 'found >= MOST_OF_LABEL || ',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/decide/workload/podPlacement.test.ts',
+      name: 'has so many of one label at most',
     },
   },
   {

@@ -8,7 +8,7 @@ import type { Draft } from './measurementConditions.ts';
 import type { ForeignWorkload, Observation, Placed, Target } from '../../observe/observation.ts';
 import { fitRequirement } from '../../model/affinity.ts';
 import type { Plan } from '../plan.ts';
-import { isPlacedAs, MOST_PLACEMENT_BYTES } from '../workload/podPlacement.ts';
+import { isPlacedAs, MOST_OF_LABEL, MOST_PLACEMENT_BYTES } from '../workload/podPlacement.ts';
 import { LASTING_MS, type BlockedDecision } from '../workload/blockedPods.ts';
 
 /** The conditions about the workload: whether it is known, whether its pods get the affinity, and find a node. */
@@ -31,7 +31,8 @@ const OUTDATED =
 const PENDING = `the PodPlacement ${POD_PLACEMENT_NAME} of this namespace does not have this TrafficWatch yet`;
 const FULL =
   `the PodPlacement ${POD_PLACEMENT_NAME} of this namespace has no room for this TrafficWatch ` +
-  `(${MOST_PLACEMENT_BYTES / 1000} kB, oldest TrafficWatches first): select pods by fewer labels and values, or delete TrafficWatches`;
+  `(${MOST_OF_LABEL} TrafficWatches for one label of pods, ${MOST_PLACEMENT_BYTES / 1000} kB in all, oldest TrafficWatches first): ` +
+  'select pods by a value of another label, by fewer labels and values, or delete TrafficWatches';
 /** Without the number of unfit nodes, which may move with every pass: status.unfitNodes has it. */
 const OMITTED =
   `more than ${AVOIDED_AT_MOST} nodes are unfit: new pods avoid those that status.avoidedNodes names, and only prefer ` +

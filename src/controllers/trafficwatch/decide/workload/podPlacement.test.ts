@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LabelSelector } from '../../../../api/labelSelector.ts';
 import type { TrafficWatch, TrafficWatchStatus } from '../../../../api/trafficwatch/schema.ts';
 import { aForeignWatch, KEY, type WatchChanges } from '../../testing/observations.ts';
-import { decidePodPlacement, MOST_PLACEMENT_BYTES, placementEntryOf } from './podPlacement.ts';
+import { decidePodPlacement, MOST_OF_LABEL, MOST_PLACEMENT_BYTES, placementEntryOf } from './podPlacement.ts';
 
 const WEB = { matchLabels: { app: 'web' } };
 
@@ -65,9 +66,9 @@ describe('the PodPlacement of a namespace', () => {
     ['by no label, with other operators', [{ matchExpressions: [notIn] }, {}], { others: [0, 1] }],
     ['by no label, with an empty list: it selects nothing', [{ matchExpressions: [{ ...inList, values: [] }] }], {}],
     [
-      'by the label that the fewest share',
-      [{ matchLabels: { ...web, tier: 'a' } }, { matchLabels: { ...web, tier: 'b' } }, WEB],
-      { byLabel: { 'tier=a': [0], 'tier=b': [1], 'app=web': [2] } },
+      'by the label that finds the fewest older ones',
+      [WEB, { matchLabels: { ...web, tier: 'a' } }, { matchLabels: { ...web, tier: 'b' } }],
+      { byLabel: { 'app=web': [0], 'tier=a': [1], 'tier=b': [2] } },
     ],
     ['with others of the same label', [WEB, WEB], { byLabel: { 'app=web': [0, 1] } }],
   ])('finds an entry %s', (_what, selectors, index) => {
@@ -80,6 +81,53 @@ describe('the PodPlacement of a namespace', () => {
   it('is the same for any order of the TrafficWatches', () => {
     const watches = Array.from({ length: 5 }, (_, n) => watchOf(`w${n}`, WEB));
     expect(decidePodPlacement(watches.toReversed())).toEqual(decidePodPlacement(watches));
+  });
+
+  const exists = { key: 'app', operator: 'Exists' as const };
+  it.each<[string, LabelSelector]>([
+    ['one label', WEB],
+    ['one value of a list', { matchExpressions: [inList] }],
+    ['no label', { matchExpressions: [exists] }],
+  ])('has so many of %s at most, and leaves out the others, but none with a label of its own', (_what, selector) => {
+    const own: LabelSelector = { ...selector, matchLabels: { ...selector.matchLabels, tier: 'a' } };
+    const selectors = [...Array.from({ length: MOST_OF_LABEL + 2 }, () => selector), own];
+    const { spec, omitted } = decidePodPlacement(selectors.map((one, n) => watchOf(`w${n}`, one)));
+    expect([...omitted]).toEqual([`w${MOST_OF_LABEL}`, `w${MOST_OF_LABEL + 1}`]);
+    expect(spec?.byLabel?.['tier=a']).toEqual([MOST_OF_LABEL]);
+    const { others = [], byLabel = {} } = spec!;
+    expect(Math.max(others.length, ...Object.values(byLabel).map(({ length }) => length))).toBe(MOST_OF_LABEL);
+  });
+
+  it('leaves out no TrafficWatch because of a newer one', () => {
+    const values = fc.subarray(['a', 'b'], { minLength: 1 });
+    const selector = fc.record(
+      {
+        matchLabels: fc.dictionary(fc.constantFrom('app', 'tier'), fc.constantFrom('a', 'b')),
+        matchExpressions: fc.array(
+          fc.record({ key: fc.constant('team'), operator: fc.constant('In' as const), values }),
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    const selectors = fc.array(selector, { minLength: 2 * MOST_OF_LABEL, maxLength: 6 * MOST_OF_LABEL });
+    const omittedOf = (all: TrafficWatch[]) => [...decidePodPlacement(all).omitted];
+    fc.assert(
+      fc.property(selectors, fc.nat(), (all, at) => {
+        const watches = all.map((one, n) => watchOf(`w${n}`, one));
+        const older = watches.slice(0, at % watches.length);
+        const names = new Set(older.map(({ metadata }) => metadata?.name));
+        expect(omittedOf(older)).toEqual(omittedOf(watches).filter((name) => names.has(name)));
+      }),
+      { numRuns: 30, seed: 1 },
+    );
+  });
+
+  it('takes linear time for a selector with many lists of many values', () => {
+    const lists = [Array.from({ length: 20_000 }, (_, n) => `${n}`), ...Array.from({ length: 10_000 }, () => ['a'])];
+    const selector: LabelSelector = { matchExpressions: lists.map((values) => ({ ...inList, values })) };
+    const began = process.cpuUsage().user;
+    decidePodPlacement([watchOf('web', selector)]);
+    expect(process.cpuUsage().user - began).toBeLessThan(1_000_000);
   });
 
   // Each takes 180 bytes, and as many in the index.
@@ -98,7 +146,7 @@ describe('the PodPlacement of a namespace', () => {
   it('has room for 200 TrafficWatches with 70 names of nodes each', () => {
     const names = Array.from({ length: 70 }, (_, n) => `ip-10-0-0-${n}.eu-central-1.compute.internal`);
     const changes: WatchChanges = { placement: 'AtCreation', status: { avoidedNodes: names } };
-    const watches = Array.from({ length: 200 }, (_, n) => watchOf(`w${n}`, WEB, changes));
+    const watches = Array.from({ length: 200 }, (_, n) => watchOf(`w${n}`, { matchLabels: { app: `${n}` } }, changes));
     expect(decidePodPlacement(watches).omitted.size).toBe(0);
   });
 });
