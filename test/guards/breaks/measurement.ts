@@ -221,4 +221,28 @@ export const MEASUREMENT: readonly Break[] = [
       name: 'selects the pods of every revision',
     },
   },
+  {
+    promise:
+      'A TrafficWatch whose pods a descheduler evicts from unfit nodes has a Warning event, at most one in ten minutes.',
+    file: 'src/controllers/trafficwatch/act/evictedPods.ts',
+    find: '      ...before,\n',
+    replace: '',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/act/evictedPods.test.ts',
+      name: 'emit one event for the pods of one run of a descheduler',
+    },
+    why: 'A reconcile between the evictions and their event would forget them, and when the last event was.',
+  },
+  {
+    promise: 'Pods that kubectl drain evicts cause no event about a descheduler.',
+    file: 'src/controllers/trafficwatch/act/evictedPods.ts',
+    find: 'isBeingEmptied ? [] : keys',
+    replace: 'keys',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficwatch/act/evictedPods.test.ts',
+      name: 'do not count a pod while its node is emptied',
+    },
+  },
 ];
