@@ -39,7 +39,8 @@ interface Series {
   values?: [number, string][];
 }
 
-type Kind = 'rates' | 'late' | 'raw' | 'newest' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
+type Kind =
+  'rates' | 'late' | 'raw' | 'newest' | 'totals' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
@@ -124,6 +125,7 @@ export class FakePrometheus implements PrometheusClient {
         if (kind === 'fallen') return one('', peak);
         if (kind === 'late') return newest === '1' && this.#hasMoreSamples(labels) ? [] : one('', newest);
         if (kind === 'newest') return one('', sampled ?? String(this.timeSeconds));
+        if (kind === 'totals') return one('', total);
         if (kind === 'raw') return samples ? [this.#all(labels, samples)] : [];
         if (kind === 'rates') return one('', rate);
         if (kind === 'received') return one('', received);
@@ -211,9 +213,9 @@ function kindOf(expression: string): Kind {
   if (/^(?:max without \([^)]+\) \(+)?deriv\(/.test(expression)) {
     return expression.includes('_receive_') ? 'received' : 'rates';
   }
-  if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) {
-    return expression.includes(' < time()') ? 'late' : 'newest';
-  }
+  if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) return 'late';
+  if (expression.startsWith('max by (node, instance) (timestamp(')) return 'newest';
+  if (expression.startsWith('sum by (node, instance) (')) return 'totals';
   if (/\[\d+s\](?: offset \d+ms)?$/.test(expression)) return 'raw';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';

@@ -13,6 +13,7 @@ import {
   lagQuery,
   samplesPerWindowQuery,
   samplesQueries,
+  totalsQuery,
   uplinksQuery,
 } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
@@ -62,7 +63,8 @@ describe('queries', () => {
     for (const text of [
       ratesQuery(query),
       lateQuery(query),
-      newestQuery(query, NODES),
+      newestQuery(query),
+      totalsQuery(query),
       ...samplesQueries(query, { kind: 'named', nodes: NODES, devices: ['eth0'] }, 0, 'transmit'),
       ...FACT_METRICS.map((metric) => factQuery(query, metric)),
       samplesPerWindowQuery(query),

@@ -157,9 +157,14 @@ export function lateQuery(
   });
 }
 
-/** The time of the newest sample of each device that is not excluded, of the given nodes. */
-export function newestQuery(query: UsageQuery, nodes: NodeRestriction): string {
-  return inScope(query, { kind: 'live', nodes }, (matchers) => ofReplicas(query, newest(TRANSMITTED + matchers, 0)));
+/** The time of the newest sample of each node, of any device that is not excluded. */
+export function newestQuery(query: UsageQuery): string {
+  return inScope(query, COUNTED, (matchers) => `max by (node, instance) (${newest(TRANSMITTED + matchers, 0)})`);
+}
+
+/** The bytes that each node has sent, all devices together that are not excluded. */
+export function totalsQuery(query: UsageQuery): string {
+  return inScope(query, COUNTED, (matchers) => `sum by (node, instance) (${TRANSMITTED}${matchers})`);
 }
 
 /** All samples of the counters of the given devices in the time within which `lateQuery` finds falls: a matrix for each query. */

@@ -19,6 +19,7 @@ import {
   ratesQuery,
   samplesPerWindowQuery,
   samplesQueries,
+  totalsQuery,
   uplinksQuery,
 } from './queries.ts';
 import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
@@ -33,6 +34,7 @@ export type QueryKind =
   | 'late'
   | 'fallen'
   | 'newest'
+  | 'totals'
   | 'facts'
   | 'uplinks'
   | 'samples_per_window'
@@ -155,15 +157,14 @@ export class QueryRunner {
     return { ...sortLate(found), found, windowStart, oldestSeconds: oldestSeconds(this.query), warnings, infos };
   }
 
-  /** The times of the newest samples of these nodes. */
-  async newest(
-    resolver: NodeResolver,
-    deadline: Deadline,
-    nodes: NodeRestriction,
-  ): Promise<ReadonlyMap<string, NodeSamples>> {
-    const decoder = new SeriesDecoder(resolver, 'newest');
-    await this.#ask('newest', newestQuery(this.query, nodes), decoder, deadline);
-    return decoder.nodes;
+  /** The time of the newest sample of each node. */
+  async newest(visitor: SeriesVisitor, deadline: Deadline): Promise<void> {
+    await this.#ask('newest', newestQuery(this.query), visitor, deadline);
+  }
+
+  /** The bytes that each node has sent. */
+  async totals(visitor: SeriesVisitor, deadline: Deadline): Promise<void> {
+    await this.#ask('totals', totalsQuery(this.query), visitor, deadline);
   }
 
   /** The samples of some counters within the rate window. */

@@ -79,23 +79,69 @@ describe('counters that get samples and stand still', () => {
     expect(await pass(60, [{}], { a: {} })).toMatchObject(MEASURED);
   });
 
-  it('of many nodes leave none a figure, with queries of 16 KiB: VictoriaMetrics refuses longer ones', async () => {
-    const many = Array.from({ length: 200 }, (_, n) => `n${n}.${'x'.repeat(60)}`);
-    const of = { a: {}, ...Object.fromEntries(many.map((name) => [name, {}])) };
-    const usagesAt = async (seconds: number) => {
+  it('leave the figure if the newest sample came after the counters were read, and may have moved them', async () => {
+    await pass(0, [{}]);
+    expect(await pass(60, [{ sampled: String(BEGIN + 61) }])).toMatchObject(MEASURED);
+  });
+
+  it('of very many nodes leave none a figure, with one query', async () => {
+    const many = Array.from({ length: 600 }, (_, n) => `n${n}`);
+    const of = Object.fromEntries(many.map((name) => [name, {}]));
+    const staleAt = async (seconds: number) => {
       scene.prometheus.timeSeconds = BEGIN + seconds;
-      scene.prometheus.devices = [...many.map((name) => device(name, 'eth0')), device('a', 'eth0')];
+      scene.prometheus.devices = many.map((name) => device(name, 'eth0'));
       return [...(await scene.next(of)).nodes.values()].filter(({ reason }) => reason === 'StaleSamples').length;
     };
-    expect(await usagesAt(0)).toBe(0);
-    expect(await usagesAt(60)).toBe(201);
-    const asked = scene.prometheus.asked.filter(({ kind }) => kind === 'newest');
-    expect(asked.filter(({ expression }) => expression.length > 16 * 1024)).toEqual([]);
+    expect(await staleAt(0)).toBe(0);
+    expect(await staleAt(60)).toBe(600);
+    expect(scene.prometheus.count('newest')).toBe(1);
   });
 
   it('cost no query while they move', async () => {
     await pass(0, [{}]);
     await pass(60, [{ total: '71' }]);
     expect(scene.prometheus.count('newest')).toBe(0);
+  });
+});
+
+describe('counters that get samples and stand still in a cluster of more than 20,000 series', () => {
+  /** So many devices that passes reuse their facts. */
+  const MANY = Array.from({ length: 7_000 }, (_, n) => device('b', `eth${n}`));
+
+  /** A pass after some seconds. Returns the usage of a. */
+  async function passOfMany(seconds: number, more: Partial<FakeDevice> = {}) {
+    await scene.clock.advance(5_000);
+    scene.prometheus.timeSeconds = BEGIN + seconds;
+    const others = scene.prometheus.count('facts') === 0 ? MANY : [device('b', 'eth0', { total: String(seconds) })];
+    scene.prometheus.devices = [device('a', 'eth0', more), ...others];
+    return (await scene.next({ a: {}, b: {} })).nodes.get('a');
+  }
+
+  it('make no figure either, one pass later, until the window has no such sample any longer', async () => {
+    for (const seconds of [0, 10, 20, 30]) expect(await passOfMany(seconds)).toMatchObject(MEASURED);
+    expect(await passOfMany(40)).toMatchObject(STALE);
+    expect(await passOfMany(50, { total: '99' })).toMatchObject(STALE);
+    expect(await passOfMany(159, { total: '100' })).toMatchObject(STALE);
+    expect(await passOfMany(161, { total: '101' })).toMatchObject(MEASURED);
+  });
+
+  it('leave the figure if they get no samples', async () => {
+    for (const seconds of [0, 10, 20, 30, 40, 50])
+      expect(await passOfMany(seconds, { sampled: String(BEGIN) })).toMatchObject(MEASURED);
+  });
+
+  it('make none while the counters cannot be read: what was found is not forgotten', async () => {
+    for (const seconds of [0, 10, 20, 30, 40]) await passOfMany(seconds);
+    scene.prometheus.before = (_query, kind) => {
+      if (kind === 'totals') throw new PrometheusError('QueryFailed', 'no');
+    };
+    expect(await passOfMany(50)).toMatchObject(STALE);
+    expect(await passOfMany(140)).toMatchObject(STALE);
+    expect(await passOfMany(170)).toMatchObject(MEASURED);
+  });
+
+  it('cost one query after each pass while they move', async () => {
+    for (const seconds of [0, 10, 20, 30, 40]) await passOfMany(seconds, { total: String(seconds) });
+    expect([scene.prometheus.count('totals'), scene.prometheus.count('newest')]).toEqual([5, 0]);
   });
 });

@@ -70,6 +70,8 @@ interface Readers {
   deadline: Deadline;
   /** True for a large cluster: one answer with facts is read after the other. */
   areMany: boolean;
+  /** See the function of this name. */
+  silenceTells: boolean;
   readings: Readings;
 }
 
@@ -104,7 +106,7 @@ export class UsageCollector {
     this.#background = o.background;
     this.#facts = new Refreshed<Facts>(o.clock, FACTS_EVERY_MS);
     this.#late = new LateReader(o);
-    this.#repeated = new RepeatedValues(o.queries, o.query);
+    this.#repeated = new RepeatedValues(o);
     this.#sampling = new Sampling(o);
     this.#fallenSpeeds = new Refreshed<Answered>(o.clock, FALLEN_SPEEDS_EVERY_MS);
   }
@@ -124,7 +126,8 @@ export class UsageCollector {
   ): Promise<Finding> {
     const beganAt = this.#clock.monotonic();
     const areMany = nodes.size > MOST_NODES_AT_ONCE;
-    const readers = { resolver: createNodeResolver(nodes), deadline, areMany, readings };
+    const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
+    const readers = { resolver: createNodeResolver(nodes), deadline, areMany, readings, ...silence };
     this.#rateTable = this.#rateTable.next(nodes);
     const [rates, facts, received, told] = await Promise.all([
       this.#queries.rates(readers.resolver, deadline, { table: this.#rateTable, cache: this.#seriesCache }),
@@ -135,11 +138,10 @@ export class UsageCollector {
     const late = await this.#late.withHidden(told, facts, readers);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
     const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, ...silence };
     const live = { ...all, ...(await onlyLive(this.#queries, all, (found) => this.#factsOf(found), readers)) };
     await readSoundReplicas(this.#queries, live, { ...readers, nodes });
-    const answers = { ...live, ...(all.silenceTells && { repeated: await this.#repeatedIn(facts, live, readers) }) };
+    const answers = { ...live, repeated: await this.#repeatedIn(facts, live, readers) };
     const usages = await evaluateNodes({ nodes, answers });
     // After the deadline, the next pass may already have overwritten these rates.
     deadline.signal.throwIfAborted();
@@ -205,7 +207,7 @@ export class UsageCollector {
 
   /** Resolves when no background query is running. */
   async settled(): Promise<void> {
-    const background = [this.#facts, this.#late, this.#sampling, this.#fallenSpeeds];
+    const background = [this.#facts, this.#late, this.#repeated, this.#sampling, this.#fallenSpeeds];
     await Promise.all(background.map((each) => each.settled()));
   }
 
@@ -237,7 +239,10 @@ export class UsageCollector {
   #readBeside(readers: Readers): void {
     const queries = this.#queries;
     const { resolver, areMany } = readers;
-    if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) this.#facts.refresh(() => this.#askFacts(readers));
+    if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) {
+      this.#facts.refresh(() => this.#askFacts(readers));
+      if (readers.silenceTells) this.#repeated.refresh(resolver);
+    }
     this.#fallenSpeeds.refresh(
       () => this.#background((deadline) => queries.fallenSpeeds(resolver, deadline), areMany ? ANSWER_OF_MANY_MS : 0),
       areMany ? FALLEN_SPEEDS_OF_MANY : {},
@@ -257,14 +262,18 @@ export class UsageCollector {
     return { facts, rates, received, late, peaks: this.#peaks(), filters: this.#filters };
   }
 
-  /** The nodes whose counters repeat old values; none where passes reuse facts, which say nothing of now. */
-  #repeatedIn(
+  /** The nodes whose counters repeat old values. Facts that passes reuse do not say what the counters are now. */
+  async #repeatedIn(
     { series, timeSeconds = 0 }: Facts,
-    { facts, rates }: Pick<Answers, 'facts' | 'rates'>,
-    { resolver, deadline }: Readers,
-  ): Promise<ReadonlySet<string>> {
-    const seen = { facts: series > MOST_FACTS_IN_PASS ? new Map<string, NodeFacts>() : facts, rates, timeSeconds };
-    return this.#repeated.find(seen, resolver, deadline);
+    { facts, timeSeconds: now }: Answers,
+    { resolver, deadline, silenceTells }: Readers,
+  ): Promise<ReadonlySet<string> | undefined> {
+    if (!silenceTells) return undefined;
+    if (series <= MOST_FACTS_IN_PASS) {
+      const sent = new Map(Array.from(facts, ([node, { sentByAll }]) => [node, sentByAll]));
+      await this.#repeated.look({ sent, timeSeconds }, resolver, deadline);
+    }
+    return this.#repeated.at(now);
   }
 
   /** Undefined if the answer is older than the hour that it describes, or if there is none. */

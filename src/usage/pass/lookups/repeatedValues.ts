@@ -1,27 +1,25 @@
 import type { NodeResolver } from '../../../nodes/nodeNames.ts';
+import type { SeriesVisitor } from '../../../prometheus/answer.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
-import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
+import type { Clock } from '../../../runtime/process/clock.ts';
 import { LONGEST_SILENCE_SECONDS } from '../../evaluate/rateProblems.ts';
-import type { NodeSamples } from '../../series/nodeSamples.ts';
-import { newestQuery } from '../queries.ts';
-import type { QueryRunner } from '../queryRunner.ts';
-import { groupsForQueries, MOST_NODES, restrictionOf } from './restriction.ts';
+import type { UsageQuery } from '../queries.ts';
+import { ANSWER_OF_MANY_MS, type Background, type QueryRunner } from '../queryRunner.ts';
+import { Refreshed } from '../refreshed.ts';
 
 /** The bytes that a node has sent so far, all devices together. Times in seconds since 1970, by the server's clock. */
 interface Sent {
   readonly bytes: number;
-  /** The first pass that saw it. */
+  /** When that number was read first. */
   readonly since: number;
   /** Rates are wrong until then, since their window has repeated values. */
   readonly wrongUntil: number;
 }
 
-/** The data that a pass has read. */
-interface Seen {
-  /** Empty if the pass did not read them. */
-  readonly facts: ReadonlyMap<string, Pick<NodeFacts, 'sentByAll'>>;
-  readonly rates: ReadonlyMap<string, NodeSamples>;
-  /** When the facts were read, seconds since 1970. */
+/** The bytes that each node has sent so far. */
+interface Totals {
+  readonly sent: ReadonlyMap<string, number>;
+  /** When they were read, seconds since 1970. */
   readonly timeSeconds: number;
 }
 
@@ -30,6 +28,9 @@ interface Seen {
  * of the four scrapes of a window, counters stand still that long.
  */
 const OF_WINDOW = 1 / 4;
+
+/** Interval of the background queries, at most one after each pass. */
+const TOTALS_EVERY_MS = 5_000;
 
 /**
  * Finds nodes whose counters get samples, but stand still: an exporter, or what collects its samples, repeats old values. The slope through them falls
@@ -43,68 +44,101 @@ const OF_WINDOW = 1 / 4;
  */
 export class RepeatedValues {
   readonly #queries: QueryRunner;
+  readonly #background: Background;
   readonly #windowSeconds: number;
+  readonly #asked: Refreshed<void>;
   #nodes = new Map<string, Sent>();
   #timeSeconds = 0;
 
-  constructor(queries: QueryRunner, { windowSeconds }: { windowSeconds: number }) {
-    this.#queries = queries;
-    this.#windowSeconds = windowSeconds;
+  constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
+    this.#queries = o.queries;
+    this.#background = o.background;
+    this.#windowSeconds = o.query.windowSeconds;
+    this.#asked = new Refreshed<void>(o.clock, TOTALS_EVERY_MS);
   }
 
-  /**
-   * Call it in each pass. Sends queries only if counters have not moved for that long, about MOST_NODES nodes at most, in groups for queries of 16 KiB.
-   * Nodes about which Prometheus does not answer within a quarter of the time of the pass are not repeated.
-   *
-   * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
-   */
-  async find(seen: Seen, resolver: NodeResolver, deadline: Deadline): Promise<ReadonlySet<string>> {
-    const now = seen.timeSeconds;
-    this.#see(seen);
-    const least = Math.max(LONGEST_SILENCE_SECONDS, OF_WINDOW * this.#windowSeconds);
-    const unmoved = [...this.#nodes].filter(([, { since }]) => now - since >= least).map(([name]) => name);
-    const queriesOf = (some: readonly string[]): string[] => [
-      newestQuery(this.#queries.query, restrictionOf(some, [seen.rates])),
-    ];
-    const groups = groupsForQueries(unmoved.slice(0, MOST_NODES), queriesOf);
-    const newest = unmoved.length === 0 ? [] : await this.#newestOf(groups, seen, resolver, deadline);
-    for (const [name, time] of newest) {
-      const sent = this.#nodes.get(name);
-      if (sent === undefined || time - sent.since < LONGEST_SILENCE_SECONDS) continue;
-      this.#nodes.set(name, { ...sent, wrongUntil: now + this.#windowSeconds });
-    }
+  /** The nodes whose rates have repeated values at this time, seconds since 1970. */
+  at(now: number): ReadonlySet<string> {
     return new Set([...this.#nodes].filter(([, { wrongUntil }]) => now < wrongUntil).map(([name]) => name));
   }
 
-  #see({ facts, timeSeconds }: Seen): void {
+  /**
+   * Call it in each pass that has read the counters. Sends one query, and only if the counters of a node have not moved for that long. If Prometheus does not
+   * answer within a quarter of the time of the pass, no further node is repeated.
+   *
+   * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
+   */
+  async look(totals: Totals, resolver: NodeResolver, deadline: Deadline): Promise<void> {
+    this.#see(totals);
+    const now = totals.timeSeconds;
+    const least = Math.max(LONGEST_SILENCE_SECONDS, OF_WINDOW * this.#windowSeconds);
+    const unmoved = [...this.#nodes].filter(([, { since }]) => now - since >= least);
+    if (unmoved.length === 0) return;
+    await this.#queries.lookUp(deadline, async (soon) => {
+      const newest = new NodeNumbers(resolver, Math.max);
+      await this.#queries.newest(newest, soon);
+      // An answer after the deadline is not used.
+      soon.signal.throwIfAborted();
+      for (const [name, sent] of unmoved) {
+        const time = newest.byNode.get(name) ?? 0;
+        // A sample that came after the counters were read may have moved them.
+        if (time > now || time - sent.since < LONGEST_SILENCE_SECONDS) continue;
+        this.#nodes.set(name, { ...sent, wrongUntil: now + this.#windowSeconds });
+      }
+    });
+  }
+
+  /** Call it after each pass over a cluster so large that passes do not read the counters: reads them, and looks, in the background. */
+  refresh(resolver: NodeResolver): void {
+    this.#asked.refresh(() => this.#background((deadline) => this.#ask(resolver, deadline), ANSWER_OF_MANY_MS));
+  }
+
+  /** Resolves when no background query is running. */
+  settled(): Promise<void> {
+    return this.#asked.settled();
+  }
+
+  async #ask(resolver: NodeResolver, deadline: Deadline): Promise<void> {
+    const sent = new NodeNumbers(resolver, (one, other) => one + other);
+    await this.#queries.totals(sent, deadline);
+    deadline.signal.throwIfAborted();
+    await this.look({ sent: sent.byNode, timeSeconds: sent.timeSeconds }, resolver, deadline);
+  }
+
+  #see({ sent, timeSeconds }: Totals): void {
     const before = timeSeconds >= this.#timeSeconds ? this.#nodes : new Map<string, Sent>();
     this.#timeSeconds = timeSeconds;
     this.#nodes = new Map();
-    for (const [node, { sentByAll: bytes }] of facts) {
+    for (const [node, bytes] of sent) {
       const known = before.get(node);
       const isSame = known?.bytes === bytes;
       this.#nodes.set(node, isSame ? known : { bytes, since: timeSeconds, wrongUntil: known?.wrongUntil ?? 0 });
     }
   }
+}
 
-  /** The time of the newest sample of each node. */
-  async #newestOf(
-    groups: Iterable<readonly string[]>,
-    { rates }: Seen,
-    resolver: NodeResolver,
-    deadline: Deadline,
-  ): Promise<Map<string, number>> {
-    const newest = new Map<string, number>();
-    await this.#queries.lookUp(deadline, async (soon) => {
-      for (const names of groups) {
-        const found = await this.#queries.newest(resolver, soon, restrictionOf(names, [rates]));
-        // An answer after the deadline is not used.
-        soon.signal.throwIfAborted();
-        for (const [name, { devices }] of found) {
-          newest.set(name, Math.max(...Array.from(devices.values(), ({ newest: time = 0 }) => time)));
-        }
-      }
-    });
-    return newest;
+/** Reads one number of each node from an answer whose series have the labels `node` and `instance`. Leaves out what is no number. */
+class NodeNumbers implements SeriesVisitor {
+  readonly byNode = new Map<string, number>();
+  /** Evaluation time of the server, seconds since 1970; 0 without series. */
+  timeSeconds = 0;
+  readonly #resolver: NodeResolver;
+  readonly #together: (one: number, other: number) => number;
+
+  /** @param together merges the numbers of two series of a node */
+  constructor(resolver: NodeResolver, together: (one: number, other: number) => number) {
+    this.#resolver = resolver;
+    this.#together = together;
+  }
+
+  /** @param series an element of a vector: `{metric, value: [time, text]}` */
+  visit(series: unknown): void {
+    const { metric, value } = series as { metric?: Record<string, string>; value?: [number, string] };
+    const number = Number(value?.[1]);
+    const node = this.#resolver.resolve(metric?.node, metric?.instance);
+    if (value === undefined || typeof node !== 'string' || !Number.isFinite(number)) return;
+    this.timeSeconds = value[0];
+    const known = this.byNode.get(node);
+    this.byNode.set(node, known === undefined ? number : this.#together(known, number));
   }
 }
