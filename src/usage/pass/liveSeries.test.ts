@@ -92,6 +92,15 @@ describe('a node with two series of a device', () => {
     },
   );
 
+  it('is measured by its own series if a server that was restarted still shows those of a former node at its address', async () => {
+    const address = { instance: '10.0.0.1:9100' };
+    const former = { ...address, newest: '1699999900', rate: undefined, speed: '1000', total: '999' } as const;
+    scene.prometheus.devices = [device('former', 'eth0', former), device('a', 'eth0', address)];
+    const { nodes, unmatchedSeries } = await scene.next({ a: { addresses: ['10.0.0.1'] } });
+    expect(nodes.get('a')).toMatchObject({ percent: 5, transmitBytesTotal: 70, capacityBytesPerSecond: 100 });
+    expect(unmatchedSeries).toBe(1);
+  });
+
   it('has no figure if the facts of the one that gets samples are not read', async () => {
     const shown = { instance: '10.0.0.9:9100', newest: '1699999900', rate: undefined } as const;
     scene.prometheus.devices = [device('a', 'eth0', shown), device('a', 'eth0')];
