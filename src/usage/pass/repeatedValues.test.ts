@@ -40,8 +40,42 @@ describe('counters that get samples and stand still', () => {
     await pass(0, [{}]);
     expect(await pass(60, [{}])).toMatchObject(STALE);
     expect(await pass(70, [{ total: '99' }])).toMatchObject(STALE);
-    expect(await pass(179, [{ total: '100' }])).toMatchObject(STALE);
-    expect(await pass(180, [{ total: '101' }])).toMatchObject(MEASURED);
+    expect(await pass(189, [{ total: '100' }])).toMatchObject(STALE);
+    expect(await pass(190, [{ total: '101' }])).toMatchObject(MEASURED);
+  });
+
+  it('make none either after a gap, with which repeats usually end', async () => {
+    await pass(0, [{}]);
+    expect(await pass(60, [{}])).toMatchObject(STALE);
+    expect(await pass(70, [])).toMatchObject({ reason: 'NoSeries' });
+    expect(await pass(80, [{ total: '99' }])).toMatchObject(STALE);
+    expect(await pass(189, [{ total: '100' }])).toMatchObject(STALE);
+    expect(await pass(190, [{ total: '101' }])).toMatchObject(MEASURED);
+  });
+
+  it('make none either after a pass without any counter', async () => {
+    await pass(0, [{}]);
+    expect(await pass(60, [{}])).toMatchObject(STALE);
+    scene.prometheus.keeps = (metric) => !metric.startsWith('node_');
+    await pass(70, [{ total: '99' }]);
+    scene.prometheus.keeps = () => true;
+    expect(await pass(80, [{ total: '100' }])).toMatchObject(STALE);
+  });
+
+  it('make none either if the clock of the answering server goes back', async () => {
+    await pass(0, [{}]);
+    expect(await pass(60, [{}])).toMatchObject(STALE);
+    expect(await pass(70, [{ total: '99' }])).toMatchObject(STALE);
+    expect(await pass(65, [{ total: '100' }])).toMatchObject(STALE);
+    expect(await pass(184, [{ total: '101' }])).toMatchObject(STALE);
+    expect(await pass(185, [{ total: '102' }])).toMatchObject(MEASURED);
+  });
+
+  it('are noticed with servers whose clocks differ', async () => {
+    await pass(0, [{}]);
+    await pass(-5, [{}]);
+    await pass(15, [{}]);
+    expect(await pass(25, [{}])).toMatchObject(STALE);
   });
 
   it('are of all devices: another device sends, also one that does not count', async () => {
@@ -121,8 +155,8 @@ describe('counters that get samples and stand still in a cluster of more than 20
     for (const seconds of [0, 10, 20, 30]) expect(await passOfMany(seconds)).toMatchObject(MEASURED);
     expect(await passOfMany(40)).toMatchObject(STALE);
     expect(await passOfMany(50, { total: '99' })).toMatchObject(STALE);
-    expect(await passOfMany(159, { total: '100' })).toMatchObject(STALE);
-    expect(await passOfMany(161, { total: '101' })).toMatchObject(MEASURED);
+    expect(await passOfMany(169, { total: '100' })).toMatchObject(STALE);
+    expect(await passOfMany(171, { total: '101' })).toMatchObject(MEASURED);
   });
 
   it('leave the figure if they get no samples', async () => {

@@ -264,7 +264,7 @@ export class UsageCollector {
 
   /** The nodes whose counters repeat old values. Facts that passes reuse do not say what the counters are now. */
   async #repeatedIn(
-    { series, timeSeconds = 0 }: Facts,
+    { series, timeSeconds }: Facts,
     { facts, timeSeconds: now }: Answers,
     { resolver, deadline, silenceTells }: Readers,
   ): Promise<ReadonlySet<string> | undefined> {

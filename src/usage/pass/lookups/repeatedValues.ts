@@ -12,15 +12,13 @@ interface Sent {
   readonly bytes: number;
   /** When that number was read first. */
   readonly since: number;
-  /** Rates are wrong until then, since their window has repeated values. */
-  readonly wrongUntil: number;
 }
 
 /** The bytes that each node has sent so far. */
 interface Totals {
   readonly sent: ReadonlyMap<string, number>;
-  /** When they were read, seconds since 1970. */
-  readonly timeSeconds: number;
+  /** When they were read, seconds since 1970. Undefined if there is none: then nothing is seen. */
+  readonly timeSeconds: number | undefined;
 }
 
 /**
@@ -41,6 +39,8 @@ const TOTALS_EVERY_MS = 5_000;
  * | are the same for 20 s or a quarter of the window, whichever is longer, with samples | repeated, until the window has none of these samples |
  * | are the same, without samples                          | not repeated: the rate is of the samples before     |
  * | move                                                   | not repeated                                        |
+ *
+ * What was found outlasts the series of the node, which often end for a moment when the repeats do, and a clock of the server that is set back.
  */
 export class RepeatedValues {
   readonly #queries: QueryRunner;
@@ -48,7 +48,10 @@ export class RepeatedValues {
   readonly #windowSeconds: number;
   readonly #asked: Refreshed<void>;
   #nodes = new Map<string, Sent>();
-  #timeSeconds = 0;
+  /** The nodes whose counters were found to repeat values, and have not moved since. */
+  readonly #repeating = new Set<string>();
+  /** Node name -> its rates are wrong until then, since their window has repeated values. */
+  readonly #wrongUntil = new Map<string, number>();
 
   constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
     this.#queries = o.queries;
@@ -59,7 +62,7 @@ export class RepeatedValues {
 
   /** The nodes whose rates have repeated values at this time, seconds since 1970. */
   at(now: number): ReadonlySet<string> {
-    return new Set([...this.#nodes].filter(([, { wrongUntil }]) => now < wrongUntil).map(([name]) => name));
+    return new Set([...this.#wrongUntil].filter(([, until]) => now < until).map(([name]) => name));
   }
 
   /**
@@ -68,9 +71,9 @@ export class RepeatedValues {
    *
    * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
    */
-  async look(totals: Totals, resolver: NodeResolver, deadline: Deadline): Promise<void> {
-    this.#see(totals);
-    const now = totals.timeSeconds;
+  async look({ sent, timeSeconds: now }: Totals, resolver: NodeResolver, deadline: Deadline): Promise<void> {
+    if (now === undefined) return;
+    this.#see(sent, now);
     const least = Math.max(LONGEST_SILENCE_SECONDS, OF_WINDOW * this.#windowSeconds);
     const unmoved = [...this.#nodes].filter(([, { since }]) => now - since >= least);
     if (unmoved.length === 0) return;
@@ -83,7 +86,8 @@ export class RepeatedValues {
         const time = newest.byNode.get(name) ?? 0;
         // A sample that came after the counters were read may have moved them.
         if (time > now || time - sent.since < LONGEST_SILENCE_SECONDS) continue;
-        this.#nodes.set(name, { ...sent, wrongUntil: now + this.#windowSeconds });
+        this.#repeating.add(name);
+        this.#wrongUntil.set(name, now + this.#windowSeconds);
       }
     });
   }
@@ -105,14 +109,24 @@ export class RepeatedValues {
     await this.look({ sent: sent.byNode, timeSeconds: sent.timeSeconds }, resolver, deadline);
   }
 
-  #see({ sent, timeSeconds }: Totals): void {
-    const before = timeSeconds >= this.#timeSeconds ? this.#nodes : new Map<string, Sent>();
-    this.#timeSeconds = timeSeconds;
+  #see(sent: Totals['sent'], now: number): void {
+    const before = this.#nodes;
     this.#nodes = new Map();
     for (const [node, bytes] of sent) {
       const known = before.get(node);
-      const isSame = known?.bytes === bytes;
-      this.#nodes.set(node, isSame ? known : { bytes, since: timeSeconds, wrongUntil: known?.wrongUntil ?? 0 });
+      const isKnown = known?.bytes === bytes && known.since <= now;
+      this.#nodes.set(node, isKnown ? known : { bytes, since: now });
+    }
+    const longest = now + this.#windowSeconds;
+    for (const node of this.#repeating) {
+      if (before.get(node)?.bytes === sent.get(node)) continue;
+      this.#repeating.delete(node);
+      // The last repeated sample may have come after the look before.
+      this.#wrongUntil.set(node, longest);
+    }
+    for (const [node, until] of this.#wrongUntil) {
+      if (until <= now) this.#wrongUntil.delete(node);
+      else if (until > longest) this.#wrongUntil.set(node, longest);
     }
   }
 }
@@ -120,8 +134,8 @@ export class RepeatedValues {
 /** Reads one number of each node from an answer whose series have the labels `node` and `instance`. Leaves out what is no number. */
 class NodeNumbers implements SeriesVisitor {
   readonly byNode = new Map<string, number>();
-  /** Evaluation time of the server, seconds since 1970; 0 without series. */
-  timeSeconds = 0;
+  /** Evaluation time of the server, seconds since 1970; undefined without series. */
+  timeSeconds: number | undefined;
   readonly #resolver: NodeResolver;
   readonly #together: (one: number, other: number) => number;
 
