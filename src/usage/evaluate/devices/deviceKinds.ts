@@ -45,7 +45,7 @@ const INFINIBAND_NAME = /^ib(?:[0-9]|[ps][0-9]|P[0-9]).*$/;
  * biosdevname; and those that the kernel gives to devices of IBM Z. Source: systemd.net-naming-scheme(7).
  */
 const HARDWARE = [
-  '(?:en|wl|ww)(?:[opsP][0-9][0-9a-zA-Z]*|x[0-9a-f]+|c[0-9a-f]+|[dvX][0-9]+|a[A-Z0-9]+i[0-9]+)',
+  '(?:en|wl|ww)(?:[opsP][0-9][0-9a-zA-Z]*|x[0-9a-f]+|c[0-9a-f]+|[dvX][0-9]+|a[a-zA-Z0-9]+i[0-9]+)',
   'slc[0-9a-f]+|(?:hsi|ctc|iucv|em)[0-9]+|p[0-9]+p[0-9]+',
 ].join('|');
 const HARDWARE_NAME = new RegExp(`^(?:${HARDWARE})$`);

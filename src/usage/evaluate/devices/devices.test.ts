@@ -98,6 +98,7 @@ describe('drivers and flags of tunnels', () => {
     ['uplink', 'qmi_wwan'],
     ['enc600', undefined],
     ['encf500', undefined],
+    ['enahisic2i0', undefined],
     ['hsi0', undefined],
     ['slcf5f0', undefined],
     ['iucv0', undefined],
