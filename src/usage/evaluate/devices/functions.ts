@@ -24,6 +24,8 @@ const DPU_FUNCTION = /(?:pf[0-9]+(?:hpf|[vs]f[0-9]+)|f[0-9]+s[0-9]+)$/;
 /** The standby of a failover device, after the name of that device: ens10nsby. Source: docs/networking/net_failover of Linux. */
 const STANDBY = 'nsby';
 const BRIDGE_ON = /^br(.+)$/;
+/** What Antrea appends to the name of a NIC whose name its bridge takes (connectUplinkToBridge): eth0~. */
+const RENAMED = '~';
 /**
  * The name of a port, which systemd appends to the physical function: ens1f0np0. Up to systemd 254 a virtual function
  * does not repeat it: ens1f0v4.
@@ -89,10 +91,11 @@ export class Functions {
     return name.endsWith(STANDBY) && this.#devices.has(name.slice(0, -STANDBY.length));
   }
 
-  /** True for a bridge with the name that OVN-Kubernetes gives the bridge on a NIC: breth0 on eth0. */
+  /** True for a bridge with the name that OVN-Kubernetes gives the bridge on a NIC, breth0 on eth0, or Antrea: eth0 on eth0~. */
   isBridgeOnNic(name: string, { driver }: DeviceFacts): boolean {
     const nic = BRIDGE_ON.exec(name)?.[1];
-    return nic !== undefined && !isPhysicalDriver(driver) && this.#devices.has(nic);
+    if (isPhysicalDriver(driver)) return false;
+    return this.#devices.has(name + RENAMED) || (nic !== undefined && this.#devices.has(nic));
   }
 
   #hasDpuPort(): boolean {

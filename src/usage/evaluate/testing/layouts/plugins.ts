@@ -98,6 +98,20 @@ export const PLUGIN_LAYOUTS: readonly HostLayout[] = [
   },
   {
     ...TEN,
+    name: 'Antrea, bridging mode',
+    why: 'The NIC is renamed, and a port of the bridge has its name. Without drivers and speed, that port looks like a NIC of its own.',
+    devices: [
+      nic('eth0~'),
+      nic('eth0', 'openvswitch', { speed: undefined }),
+      nic('antrea-gw0', 'openvswitch'),
+      nic('ovs-system', 'openvswitch', { load: 0 }),
+      ...pods(['web-0-3f7a21', 'coredns--9b04ce']),
+    ],
+    counted: ['eth0~'],
+    source: 'https://github.com/antrea-io/antrea/blob/main/pkg/agent/agent_linux.go',
+  },
+  {
+    ...TEN,
     name: 'Kube-OVN',
     why: 'The name of a pod interface is twelve hex digits and _h.',
     devices: [
