@@ -40,7 +40,7 @@ interface Series {
 }
 
 type Kind =
-  'rates' | 'late' | 'raw' | 'newest' | 'totals' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
+  'rates' | 'late' | 'raw' | 'standing' | 'totals' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
@@ -66,6 +66,8 @@ export class FakePrometheus implements PrometheusClient {
   breaksOffAfter: number | undefined = undefined;
   closed = false;
   readonly asked: { kind: Kind; expression: string }[] = [];
+  /** The counter of each device, and since when it has stood still. */
+  readonly #counters = new Map<string, { total: string | undefined; since: number }>();
 
   /** Returns how many queries of a kind were asked. Counts queries of facts by one of their metrics. */
   count(kind: Kind): number {
@@ -78,6 +80,7 @@ export class FakePrometheus implements PrometheusClient {
     const kind = kindOf(query.expression);
     this.asked.push({ kind, expression: query.expression });
     await this.before(query, kind);
+    this.#remember();
     const asked = this.#series(kind, query.expression).filter(
       ({ metric }) => isAskedFor(metric, query.expression) && this.keeps(metric.__name__ ?? ''),
     );
@@ -100,13 +103,14 @@ export class FakePrometheus implements PrometheusClient {
       const number = kind === 'lag' ? this.lag : this.samplesPerWindow;
       return number === undefined ? [] : [this.#one({}, number)];
     }
-    return this.#asked(expression).flatMap(
+    if (kind === 'standing') return this.#standing(expression);
+    const asked = this.#asked(expression).map((each) => ({ ...each, sampled: undefined }));
+    return asked.flatMap(
       ({
         rate,
         received,
         newest,
         samples,
-        sampled,
         ended,
         total,
         speed,
@@ -124,7 +128,6 @@ export class FakePrometheus implements PrometheusClient {
           value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
         if (kind === 'fallen') return one('', peak);
         if (kind === 'late') return newest === '1' && this.#hasMoreSamples(labels) ? [] : one('', newest);
-        if (kind === 'newest') return one('', sampled ?? String(this.timeSeconds));
         if (kind === 'totals') return one('', total);
         if (kind === 'raw') return samples ? [this.#all(labels, samples)] : [];
         if (kind === 'rates') return one('', rate);
@@ -140,6 +143,27 @@ export class FakePrometheus implements PrometheusClient {
           ...one('node_ethtool_info', driver && '1', { driver }),
         ];
       },
+    );
+  }
+
+  #remember(): void {
+    for (const { node, instance, device, total } of this.devices) {
+      const key = JSON.stringify([node, instance, device]);
+      if (this.#counters.get(key)?.total !== total) this.#counters.set(key, { total, since: this.timeSeconds });
+    }
+  }
+
+  /** The nodes all of whose counters stand still, with samples. */
+  #standing(expression: string): Series[] {
+    const seconds = Number(/ offset (\d+)ms/.exec(expression)?.[1]) / 1000;
+    const isStanding = ({ node, instance, device, sampled = String(this.timeSeconds) }: FakeDevice): boolean => {
+      const before = this.timeSeconds - seconds;
+      const { since = Infinity } = this.#counters.get(JSON.stringify([node, instance, device])) ?? {};
+      return since <= before && Number(sampled) - Math.min(Number(sampled), before) >= 20;
+    };
+    const byNode = Map.groupBy(this.#asked(expression), ({ node, instance }) => JSON.stringify({ node, instance }));
+    return [...byNode].flatMap(([labels, devices]) =>
+      devices.every(isStanding) ? [this.#one(JSON.parse(labels) as Series['metric'], '0')] : [],
     );
   }
 
@@ -214,7 +238,7 @@ function kindOf(expression: string): Kind {
     return expression.includes('_receive_') ? 'received' : 'rates';
   }
   if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) return 'late';
-  if (expression.startsWith('max by (node, instance) (timestamp(')) return 'newest';
+  if (expression.startsWith('max by (node, instance) (abs(')) return 'standing';
   if (expression.startsWith('sum by (node, instance) (')) return 'totals';
   if (/\[\d+s\](?: offset \d+ms)?$/.test(expression)) return 'raw';
   if (expression.includes('max_over_time')) return 'fallen';

@@ -7,7 +7,6 @@ import {
   factQuery,
   fallenSpeedsQuery,
   lateQuery,
-  newestQuery,
   quotePromQL,
   ratesQuery,
   lagQuery,
@@ -17,6 +16,7 @@ import {
   uplinksQuery,
 } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
+import { standingQuery } from './standingQuery.ts';
 
 const QUERY: UsageQuery = { windowSeconds: 20, matchers: [], excludedDevices: 'cni.*' };
 const COUNTER = 'node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}';
@@ -63,7 +63,7 @@ describe('queries', () => {
     for (const text of [
       ratesQuery(query),
       lateQuery(query),
-      newestQuery(query),
+      standingQuery(query, 30),
       totalsQuery(query),
       ...samplesQueries(query, { kind: 'named', nodes: NODES, devices: ['eth0'] }, 0, 'transmit'),
       ...FACT_METRICS.map((metric) => factQuery(query, metric)),

@@ -157,11 +157,6 @@ export function lateQuery(
   });
 }
 
-/** The time of the newest sample of each node, of any device that is not excluded. */
-export function newestQuery(query: UsageQuery): string {
-  return inScope(query, COUNTED, (matchers) => `max by (node, instance) (${newest(TRANSMITTED + matchers, 0)})`);
-}
-
 /** The bytes that each node has sent, all devices together that are not excluded. */
 export function totalsQuery(query: UsageQuery): string {
   return inScope(query, COUNTED, (matchers) => `sum by (node, instance) (${TRANSMITTED}${matchers})`);
@@ -201,7 +196,7 @@ export function oldestSeconds({ windowSeconds }: UsageQuery): number {
 /** A little less than the five minutes for which servers show a sample (query.lookback-delta). */
 const LONGEST_SEEN_SECONDS = 270;
 
-function newest(series: string, offsetSeconds: number): string {
+export function newest(series: string, offsetSeconds: number): string {
   return `timestamp(${series}${offsetOf(offsetSeconds)})`;
 }
 
@@ -210,7 +205,7 @@ function oldestOf(query: UsageQuery, offsetSeconds: number): string {
   return `time() - ${Number((oldestSeconds(query) + offsetSeconds).toFixed(3))}`;
 }
 
-function offsetOf(seconds: number): string {
+export function offsetOf(seconds: number): string {
   return seconds === 0 ? '' : ` offset ${Math.round(seconds * 1000)}ms`;
 }
 
@@ -322,8 +317,16 @@ function matchersOf(query: UsageQuery, scope: Scope): string[] {
 }
 
 function notExcluded(query: UsageQuery): LabelMatcher {
-  const excluded = query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES;
-  return { name: 'device', op: '!~', value: `lo|${excluded}|${VLAN_NAME}` };
+  return without(`lo|${query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES}`);
+}
+
+/** The sent bytes of each device, but those with such a name. */
+export function sentWithout(names: string, { matchers }: UsageQuery): string {
+  return TRANSMITTED + braces([...matchers, without(names)]);
+}
+
+function without(names: string): LabelMatcher {
+  return { name: 'device', op: '!~', value: `${names}|${VLAN_NAME}` };
 }
 
 function restrictions({ names, hosts = [], instances = [] }: NodeRestriction): LabelMatcher[][] {

@@ -14,7 +14,6 @@ import {
   fallenSpeedsQuery,
   lagQuery,
   lateQuery,
-  newestQuery,
   oldestSeconds,
   ratesQuery,
   samplesPerWindowQuery,
@@ -23,6 +22,7 @@ import {
   uplinksQuery,
 } from './queries.ts';
 import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
+import { standingQuery } from './standingQuery.ts';
 import { FACT_METRICS, type FactMetric } from '../series/factMetrics.ts';
 import { createRatesVisitor, SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
@@ -33,7 +33,7 @@ export type QueryKind =
   | 'receive_rates'
   | 'late'
   | 'fallen'
-  | 'newest'
+  | 'standing'
   | 'totals'
   | 'facts'
   | 'uplinks'
@@ -157,9 +157,9 @@ export class QueryRunner {
     return { ...sortLate(found), found, windowStart, oldestSeconds: oldestSeconds(this.query), warnings, infos };
   }
 
-  /** The time of the newest sample of each node. */
-  async newest(visitor: SeriesVisitor, deadline: Deadline): Promise<void> {
-    await this.#ask('newest', newestQuery(this.query), visitor, deadline);
+  /** The nodes whose counters have stood still for some seconds, although they get samples. */
+  async standing(visitor: SeriesVisitor, deadline: Deadline, seconds: number): Promise<void> {
+    await this.#ask('standing', standingQuery(this.query, seconds), visitor, deadline);
   }
 
   /** The bytes that each node has sent. */

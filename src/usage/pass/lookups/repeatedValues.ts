@@ -75,17 +75,14 @@ export class RepeatedValues {
     if (now === undefined) return;
     this.#see(sent, now);
     const least = Math.max(LONGEST_SILENCE_SECONDS, OF_WINDOW * this.#windowSeconds);
-    const unmoved = [...this.#nodes].filter(([, { since }]) => now - since >= least);
-    if (unmoved.length === 0) return;
+    if (![...this.#nodes.values()].some(({ since }) => now - since >= least)) return;
     await this.#queries.lookUp(deadline, async (soon) => {
-      const newest = new NodeNumbers(resolver, Math.max);
-      await this.#queries.newest(newest, soon);
+      const standing = new NodeNumbers(resolver, Math.max);
+      await this.#queries.standing(standing, soon, least);
       // An answer after the deadline is not used.
       soon.signal.throwIfAborted();
-      for (const [name, sent] of unmoved) {
-        const time = newest.byNode.get(name) ?? 0;
-        // A sample that came after the counters were read may have moved them.
-        if (time > now || time - sent.since < LONGEST_SILENCE_SECONDS) continue;
+      for (const [name, moved] of standing.byNode) {
+        if (moved !== 0 || !this.#nodes.has(name)) continue;
         this.#repeating.add(name);
         this.#wrongUntil.set(name, now + this.#windowSeconds);
       }
