@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest';
+import { memoryUsage } from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
 import { HostNames } from './hostNames.ts';
 
 const NAMES = ['b', 'a.b', 'x.b', 'c.a.b', '*.b', '*.a.b', '*.c.a.b', 'ab', '*.ab', ''];
@@ -32,4 +35,24 @@ it('finds what comparing each pair finds', () => {
 
 it('compares names as DNS does', () => {
   expect(new HostNames(['Web.Example.org.']).inCommonWith(['*.example.org'])).toEqual(['web.example.org']);
+});
+
+describe('the memory of an index', () => {
+  const COUNT = 5_000;
+  /** Names of 126 labels, of which no two have a domain in common. */
+  const long = Array.from({ length: COUNT }, (_, n) => `${'a.'.repeat(124)}x.${n}`);
+  const retained = (): number => {
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    return memoryUsage().heapUsed;
+  };
+
+  it('follows the number of names, not the number of their labels', () => {
+    const before = retained();
+    const names = new HostNames(long);
+    expect([names.inCommonWith(['*.x.7']), names.countInCommonWith(['*.7'])]).toEqual([[long[7]], 1]);
+    expect(names.covers('b.x.7')).toBe(false);
+    expect((retained() - before) / COUNT).toBeLessThan(2_000);
+    expect(names.covers(long[7]!)).toBe(true);
+  });
 });

@@ -1,15 +1,17 @@
 import { normal } from '../records/domain.ts';
 
 /**
- * Host names of listeners, or of a route, in an index. Users choose the number of routes, of their parents and host names, and of listeners: finding
- * what two of them have in common must not compare each with each.
+ * Host names of listeners, or of a route, in an index. Users choose the number of routes, of their parents and host names, and of listeners, and how
+ * many labels a name has: finding what two of them have in common must not compare each with each, and the memory must not follow the labels.
  */
 export class HostNames {
   /** As DNS compares them, without the names of listeners for any host. */
   readonly #names: ReadonlySet<string>;
   readonly #takesAny: boolean;
-  /** The names within each domain, which begins with a dot. Made when it is first needed. */
-  #byDomain: ReadonlyMap<string, readonly string[]> | undefined;
+  /** The names, sorted by their ends. Made when it is first needed. */
+  #byEnd: readonly Reversed[] | undefined;
+  /** The domains of the wildcards that no other wildcard covers, reversed and sorted. Made when it is first needed. */
+  #wildcards: readonly string[] | undefined;
 
   /** @param hostnames undefined or empty: any host */
   constructor(hostnames: readonly (string | undefined)[]) {
@@ -21,7 +23,12 @@ export class HostNames {
   /** Returns whether a name covers each name of `host`. `*.` stands for one label or more. */
   covers(host: string): boolean {
     if (this.#takesAny || this.#names.has(host)) return true;
-    return domainsAround(host).some((domain) => this.#names.has(`*${domain}`));
+    this.#wildcards ??= widestWildcards(this.#names);
+    if (this.#wildcards.length === 0) return false;
+    const end = reversed(host);
+    // None of them covers another, so only the last one before the host can cover it.
+    const domain = this.#wildcards[firstFrom(this.#wildcards, end) - 1];
+    return domain !== undefined && end.startsWith(domain);
   }
 
   /**
@@ -44,19 +51,49 @@ export class HostNames {
   /** Returns the names that a wildcard covers. */
   #within(host: string): readonly string[] {
     if (!host.startsWith('*.')) return [];
-    this.#byDomain ??= byDomain(this.#names);
-    return this.#byDomain.get(host.slice(1)) ?? [];
+    this.#byEnd ??= sortedByEnd(this.#names);
+    const ends = this.#byEnd;
+    const domain = reversed(host.slice(1));
+    const [from, to] = [domain, `${domain}${LAST}`].map((each) => firstFrom(ends, each, ({ end }) => end));
+    return ends.slice(from, to).map(({ name }) => name);
   }
 }
 
-function byDomain(names: Iterable<string>): Map<string, string[]> {
-  const pairs = [...names].flatMap((name) => domainsAround(name).map((domain) => ({ domain, name })));
-  const grouped = Map.groupBy(pairs, ({ domain }) => domain);
-  return new Map([...grouped].map(([domain, each]) => [domain, each.map(({ name }) => name)]));
+/** A name with its characters in reverse order: the names within a domain have the same first characters, and are next to each other in a sorted list. */
+interface Reversed {
+  readonly end: string;
+  readonly name: string;
 }
 
-/** Returns the domains that contain a name, such as `.b.c` and `.c` for `a.b.c`. `*.b.c` is also in `.b.c`. */
-function domainsAround(name: string): string[] {
-  const rest = name.replace(/^[*]/, '');
-  return [...rest.matchAll(/[.]/g)].map(({ index }) => rest.slice(index));
+/** Sorts after each character of a host name. */
+const LAST = '\uffff';
+
+function reversed(text: string): string {
+  return text.split('').reverse().join('');
+}
+
+function sortedByEnd(names: Iterable<string>): Reversed[] {
+  return [...names].map((name) => ({ end: reversed(name), name })).sort((a, b) => (a.end < b.end ? -1 : 1));
+}
+
+function widestWildcards(names: ReadonlySet<string>): string[] {
+  const wildcards = [...names].filter((name) => name.startsWith('*.'));
+  const widest: string[] = [];
+  for (const domain of wildcards.map((name) => reversed(name.slice(1))).sort()) {
+    const last = widest.at(-1);
+    if (last === undefined || !domain.startsWith(last)) widest.push(domain);
+  }
+  return widest;
+}
+
+/** Returns the index of the first item whose text is `text` or sorts after it; the length of the list if there is none. */
+function firstFrom<T>(sorted: readonly T[], text: string, textOf: (item: T) => string = String): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const item = sorted[middle];
+    if (item !== undefined && textOf(item) < text) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

@@ -6,6 +6,8 @@ import { isOf, sourceUidOf } from '../../../weights/records/dnsEndpoint.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import { endpointKeyOf } from '../../../weights/records/source.ts';
 import {
+  costOfGateway,
+  costOfListenerSet,
   identityOfEndpoint,
   identityOfIngress,
   servicesOf,
@@ -16,6 +18,7 @@ import {
   identityOfRoute,
   servicesOfRoute,
   toCachedGateway,
+  toCachedListenerSet,
   toCachedRoute,
 } from './cachedObjects.ts';
 
@@ -132,4 +135,19 @@ it('each kind has a form without content, which the cache keeps of an object tha
   expect([route.route.source.name, servicesOfRoute(route)]).toEqual(['web', []]);
   expect(identityOfGateway(toCachedGateway({ ...bare, kind: 'Gateway' })).gateway.listeners).toEqual([]);
   expect(identityOfEndpoint(toCachedEndpoint(bare as DnsEndpoint)).metadata?.name).toBe('web');
+});
+
+it('each listener costs memory besides its text, since its host name is in an index', () => {
+  const listener = { name: 'web', port: 80, protocol: 'HTTP' };
+  const of = (count: number) => {
+    const spec = { listeners: Array.from({ length: count }, () => listener) };
+    return [
+      costOfGateway(toCachedGateway({ spec } as object)),
+      costOfListenerSet(toCachedListenerSet({ spec } as object)),
+    ];
+  };
+  expect([of(0), of(64)]).toEqual([
+    [0, 0],
+    [19_200, 19_200],
+  ]);
 });

@@ -144,6 +144,11 @@ export function costOfRoute({ route: { hostnames, services } }: CachedRoute): nu
   return BYTES_OF_NAME * (hostnames.length + services.length);
 }
 
+/** Returns the bytes that the host names of the listeners of a Gateway take in an index, besides their text. */
+export function costOfGateway({ gateway: { listeners } }: CachedGateway): number {
+  return BYTES_OF_NAME * listeners.length;
+}
+
 /** Reduces a Gateway whose body the cache drops to its identity. */
 export function identityOfGateway(gateway: CachedGateway): CachedGateway {
   const none = { listeners: [], addresses: [], allowedSets: { from: 'None' as const } };
@@ -153,6 +158,11 @@ export function identityOfGateway(gateway: CachedGateway): CachedGateway {
 /** Keeps the fields of a ListenerSet that the records of its routes need. */
 export function toCachedListenerSet(object: KubeObject): CachedListenerSet {
   return { ...trimmed(object), set: listenerSetOf(object) };
+}
+
+/** Returns the bytes that the host names of a ListenerSet take in an index, besides their text. */
+export function costOfListenerSet({ set: { listeners } }: CachedListenerSet): number {
+  return BYTES_OF_NAME * listeners.length;
 }
 
 /** Reduces a ListenerSet whose body the cache drops to its identity. */

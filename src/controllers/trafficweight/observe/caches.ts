@@ -8,7 +8,9 @@ import { DNS_ENDPOINTS, type DnsEndpoint } from '../../../weights/records/endpoi
 import { GATEWAYS, HTTP_ROUTES, LISTENER_SETS } from '../../../weights/gateway/gatewayApi.ts';
 import type { ControllerContext } from '../../contract/context.ts';
 import {
+  costOfGateway,
   costOfIngress,
+  costOfListenerSet,
   costOfRoute,
   identityOfEndpoint,
   identityOfGateway,
@@ -128,6 +130,7 @@ function gatewayCaches(common: Pick<InformerOptions<KubeObject>, 'transport' | '
     gateways: createBoundedInformer<CachedGateway>(
       { ...common, resource: GATEWAYS as Resource as Resource<CachedGateway>, transform: toCachedGateway },
       identityOfGateway,
+      { costOf: costOfGateway },
     ),
     listenerSets: createBoundedInformer<CachedListenerSet>(
       {
@@ -136,6 +139,7 @@ function gatewayCaches(common: Pick<InformerOptions<KubeObject>, 'transport' | '
         transform: toCachedListenerSet,
       },
       identityOfListenerSet,
+      { costOf: costOfListenerSet },
     ),
   };
 }
