@@ -2,7 +2,7 @@ import { HOST_REASONS, REFUSED_REASONS } from '../src/api/trafficweight/terms.ts
 import { NONE_EXPECTED, PLAIN } from './appearance.ts';
 import { buildDashboard, type Dashboard, type Row } from './dashboard.ts';
 import { linesPanel, statPanel, tablePanel } from './panels.ts';
-import { ofLeader, own } from './promql.ts';
+import { ofLeader, orZero, own } from './promql.ts';
 
 const DESIRED = ofLeader(own('cluster_traffic_controller_ingress_weight_desired'));
 const CURRENT = ofLeader(own('cluster_traffic_controller_ingress_weight_current'));
@@ -12,6 +12,7 @@ const MOST_HOSTS = 100;
 const HOST_DESIRED = ofLeader(own('traffic_operator_trafficweight_host_weight_desired'));
 const HOST_CURRENT = ofLeader(own('traffic_operator_trafficweight_host_weight_current'));
 const HOSTS = 'traffic_operator_trafficweight_hosts';
+const UNCONFIRMED = ofLeader(own('traffic_operator_trafficweight_unconfirmed_hosts'));
 const READY = ofLeader(own('traffic_operator_trafficweight_ready'));
 const REFUSED = `reason=~"${REFUSED_REASONS.join('|')}"`;
 
@@ -20,7 +21,7 @@ const NOW: Row = {
   panels: [
     statPanel({
       title: 'Not ready',
-      description: 'TrafficWeights whose weight is not in force, or which have hosts that are not accepted.',
+      description: 'TrafficWeights whose weight is not in force, or not acknowledged.',
       queries: [{ expr: `sum (1 - ${READY})` }],
       steps: NONE_EXPECTED,
     }),
@@ -40,6 +41,12 @@ const NOW: Row = {
       title: 'Hosts not accepted',
       description: 'Hosts with an invalid annotation, another Ingress, or a DNSEndpoint of somebody else in the way.',
       queries: [{ expr: `sum ${ofLeader(own(HOSTS, REFUSED))}` }],
+      steps: NONE_EXPECTED,
+    }),
+    statPanel({
+      title: 'Hosts to confirm',
+      description: 'Hosts that would lose their records, and keep them until that is confirmed.',
+      queries: [{ expr: orZero(`sum ${UNCONFIRMED}`) }],
       steps: NONE_EXPECTED,
     }),
   ],

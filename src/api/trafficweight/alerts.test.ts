@@ -20,6 +20,7 @@ const WITHOUT_ALERT: Readonly<Record<string, readonly string[]>> = {
   'a new cluster has no host yet': ['NoRecords'],
   'TrafficWeightGateWithoutData selects it by the phase Waiting': ['GateWithoutData'],
   'the weight is not in force, which TrafficWeightNotInForce sees by the weights': ['NotObserved'],
+  'TrafficWeightRemovalNotConfirmed selects it by the hosts that wait': ['RemovalNotConfirmed'],
   'the objects have no record with another weight: else WriteFailed comes first': ['NamespaceTooLarge'],
   'the host has no record, and its source has an Event': UNALERTED_HOSTS,
 };

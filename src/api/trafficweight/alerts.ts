@@ -40,7 +40,6 @@ export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
   const step = `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_step_weight')}`;
   const current = `max by (trafficweight) ${ofLeader('cluster_traffic_controller_ingress_weight_current')}`;
   const notWritten = `reason=~"${NOT_WRITTEN.join('|')}"`;
-  const unconfirmed = `reason="${WeightReason.RemovalNotConfirmed}"`;
   const unwritten = ofLeader('traffic_operator_trafficweight_ready', notWritten);
   const refused = `reason=~"${REFUSED_REASONS.filter((reason) => !UNALERTED_HOSTS.includes(reason)).join('|')}"`;
   const unacknowledged = `reason="${WeightReason.AcknowledgeFailed}"`;
@@ -71,10 +70,11 @@ export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
       },
       {
         alert: 'TrafficWeightRemovalNotConfirmed',
-        expr: `max by (trafficweight) ${ofLeader('traffic_operator_trafficweight_ready', unconfirmed)} == 0`,
+        expr: `max by (trafficweight, namespace) ${ofLeader('traffic_operator_trafficweight_unconfirmed_hosts')} > 0`,
         for: '1m',
         severity: 'warning',
-        summary: 'Many hosts of TrafficWeight {{ $labels.trafficweight }} would lose their records',
+        summary:
+          '{{ $value }} hosts of namespace {{ $labels.namespace }} would lose their records of TrafficWeight {{ $labels.trafficweight }}',
         description:
           'Nothing selects these hosts any longer, maybe by a typing error in the spec. They keep their records until the spec is correct, or the removal is confirmed.',
       },

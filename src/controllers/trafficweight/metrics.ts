@@ -5,6 +5,7 @@ import type { HostExplanation, RampStatus, TrafficWeightStatus } from '../../api
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import { METRIC_PREFIX } from '../../runtime/manager/metrics.ts';
 import { silentBudgets, type CreateBudget, type NamedSeries } from '../../runtime/manager/seriesBudget.ts';
+import type { Removal } from '../../weights/plan/removal.ts';
 import { sourceName, type ReportedHost } from './decide/hosts.ts';
 import { isWaiting } from './decide/ramp.ts';
 
@@ -14,14 +15,24 @@ const STEP_PHASES = ['Reached', 'Waiting', ...RAMP_PHASES] as const;
 /** TrafficWeights with series within three hours. Their names are of the cluster, so that all share one limit. */
 const MOST_WEIGHTS = { ofOwner: 100, ofAll: 200 };
 
+/** Series of namespaces within three hours: a namespace has one for each TrafficWeight. */
+const MOST_NAMESPACES = { ofOwner: 100, ofAll: 1_000 };
+
+/** What a reconcile has decided about hosts. */
+interface DecidedHosts {
+  readonly hosts: readonly ReportedHost[];
+  /** The removal that waits for a confirmation. */
+  readonly unconfirmed?: Pick<Removal, 'namespaces'> | undefined;
+}
+
 /** The metrics of TrafficWeights. Only the leader has their series. */
 export interface TrafficWeightMetrics {
   /**
    * Records whether the TrafficWeight `name` is ready, its weights, and its hosts by reason.
    *
-   * @param hosts undefined if they could not be decided: the last ones stay
+   * @param decided undefined if nothing could be decided: the last hosts stay
    */
-  record(name: string, status: TrafficWeightStatus, hosts?: readonly ReportedHost[]): void;
+  record(name: string, status: TrafficWeightStatus, decided?: DecidedHosts): void;
   /** Drops all series of the TrafficWeight `name`. */
   forget(name: string): void;
 }
@@ -61,6 +72,23 @@ export function createTrafficWeightMetrics(
     'reason',
   );
   const hostWeights = createHostMetrics(registry, createBudget);
+  const waiting = gauge(
+    `${METRIC_PREFIX}trafficweight_unconfirmed_hosts`,
+    'Hosts of a namespace that would lose their records, and keep them until that is confirmed. Absent without any. Only the leader reports it.',
+    'namespace',
+  );
+  const waitingBudget = createBudget('namespace', MOST_NAMESPACES);
+  const waitingIn = new Map<string, ReadonlySet<string>>();
+  const setWaiting = (trafficweight: string, namespaces: Removal['namespaces'] = new Map()): void => {
+    for (const namespace of waitingIn.get(trafficweight) ?? []) waiting.remove({ trafficweight, namespace });
+    const shown = waitingBudget.show(
+      trafficweight,
+      Array.from(namespaces.keys(), (id) => ({ owner: id, id })),
+    );
+    for (const namespace of shown) waiting.set({ trafficweight, namespace }, namespaces.get(namespace)?.hosts ?? 0);
+    if (shown.size > 0) waitingIn.set(trafficweight, shown);
+    else waitingIn.delete(trafficweight);
+  };
   const forgetStep = (trafficweight: string): void => {
     for (const phase of STEP_PHASES) step.remove({ trafficweight, phase });
   };
@@ -81,7 +109,7 @@ export function createTrafficWeightMetrics(
     else weight.set({ trafficweight }, value);
   };
   return {
-    record(trafficweight, status, hosts) {
+    record(trafficweight, status, decided) {
       if (budget.show(trafficweight, [{ owner: '', id: '' }]).size === 0) return;
       const { desiredWeight, currentWeight, conditions } = status;
       const condition = findCondition(conditions, WeightCondition.Ready);
@@ -89,7 +117,9 @@ export function createTrafficWeightMetrics(
       setWeight(desired, trafficweight, desiredWeight);
       setWeight(current, trafficweight, currentWeight);
       setStep(trafficweight, status);
-      if (hosts === undefined) return;
+      if (decided === undefined) return;
+      const { hosts, unconfirmed } = decided;
+      setWaiting(trafficweight, unconfirmed?.namespaces);
       hostWeights.set(trafficweight, hosts);
       const counts = countBy(hosts);
       for (const reason of HOST_REASONS) byReason.set({ trafficweight, reason }, counts.get(reason) ?? 0);
@@ -97,6 +127,7 @@ export function createTrafficWeightMetrics(
     forget(trafficweight) {
       budget.forget(trafficweight);
       hostWeights.forget(trafficweight);
+      setWaiting(trafficweight);
       forgetReady(trafficweight);
       forgetStep(trafficweight);
       desired.remove({ trafficweight });

@@ -16,6 +16,7 @@ import {
   findCondition,
   STANDARD_TYPES,
   type ConditionRules,
+  type PlannedEvent,
   isTerminating,
 } from '../../runtime/controller/conditions.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
@@ -24,7 +25,7 @@ import type { Failure } from '../../runtime/process/problem.ts';
 import { report } from '../../runtime/status/statusWriter.ts';
 import { createFailureOf, OVERTAKEN_RETRY_MS } from '../../runtime/status/writeFailures.ts';
 import { ownEndpointOf, ownerOf, planRecords, type RecordsPlan } from '../../weights/plan/plan.ts';
-import { NO_REMOVALS, UNKNOWN_REMOVALS } from '../../weights/plan/remaining.ts';
+import { NO_REMOVALS, UNKNOWN_REMOVALS } from '../../weights/plan/removal.ts';
 import { ASK_GATE, nextStep, type RampStep } from '../../weights/ramp/ramp.ts';
 import { differencesIn, unmarkable } from '../../weights/zone/differences.ts';
 import { longestTtl, type DnsEndpoint } from '../../weights/records/endpoint.ts';
@@ -43,6 +44,7 @@ import { behindOf, lateSince, type LateSince } from './decide/late.ts';
 import { rampEvents, rampSceneOf } from './decide/ramp.ts';
 import { isInForce, statusOf, terminatingStatus, undecidedStatus, type KnownWeight } from './decide/status.ts';
 import type { Outcome } from './decide/outcome.ts';
+import { removalEvents } from './decide/written.ts';
 import { comparisonOf, knownZones, lastingDifferences, unreadZoneOf, type Comparison } from './decide/zones.ts';
 import type { IngressEvents } from './events.ts';
 import type { TrafficWeightMetrics } from './metrics.ts';
@@ -110,7 +112,7 @@ const failureOf = createFailureOf(TRAFFIC_WEIGHTS, {
 
 /** Suppresses events about the moment that external-dns and the backend need after each change. */
 const EVENTS: ConditionRules = {
-  types: { ...STANDARD_TYPES, ZonesRead: { healthy: 'True' } },
+  types: { ...STANDARD_TYPES, ZonesRead: { healthy: 'True' }, IngressesAccepted: { healthy: 'True' } },
   silent: IN_PROGRESS_REASONS,
 };
 
@@ -240,8 +242,9 @@ async function applyWeight(
     orphans: plan.remaining.filter(({ isOrphan }) => isOrphan).map(({ key }) => key),
   };
   const status = statusOf(weight, outcome, d.clock.now());
-  d.metrics.record(name, status, withCurrent(explained, outcome.endpoints));
-  await reportStatus(d, weight, status, signal);
+  const { unconfirmed } = outcome;
+  d.metrics.record(name, status, { hosts: withCurrent(explained, outcome.endpoints), unconfirmed });
+  await reportStatus(d, weight, { status, events: removalEvents(unconfirmed, removedBefore) }, signal);
   const state = { isInForce: isInForce(status, spec), hasRecords: outcome.hasRecords };
   if (backend !== undefined) d.setInForce(weight, backend, state);
   if (hasNextRound(result)) return { requeueAfterMs: NEXT_ROUND_MS };
@@ -314,20 +317,21 @@ async function reportUndecided(
 ): Promise<void> {
   const status = undecidedStatus(weight, why, { ...known, now: metaTime(d.clock.now()) });
   d.metrics.record(weight.metadata?.name ?? '', status);
-  await reportStatus(d, weight, status, signal);
+  await reportStatus(d, weight, { status }, signal);
 }
 
 async function reportStatus(
   d: Dependencies,
   weight: TrafficWeight,
-  status: TrafficWeightStatus,
+  { status, events = [] }: { readonly status: TrafficWeightStatus; readonly events?: readonly PlannedEvent[] },
   signal?: AbortSignal,
 ): Promise<void> {
-  const events = [
+  const all = [
     ...conditionEvents(weight.status?.conditions, status.conditions, EVENTS),
     ...rampEvents(weight.status, status),
+    ...events,
   ];
-  await report(d, { about: weight, status, events }, signal === undefined ? {} : { signal });
+  await report(d, { about: weight, status, events: all }, signal === undefined ? {} : { signal });
 }
 
 /** The dependencies of `rampStepOf`. */

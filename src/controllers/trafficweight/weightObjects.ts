@@ -9,7 +9,7 @@ import { createOverlay } from '../../runtime/cache/overlay.ts';
 import type { InformerEvent, Lister } from '../../runtime/cache/store.ts';
 import { findCondition, type Condition } from '../../runtime/controller/conditions.ts';
 import type { EventRecorder } from '../../runtime/controller/events.ts';
-import { ANY_REMOVAL } from '../../weights/plan/remaining.ts';
+import { ANY_REMOVAL } from '../../weights/plan/removal.ts';
 import { optionalCachePart } from '../../runtime/manager/manager.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { Part } from '../../runtime/process/part.ts';

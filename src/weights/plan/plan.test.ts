@@ -5,7 +5,7 @@ import { KEPT_ANNOTATION, type DnsEndpoint } from '../records/endpoint.ts';
 import { NO_ZONES } from '../zone/published.ts';
 import { zoneOf } from '../zone/recordSets.ts';
 import { sourceOfIngress } from '../records/source.ts';
-import { NO_REMOVALS } from './remaining.ts';
+import { NO_REMOVALS } from './removal.ts';
 import { isObserved, OWNER_LABEL, planRecords, type RecordsPlan, type Scene } from './plan.ts';
 
 const LOAD_BALANCER = { hostname: 'lb.example.net' };
@@ -335,7 +335,11 @@ describe('hosts that nothing selects any longer', () => {
     [
       'two of four, as the rest of a confirmed removal',
       selected(2, {
-        removals: { allowed: undefined, before: { ...NO_REMOVALS, confirmed: new Set([...TWO, 'x']) }, now: 0 },
+        removals: {
+          allowed: undefined,
+          before: { ...NO_REMOVALS, confirmed: new Map([['shop', new Set([...TWO, 'x'])]]) },
+          now: 0,
+        },
       }),
       ['c', 'd'],
     ],
@@ -355,7 +359,7 @@ describe('hosts that nothing selects any longer', () => {
     expect(removed(decided)).toEqual([]);
     expect(kept(decided)).toEqual(hosts.map((host) => `shop/${host.split('.')[0]}`));
     const value = expect.stringMatching(/^[0-9a-f]{16}$/) as string;
-    const namespaces = new Map([['shop', value]]);
+    const namespaces = new Map([['shop', { hosts: hosts.length, confirm: value }]]);
     expect(decided.unconfirmed).toEqual({ hosts, of: 4, confirm: value, namespaces, holdsWeight: true });
   });
 
@@ -365,9 +369,9 @@ describe('hosts that nothing selects any longer', () => {
 
   it('remember what is confirmed until it has ended', () => {
     const first = selected(2, { removals: { allowed: confirm, before: NO_REMOVALS, now: 0 } });
-    expect(first.removals.confirmed).toEqual(new Set(TWO));
+    expect(first.removals.confirmed).toEqual(new Map([['shop', new Set(TWO)]]));
     const next = selected(4, { removals: { allowed: confirm, before: first.removals, now: 0 } });
-    expect(next.removals.confirmed).toEqual(new Set());
+    expect(next.removals.confirmed).toEqual(new Map());
   });
 
   it('do not count if another object has their records', () => {

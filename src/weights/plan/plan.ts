@@ -1,30 +1,23 @@
 import { APPLIED_HASH_ANNOTATION } from '../../runtime/apply/difference.ts';
 import { keyOf } from '../../runtime/client/resource.ts';
-import {
-  dnsEndpointOf,
-  hasController,
-  heirUidOf,
-  isOf,
-  refusalOf,
-  sourceUidOf,
-  type Refusal,
-} from '../records/dnsEndpoint.ts';
+import { dnsEndpointOf, hasController, isOf, refusalOf, sourceUidOf, type Refusal } from '../records/dnsEndpoint.ts';
 import { isWithin } from '../records/domain.ts';
 import { hostsIn, targetsIn, type DnsEndpoint } from '../records/endpoint.ts';
-import { aged, canHaveRecords, shareRecord, withSharedHosts, holders, type Claim } from '../records/holders.ts';
+import { shareRecord, withSharedHosts, holders, type Claim } from '../records/holders.ts';
 import { recordsOf, type HostWeight, type WeightReason, type WeightSettings } from '../records/records.ts';
 import type { KnownZones } from '../zone/published.ts';
+import { endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
+import { heirsOf, inheritedIn, takenOver } from './heirs.ts';
+import { remainingOf, type Remaining } from './remaining.ts';
 import {
   decideRemoval,
-  recordsAtMost,
-  remainingOf,
+  lostHosts,
+  publishedHosts,
+  withLost,
   type Confirmation,
-  type HostNamespaces,
-  type Remaining,
   type Removal,
   type Removals,
-} from './remaining.ts';
-import { byAge, endpointKeyOf, nameOfSource, serviceKey, type Source } from '../records/source.ts';
+} from './removal.ts';
 
 /** Reasons with which a host gets no record from its source. */
 const WITHOUT_RECORD: ReadonlySet<WeightReason> = new Set([
@@ -144,27 +137,28 @@ export function planRecords(scene: Scene): RecordsPlan {
   const claims = sources.map((source, n) =>
     claimOf({ source: joined[n] ?? source, settings }, endpointOf, otherOwnerOf(source)),
   );
-  const rivals = scene.rivals.map((rival) => claimOf(rival, endpointOf));
-  const published = [...claims, ...rivals].filter(({ foreign }) => foreign === undefined).flatMap(publishing);
-  const held = holders([...published, ...leftovers(scene)], scene.heldBefore);
-  const merged = new Set(claims.map(({ source }) => source));
-  const heirs = heirsOf(claims, held);
-  const planned = claims
-    .map((claim) => planSource(claim, { held, merged, heirs }, scene))
-    .filter(({ hosts }) => hosts.length > 0);
+  const competing = [...claims, ...scene.rivals.map((rival) => rivalClaim(rival, endpointOf))]
+    .filter(({ foreign }) => foreign === undefined)
+    .flatMap(publishing);
+  const planWith = (stays: Stays): Plans => planClaims(claims, competing, { scene, stays });
+  const own = scene.owned.filter((each) => ownerOf(each) === scene.owner);
+  const unselected = unselectedIn(own, scene);
+  // Another namespace that gets a host does not replace its records, so a removal is decided as if nothing left.
+  const all = planWith(() => true);
+  const lost = lostHosts(all.planned, { ...all, unselected }, settings);
+  const { waits, removals } = decideRemoval(lost, () => publishedHosts(own, all.planned), scene.removals);
+  const isKept = (namespace = ''): boolean => waits?.namespaces.has(namespace) === true;
+  const areAllKept = unselected.every(({ metadata }) => isKept(metadata?.namespace));
+  const isFree = (namespace: string, host: string): boolean =>
+    !isKept(namespace) && lost.get(namespace)?.has(host) === true;
+  const { held, planned, given } = areAllKept ? all : planWith((namespace, host) => !isFree(namespace, host));
   const left = planned.filter(isLeft);
   const replaced = left.filter(hasNoHost).map(({ live }) => live);
-  const own = scene.owned.filter((each) => ownerOf(each) === scene.owner);
-  const given = new Set(planned.flatMap(({ desired }) => hostsIn(desired?.spec?.endpoints)));
-  const unselected = unselectedIn(own, scene);
-  const lost = lostHosts(planned, { unselected, given }, settings);
-  const { waits, removals } = decideRemoval(lost, () => publishedHosts(own, planned), scene.removals);
   // Two DNSEndpoints with one host would compete, so what other objects publish already waits for no confirmation.
   const isReplaced = (each: DnsEndpoint): boolean => hostsIn(each.spec?.endpoints).every((host) => given.has(host));
-  const isKept = (namespace = ''): boolean => waits?.namespaces.has(namespace) === true;
   const goes = unselected.filter((each) => !isKept(each.metadata?.namespace) || isReplaced(each));
-  const inherited = inheritedIn(own, scene);
-  const removed = [...goes, ...takenOver(inherited, scene, given), ...replaced];
+  const inherited = inheritedIn(own, sources);
+  const removed = [...goes, ...takenOver(inherited, sources, given), ...replaced];
   return {
     sources: planned.map((each) => (isKept(each.source.namespace) ? withLost(each, settings) : each)),
     remaining: remainingIn(own, { planned, removed, inherited }, scene),
@@ -175,6 +169,31 @@ export function planRecords(scene: Scene): RecordsPlan {
   };
 }
 
+/** Whether a host of a DNSEndpoint of this owner that nothing selects stays in its namespace. */
+type Stays = (namespace: string, host: string) => boolean;
+
+interface Plans {
+  readonly held: ReadonlyMap<string, Source>;
+  readonly planned: readonly PlannedSource[];
+  /** The hosts with records. */
+  readonly given: ReadonlySet<string>;
+}
+
+/** Plans the sources of this owner. @param competing the claims that may have records, also of other owners */
+function planClaims(
+  claims: readonly PlanClaim[],
+  competing: readonly Claim[],
+  { scene, stays }: { readonly scene: Scene; readonly stays: Stays },
+): Plans {
+  const held = holders([...competing, ...leftovers(scene, stays)], scene.heldBefore);
+  const merged = new Set(claims.map(({ source }) => source));
+  const heirs = heirsOf(claims, held);
+  const planned = claims
+    .map((claim) => planSource(claim, { held, merged, heirs }, scene))
+    .filter(({ hosts }) => hosts.length > 0);
+  return { held, planned, given: new Set(planned.flatMap(({ desired }) => hostsIn(desired?.spec?.endpoints))) };
+}
+
 /** Returns the claim of a source; if its DNSEndpoint would be refused, a claim for the hosts of the present one, which stays. */
 function publishing(claim: PlanClaim): Claim[] {
   const { source, settings, endpoint, refusal } = claim;
@@ -182,82 +201,10 @@ function publishing(claim: PlanClaim): Claim[] {
   return endpoint === undefined ? [] : [{ source: publishedBy(endpoint, source, settings), settings, endpoint }];
 }
 
-/**
- * Returns the heir of each source: the oldest other source of its namespace that asks for a host of it. The namespace must be the
- * same, since an owner of another namespace does not count.
- */
-function heirsOf(claims: readonly PlanClaim[], held: ReadonlyMap<string, Source>): Map<Source, Source> {
-  const heirs = new Map<Source, Source>();
-  const waiting = claims.filter(({ foreign, refusal }) => foreign === undefined && refusal === undefined);
-  for (const { source } of waiting.filter(canHaveRecords).sort((a, b) => byAge(aged(a), aged(b)))) {
-    for (const { host } of source.hosts) {
-      const holder = held.get(host);
-      const isOther = holder !== undefined && holder.uid !== source.uid && holder.namespace === source.namespace;
-      if (isOther && !heirs.has(holder)) heirs.set(holder, source);
-    }
-  }
-  return heirs;
-}
-
-/** Returns the DNSEndpoints of deleted sources that are left to a selected source. @param own the DNSEndpoints of this owner */
-function inheritedIn(own: readonly DnsEndpoint[], { sources }: Scene): ReadonlySet<DnsEndpoint> {
-  const uids = new Set(sources.map(({ uid }) => uid));
-  return new Set(own.filter((each) => uids.has(heirUidOf(each) ?? '')));
-}
-
-/** Returns the inherited DNSEndpoints of which this plan gives records to all hosts that a selected source asks for. @param given the hosts with records */
-function takenOver(
-  inherited: ReadonlySet<DnsEndpoint>,
-  { sources }: Scene,
-  given: ReadonlySet<string>,
-): readonly DnsEndpoint[] {
-  if (inherited.size === 0) return [];
-  const asked = sources.flatMap(({ hosts }) => hosts.map(({ host }) => host));
-  const open = new Set(asked.filter((host) => !given.has(host)));
-  return [...inherited].filter(({ spec }) => !hostsIn(spec?.endpoints).some((host) => open.has(host)));
-}
-
 /** @param own the DNSEndpoints of this owner */
 function unselectedIn(own: readonly DnsEndpoint[], { unselected }: Scene): DnsEndpoint[] {
   const uids = new Set(unselected.map(({ uid }) => uid));
   return own.filter((each) => uids.has(sourceUidOf(each) ?? ''));
-}
-
-/** Returns the hosts that would lose their records since nothing selects them any longer, and that no source plans; each with its namespace. */
-function lostHosts(
-  planned: readonly PlannedSource[],
-  { unselected, given }: { readonly unselected: readonly DnsEndpoint[]; readonly given: ReadonlySet<string> },
-  { bindingDomain }: WeightSettings,
-): HostNamespaces {
-  const outside = planned.flatMap((each) =>
-    outOfDomain(each, bindingDomain).map((host) => [host, each.source.namespace] as const),
-  );
-  return new Map([...unselected.flatMap(placedHosts), ...outside].filter(([host]) => !given.has(host)));
-}
-
-/** Returns the hosts of a DNSEndpoint, each with its namespace. */
-function placedHosts({ metadata, spec }: DnsEndpoint): [host: string, namespace: string][] {
-  return hostsIn(spec?.endpoints).map((host) => [host, metadata?.namespace ?? '']);
-}
-
-/** Returns the hosts of a source that have records now, and lose them since the domain no longer contains them. */
-function outOfDomain({ source, desired, live, foreign }: PlannedSource, bindingDomain: string): string[] {
-  if (desired === undefined || foreign !== undefined) return [];
-  const asked = new Set(source.hosts.map(({ host }) => host));
-  return hostsIn(live?.spec?.endpoints).filter((host) => asked.has(host) && !isWithin(host, bindingDomain));
-}
-
-/** Returns the hosts that have records now, each with its namespace. @param own the DNSEndpoints of this owner */
-function publishedHosts(own: readonly DnsEndpoint[], planned: readonly PlannedSource[]): HostNamespaces {
-  return new Map([...own, ...planned.flatMap(({ live }) => live ?? [])].flatMap(placedHosts));
-}
-
-/** Returns a planned source with the records that its hosts outside of the domain have now. */
-function withLost(planned: PlannedSource, { bindingDomain, clusterWeight }: WeightSettings): PlannedSource {
-  const { desired, live } = planned;
-  const records = recordsAtMost(live, outOfDomain(planned, bindingDomain), clusterWeight);
-  if (desired === undefined || records.length === 0) return planned;
-  return { ...planned, desired: { ...desired, spec: { endpoints: [...(desired.spec?.endpoints ?? []), ...records] } } };
 }
 
 /** The DNSEndpoints that a plan knows what to do with, and those that wait for their heir. */
@@ -299,17 +246,30 @@ function hasNoHost({ hosts }: PlannedSource): boolean {
   return hosts.every(({ reason }) => WITHOUT_RECORD.has(reason));
 }
 
-/** Returns claims for DNSEndpoints that no owner plans now, for example because their owner was deleted: they keep hosts that no selected source has. */
-function leftovers({ unselected, undecided, settings, endpointOf, isOwner }: Scene): Claim[] {
-  const claims = (sources: readonly Source[], stays: (endpoint: DnsEndpoint) => boolean): Claim[] =>
+/**
+ * Returns claims for DNSEndpoints that no owner plans now, so that two sources do not publish a host.
+ *
+ * | DNSEndpoint of a source                                            | keeps its hosts                     |
+ * |--------------------------------------------------------------------|-------------------------------------|
+ * | that cannot be decided yet, or that no owner selects and whose owner does not exist | that no selected source has |
+ * | that no owner selects, of another owner, which removes it          | from other namespaces               |
+ * | that no owner selects, of this owner                               | from other namespaces, if they stay |
+ */
+function leftovers({ owner, unselected, undecided, settings, endpointOf, isOwner }: Scene, stays: Stays): Claim[] {
+  const claims = (sources: readonly Source[], kindOf: (owner?: string) => Claim['kind']): Claim[] =>
     sources.flatMap((source) => {
       const endpoint = ownEndpointOf(source, endpointOf);
-      return endpoint !== undefined && stays(endpoint)
-        ? [{ source: publishedBy(endpoint, source, settings), settings, endpoint, isLeftover: true }]
-        : [];
+      if (endpoint === undefined) return [];
+      const kind = kindOf(ownerOf(endpoint));
+      return [{ source: publishedBy(endpoint, source, settings), settings, endpoint, kind }];
     });
-  const hasNoOwner = (endpoint: DnsEndpoint): boolean => !isOwner(ownerOf(endpoint) ?? '');
-  return [...claims(undecided, () => true), ...claims(unselected, hasNoOwner)];
+  const staying = ({ source, ...claim }: Claim): Claim => {
+    const isOther = claim.kind === 'Leftover' || (claim.endpoint && ownerOf(claim.endpoint)) !== owner;
+    const hosts = source.hosts.filter(({ host }) => isOther || stays(source.namespace, host));
+    return { ...claim, source: { ...source, hosts } };
+  };
+  const isLeaving = (of = ''): Claim['kind'] => (isOwner(of) ? 'Leaving' : 'Leftover');
+  return [...claims(undecided, () => 'Leftover'), ...claims(unselected, isLeaving).map(staying)];
 }
 
 /** Returns the source with the hosts and targets that its DNSEndpoint publishes under this set identifier. */
@@ -350,6 +310,15 @@ function claimOf({ source, settings }: Rival, endpointOf: Scene['endpointOf'], o
     ...{ source: addressed, settings, live, foreign, hasLostAddress, refusal: refusalOf(addressed, settings) },
     endpoint: foreign === undefined ? live : undefined,
   };
+}
+
+/** Returns the claim of a source of another owner, which also has the hosts that its DNSEndpoint has, and that its owner takes out of its domain. */
+function rivalClaim(rival: Rival, endpointOf: Scene['endpointOf']): PlanClaim {
+  const claim = claimOf(rival, endpointOf);
+  const served = new Set(hostsIn(claim.endpoint?.spec?.endpoints));
+  const { bindingDomain } = rival.settings;
+  const hosts = claim.source.hosts.filter(({ host }) => isWithin(host, bindingDomain) || served.has(host));
+  return { ...claim, source: { ...claim.source, hosts }, settings: { ...rival.settings, bindingDomain: '' } };
 }
 
 /** The holder of each host, the sources whose hosts are merged, and the heir of each source. */

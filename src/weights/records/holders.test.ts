@@ -91,7 +91,7 @@ it.each<[string, Claim, string]>([
   ['nobody else has records of', claim('b', { createdAt: NEW, namespace: 'team' }), 'shop/a'],
   ['a selected one has records of, too', claim('b', { createdAt: NEW, namespace: 'team' }, [HOST]), 'team/b'],
 ])('records that nobody plans keep a host that %s', (_, other, wanted) => {
-  const left = { ...claim('a', {}, [HOST]), isLeftover: true };
+  const left = { ...claim('a', {}, [HOST]), kind: 'Leftover' } as const;
   const before = new Map([[HOST, 'shop']]);
   for (const order of [
     [left, other],

@@ -10,8 +10,11 @@ export interface Claim {
   readonly settings: WeightSettings;
   /** The present DNSEndpoint of the source; undefined without one. */
   readonly endpoint: DnsEndpoint | undefined;
-  /** Whether nothing plans its records: no TrafficWeight selects the source, or that is not known. */
-  readonly isLeftover?: boolean;
+  /**
+   * `Selected` (default): a TrafficWeight selects the source. `Leaving`: none does, and a TrafficWeight removes its records, or keeps them until the
+   * removal is confirmed. `Leftover`: nothing plans its records, or whether it is selected is not known.
+   */
+  readonly kind?: 'Selected' | 'Leaving' | 'Leftover';
 }
 
 /**
@@ -25,6 +28,7 @@ export interface Claim {
  * | both have, and the operator wrote the records of one | this source: whoever may write a DNSEndpoint can give it any host |
  * | else, and one is in the last namespace of the host | this source: a team that replaces its Ingress keeps the host |
  * | else                               | the older source, then the first by name |
+ * | of these, one is leaving, and selected ones of its namespace ask for the host | the oldest of these: a team that replaces its Ingress keeps the host |
  *
  * @param before the last namespace of each host
  */
@@ -44,12 +48,26 @@ export function holders(
       if (holder === undefined || rank > holder.rank) byHost.set(host, { ...claim, rank });
     }
   }
+  handOver(claims, byHost);
   return new Map([...byHost].map(([host, { source }]) => [host, source]));
 }
 
+/** Gives hosts of leaving sources to the oldest selected source of their namespace that asks for them. */
+function handOver(claims: readonly Claim[], byHost: Map<string, Claim & { readonly rank: number }>): void {
+  if (!claims.some(({ kind }) => kind === 'Leaving')) return;
+  const selected = claims.filter((claim) => (claim.kind ?? 'Selected') === 'Selected' && canHaveRecords(claim));
+  for (const claim of selected.sort((a, b) => byAge(aged(a), aged(b)))) {
+    for (const { host } of claim.source.hosts) {
+      const holder = byHost.get(host);
+      const isLeaving = holder?.kind === 'Leaving' && holder.source.namespace === claim.source.namespace;
+      if (isLeaving && isWithin(host, claim.settings.bindingDomain)) byHost.set(host, { ...claim, rank: holder.rank });
+    }
+  }
+}
+
 /** Returns the rank of a source that has records of a host: even, above the ranks of those without. */
-function rankOf({ endpoint, isLeftover = false }: Claim): number {
-  if (isLeftover) return 2;
+function rankOf({ endpoint, kind }: Claim): number {
+  if (kind === 'Leftover') return 2;
   return endpoint?.metadata?.annotations?.[APPLIED_HASH_ANNOTATION] === undefined ? 4 : 6;
 }
 

@@ -1,6 +1,6 @@
 import type { HostExplanation, TrafficWeightSpec } from '../../../api/trafficweight/trafficWeight.ts';
 import type { Failure } from '../../../runtime/process/problem.ts';
-import type { Removal } from '../../../weights/plan/remaining.ts';
+import type { Removal } from '../../../weights/plan/removal.ts';
 import type { RampStep } from '../../../weights/ramp/ramp.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { ZoneDifference } from '../../../weights/zone/differences.ts';

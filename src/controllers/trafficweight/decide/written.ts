@@ -1,7 +1,7 @@
 import { WeightReason as Reason } from '../../../api/trafficweight/reasons.ts';
-import { firstOf, type Condition } from '../../../runtime/controller/conditions.ts';
+import { firstOf, type Condition, type PlannedEvent } from '../../../runtime/controller/conditions.ts';
 import { isObserved } from '../../../weights/plan/plan.ts';
-import type { Removal } from '../../../weights/plan/remaining.ts';
+import type { Removal, Removals } from '../../../weights/plan/removal.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -9,6 +9,8 @@ type State = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** DNSEndpoints, hosts and namespaces that a message names. */
 const MOST_NAMED = 3;
+/** Namespaces whose confirmation a message has: more would not fit into it. */
+const MOST_CONFIRMATIONS = 8;
 
 /** Returns the condition Applied: see statusOf(). */
 export function appliedState(outcome: Outcome): State {
@@ -38,19 +40,34 @@ export function appliedState(outcome: Outcome): State {
 
 /** Returns the condition RemovalsConfirmed. */
 export function removalState({ hosts, of, confirm, namespaces }: Removal): State {
-  const values = [...namespaces].map(([namespace, value]) => `${namespace}: "${value}"`);
-  const single = values.length === 1 ? '' : `; or single namespaces with their values: ${firstOf(values, MOST_NAMED)}`;
+  const values = [...namespaces].map(([namespace, { confirm: value }]) => `${namespace}: "${value}"`);
+  const single =
+    values.length === 1 ? '' : `; or single namespaces with their values: ${firstOf(values, MOST_CONFIRMATIONS)}`;
   const message =
-    `${hosts.length} of ${of} hosts would lose their records, since nothing selects them any longer: ${firstOf(hosts, MOST_NAMED)}. They keep ` +
-    `them. Correct the spec, the classes or the labels, or confirm it with spec.allowRemoval: "${confirm}"${single}`;
+    `${hosts.length} of ${of} hosts would lose their records, since nothing selects them any longer: ${firstOf(hosts, MOST_NAMED)}; ` +
+    `${ofThe(namespaces)}. They keep them. Correct the spec, the classes or the labels, or confirm it with spec.allowRemoval: "${confirm}"${single}`;
   return { status: 'False', reason: Reason.RemovalNotConfirmed, message };
+}
+
+function ofThe(namespaces: Removal['namespaces']): string {
+  return `${namespaces.size === 1 ? 'namespace' : 'namespaces'} ${firstOf([...namespaces.keys()], MOST_NAMED)}`;
+}
+
+/** Returns an event about the namespaces whose removal begins to wait: the condition may be False because of others. @param before of the last plan */
+export function removalEvents(unconfirmed: Removal | undefined, before: Pick<Removals, 'waiting'>): PlannedEvent[] {
+  const began = [...(unconfirmed?.namespaces ?? [])].filter(([namespace]) => !before.waiting.has(namespace));
+  if (began.length === 0) return [];
+  const namespaces = new Map(began);
+  const hosts = began.reduce((sum, [, each]) => sum + each.hosts, 0);
+  const note = `${hosts} hosts of the ${ofThe(namespaces)} would lose their records, and keep them until that is confirmed: see the condition RemovalsConfirmed`;
+  return [{ type: 'Warning', reason: Reason.RemovalNotConfirmed, note }];
 }
 
 /** Returns a sentence about the namespaces that keep other weights since their removal waits; empty without any. */
 function besides(unconfirmed: Removal | undefined): string {
   if (unconfirmed === undefined) return '';
   const { hosts, namespaces } = unconfirmed;
-  return ` Not counted: ${hosts.length} hosts of the namespaces ${firstOf([...namespaces.keys()], MOST_NAMED)}, with at most this weight. See RemovalsConfirmed.`;
+  return ` Not counted: ${hosts.length} hosts of the ${ofThe(namespaces)}, with at most this weight. See RemovalsConfirmed.`;
 }
 
 /** Returns a sentence about the namespaces for which a ramp does not wait; empty without any. */

@@ -3,7 +3,7 @@ import type { TrafficWeight, TrafficWeightSpec } from '../../../api/trafficweigh
 import type { KubeObject } from '../../../runtime/client/resource.ts';
 import type { Condition } from '../../../runtime/controller/conditions.ts';
 import { planRecords } from '../../../weights/plan/plan.ts';
-import { NO_REMOVALS } from '../../../weights/plan/remaining.ts';
+import { ANY_REMOVAL, NO_REMOVALS } from '../../../weights/plan/removal.ts';
 import type { DnsEndpoint } from '../../../weights/records/endpoint.ts';
 import type { Gateway, HttpRoute, ListenerSet } from '../../../weights/gateway/gatewayApi.ts';
 import { NO_ZONES } from '../../../weights/zone/published.ts';
@@ -103,6 +103,10 @@ export interface World {
   readonly endpoints?: readonly DnsEndpoint[];
   /** The namespaces that had hosts before. */
   readonly held?: ReadonlyMap<string, string>;
+  /** spec.allowRemoval. Default: Any. */
+  readonly allowed?: string;
+  /** TrafficWeights besides `main`, by their names. */
+  readonly others?: Readonly<Record<string, Partial<TrafficWeightSpec>>>;
 }
 
 interface GatewaySettings {
@@ -135,10 +139,14 @@ export function decide(world: World) {
   });
   const { namespaces: known = ['team-a', 'team-b'] } = world;
   const namespaces = known.map((name) => ({ metadata: { name, labels: { team: name } } }));
-  const weight = {
-    metadata: { name: 'main' },
-    spec: { clusterName: 'c', backend: { static: { weight: 75 } }, ...world.spec },
-  } as TrafficWeight;
+  const specs = { main: world.spec, ...world.others };
+  const existing = Object.entries(specs).map(([name, spec]): TrafficWeight => {
+    return {
+      metadata: { name },
+      spec: { clusterName: 'c', backend: { static: { weight: 75 } }, ...spec },
+    };
+  });
+  const weight = existing[0]!;
   const observed = observe(weight, {
     caches: {
       ingresses: { lister: lister(ingresses.map((one) => toCachedIngress(one))) },
@@ -151,14 +159,14 @@ export function decide(world: World) {
       },
     },
     clock: { now: () => Date.parse(NOW) },
-    weights: lister([]),
+    weights: { list: () => existing, get: (name: string) => existing.find(({ metadata }) => metadata?.name === name) },
     endpoints: { get: (key: string) => endpoints.find((one) => keyOf(one) === key), byIndex: () => [...endpoints] },
   } as unknown as Observed);
   const { candidates, weights, ...scene } = observed;
   const { selected: sources, ...division } = divide(weight, { weights, candidates }, scene.labelOf);
   const settings = settingsOf(weight.spec, 75);
   const given = { settings, sources, zones: NO_ZONES, heldBefore: world.held ?? new Map<string, string>() };
-  const removals = { allowed: 'Any', before: NO_REMOVALS, now: Date.parse(NOW) };
+  const removals = { allowed: world.allowed ?? ANY_REMOVAL, before: NO_REMOVALS, now: Date.parse(NOW) };
   return planRecords({ ...scene, ...division, ...given, removals, leftOut: new Set(), owner: 'main' });
 }
 
