@@ -5,7 +5,7 @@
 
 /** Types of the conditions in `status.conditions` (metav1.Condition). */
 export const WeightCondition = {
-  /** True when the weight is in force: currentWeight is desiredWeight, and every Ingress is accepted. */
+  /** True when the weight is in force: currentWeight is desiredWeight, and the backend says so. Not about Ingresses and removals of single namespaces. */
   Ready: 'Ready',
   /** False while the weight cannot be read from the backend: the last one stays. Absent with a static weight. */
   BackendRead: 'BackendRead',
@@ -73,7 +73,7 @@ export const WeightReason = {
   NotAppliedYet: 'NotAppliedYet',
   WriteFailed: 'WriteFailed',
 
-  // RemovalsConfirmed; also Ready, and Applied if it holds the weight
+  // RemovalsConfirmed, and an event; also Applied and Ready if it holds the weight
   /** Many hosts would lose their records, since nothing selects them any longer: spec.allowRemoval confirms it. */
   RemovalNotConfirmed: 'RemovalNotConfirmed',
 
@@ -96,7 +96,7 @@ export const WeightReason = {
   /** A hosted zone still differs from DNSEndpoints minutes after they changed. */
   NotPublished: 'NotPublished',
 
-  // IngressesAccepted; also Ready, and events on the Ingress
+  // IngressesAccepted, and events on the TrafficWeight and the Ingress
   AllAccepted: 'AllAccepted',
   InvalidAnnotation: 'InvalidAnnotation',
   /** Another Ingress has the host. */

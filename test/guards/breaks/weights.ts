@@ -53,8 +53,8 @@ export const WEIGHTS: readonly Break[] = [
   {
     promise: 'A host has no second record while a DNSEndpoint without an owner still has one.',
     file: 'src/weights/plan/plan.ts',
-    find: 'holders([...published, ...leftovers(scene)], scene.heldBefore)',
-    replace: 'holders(published, scene.heldBefore)',
+    find: 'holders([...competing, ...leftovers(scene, stays)], scene.heldBefore)',
+    replace: 'holders(competing, scene.heldBefore)',
     test: {
       project: 'unit',
       path: 'src/weights/plan/plan.test.ts',
@@ -74,9 +74,9 @@ export const WEIGHTS: readonly Break[] = [
   },
   {
     promise: 'Many hosts that a spec no longer selects keep their records until that is confirmed.',
-    file: 'src/weights/plan/remaining.ts',
-    find: 'isMany(lost.size, had.size) || isMany(emptied.length, all.size)',
-    replace: 'isMany(emptied.length, all.size)',
+    file: 'src/weights/plan/removal.ts',
+    find: 'return isMany(lost.size, new Set',
+    replace: 'return isMany(0, new Set',
     test: {
       project: 'unit',
       path: 'src/weights/plan/plan.test.ts',
@@ -107,9 +107,9 @@ export const WEIGHTS: readonly Break[] = [
   },
   {
     promise: 'A removal that waits for a confirmation holds no removal of another namespace.',
-    file: 'src/weights/plan/remaining.ts',
-    find: 'before.waiting.has(each.namespace) || !isFree',
-    replace: 'before.waiting.size > 0 || !isFree',
+    file: 'src/weights/plan/removal.ts',
+    find: '!free.includes(each)',
+    replace: 'free.length < fresh.length || fresh.length < open.length || !free.includes(each)',
     test: {
       project: 'unit',
       path: 'src/weights/plan/removal.test.ts',
@@ -118,13 +118,57 @@ export const WEIGHTS: readonly Break[] = [
   },
   {
     promise: 'A removal that waits in one namespace keeps no weight of the others from being acknowledged.',
-    file: 'src/weights/plan/remaining.ts',
+    file: 'src/weights/plan/removal.ts',
     find: 'waiting >= of || isMany(waiting, of)',
     replace: 'waiting > 0 || of > 0',
     test: {
       project: 'unit',
       path: 'src/weights/plan/removal.test.ts',
       name: 'the removal of one namespace of two waits',
+    },
+  },
+  {
+    promise: 'While a removal waits for a confirmation, no object of another namespace takes a host of it.',
+    file: 'src/weights/plan/plan.ts',
+    find: "isOwner(of) ? 'Leaving' : 'Leftover'",
+    replace: "'Leftover'",
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficweight/waitingRemovals.test.ts',
+      name: 'that it publishes by a DNSEndpoint which it has written itself',
+    },
+  },
+  {
+    promise: 'Hosts that one namespace has lost make no removal of another namespace wait.',
+    file: 'src/weights/plan/removal.ts',
+    find: '...(freed.get(namespace)?.keys() ?? [])',
+    replace: '...[...freed.values()].flatMap((each) => [...each.keys()])',
+    test: {
+      project: 'unit',
+      path: 'src/weights/plan/removal.test.ts',
+      name: 'that have lost hosts within the hour',
+    },
+  },
+  {
+    promise: 'Neither a waiting removal nor a refused Ingress of one namespace keeps a TrafficWeight from being Ready.',
+    file: 'src/controllers/trafficweight/decide/status.ts',
+    find: '[BackendRead, ...decisive, ramped, Acknowledged]',
+    replace: '[BackendRead, ...decisive, removal, ramped, Acknowledged, accepted]',
+    test: {
+      project: 'unit',
+      path: 'src/controllers/trafficweight/decide/status.test.ts',
+      name: 'is Ready, and names the conditions about single namespaces',
+    },
+  },
+  {
+    promise: 'The memory for the host names of listeners does not grow with the number of their labels.',
+    file: 'src/weights/gateway/hostNames.ts',
+    find: '.map((name) => ({ end: reversed(name), name }))',
+    replace: '.flatMap((name) => name.split(".").map(() => ({ end: reversed(name), name })))',
+    test: {
+      project: 'unit',
+      path: 'src/weights/gateway/hostNames.test.ts',
+      name: 'follows the number of names',
     },
   },
   {

@@ -65,8 +65,13 @@ it('the removal of one namespace waits, and holds no weight of the others', asyn
   expect([await weightOf(own, 'web'), await weightOf(tenant, 'tenant-0')]).toEqual(['60', '60']);
   const applied = await conditionOf(f, 'Applied');
   expect(applied?.status).toBe('True');
-  expect(applied?.message).toContain('Not counted: 6 hosts of the namespaces tenant');
-  expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'False', reason: 'RemovalNotConfirmed' });
+  expect(applied?.message).toContain('Not counted: 6 hosts of the namespace tenant');
+  await vi.waitFor(async () => {
+    const message = 'The weight 60 is in force. Single namespaces have problems: see RemovalsConfirmed.';
+    expect(await conditionOf(f, 'Ready')).toMatchObject({ status: 'True', reason: 'InForce', message });
+  }, WAIT);
+  const notes = (await f.events('main')).flatMap(({ reason, note }) => (reason === 'RemovalNotConfirmed' ? note : []));
+  expect(notes).toEqual([expect.stringContaining('6 hosts of the namespace tenant would lose their records')]);
 });
 
 it('after a restart it still waits; a higher weight is acknowledged, and the tenant keeps its lower one', async () => {

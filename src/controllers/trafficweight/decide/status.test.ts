@@ -22,7 +22,12 @@ const host = (name: string, over: Partial<HostExplanation> = {}): HostExplanatio
 };
 
 const WAITS = {
-  ...{ hosts: ['a', 'b'], of: 3, confirm: '1f0c3d5e', namespaces: new Map([['shop', '1f0c3d5e']]) },
+  ...{
+    hosts: ['a', 'b'],
+    of: 3,
+    confirm: '1f0c3d5e',
+    namespaces: new Map([['shop', { hosts: 2, confirm: '1f0c3d5e' }]]),
+  },
   holdsWeight: true,
 };
 const OF_ONE = { ...WAITS, holdsWeight: false };
@@ -57,7 +62,7 @@ describe('the weight in force', () => {
     ['a write failed', { failures: [failure('shop/a')] }, 75, 'Ready False WriteFailed'],
     ['one is unchanged', { stale: ['shop/b'] }, 75, 'Ready False WriteFailed'],
     ['the removal of most waits for a confirmation', { unconfirmed: WAITS }, 75, 'Ready False RemovalNotConfirmed'],
-    ['the removal of one namespace waits', { unconfirmed: OF_ONE }, 40, 'Ready False RemovalNotConfirmed'],
+    ['the removal of one namespace waits', { unconfirmed: OF_ONE }, 40, 'Ready True InForce'],
     [
       'the removal of one namespace waits, and a write failed',
       { unconfirmed: OF_ONE, failures: [failure('shop/a')] },
@@ -82,12 +87,22 @@ describe('the weight in force', () => {
       'an Ingress is not accepted',
       { hosts: [host('a'), host('b', { reason: 'Conflict', message: 'no' })] },
       40,
-      'Ready False Conflict',
+      'Ready True InForce',
     ],
   ])('if %s', (_, over, currentWeight, ready) => {
     const status = decided(over);
     expect(status).toMatchObject({ desiredWeight: 40, currentWeight, observedGeneration: 2 });
     expect(states(status)[0]).toBe(ready);
+  });
+
+  it('is Ready, and names the conditions about single namespaces', () => {
+    const refused = host('b', { ingress: 'tenant/b', reason: 'Conflict', message: 'no' });
+    const ready = (over: Partial<Outcome>) => findCondition(decided(over).conditions, 'Ready')?.message;
+    expect([{}, { hosts: [host('a'), refused], unconfirmed: OF_ONE }, { beyond: ['tenant'] }].map(ready)).toEqual([
+      'The weight 40 is in force.',
+      'The weight 40 is in force. Single namespaces have problems: see RemovalsConfirmed and IngressesAccepted.',
+      'The weight 40 is in force. Single namespaces have problems: see IngressesAccepted.',
+    ]);
   });
 
   it('is absent until one was in force', () => {
@@ -395,25 +410,6 @@ it('names the DNSEndpoints that are unchanged', () => {
   expect(findCondition(conditions, 'Applied')?.message).toMatch(
     /^4 DNSEndpoints cannot be written and may carry another weight than 40: a\/1, b\/2, c\/3.*ramp does not wait/,
   );
-});
-
-describe('if nothing could be decided', () => {
-  const before = { ...WEIGHT, status: { ...WEIGHT.status, ...decided(), currentWeight: 75 } };
-
-  it.each([
-    ['the weight that is asked for is known', 'NotRead', 60, { desiredWeight: 60, currentWeight: 75, hosts: 1 }],
-    ['it is not', 'InvalidSpec', undefined, { currentWeight: 75, hosts: 1 }],
-  ])('and %s, does not look as if it was in force', (_, reason, desiredWeight, wanted) => {
-    const status = undecidedStatus(before, { reason, message: 'no rights' }, { desiredWeight, now: NOW });
-    expect(status).toMatchObject({ ...wanted, observedGeneration: 2 });
-    expect(status.desiredWeight).toBe(desiredWeight);
-    expect(states(status)).toEqual([
-      `Ready False ${reason}`,
-      `Applied Unknown ${reason}`,
-      `Observed Unknown ${reason}`,
-      `IngressesAccepted Unknown ${reason}`,
-    ]);
-  });
 });
 
 it('has short messages, whatever they quote', () => {

@@ -65,6 +65,9 @@ export function isInForce({ conditions, ramp }: TrafficWeightStatus, spec: Traff
  * | the removal of most namespaces waits: see Removal.holdsWeight | False | unchanged          | goes on  |
  * | the removal of other namespaces waits      | as without them | as without them          | goes on  |
  *
+ * Ready sums up the conditions that the spec and the people who run the cluster control. A waiting removal that does not hold the weight, and an Ingress
+ * that is not accepted, are of the users of a namespace: they have conditions of their own, and others that wait for Ready, such as stacks, must not depend on them.
+ *
  * With hosted zones, the zones must have the weight (Published). A ramp does not wait for a host that has differed for long.
  * The namespace of a large object thus holds no ramp and no gate, and a cluster whose records may still have traffic is not reported
  * as drained.
@@ -92,14 +95,9 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
   const ramped = rampedState(spec, ramp, desiredWeight);
   const { BackendRead, Acknowledged } = read;
   const removal = outcome.unconfirmed && removalState(outcome.unconfirmed);
-  const unready = [BackendRead, ...decisive, removal, ramped, Acknowledged, accepted].find(
-    (state) => state && !isTrue(state),
-  );
-  const ready = unready ?? {
-    status: 'True',
-    reason: Reason.InForce,
-    message: `The weight ${desiredWeight} is in force.`,
-  };
+  const unready = [BackendRead, ...decisive, ramped, Acknowledged].find((state) => state && !isTrue(state));
+  const ofNamespaces = { [Type.RemovalsConfirmed]: removal, [Type.IngressesAccepted]: accepted };
+  const ready = unready ?? inForceState(desiredWeight, ofNamespaces);
   return {
     ...observedGeneration(weight),
     desiredWeight,
@@ -125,6 +123,13 @@ export function statusOf(weight: TrafficWeight, outcome: Outcome, nowMs: number)
     ),
     explain: explained(hosts),
   };
+}
+
+/** Returns the condition Ready while the weight is in force. @param ofNamespaces the conditions about single namespaces */
+function inForceState(weight: number, ofNamespaces: Readonly<Record<string, State | undefined>>): State {
+  const types = Object.entries(ofNamespaces).flatMap(([type, state]) => (state && !isTrue(state) ? [type] : []));
+  const note = types.length === 0 ? '' : ` Single namespaces have problems: see ${types.join(' and ')}.`;
+  return { status: 'True', reason: Reason.InForce, message: `The weight ${weight} is in force.${note}` };
 }
 
 /** @param changedAt when the weight changed last, RFC 3339 */
