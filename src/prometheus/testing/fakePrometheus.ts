@@ -15,6 +15,8 @@ export interface FakeDevice {
   speed?: string;
   /** The result of lateQuery: the time of the newest sample, 1 for a single sample, or a number below 0 for a fall. */
   newest?: string;
+  /** The same for the receive counter; '' for none. Default: `newest`, if there is a receive rate. */
+  newestReceived?: string;
   /** The samples of its counter, as texts: one every 5 s until the time of the server. */
   samples?: readonly string[];
   /** Time of its newest sample, as a text. Default: the time of the server. */
@@ -104,12 +106,14 @@ export class FakePrometheus implements PrometheusClient {
       return number === undefined ? [] : [this.#one({}, number)];
     }
     if (kind === 'standing') return this.#standing(expression);
-    const asked = this.#asked(expression).map((each) => ({ ...each, sampled: undefined }));
-    return asked.flatMap(
-      ({
+    return this.#asked(expression).flatMap((device) => {
+      const late = lateIn(expression, device);
+      const {
         rate,
         received,
-        newest,
+        newest: _newest,
+        newestReceived: _newestReceived,
+        sampled: _sampled,
         samples,
         ended,
         total,
@@ -120,30 +124,29 @@ export class FakePrometheus implements PrometheusClient {
         ifaceLink,
         driver,
         ...labels
-      }) => {
-        const isLive = expression.includes(' and (timestamp(');
-        if (ended && (kind === 'facts' || isLive)) return [];
-        if (isLive && (Number(newest) > 1 || (newest === '1' && kind !== 'facts'))) return [];
-        const one = (name: string, value: string | undefined, more = {}): Series[] =>
-          value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
-        if (kind === 'fallen') return one('', peak);
-        if (kind === 'late') return newest === '1' && this.#hasMoreSamples(labels) ? [] : one('', newest);
-        if (kind === 'totals') return one('', total);
-        if (kind === 'raw') return samples ? [this.#all(labels, samples)] : [];
-        if (kind === 'rates') return one('', rate);
-        if (kind === 'received') return one('', received);
-        const counter = one('node_network_transmit_bytes_total', total);
-        if (kind === 'uplinks') return counter;
-        return [
-          ...counter,
-          ...one('node_network_speed_bytes', speed),
-          ...one('node_network_flags', flags ?? (total && ETHERNET)),
-          ...one('node_network_iface_id', ifaceId),
-          ...one('node_network_iface_link', ifaceLink),
-          ...one('node_ethtool_info', driver && '1', { driver }),
-        ];
-      },
-    );
+      } = device;
+      const isLive = expression.includes(' and (timestamp(');
+      if (ended && (kind === 'facts' || isLive)) return [];
+      if (isLive && (Number(late) > 1 || (late === '1' && kind !== 'facts'))) return [];
+      const one = (name: string, value: string | undefined, more = {}): Series[] =>
+        value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
+      if (kind === 'fallen') return one('', peak);
+      if (kind === 'late') return late === '1' && this.#hasMoreSamples(device, expression) ? [] : one('', late);
+      if (kind === 'totals') return one('', total);
+      if (kind === 'raw') return samples ? [this.#all(labels, samples)] : [];
+      if (kind === 'rates') return one('', rate);
+      if (kind === 'received') return one('', received);
+      const counter = one('node_network_transmit_bytes_total', total);
+      if (kind === 'uplinks') return counter;
+      return [
+        ...counter,
+        ...one('node_network_speed_bytes', speed),
+        ...one('node_network_flags', flags ?? (total && ETHERNET)),
+        ...one('node_network_iface_id', ifaceId),
+        ...one('node_network_iface_link', ifaceLink),
+        ...one('node_ethtool_info', driver && '1', { driver }),
+      ];
+    });
   }
 
   #remember(): void {
@@ -181,9 +184,9 @@ export class FakePrometheus implements PrometheusClient {
   }
 
   /** True if another series of the device of the instance has several samples. */
-  #hasMoreSamples({ node, instance, device }: Pick<FakeDevice, 'node' | 'instance' | 'device'>): boolean {
+  #hasMoreSamples({ node, instance, device }: FakeDevice, expression: string): boolean {
     const isOther = (each: FakeDevice): boolean =>
-      each.node === node && each.instance === instance && each.device === device && each.newest !== '1';
+      each.node === node && each.instance === instance && each.device === device && lateIn(expression, each) !== '1';
     return this.devices.some(isOther);
   }
 
@@ -195,6 +198,12 @@ export class FakePrometheus implements PrometheusClient {
   #one(metric: Series['metric'], value: string): Series {
     return { metric, value: [this.timeSeconds, value] };
   }
+}
+
+/** The result of lateQuery for a device, about the counter of the expression. */
+function lateIn(expression: string, { received, newest, newestReceived }: FakeDevice): string | undefined {
+  if (!expression.includes('_receive_')) return newest;
+  return (newestReceived ?? (received === undefined ? '' : newest)) || undefined;
 }
 
 /** As `max by (node, instance, device, driver)`. Keeps values that are no number. */

@@ -152,7 +152,7 @@ function evaluate(
   if (pod !== undefined) return { node, devices: [], timeSeconds: answers.timeSeconds, ...pod };
   const capacity = reading.capacities?.of(node) ?? known.capacity;
   const { timeSeconds } = answers;
-  const late = lateOf(node, answers);
+  const late = lateOf(node, answers, reading);
   const fallen = fallenOf(node, answers);
   const silence = { silenceTells: answers.silenceTells, isRepeated: answers.repeated?.has(node) === true };
   const input = { node, facts, rates, received, fallen, reading, capacity, timeSeconds, ...silence };
@@ -197,7 +197,10 @@ function fallenOf(node: string, { late: { fallen } }: Answers): NonNullable<Node
   return { transmit: fallen.transmit.get(node), receive: fallen.receive.get(node) };
 }
 
-function lateOf(node: string, { late: { nodes, oldestSeconds } }: Answers): NodeInput['late'] {
-  const samples = nodes.get(node);
+/** The late devices of the counters that the reading uses. */
+function lateOf(node: string, { late }: Answers, { direction }: Reading): NodeInput['late'] {
+  const { transmit, receive, oldestSeconds } = late;
+  const [sent, got] = [transmit, receive].map(({ nodes }) => nodes.get(node));
+  const samples = direction === 'Transmit' ? sent : direction === 'Receive' ? got : (sent ?? got);
   return samples && { samples, oldestSeconds };
 }

@@ -118,6 +118,32 @@ describe('a device with one sample in the window', () => {
     expect(nodes.get('b')?.message).toContain('eth1');
   });
 
+  it.each(['Receive', 'Max', 'Sum'] as const)(
+    'has no receive rate if only the receive counter has one, and no figure for the direction %s',
+    async (direction) => {
+      scene.readings = new Map([[readingKey({ direction }), { direction }]]);
+      const single = { received: '0', newestReceived: '1' };
+      scene.prometheus.devices = [device('a', 'eth0', single), device('b', 'eth0', { received: '7' })];
+      const { nodes, readings } = await scene.next({ a: {}, b: {} });
+      const figures = readings?.get(readingKey({ direction }))?.nodes;
+      expect(figures?.get('a')).toMatchObject({ reason: 'StaleSamples' });
+      expect(figures?.get('a')?.message).toContain('fewer than two samples');
+      expect(figures?.get('b')).toMatchObject({ reason: 'Measured' });
+      expect(nodes.get('a')).toMatchObject({ percent: 5 });
+    },
+  );
+
+  it('has no transmit rate if only the transmit counter has one: the receive rate counts', async () => {
+    scene.readings = new Map([[readingKey(RECEIVED), RECEIVED]]);
+    scene.prometheus.devices = [
+      device('a', 'eth0', { rate: '0', newest: '1', received: '7', newestReceived: '' }),
+      device('b', 'eth0'),
+    ];
+    const { nodes, readings } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+    expect(readings?.get(readingKey(RECEIVED))?.nodes.get('a')).toMatchObject({ percent: 7 });
+  });
+
   it('keeps the rate of its other series, as when the samples of a replaced pod of an exporter leave the window', async () => {
     scene.prometheus.devices = [
       device('a', 'eth0', { pod: 'ne-1', newest: '1', rate: undefined, ended: true }),

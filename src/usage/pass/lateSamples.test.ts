@@ -61,6 +61,15 @@ describe('a device whose newest sample is too old', () => {
     expect(figures?.get('b')?.percent).toBeGreaterThan(0);
   });
 
+  it('is known by its receive counter for the direction Receive, and keeps its transmit rate', async () => {
+    scene.readings = new Map([[readingKey({ direction: 'Receive' }), { direction: 'Receive' }]]);
+    scene.prometheus.devices = [device('a', 'eth0', { received: '9', newestReceived: NEWEST.newest })];
+    const { nodes, readings } = await scene.next({ a: {} });
+    const figure = readings?.get(readingKey({ direction: 'Receive' }))?.nodes.get('a');
+    expect(figure).toMatchObject({ reason: 'StaleSamples', newestSeconds: 1_700_000_000 });
+    expect(nodes.get('a')).toMatchObject({ percent: 5 });
+  });
+
   it('leaves no figure next to one with new samples, nor of a stated capacity', async () => {
     scene.prometheus.devices = [device('a', 'eth0'), device('a', 'eth1', NEWEST)];
     const capacity = { source: 'Annotation', key: 'k', text: '1kbit' } as const;

@@ -126,7 +126,8 @@ function possibleOf(query: UsageQuery, rates: string, matchers: string): string 
 }
 
 /**
- * Returns the query for devices whose rate may be wrong. The answer is usually empty.
+ * Returns the query for devices whose rate of a counter may be wrong. The answer is usually empty. Each counter has its own query: a store can have
+ * fewer samples of one than of the other, as when it has just begun to keep it.
  *
  * | value                             | the device                                                                          |
  * |-----------------------------------|-------------------------------------------------------------------------------------|
@@ -137,22 +138,20 @@ function possibleOf(query: UsageQuery, rates: string, matchers: string): string 
  * A server shows a sample for five minutes, unless the target was scraped without the series, or was removed: writers to a store often report neither.
  *
  * @param offsetSeconds how long ago, by the server's clock
- * @param counters those that may have fallen
  */
 export function lateQuery(
   query: UsageQuery,
   scope: Scope = COUNTED,
   offsetSeconds = 0,
-  counters: readonly Counted[] = ['transmit'],
+  counted: Counted = 'transmit',
 ): string {
   return inScope(query, scope, (matchers) => {
-    const time = newest(TRANSMITTED + matchers, offsetSeconds);
-    const samples = samplesOf(query, TRANSMITTED + matchers, offsetSeconds);
-    const falls = counters.map((counted) => `resets(${fallRange(query, counted, matchers, offsetSeconds)})`);
+    const counter = METRICS[counted] + matchers;
+    const resets = `resets(${fallRange(query, counted, matchers, offsetSeconds)})`;
     return [
-      `${ofReplicas(query, time)} < ${oldestOf(query, offsetSeconds)}`,
-      `max by (node, instance, device) (${samples}) < 2`,
-      ...falls.map((resets) => `-(${ofReplicas(query, resets)} > 0)`),
+      `${ofReplicas(query, newest(counter, offsetSeconds))} < ${oldestOf(query, offsetSeconds)}`,
+      `max by (node, instance, device) (${samplesOf(query, counter, offsetSeconds)}) < 2`,
+      `-(${ofReplicas(query, resets)} > 0)`,
     ].join(' or ');
   });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/process/clock.ts';
 import type { SeriesVisitor, ResultType } from '../../prometheus/answer.ts';
-import { sortLate, type LateSamples } from '../series/lateSamples.ts';
+import { sortLate, type LateRates, type LateSamples } from '../series/lateSamples.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { SeriesCache } from '../series/seriesCache.ts';
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
@@ -14,7 +14,6 @@ import {
   fallenSpeedsQuery,
   lagQuery,
   lateQuery,
-  oldestSeconds,
   ratesQuery,
   samplesPerWindowQuery,
   samplesQueries,
@@ -93,13 +92,8 @@ export interface RatesOptions {
   readonly counted?: Counted;
 }
 
-/** The devices and the time of a lateQuery, and the counters that may have fallen: by default the transmitted bytes. */
-export interface LateOptions extends Pick<RatesOptions, 'scope' | 'offsetSeconds'> {
-  readonly counters?: readonly Counted[];
-}
-
 /** The results of a lateQuery. */
-export interface AskedLate extends Omit<LateSamples, 'fallen'> {
+export interface AskedLate extends LateRates, Pick<LateSamples, 'fell' | 'warnings' | 'infos'> {
   /** All nodes of the answer, with the labels of their series. */
   readonly found: ReadonlyMap<string, NodeSamples>;
   /** The start of the rate window, with the margin of FALL_MARGIN_SECONDS, seconds since 1970. */
@@ -142,19 +136,19 @@ export class QueryRunner {
     return { decoded: decoder, ...answer };
   }
 
-  /** The devices whose rates may be wrong or of the past. */
+  /** The devices whose rates of a counter may be wrong or of the past. */
   async late(
     resolver: NodeResolver,
     deadline: Deadline,
-    { scope, offsetSeconds = 0, counters }: LateOptions = {},
+    { scope, offsetSeconds = 0, counted }: Omit<RatesOptions, 'table' | 'cache'> = {},
   ): Promise<AskedLate> {
-    const expression = lateQuery(this.query, scope, offsetSeconds, counters);
+    const expression = lateQuery(this.query, scope, offsetSeconds, counted);
     const decoder = new SeriesDecoder(resolver, 'newest');
     const { warnings, infos } = await this.#ask('late', expression, decoder, deadline);
     const found = decoder.nodes;
     const { windowSeconds } = this.query;
     const windowStart = (decoder.timeSeconds ?? 0) - offsetSeconds - windowSeconds - FALL_MARGIN_SECONDS;
-    return { ...sortLate(found), found, windowStart, oldestSeconds: oldestSeconds(this.query), warnings, infos };
+    return { ...sortLate(found), found, windowStart, warnings, infos };
   }
 
   /** The nodes whose counters have stood still for some seconds, although they get samples. */

@@ -258,7 +258,8 @@ export class UsageCollector {
     received: Answers['received'],
     late: LateSamples,
   ): Omit<Answers, 'timeSeconds' | 'silenceTells'> {
-    dropLate(late, rates, received.nodes);
+    dropLate(late.transmit, rates);
+    dropLate(late.receive, received.nodes);
     return { facts, rates, received, late, peaks: this.#peaks(), filters: this.#filters };
   }
 

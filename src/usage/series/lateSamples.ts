@@ -3,14 +3,20 @@ import type { NodeSamples } from './nodeSamples.ts';
 /** Names of devices by node. */
 export type Devices = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Devices whose rates are wrong or of the past, by node. */
-export interface LateSamples {
+/** Devices without a usable rate of one counter, by node. */
+export interface LateRates {
   /** Nodes with devices whose newest sample is too old for a rate, with `newest` of each. */
   readonly nodes: ReadonlyMap<string, NodeSamples>;
-  /** How old the newest sample of a rate may be, seconds. */
-  readonly oldestSeconds: number;
   /** Devices with one sample in the rate window. */
   readonly single: Devices;
+}
+
+/** Devices whose rates are wrong or of the past, by node. */
+export interface LateSamples {
+  readonly transmit: LateRates;
+  readonly receive: LateRates;
+  /** How old the newest sample of a rate may be, seconds. */
+  readonly oldestSeconds: number;
   /** Devices with a counter that fell, however little. */
   readonly fell: Devices;
   /** Devices with a counter that fell so far within the rate window that its rate is wrong, by counter. */
@@ -23,11 +29,13 @@ export interface LateSamples {
 /** No counter has fallen. */
 export const NONE_FALLEN: LateSamples['fallen'] = { transmit: new Map(), receive: new Map() };
 
+const NO_RATES_LATE: LateRates = { nodes: new Map(), single: new Map() };
+
 /** No device is late. */
 export const NONE_LATE: LateSamples = {
-  nodes: new Map(),
+  transmit: NO_RATES_LATE,
+  receive: NO_RATES_LATE,
   oldestSeconds: Infinity,
-  single: new Map(),
   fell: new Map(),
   fallen: NONE_FALLEN,
   warnings: [],
@@ -39,7 +47,7 @@ export const NONE_LATE: LateSamples = {
  *
  * @param nodes of the answer; afterwards they have only late devices
  */
-export function sortLate(nodes: Map<string, NodeSamples>): Pick<LateSamples, 'nodes' | 'single' | 'fell'> {
+export function sortLate(nodes: Map<string, NodeSamples>): LateRates & Pick<LateSamples, 'fell'> {
   const late = new Map<string, NodeSamples>();
   const single = new Map<string, Set<string>>();
   const fell = new Map<string, Set<string>>();
@@ -64,26 +72,20 @@ export function add(devices: Map<string, Set<string>>, node: string, device: str
 /**
  * Removes the rates of late devices, which are outdated, and the rates of devices with one sample. Keeps the devices, since a RateTable stores
  * their positions. Another series of the device may still get samples: see onlyLive.
+ *
+ * @param rates of one counter
  */
-export function dropLate(
-  late: Pick<LateSamples, 'nodes' | 'single'>,
-  ...answers: readonly ReadonlyMap<string, NodeSamples>[]
-): void {
-  for (const rates of answers) {
-    for (const [node, names] of lateDevices(late)) {
-      for (const name of names) {
-        const device = rates.get(node)?.devices.get(name);
-        if (device !== undefined) device.rate = undefined;
-      }
+export function dropLate(late: LateRates, rates: ReadonlyMap<string, NodeSamples>): void {
+  for (const [node, names] of lateDevices(late)) {
+    for (const name of names) {
+      const device = rates.get(node)?.devices.get(name);
+      if (device !== undefined) device.rate = undefined;
     }
   }
 }
 
 /** The late devices by node, then those with one sample. */
-export function* lateDevices({
-  nodes,
-  single,
-}: Pick<LateSamples, 'nodes' | 'single'>): Generator<[node: string, devices: Iterable<string>]> {
+export function* lateDevices({ nodes, single }: LateRates): Generator<[node: string, devices: Iterable<string>]> {
   for (const [node, { devices }] of nodes) yield [node, devices.keys()];
   yield* single;
 }

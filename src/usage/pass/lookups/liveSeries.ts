@@ -1,6 +1,6 @@
 import type { NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
-import { lateDevices, type LateSamples } from '../../series/lateSamples.ts';
+import { lateDevices, type LateRates, type LateSamples } from '../../series/lateSamples.ts';
 import type { NodeFacts } from '../../evaluate/nodeFacts.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import { SeriesCache } from '../../series/seriesCache.ts';
@@ -20,6 +20,8 @@ interface Rates {
 interface Read extends Rates {
   readonly facts: ReadonlyMap<string, NodeFacts>;
 }
+
+type Late = Pick<LateSamples, 'transmit' | 'receive'>;
 
 /** Reduces the facts of nodes to what a pass needs. */
 type Condense = (samples: ReadonlyMap<string, NodeSamples>) => Promise<ReadonlyMap<string, NodeFacts>>;
@@ -49,12 +51,13 @@ interface Readers {
  */
 export async function onlyLive(
   queries: QueryRunner,
-  { rates, received, facts, late }: Read & { readonly late: Pick<LateSamples, 'nodes' | 'single'> },
+  { rates, received, facts, late }: Read & { readonly late: Late },
   condense: Condense,
   { resolver, deadline }: Readers,
 ): Promise<Read> {
   const answers = [rates, received.nodes];
-  const names = [...new Set([...ambiguousOf(answers), ...besideLate(late, answers)])].slice(0, MOST_NODES);
+  const beside = [...besideLate(late.transmit, rates), ...besideLate(late.receive, received.nodes)];
+  const names = [...new Set([...ambiguousOf(answers), ...beside])].slice(0, MOST_NODES);
   if (names.length === 0) return { rates, received, facts };
   const live: Live = { names: [], rates: new Map(), received: new Map(), facts: new Map() };
   const scopeOf = (some: readonly string[]): Scope => ({ kind: 'live', nodes: restrictionOf(some, answers) });
@@ -94,7 +97,7 @@ async function readLive(
     some: readonly string[];
     scope: Scope;
     counted: readonly Counted[];
-    late: Pick<LateSamples, 'nodes' | 'single'>;
+    late: Late;
   },
   { resolver, deadline }: Readers,
   live: Live,
@@ -106,7 +109,7 @@ async function readLive(
       return decoded.nodes;
     }),
   );
-  const found = await factsOf(queries, besideLate(late, [sent]), sent, { resolver, deadline });
+  const found = await factsOf(queries, besideLate(late.transmit, sent), sent, { resolver, deadline });
   // An answer after the deadline is not used.
   deadline.signal.throwIfAborted();
   live.names.push(...some);
@@ -133,18 +136,11 @@ async function factsOf(
   return (await queries.facts(resolver, deadline, scope)).decoded.nodes;
 }
 
-/** The nodes with a series of a late device in one of the answers. */
-function besideLate(
-  late: Pick<LateSamples, 'nodes' | 'single'>,
-  answers: readonly ReadonlyMap<string, NodeSamples>[],
-): string[] {
+/** The nodes with a series of a late device in the answer with the rates of the same counter. */
+function besideLate(late: LateRates, rates: ReadonlyMap<string, NodeSamples>): string[] {
   return [...lateDevices(late)].flatMap(([node, devices]) => {
-    const names = [...devices];
-    const isIn = (answer: ReadonlyMap<string, NodeSamples>): boolean => {
-      const known = answer.get(node)?.devices;
-      return known !== undefined && names.some((name) => known.has(name));
-    };
-    return answers.some(isIn) ? [node] : [];
+    const known = rates.get(node)?.devices;
+    return known !== undefined && [...devices].some((name) => known.has(name)) ? [node] : [];
   });
 }
 

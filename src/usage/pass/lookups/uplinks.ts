@@ -54,10 +54,9 @@ export async function* readUplinks(
       const devices = new Set(names.flatMap((name) => [...(decoded.nodes.get(name)?.devices.keys() ?? [])]));
       return { kind: 'named', nodes: restricted(names), devices: [...devices].sort() };
     };
-    const counters = countersOf(readings);
     const longest = (names: readonly string[]): string[] => [
       ratesQuery(query, scopeOf(names)),
-      lateQuery(query, scopeOf(names), 0, counters),
+      lateQuery(query, scopeOf(names)),
     ];
     for (const names of groupsForQueries(sole, longest)) {
       yield await readSole(queries, { scope: scopeOf(names), readings }, resolver, deadline);
@@ -78,7 +77,8 @@ async function readSole(
     readReceived(queries, readings, resolver, deadline, { scope }),
     readLate(queries, resolver, deadline, { scope, counters: countersOf(readings) }),
   ]);
-  dropLate(late, rates.decoded.nodes, received.nodes);
+  dropLate(late.transmit, rates.decoded.nodes);
+  dropLate(late.receive, received.nodes);
   // If only the receive rates failed, the nodes have a figure of what they send, and the others say what is missing.
   return { facts: facts.decoded.nodes, rates: rates.decoded.nodes, received: { ...received, error: undefined }, late };
 }
