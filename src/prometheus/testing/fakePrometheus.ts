@@ -35,6 +35,9 @@ export interface FakeDevice {
 /** UP, BROADCAST, MULTICAST. */
 const ETHERNET = String(0x1003);
 
+/** What a query contains that leaves out rates of series with one sample. */
+const NEEDS_TWO_SAMPLES = /\) > 1\)|, 2\)\)/;
+
 interface Series {
   metric: { __name__?: string | undefined; node?: string; instance?: string; device?: string; driver?: string };
   value?: [number, string];
@@ -127,7 +130,8 @@ export class FakePrometheus implements PrometheusClient {
       } = device;
       const isLive = expression.includes(' and (timestamp(');
       if (ended && (kind === 'facts' || isLive)) return [];
-      if (isLive && (Number(late) > 1 || (late === '1' && kind !== 'facts'))) return [];
+      if (isLive && Number(late) > 1) return [];
+      if (late === '1' && NEEDS_TWO_SAMPLES.test(expression)) return [];
       const one = (name: string, value: string | undefined, more = {}): Series[] =>
         value === undefined ? [] : [this.#one({ ...labels, ...more, ...(name && { __name__: name }) }, value)];
       if (kind === 'fallen') return one('', peak);

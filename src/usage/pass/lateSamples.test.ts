@@ -44,6 +44,25 @@ describe('a device whose newest sample is too old', () => {
     expect(scene.prometheus.count('late')).toBe(2);
   });
 
+  it.each(['transmit', 'receive'])(
+    'has no figure in the pass in which one %s sample is left, in a large cluster whose silence tells nothing',
+    async (counted) => {
+      const reading = { direction: counted === 'transmit' ? 'Transmit' : 'Receive', exclude: 'x' } as const;
+      scene = new PassScene({ ...QUERY, excludedDevices: 'cali.*' });
+      scene.readings = new Map([[readingKey(reading), reading]]);
+      const more = { flags: '4163', ifaceId: '2', received: '5' };
+      const many = Array.from({ length: 5_001 }, (_, n) => device(`n${n}`, 'eth0', more));
+      const nodes = Object.fromEntries(many.map(({ node }) => [node!, {}]));
+      scene.prometheus.devices = many;
+      await scene.next(nodes);
+      const single = { rate: '0', received: '0', newest: '1' };
+      scene.prometheus.devices = many.map((each) => (each.node === 'n7' ? { ...each, ...single } : each));
+      const figures = (await scene.next(nodes)).readings?.get(readingKey(reading))?.nodes;
+      expect(figures?.get('n7')).toMatchObject({ reason: 'StaleSamples' });
+      expect(figures?.get('n8')).toMatchObject({ percent: 5 });
+    },
+  );
+
   it('is a veth uplink: the same', async () => {
     scene.prometheus.devices = [device('a', 'veth1', NEWEST)];
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });

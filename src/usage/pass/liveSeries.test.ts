@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { readingKey } from '../evaluate/reading.ts';
-import { device, PassScene } from './testing/passScene.ts';
+import { device, PassScene, QUERY } from './testing/passScene.ts';
 
 const MAX = { direction: 'Max' } as const;
 const OLD = { pod: 'ne-1', rate: '9', ended: true } as const;
@@ -52,6 +52,14 @@ describe('a node with two series of a device', () => {
     const devices = [device('a', 'eth0', OLD), device('a', 'eth0', OLD), device('a', 'eth0', { rate: undefined })];
     scene.prometheus.devices = devices;
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'StaleSamples' });
+  });
+
+  it('has no figure until the new series has two samples, with replicas: VictoriaMetrics gives one sample the slope 0', async () => {
+    scene = new PassScene({ ...QUERY, replicaLabels: ['replica'] });
+    scene.prometheus.devices = [device('a', 'eth0', OLD), device('a', 'eth0', { pod: 'ne-2', rate: '0', newest: '1' })];
+    expect((await scene.next({ a: {} })).nodes.get('a')).not.toMatchObject({ reason: 'Measured' });
+    scene.prometheus.devices = [device('a', 'eth0', OLD), device('a', 'eth0', { pod: 'ne-2' })];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
   });
 
   it.each([

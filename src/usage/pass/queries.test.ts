@@ -4,6 +4,7 @@ import { DEFAULT_EXCLUDED_DEVICES } from '../evaluate/devices/devices.ts';
 import { FACT_METRICS } from '../series/factMetrics.ts';
 import {
   checkQuery,
+  COUNTED_WITH_TWO,
   factQuery,
   fallenSpeedsQuery,
   lateQuery,
@@ -25,6 +26,8 @@ const NODES = { names: ['a.b', 'c'], hosts: ['a.b', '10.0.0.1', 'fd00::1'] };
 describe('queries', () => {
   it('asks for the rate of each device that may count', () => {
     expect(ratesQuery(QUERY)).toBe(`deriv(${COUNTER}[20s])`);
+    const ofTwo = ratesQuery(QUERY, COUNTED_WITH_TWO);
+    expect(ofTwo).toBe(`deriv(${COUNTER}[20s]) and (count_over_time(${COUNTER}[20s]) > 1)`);
   });
 
   it.each([
@@ -150,7 +153,7 @@ describe('queries with replicas', () => {
       const samples = `count_over_time(${counter}[20s]${offset})`;
       expect(ratesQuery(query, undefined, seconds)).toBe(
         `${max} (deriv(${counter}[20s]${offset}) and (timestamp(${counter}${offset}) >= time() - ${oldest}) ` +
-          `unless (${samples} < ignoring (replica, prom) group_left () ${max} (${samples})))`,
+          `unless (${samples} < ignoring (replica, prom) group_left () clamp_min(${max} (${samples}), 2)))`,
       );
     },
   );
@@ -163,7 +166,7 @@ describe('queries with replicas', () => {
       const samples = `count_over_time(${counter}[20s])`;
       const rates =
         `deriv(${counter}[20s]) and (timestamp(${counter}) >= time() - 15) ` +
-        `unless (${samples} < ignoring (replica, prom) group_left () ${max} (${samples}))`;
+        `unless (${samples} < ignoring (replica, prom) group_left () clamp_min(${max} (${samples}), 2))`;
       expect(ratesQuery(query, scope, 0, counted)).toBe(
         `${max} ((${rates}) <= 1.25 * node_network_speed_bytes{device=~"eth0",node=~"a"}) or min without (replica, prom) (${rates})`,
       );

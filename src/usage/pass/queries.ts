@@ -42,11 +42,11 @@ export type Counted = 'transmit' | 'receive';
  *
  * | kind    | series                                                                         |
  * |---------|--------------------------------------------------------------------------------|
- * | counted | of all devices that are not excluded                                           |
+ * | counted | of all devices that are not excluded; with `hasTwoSamples`, rates only of two samples at least |
  * | live    | the same, of the given nodes, and only those whose newest sample is not too old, and that have two samples |
  * | named   | of the given devices of the given nodes                                        |
  */
-export type Scope = { kind: 'counted' } | { kind: 'live'; nodes: NodeRestriction } | NamedScope;
+export type Scope = { kind: 'counted'; hasTwoSamples?: true } | { kind: 'live'; nodes: NodeRestriction } | NamedScope;
 
 export interface NamedScope {
   kind: 'named';
@@ -65,6 +65,8 @@ export interface NodeRestriction {
 }
 
 export const COUNTED: Scope = { kind: 'counted' };
+/** For a pass that does not ask `lateQuery`, since VictoriaMetrics gives one sample the slope 0. */
+export const COUNTED_WITH_TWO: Scope = { kind: 'counted', hasTwoSamples: true };
 
 /** A device counts as slower for one hour after its speed fell. */
 export const PEAK_WINDOW_SECONDS = 3600;
@@ -90,8 +92,8 @@ const METRICS: Readonly<Record<Counted, string>> = { transmit: TRANSMITTED, rece
  * | fall: the node was restarted          | too low at first | any rate while the window has older samples: no figure, see `fallMatters` |
  *
  * Aggregates replicas only: other aggregation would merge two nodes of the same name in different clusters without notice. Each replica reads the
- * same counter: of those that have the most samples the highest rate counts, never a sum. The two samples of a replica that has just started would
- * be the rate of a moment. One whose samples are late is left out. A store that comes back within the query, as with Thanos, leaves none out. A rate
+ * same counter: of those that have the most samples, and two at least, the highest rate counts, never a sum. The two samples of a replica that has just
+ * started would be the rate of a moment, and VictoriaMetrics gives one sample the slope 0. One whose samples are late is left out. A store that comes back within the query, as with Thanos, leaves none out. A rate
  * that no link can carry is replaced: see readSoundReplicas.
  *
  * @param offsetSeconds how long ago, by the server's clock
@@ -108,11 +110,14 @@ export function ratesQuery(
     const live = `${rate} and (${newest(counter + matchers, offsetSeconds)} >= ${oldestOf(query, offsetSeconds)})`;
     const samples = samplesOf(query, counter + matchers, offsetSeconds);
     if (hasReplicas(query)) {
-      const fewer = `${samples} < ignoring (${labelsOf(query)}) group_left () ${ofReplicas(query, samples)}`;
+      const most = `clamp_min(${ofReplicas(query, samples)}, 2)`;
+      const fewer = `${samples} < ignoring (${labelsOf(query)}) group_left () ${most}`;
       const rates = `${live} unless (${fewer})`;
       return scope.kind === 'named' ? possibleOf(query, rates, matchers) : ofReplicas(query, rates);
     }
-    return scope.kind === 'live' ? `${live} and (${samples} > 1)` : rate;
+    const ofTwo = `(${samples} > 1)`;
+    if (scope.kind === 'live') return `${live} and ${ofTwo}`;
+    return scope.kind === 'counted' && scope.hasTwoSamples ? `${rate} and ${ofTwo}` : rate;
   });
 }
 

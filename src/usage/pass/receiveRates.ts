@@ -6,7 +6,7 @@ import type { ReadingFigures } from '../evaluate/snapshot.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { RateTable } from '../series/rateTable.ts';
 import { SeriesCache } from '../series/seriesCache.ts';
-import type { Counted } from './queries.ts';
+import type { Counted, Scope } from './queries.ts';
 import type { QueryRunner, RatesOptions } from './queryRunner.ts';
 
 /** The receive rates of one pass, or why they could not be read. */
@@ -36,6 +36,7 @@ export class ReceiveRates {
     nodes: ReadonlyMap<string, KnownNode>,
     resolver: NodeResolver,
     deadline: Deadline,
+    scope: Scope,
   ): Promise<Received> {
     if (!needed(readings)) {
       this.#kept = undefined;
@@ -43,7 +44,7 @@ export class ReceiveRates {
     }
     this.#kept ??= { table: new RateTable(), cache: new SeriesCache() };
     this.#kept.table = this.#kept.table.next(nodes);
-    return readReceived(this.#queries, readings, resolver, deadline, this.#kept);
+    return readReceived(this.#queries, readings, resolver, deadline, { ...this.#kept, scope });
   }
 }
 

@@ -14,7 +14,7 @@ import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Part
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
 import { unattributedOf, type Strays, type Snapshot } from '../evaluate/snapshot.ts';
 import { dropLate, type LateSamples } from '../series/lateSamples.ts';
-import { PEAK_WINDOW_SECONDS } from './queries.ts';
+import { COUNTED, COUNTED_WITH_TWO, PEAK_WINDOW_SECONDS } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
 import { ANSWER_OF_MANY_MS, type Answered, type Background, type QueryRunner } from './queryRunner.ts';
 import { ReadingTime } from './readingTime.ts';
@@ -128,11 +128,13 @@ export class UsageCollector {
     const areMany = nodes.size > MOST_NODES_AT_ONCE;
     const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
     const readers = { resolver: createNodeResolver(nodes), deadline, areMany, readings, ...silence };
+    // What is left of a series that has ended can be one sample. In a large cluster `lateQuery` names it only after the pass, but a silent node has no percent.
+    const scope = areMany && !silence.silenceTells ? COUNTED_WITH_TWO : COUNTED;
     this.#rateTable = this.#rateTable.next(nodes);
     const [rates, facts, received, told] = await Promise.all([
-      this.#queries.rates(readers.resolver, deadline, { table: this.#rateTable, cache: this.#seriesCache }),
+      this.#queries.rates(readers.resolver, deadline, { scope, table: this.#rateTable, cache: this.#seriesCache }),
       this.#readFacts(readers),
-      this.#receiveRates.read(readings, nodes, readers.resolver, deadline),
+      this.#receiveRates.read(readings, nodes, readers.resolver, deadline, scope),
       this.#late.read(readers),
     ]);
     const late = await this.#late.withHidden(told, facts, readers);
