@@ -175,6 +175,35 @@ describe('a counter that fell from one pass to the next, of which the server doe
   });
 
   it.each([
+    ['the node', []],
+    ['the device', [device('a', 'eth1', { total: '300100000000' })]],
+  ])('makes no figure if %s is absent in between, as while it reboots', async (_what, without) => {
+    before();
+    await scene.next({ a: {}, b: {} });
+    scene.prometheus.devices = [...without, device('b', 'eth0')];
+    for (let pass = 0; pass < 2; pass++) {
+      scene.prometheus.timeSeconds += 10;
+      await scene.next({ a: {}, b: {} });
+    }
+    scene.prometheus.devices = [device('a', 'eth0', { ...SAMPLES, total: '100000000' }), device('b', 'eth0')];
+    scene.prometheus.timeSeconds += 10;
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+  });
+
+  it('costs no query if it was absent for longer than the window has samples of before', async () => {
+    before();
+    await scene.next({ a: {}, b: {} });
+    scene.prometheus.devices = [device('b', 'eth0')];
+    scene.prometheus.timeSeconds += 10;
+    await scene.next({ a: {}, b: {} });
+    scene.prometheus.devices = [device('a', 'eth0', { ...SAMPLES, total: '100000000' }), device('b', 'eth0')];
+    scene.prometheus.timeSeconds += 30;
+    expect((await scene.next({ a: {}, b: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+    expect(scene.prometheus.count('raw')).toBe(0);
+  });
+
+  it.each([
     ['are refused', 'QueryFailed'],
     ['do not show one', undefined],
   ] as const)('is no fall if its samples %s, as of two servers behind one address', async (_what, reason) => {
