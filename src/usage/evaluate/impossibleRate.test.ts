@@ -67,6 +67,13 @@ describe('a rate that cannot be', () => {
       message: 'rate of eth0 is above 125 % of the stated capacity of 40Gbit/s',
     })),
     {
+      why: 'no link is so fast, whatever the stated capacity is: the speed is known',
+      change: { rate: '28500000000000' },
+      capacity: '999Tbit',
+      directions: ['Transmit', 'Max', 'Sum'],
+      message: 'rate of eth0 is above 25.6Tbit/s, and no link is faster',
+    },
+    {
       why: 'no link is so fast, whatever the stated capacity is: the speed is unknown',
       change: { rate: '3200000000001', speed: '-125000' },
       capacity: '1Gbit',

@@ -52,7 +52,8 @@ export function impossibleRate(device: CountedDevice, found: Found, stated: numb
 
 function limitOf(device: CountedDevice, stated: number): string {
   const { speed } = device;
-  if (!isUsable(speed)) return `above ${formatCapacity(FASTEST)}/s, and no link is faster`;
+  if (!isUsable(speed) || highestRate(device, stated) === FASTEST)
+    return `above ${formatCapacity(FASTEST)}/s, and no link is faster`;
   const whose = stated > speed ? 'the stated capacity' : 'its speed';
   return `above ${mostPercent(device)} % of ${whose} of ${formatCapacity(Math.max(speed, stated))}/s`;
 }

@@ -66,14 +66,14 @@ export function mostPercent({ isBond }: Pick<CountedDevice, 'isBond'>): number {
  *
  * | speed    | limit                                                                          |
  * |----------|--------------------------------------------------------------------------------|
- * | usable   | `mostPercent` of the speed, or of the stated capacity if that is higher        |
+ * | usable   | `mostPercent` of the speed, or of the stated capacity if that is higher, but never more than the fastest link |
  * | unknown  | the fastest link that there is                                                 |
  *
  * @param stated bytes per second; 0 if nothing states the capacity of the node
  */
 export function highestRate(device: Pick<CountedDevice, 'speed' | 'isBond'>, stated: number): number {
   const { speed } = device;
-  return isUsable(speed) ? (mostPercent(device) / 100) * Math.max(speed, stated) : FASTEST;
+  return isUsable(speed) ? Math.min((mostPercent(device) / 100) * Math.max(speed, stated), FASTEST) : FASTEST;
 }
 
 /**
