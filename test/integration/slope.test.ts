@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seeded } from '../../src/connectivity/localise/testing/random.ts';
 import { sampleSize } from '../../src/runtime/testing/sampleSize.ts';
-import { lateQuery, oldestSeconds, ratesQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
-import { fallMatters, type Sample } from '../../src/usage/series/lateSamples.ts';
+import { lateQuery, oldestSeconds, ratesQuery, zerosQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
+import { fallMatters, LARGE, NEGLIGIBLE_BYTES, type Sample } from '../../src/usage/series/lateSamples.ts';
 import { measured } from '../harness/measured.ts';
 import { promtool } from './promtool.ts';
 
@@ -113,6 +113,16 @@ const KINDS: Readonly<Record<string, { of: Choose; hasRate: boolean }>> = {
       const at = Math.floor(random() * scrapes.length);
       const low = random() < 0.5 ? 0 : random();
       return scrapes.map(([second, count = 0], index) => [second, index === at ? low * count : count]);
+    },
+    hasRate: false,
+  },
+  /** A series that begins with an inserted 0, as of collectors that know when a counter was created. */
+  zeroFirst: {
+    of: (scrapes, random, { window }) => {
+      const from = BEGIN - window + random() * 2 * window;
+      return scrapes
+        .filter(([second]) => second >= from)
+        .map(([second, count = 0], index) => [second, index === 0 ? 0 : count]);
     },
     hasRate: false,
   },
@@ -289,7 +299,20 @@ it('is asked about for each counter that fell, however little', async () => {
   await expectAnswers((after) => `${nodesWhose(fell, after)} unless on (node) (${late})`);
 });
 
-it.each(['restartedTwice', 'restartedSoon', 'fallen', 'dipped'])(
+const beginsAtZero = (samples: readonly Sample[], windowStart: number): boolean =>
+  samples.length > 1 && samples[0]![1] === 0 && samples[0]![0] > windowStart && samples[1]![1] > NEGLIGIBLE_BYTES;
+
+it('is asked about, and looks young, if its first sample is an inserted 0', async () => {
+  const zeros = forAll((query) => zerosQuery(query, 'transmit', NEGLIGIBLE_BYTES));
+  const young = forAll(
+    (query) => `(${COUNTER}{window="${query.windowSeconds}"} < ${LARGE * query.windowSeconds} * ${ratesQuery(query)})`,
+  );
+  for (const asked of [zeros, young]) {
+    await expectAnswers((after) => `${nodesWhose(beginsAtZero, after)} unless on (node) (${asked})`);
+  }
+});
+
+it.each(['restartedTwice', 'restartedSoon', 'fallen', 'dipped', 'zeroFirst'])(
   'would be wrong without the samples of counters that fell: %s',
   async (kind) => {
     const rates = `(${USED} and on (node) true_rate{kind="${kind}"})`;

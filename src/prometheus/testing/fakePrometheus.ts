@@ -45,7 +45,18 @@ interface Series {
 }
 
 type Kind =
-  'rates' | 'late' | 'raw' | 'standing' | 'totals' | 'received' | 'facts' | 'uplinks' | 'samples' | 'lag' | 'fallen';
+  | 'rates'
+  | 'late'
+  | 'raw'
+  | 'zeros'
+  | 'standing'
+  | 'totals'
+  | 'received'
+  | 'facts'
+  | 'uplinks'
+  | 'samples'
+  | 'lag'
+  | 'fallen';
 
 /**
  * Replaces a client and its Prometheus: answers the queries of a pass from a list of devices. Supports matchers of
@@ -137,6 +148,7 @@ export class FakePrometheus implements PrometheusClient {
       if (kind === 'fallen') return one('', peak);
       if (kind === 'late') return late === '1' && this.#hasMoreSamples(device, expression) ? [] : one('', late);
       if (kind === 'totals') return one('', total);
+      if (kind === 'zeros') return one('', samples?.includes('0') ? total : undefined);
       if (kind === 'raw') return samples ? [this.#all(labels, samples)] : [];
       if (kind === 'rates') return one('', rate);
       if (kind === 'received') return one('', received);
@@ -253,6 +265,7 @@ function kindOf(expression: string): Kind {
   if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) return 'late';
   if (expression.startsWith('max by (node, instance) (abs(')) return 'standing';
   if (expression.startsWith('sum by (node, instance) (')) return 'totals';
+  if (expression.includes('min_over_time')) return 'zeros';
   if (/\[\d+s\](?: offset \d+ms)?$/.test(expression)) return 'raw';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';

@@ -137,7 +137,7 @@ export function resetCounter(
     ((direction === 'Receive' || both) && receive?.has(name) === true);
   for (const { name } of facts.devices.counted) {
     if (hasFallen(name) || isNegative(rates, name) || isNegative(second, name)) {
-      return `the counter of ${name} fell: the node or the device was restarted; its rate is known when the rate window has passed`;
+      return `the counter of ${name} fell, or its first sample is an inserted 0: the node, the device or the collector was restarted; its rate is known when the rate window has passed`;
     }
   }
   return undefined;

@@ -107,6 +107,42 @@ describe('a device whose counter fell within the window', () => {
   });
 });
 
+describe('a device whose first sample is an inserted 0', () => {
+  /** 5 % of the capacity, and what the slope through the samples is. */
+  const ZERO = { total: '300300000000', rate: '58', samples: ['0', '3.001e11', '3.002e11', '3.003e11'] };
+  const YOUNG = { ...ZERO, rate: '5000000000', speed: '10000000000' };
+
+  it('has no figure until the sample has left the window', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', YOUNG), device('b', 'eth0')];
+    const { nodes } = await scene.next({ a: {}, b: {} });
+    expect(nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+    expect(nodes.get('b')).toMatchObject({ percent: 5 });
+    scene.prometheus.devices = [device('a', 'eth0', { ...YOUNG, samples: ZERO.samples.slice(1) })];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 50 });
+  });
+
+  it('has no figure for the direction Receive either', async () => {
+    scene.readings = new Map([[readingKey(RECEIVED), RECEIVED]]);
+    scene.prometheus.devices = [device('a', 'eth0', { ...YOUNG, received: '9' })];
+    const { readings } = await scene.next({ a: {} });
+    expect(readings?.get(readingKey(RECEIVED))?.nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
+  });
+
+  it('keeps its figure if the server does not answer which they are', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', YOUNG)];
+    scene.prometheus.before = (_query, kind) => {
+      if (kind === 'zeros') throw new PrometheusError('QueryFailed', 'no');
+    };
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 50 });
+  });
+
+  it('costs no query if no counter is so small that it can matter', async () => {
+    scene.prometheus.devices = [device('a', 'eth0', ZERO), device('b', 'eth0')];
+    await scene.next({ a: {}, b: {} });
+    expect(scene.prometheus.count('zeros') + scene.prometheus.count('raw')).toBe(0);
+  });
+});
+
 describe('a device with one sample in the window', () => {
   it('has no rate, whatever the server says: VictoriaMetrics says 0', async () => {
     const single = { newest: '1', rate: '0' };

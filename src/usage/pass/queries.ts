@@ -176,6 +176,20 @@ export function samplesQueries(
   return matchersOf(query, scope).map((matchers) => fallRange(query, counted, matchers, offsetSeconds));
 }
 
+/**
+ * Returns the query for devices that have sent or received more than so many bytes, and have a sample of exactly 0 in the window. The answer is usually
+ * empty. Collectors that know when a counter was created insert a sample 0 before its first one.
+ */
+export function zerosQuery(query: UsageQuery, counted: Counted, leastBytes: number): string {
+  return inScope(query, COUNTED, (matchers) => {
+    const counter = METRICS[counted] + matchers;
+    return ofReplicas(
+      query,
+      `${counter} > ${leastBytes} and (min_over_time(${counter}[${query.windowSeconds}s]) == 0)`,
+    );
+  });
+}
+
 /** So that a fall does not leave the window between the evaluations of two queries of a pass. */
 export const FALL_MARGIN_SECONDS = 2;
 /** With the sample before the window, also if a scrape is missing: the window has at least four scrapes. */

@@ -19,6 +19,7 @@ import {
   samplesQueries,
   totalsQuery,
   uplinksQuery,
+  zerosQuery,
 } from './queries.ts';
 import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
 import { standingQuery } from './standingQuery.ts';
@@ -159,6 +160,18 @@ export class QueryRunner {
   /** The bytes that each node has sent. */
   async totals(visitor: SeriesVisitor, deadline: Deadline): Promise<void> {
     await this.#ask('totals', totalsQuery(this.query), visitor, deadline);
+  }
+
+  /** The devices with a sample of 0 in the window, of those that have counted more than so many bytes. */
+  async zeros(
+    resolver: NodeResolver,
+    deadline: Deadline,
+    { counted, leastBytes }: { counted: Counted; leastBytes: number },
+  ): Promise<{ found: ReadonlyMap<string, NodeSamples>; windowStart: number }> {
+    const decoder = new SeriesDecoder(resolver, 'newest');
+    await this.#ask('fallen', zerosQuery(this.query, counted, leastBytes), decoder, deadline);
+    const windowStart = (decoder.timeSeconds ?? Infinity) - this.query.windowSeconds - FALL_MARGIN_SECONDS;
+    return { found: decoder.nodes, windowStart };
   }
 
   /** The samples of some counters within the rate window. */

@@ -137,7 +137,7 @@ export class UsageCollector {
       this.#receiveRates.read(readings, nodes, readers.resolver, deadline, scope),
       this.#late.read(readers),
     ]);
-    const late = await this.#late.withHidden(told, facts, readers);
+    const late = await this.#late.withHidden(told, { facts, rates: rates.decoded.nodes }, readers);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
     const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, ...silence };

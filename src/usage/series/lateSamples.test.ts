@@ -35,7 +35,10 @@ describe('a counter that fell', () => {
       counts: [300_000, 300_100, 300_099, 300_200],
       matters: true,
     },
-    { why: 'the first sample is after the fall', counts: [0, 100, 200, 300], matters: false },
+    { why: 'the first sample is after the fall', counts: [0.1, 100, 200, 300], matters: false },
+    { why: 'the first sample is an inserted 0', counts: [0, 300_000, 300_100], matters: true },
+    { why: 'the same, of a counter that has just begun', counts: [0, 100, 200], matters: true },
+    { why: 'the first sample is 0, and the device hardly sends', counts: [0, 0.06, 100, 200], matters: false },
     { why: 'it stepped back by some bytes', counts: [300_000, 300_100, 300_099.99, 300_300], matters: false },
     { why: 'it did so often', counts: [300_000, 299_999.96, 300_200, 300_199.96, 300_300], matters: true },
     {
@@ -51,6 +54,17 @@ describe('a counter that fell', () => {
     const samples = counts.map((count, index) => [5 * index, count * MB] as const);
     expect(fallMatters(samples, -1)).toBe(matters);
   });
+
+  it.each([
+    [-1, true],
+    [0, false],
+  ])(
+    'counts as one while its first sample, an inserted 0, is in the window, which begins at second %d: %s',
+    (windowStart, matters) => {
+      const samples = [0, 300_000, 300_100].map((count, index) => [5 * index, count * MB] as const);
+      expect(fallMatters(samples, windowStart)).toBe(matters);
+    },
+  );
 
   it.each([
     [9, true],

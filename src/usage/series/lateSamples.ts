@@ -91,9 +91,9 @@ export function* lateDevices({ nodes, single }: LateRates): Generator<[node: str
 }
 
 /** So few make no difference: within a rate window of 20 s, 0.04 % of 100 Mbit/s. */
-const NEGLIGIBLE_BYTES = 65_536;
+export const NEGLIGIBLE_BYTES = 65_536;
 /** How many times what the window adds a counter is that cannot have started again. */
-const LARGE = 20;
+export const LARGE = 20;
 
 /** A sample of a counter: seconds since 1970, and bytes. */
 export type Sample = readonly [seconds: number, bytes: number];
@@ -109,12 +109,14 @@ export type Sample = readonly [seconds: number, bytes: number];
  * | fall by more than 64 KiB, all falls together             | true   |
  * | fall by less, of a counter that is at least 20 times what it gains: drivers step back by a few bytes while nothing is sent | false |
  * | fall by less, of a smaller counter: it may have started again from 0, and counted almost as far since | true |
+ * | begin within the window with exactly 0, then more than 64 KiB: collectors that know when a counter was created insert such a sample | true |
  *
  * @param samples of one series, oldest first, with those shortly before the window
  * @param windowStart seconds since 1970
  */
 export function fallMatters(samples: readonly Sample[], windowStart: number): boolean {
   const first = samples.findIndex(([seconds]) => seconds > windowStart);
+  if (first === 0 && samples[0]?.[1] === 0 && (samples[1]?.[1] ?? 0) > NEGLIGIBLE_BYTES) return true;
   const counts = first < 0 ? [] : samples.slice(Math.max(0, first - 1)).map(([, bytes]) => bytes);
   let fallen = 0;
   for (const [index, count] of counts.entries()) fallen += Math.max(0, (counts[index - 1] ?? count) - count);

@@ -9,6 +9,8 @@ import { countersOf } from '../receiveRates.ts';
 import { Refreshed } from '../refreshed.ts';
 import { bothOf, fallenOf, type LateOptions } from './fallenCounters.ts';
 import { HiddenFalls } from './hiddenFalls.ts';
+import { withInsertedZeros } from './insertedZeros.ts';
+import type { NodeSamples } from '../../series/nodeSamples.ts';
 
 /**
  * Interval of the background query for late samples in a large cluster: with 10,000 nodes and two cores the query takes a third of the time of
@@ -25,6 +27,13 @@ interface Pass {
   /** True for a large cluster. */
   readonly areMany: boolean;
   readonly readings: Readings;
+}
+
+/** What a pass has read besides. */
+interface Told {
+  readonly facts: Parameters<HiddenFalls['addTo']>[1];
+  /** Transmit rates. */
+  readonly rates: ReadonlyMap<string, NodeSamples>;
 }
 
 /** Reads which rates are wrong or of the past. Each pass over few nodes asks; in a large cluster it uses what was asked after the last pass. */
@@ -55,9 +64,11 @@ export class LateReader {
     );
   }
 
-  /** Adds what the facts of the pass tell. Rejects as HiddenFalls. */
-  withHidden(late: LateSamples, facts: Parameters<HiddenFalls['addTo']>[1], pass: Pass): Promise<LateSamples> {
-    return this.#hidden.addTo(late, facts, pass.resolver, pass.deadline, { counters: countersOf(pass.readings) });
+  /** Adds what the facts and rates of the pass tell. Rejects as HiddenFalls and withInsertedZeros. */
+  async withHidden(told: LateSamples, { facts, rates }: Told, pass: Pass): Promise<LateSamples> {
+    const options = { counters: countersOf(pass.readings) };
+    const late = await this.#hidden.addTo(told, facts, pass.resolver, pass.deadline, options);
+    return withInsertedZeros(this.#queries, late, { samples: facts.samples, rates }, pass, options);
   }
 
   /** After a pass. */
