@@ -12,7 +12,7 @@ import {
   type WatchChanges,
 } from '../../testing/observations.ts';
 import { eventsOf, settled } from '../../testing/settled.ts';
-import type { Observation, PolicyState } from '../../observe/observation.ts';
+import type { ForeignWorkload, Observation, PolicyState } from '../../observe/observation.ts';
 import { decidePlan } from '../decidePlan.ts';
 import { decideStatus } from './status.ts';
 import { decideEvents, figureText, percentText, decideRejections, type Rejection } from './events.ts';
@@ -150,6 +150,8 @@ describe('decideEvents', () => {
 
 const INSTALLED: PolicyState = { reason: 'PolicyInstalled', message: '' };
 const MISSING: PolicyState = { reason: 'PolicyMissing', message: 'none' };
+const WEBHOOK: PolicyState = { reason: 'WebhookInstalled', message: '' };
+const NOT_READY: PolicyState = { reason: 'WebhookNotReady', message: 'none' };
 const FULL = { n1: 50, n2: 50, other: 1 };
 
 function noteOf(spec: WatchChanges, policy: PolicyState | undefined, isSelecting: boolean): string | undefined {
@@ -164,6 +166,7 @@ function noteOf(spec: WatchChanges, policy: PolicyState | undefined, isSelecting
     ?.note;
 }
 
+const FREE = 'every node is unfit: running pods are not moved, new pods run on any node, since ';
 const STRICT = 'every node is unfit: running pods are not moved, new pods find no node';
 const PREFERS =
   'every node is unfit: running pods are not moved, new pods run on unfit nodes, since they only prefer fit ones';
@@ -180,13 +183,38 @@ describe('AllNodesUnfit', () => {
     [{ placement: 'Required' }, INSTALLED, STRICT],
     [{ placement: 'AtCreation' }, INSTALLED, STRICT],
     [{ placement: 'AtCreation' }, { ...INSTALLED, isOutdated: true }, PREFERS],
-    [
-      { placement: 'Required' },
-      MISSING,
-      'every node is unfit: running pods are not moved, new pods run on any node, since no admission policy adds the node affinity',
-    ],
+    [{ placement: 'Required' }, MISSING, `${FREE}neither an admission policy nor the webhook adds the node affinity`],
+    [{ placement: 'Required' }, WEBHOOK, STRICT],
+    [{ placement: 'Required' }, NOT_READY, `${FREE}the placement webhook cannot be called`],
   ])('says what pods do, with %j and the policy %j', (spec, policy, note) => {
     expect(noteOf(spec, policy, false)).toBe(note);
+  });
+
+  const TARGET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
+  const UNKNOWN = { reason: 'TargetWithoutPods', message: 'no selector' } as const;
+  const problem = { reason: 'Forbidden', message: 'refused', isRefused: true } as const;
+  const entry = { trafficWatch: 'web', labelKey: 'k', placement: 'Required' as const, podSelector: {} };
+  it.each<[string, Partial<ForeignWorkload>, string]>([
+    ['the pods of the target are not known', { target: UNKNOWN }, `${FREE}no pods of StatefulSet web are known`],
+    [
+      'the PodPlacement is full',
+      { placed: { entry: undefined, isOmitted: true } },
+      `${FREE}the PodPlacement has no room for this TrafficWatch`,
+    ],
+    [
+      'the PodPlacement cannot be written',
+      { placed: { entry: undefined, problem } },
+      `${FREE}the PodPlacement does not have this TrafficWatch`,
+    ],
+    ['the PodPlacement cannot be written, and has an earlier entry', { placed: { entry, problem } }, STRICT],
+  ])('says that pods get no affinity only if they get none: %s', (_what, changes, note) => {
+    const watch = aForeignWatch({ targetRef: TARGET }, { placement: 'Required' });
+    const selector = { matchLabels: { app: 'web' } };
+    const target = { selector };
+    const workload = aWorkload(watch, selector, { target, ...changes });
+    const passes = [pass(2, FULL), pass(1, FULL)];
+    const told = eventsOf(anObservation({ watch, workload, nodes: { n1: {}, n2: {} }, passes }));
+    expect(told.find(({ reason }) => reason === 'AllNodesUnfit')?.note).toBe(note);
   });
 
   it.each<[WatchChanges, string]>([

@@ -16,6 +16,7 @@ import { sideOfLabel } from '../../model/label.ts';
 import type { Plan } from '../plan.ts';
 import { HELD_BY_BREAKER } from '../verdict/breaker.ts';
 import { NO_DATA_FIT, NO_DATA_UNFIT } from '../verdict/policies.ts';
+import { podSelectorOf } from '../workload/podPlacement.ts';
 import { MAX_NODES_IN_FULL } from './statusNodes.ts';
 import { placementOf } from '../../../../api/trafficwatch/spec/placement.ts';
 import { formatCapacity } from '../../../../usage/evaluate/capacity.ts';
@@ -155,7 +156,7 @@ export function decideEvents(reported: Reported): PlannedEvent[] {
  * | mode    | pods get the affinity                   | placement  | new pods                     |
  * |---------|-----------------------------------------|------------|------------------------------|
  * | Observe | any                                     | any        | run on any node: no label is written |
- * | Enforce | no: no admission policy, or one without room for the TrafficWatch | any | run on any node |
+ * | Enforce | no: neither policy nor webhook, no room for the TrafficWatch, its entry is not written, or no pods of its target are known | any | run on any node |
  * | Enforce | yes, or not known                       | Preferred  | run on unfit nodes           |
  * | Enforce | yes                                     | AtCreation, with a policy that is older, or with more unfit nodes than the list holds | the same |
  * | Enforce | yes, or not known                       | Required, AtCreation | find no node       |
@@ -172,7 +173,8 @@ function describeAllUnfit(o: Observation, plan: Pick<Plan, 'avoided'>): string {
 
 function newPods(o: Observation, plan: Pick<Plan, 'avoided'>): string {
   const hasOthers = o.view.outside.length > 0;
-  if (!getsAffinity(o)) return 'new pods run on any node, since no admission policy adds the node affinity';
+  const why = withoutAffinity(o);
+  if (why !== undefined) return `new pods run on any node, since ${why}`;
   if (onlyPrefers(o, plan)) {
     return hasOthers
       ? 'new pods prefer nodes that spec.nodeSelector leaves out, and may run on unfit nodes'
@@ -181,11 +183,20 @@ function newPods(o: Observation, plan: Pick<Plan, 'avoided'>): string {
   return `new pods find ${hasOthers ? 'only nodes that spec.nodeSelector leaves out' : 'no node'}`;
 }
 
-/** False if the pods of a workload that the operator does not own are known to get no affinity. */
-function getsAffinity({ workload }: Observation): boolean {
-  if (workload?.placed.isOmitted === true) return false;
-  const reason = workload?.policy.reason;
-  return reason === undefined || !['PolicyNotServed', 'PolicyMissing', 'WebhookNotReady'].includes(reason);
+/** Why pods of a workload that the operator does not own are known to get no affinity. Undefined if they get it, or if it is not known. */
+function withoutAffinity(o: Observation): string | undefined {
+  const { workload, watch } = o;
+  if (workload === undefined) return undefined;
+  const { policy, placed } = workload;
+  if (policy.reason === Reason.WebhookNotReady) return 'the placement webhook cannot be called';
+  if (policy.reason === Reason.PolicyNotServed || policy.reason === Reason.PolicyMissing) {
+    return 'neither an admission policy nor the webhook adds the node affinity';
+  }
+  const { kind, name } = watch.spec.targetRef ?? {};
+  if (podSelectorOf(o) === undefined) return `no pods of ${kind} ${name} are known`;
+  if (placed.isOmitted === true) return 'the PodPlacement has no room for this TrafficWatch';
+  const isUnwritten = placed.problem !== undefined && placed.entry === undefined;
+  return isUnwritten ? 'the PodPlacement does not have this TrafficWatch' : undefined;
 }
 
 function onlyPrefers({ watch, workload }: Observation, { avoided }: Pick<Plan, 'avoided'>): boolean {
