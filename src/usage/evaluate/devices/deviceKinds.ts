@@ -8,14 +8,14 @@ import { isUsable } from '../speeds.ts';
 export const DEFAULT_EXCLUDED_DEVICES = [
   // Container runtimes and network plug-ins.
   'veth.*|cni.*|docker.*|podman.*|nerdctl.*|br-[0-9a-f]{12}|cali.*|cilium.*|lxc.*|flannel.*|kube-.*|nodelocaldns.*|weave.*|antrea.*',
-  // Pod interfaces: Calico eBPF, Antrea (<pod>-<6 hex>), Kube-OVN (<hex>_h), OVN-Kubernetes (15 hex), AWS branch ENI.
-  'bpfin[.]cali|bpfout[.]cali|.+-[0-9a-f]{6}|[0-9a-f]{5,12}(?:_[0-9a-z]+)?_[hc]|mirror0|[0-9a-f]{15}|vlan[0-9a-f]{11}|pod-id-link.*',
-  // Bridges on a NIC: Linux, minikube, kubenet, Harvester, Open vSwitch, OpenStack, Xen, Proxmox, LXD, Incus.
+  // Pod interfaces: Calico eBPF, Antrea (<pod>-<6 hex>), Kube-OVN (<hex>_h), OVN-Kubernetes (15 hex, <hex>_<port>), AWS branch ENI.
+  'bpfin[.]cali|bpfout[.]cali|.+-[0-9a-f]{6}|[0-9a-f]{5,12}(?:_[0-9a-z]+)?_[hc]|[0-9a-f]{10,13}_[0-9]{1,4}|mirror0|[0-9a-f]{15}|vlan[0-9a-f]{11}|pod-id-link.*',
+  // Devices on a NIC: bridges of Linux, minikube, kubenet, Harvester, Open vSwitch, OpenStack, Xen, Proxmox, LXD, Incus and Azure CNI; OpenSDN.
   'br[0-9]+|.*bridge[0-9]*|cbr[0-9]+|.+-br|br-int|br-ex|br-tun|br-local|brq.*|qbr.*|xenbr.*',
-  'vmbr.*|fwbr.*|fwpr.*|fwln.*|lxdbr.*|incusbr.*',
+  'vmbr.*|fwbr.*|fwpr.*|fwln.*|lxdbr.*|incusbr.*|azure[0-9]+|vhost[0-9]+',
   'virbr.*|vnet.*|dummy.*|ifb.*|nlmon.*|ovs.*|ovn.*|genev.*|tun.*|tap.*|vxlan.*|macvlan.*|macvtap.*|ipvlan.*',
   // Virtual private networks.
-  'wg.*|wireguard.*|tailscale.*|zt[0-9a-z]{8,}|nebula.*|netmaker.*|wt[0-9]+|ipsec.*|xfrm.*',
+  'wg.*|wireguard.*|vx-submariner|tailscale.*|zt[0-9a-z]{8,}|nebula.*|netmaker.*|wt[0-9]+|ipsec.*|xfrm.*',
   'sit[0-9]+|gre[0-9]+|gretap.*|erspan.*|ip6gre.*|ip6tnl.*|ip_vti.*|ip6_vti.*|teql[0-9]+',
   // Pod interfaces of cloud providers: AWS, Azure, GKE.
   'eni.*|azv.*|gke.*',

@@ -21,13 +21,14 @@ describe('which devices count by name', () => {
     ...['flannel.1', 'kube-ipvs0', 'kube-bridge', 'virbr0', 'dummy0', 'ovs-system', 'wg0', 'tun0', 'tunl0', 'tap7'],
     ...['bridge', 'mgmt-br', 'brq1a2b3c4d-5e', 'xenbr0', 'nerdctl0', 'br-1a2b3c4d5e6f', 'br-int', 'br-mgmt'],
     ...['vxlan.calico', 'eth0.100', 'bond0.4094', 'eni1a2b', 'azv9c', 'gke12', 'ifb0', 'sit0', 'gre0', 'ip6tnl0'],
+    ...['vx-submariner', 'vhost0', 'azure0', '0a1b2c3d4e_1', '0a1b2c3d4e5f6_4094'],
   ])('%s does not count', (name) => {
     expect(choose({ eth0: nic(2), [name]: nic(3) }).counted).toEqual(['eth0']);
   });
 
   it.each([
     ...['eth0', 'ens5', 'enp3s0f1', 'eno1', 'em1', 'p1p1', 'ib0', 'wlan0', 'bond0', 'team0', 'enP1s2', 'enx00e04c'],
-    ...['green0', 'sith', 'vlan', 'slow1', 'eth0.a', 'logical0'],
+    ...['green0', 'sith', 'vlan', 'slow1', 'eth0.a', 'logical0', 'vhost', 'azure', 'vx-lan', '0a1b2c3d4_1'],
   ])('%s counts', (name) => {
     expect(choose({ [name]: nic(2) }).counted).toEqual([name]);
   });
