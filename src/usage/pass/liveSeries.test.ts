@@ -31,6 +31,12 @@ describe('a node with two series of a device', () => {
     },
   );
 
+  it.each(['veth1', 'macvlan0'])('is measured so by its uplink %s', async (name) => {
+    scene.prometheus.devices = [device('a', name, OLD), device('a', name, { pod: 'ne-2' })];
+    expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ percent: 5 });
+    expect(asked()[0]).toContain(`device=~"${name}"`);
+  });
+
   it('is measured so for receive rates, too', async () => {
     scene.readings = new Map([[readingKey(MAX), MAX]]);
     scene.prometheus.devices = [

@@ -43,10 +43,17 @@ export type Counted = 'transmit' | 'receive';
  * | kind    | series                                                                         |
  * |---------|--------------------------------------------------------------------------------|
  * | counted | of all devices that are not excluded; with `hasTwoSamples`, rates only of two samples at least |
- * | live    | the same, of the given nodes, and only those whose newest sample is not too old, and that have two samples |
+ * | live    | the same, or the given devices, of the given nodes, and only those whose newest sample is not too old, and that have two samples |
  * | named   | of the given devices of the given nodes                                        |
  */
-export type Scope = { kind: 'counted'; hasTwoSamples?: true } | { kind: 'live'; nodes: NodeRestriction } | NamedScope;
+export type Scope = { kind: 'counted'; hasTwoSamples?: true } | LiveScope | NamedScope;
+
+export interface LiveScope {
+  kind: 'live';
+  nodes: NodeRestriction;
+  /** Default: all that are not excluded. */
+  devices?: readonly string[] | undefined;
+}
 
 export interface NamedScope {
   kind: 'named';
@@ -326,10 +333,9 @@ function inScope(query: UsageQuery, scope: Scope, expression: (matchers: string)
 
 function matchersOf(query: UsageQuery, scope: Scope): string[] {
   if (scope.kind === 'counted') return [braces([...query.matchers, notExcluded(query)])];
-  const devices: LabelMatcher =
-    scope.kind === 'live'
-      ? notExcluded(query)
-      : { name: 'device', op: '=~', value: scope.devices.map(quoteMeta).join('|') };
+  const devices: LabelMatcher = scope.devices
+    ? { name: 'device', op: '=~', value: scope.devices.map(quoteMeta).join('|') }
+    : notExcluded(query);
   const common: LabelMatcher[] = [...query.matchers, devices];
   return restrictions(scope.nodes).map((matchers) => braces([...common, ...matchers]));
 }

@@ -17,19 +17,21 @@ interface Rates {
 }
 
 /** The data of nodes that a pass has read. */
-interface Read extends Rates {
-  readonly facts: ReadonlyMap<string, NodeFacts>;
+interface Read<Facts> extends Rates {
+  readonly facts: ReadonlyMap<string, Facts>;
 }
 
 type Late = Pick<LateSamples, 'transmit' | 'receive'>;
 
 /** Reduces the facts of nodes to what a pass needs. */
-type Condense = (samples: ReadonlyMap<string, NodeSamples>) => Promise<ReadonlyMap<string, NodeFacts>>;
+type Condense<Facts> = (samples: ReadonlyMap<string, NodeSamples>) => Promise<ReadonlyMap<string, Facts>>;
 
 /** The parameters of the further queries. */
 interface Readers {
   readonly resolver: NodeResolver;
   readonly deadline: Deadline;
+  /** The devices to look at. Default: all that are not excluded. */
+  readonly devices?: readonly string[];
 }
 
 /**
@@ -49,23 +51,28 @@ interface Readers {
  *
  * @param rates without the rates of late devices: see dropLate
  */
-export async function onlyLive(
+export async function onlyLive<Facts = NodeFacts>(
   queries: QueryRunner,
-  { rates, received, facts, late }: Read & { readonly late: Late },
-  condense: Condense,
-  { resolver, deadline }: Readers,
-): Promise<Read> {
+  { rates, received, facts, late }: Read<Facts> & { readonly late: Late },
+  condense: Condense<Facts>,
+  { resolver, deadline, devices }: Readers,
+): Promise<Read<Facts>> {
   const answers = [rates, received.nodes];
   const beside = [...besideLate(late.transmit, rates), ...besideLate(late.receive, received.nodes)];
   const names = [...new Set([...ambiguousOf(answers), ...beside])].slice(0, MOST_NODES);
   if (names.length === 0) return { rates, received, facts };
   const live: Live = { names: [], rates: new Map(), received: new Map(), facts: new Map() };
-  const scopeOf = (some: readonly string[]): Scope => ({ kind: 'live', nodes: restrictionOf(some, answers) });
+  const scopeOf = (some: readonly string[]): Scope => ({ kind: 'live', nodes: restrictionOf(some, answers), devices });
   const groups = groupsForQueries(names, (some) => [ratesQuery(queries.query, scopeOf(some))]);
   await queries.lookUp(deadline, async (soon) => {
     for (const some of groups) {
       const counted = received.nodes.size === 0 ? SENT_ONLY : BOTH;
-      await readLive(queries, { some, scope: scopeOf(some), counted, late }, { resolver, deadline: soon }, live);
+      await readLive(
+        queries,
+        { some, scope: scopeOf(some), counted, late },
+        { resolver, deadline: soon, devices },
+        live,
+      );
     }
   });
   return {
@@ -99,7 +106,7 @@ async function readLive(
     counted: readonly Counted[];
     late: Late;
   },
-  { resolver, deadline }: Readers,
+  { resolver, deadline, devices }: Readers,
   live: Live,
 ): Promise<void> {
   const { some, scope, late } = asked;
@@ -109,7 +116,7 @@ async function readLive(
       return decoded.nodes;
     }),
   );
-  const found = await factsOf(queries, besideLate(late.transmit, sent), sent, { resolver, deadline });
+  const found = await factsOf(queries, besideLate(late.transmit, sent), sent, { resolver, deadline, devices });
   // An answer after the deadline is not used.
   deadline.signal.throwIfAborted();
   live.names.push(...some);
@@ -129,10 +136,10 @@ async function factsOf(
   queries: QueryRunner,
   names: readonly string[],
   rates: ReadonlyMap<string, NodeSamples>,
-  { resolver, deadline }: Readers,
+  { resolver, deadline, devices }: Readers,
 ): Promise<ReadonlyMap<string, NodeSamples>> {
   if (names.length === 0) return new Map();
-  const scope: Scope = { kind: 'live', nodes: restrictionOf(names, [rates]) };
+  const scope: Scope = { kind: 'live', nodes: restrictionOf(names, [rates]), devices };
   return (await queries.facts(resolver, deadline, scope)).decoded.nodes;
 }
 

@@ -1,13 +1,14 @@
 import type { KnownNode, NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
-import { lateQuery, ratesQuery, uplinksQuery, type Scope } from '../queries.ts';
+import { lateQuery, ratesQuery, uplinksQuery, type NamedScope } from '../queries.ts';
 import { groupsForQueries, MOST_NODES, restrictionTo } from './restriction.ts';
 import type { Readings } from '../../evaluate/reading.ts';
 import type { QueryRunner } from '../queryRunner.ts';
 import { dropLate, NONE_LATE, type LateSamples } from '../../series/lateSamples.ts';
 import { countersOf, NOTHING, readReceived, type Received } from '../receiveRates.ts';
 import { readLate } from './lateReader.ts';
+import { onlyLive } from './liveSeries.ts';
 
 /** Facts and rates of macvlan or veth devices, by node. */
 interface Uplinks {
@@ -50,7 +51,7 @@ export async function* readUplinks(
     const sole = some.filter((name) => decoded.nodes.get(name)?.devices.size === 1);
     const several = [...decoded.nodes].filter(([, { devices }]) => devices.size !== 1);
     if (several.length > 0) yield { facts: new Map(several), rates: new Map(), received: NOTHING, late: NONE_LATE };
-    const scopeOf = (names: readonly string[]): Scope => {
+    const scopeOf = (names: readonly string[]): NamedScope => {
       const devices = new Set(names.flatMap((name) => [...(decoded.nodes.get(name)?.devices.keys() ?? [])]));
       return { kind: 'named', nodes: restricted(names), devices: [...devices].sort() };
     };
@@ -67,7 +68,7 @@ export async function* readUplinks(
 /** The samples of devices that are the only ones of their nodes. */
 async function readSole(
   queries: QueryRunner,
-  { scope, readings }: { readonly scope: Scope; readonly readings: Readings },
+  { scope, readings }: { readonly scope: NamedScope; readonly readings: Readings },
   resolver: NodeResolver,
   deadline: Deadline,
 ): Promise<Uplinks> {
@@ -79,6 +80,17 @@ async function readSole(
   ]);
   dropLate(late.transmit, rates.decoded.nodes);
   dropLate(late.receive, received.nodes);
+  const read = { facts: facts.decoded.nodes, rates: rates.decoded.nodes, received, late };
+  const live = await onlyLive(queries, read, (found) => Promise.resolve(found), {
+    resolver,
+    deadline,
+    devices: scope.devices,
+  });
   // If only the receive rates failed, the nodes have a figure of what they send, and the others say what is missing.
-  return { facts: facts.decoded.nodes, rates: rates.decoded.nodes, received: { ...received, error: undefined }, late };
+  return {
+    facts: new Map(live.facts),
+    rates: live.rates,
+    received: { ...live.received, error: undefined },
+    late,
+  };
 }
