@@ -5,6 +5,10 @@ import type { Exclusion, CountedDevice, NodeDevices, Unclear } from './devices.t
 const FLAGS = 'node_network_flags';
 const LINK = 'node_network_iface_link';
 const ID = 'node_network_iface_id';
+/** The name of Azure's synthetic device. It has no flag of a master. */
+const SYNTHETIC_NAME = /^eth[0-9]+$/;
+/** A PCI domain other than 0 is in the name: such as the virtual functions of Azure, enP1s1. */
+const isVirtualFunction = ({ name }: CountedDevice): boolean => name.startsWith('enP');
 /** A message names this many devices. */
 const MOST_NAMES = 5;
 
@@ -12,6 +16,7 @@ const MOST_NAMES = 5;
  * | missing                | the device may be                              | unless                                         |
  * |------------------------|------------------------------------------------|------------------------------------------------|
  * | flags                  | the slave of a bond                            | no device of the node is, or may be, a bond    |
+ * | flags, of enP…         | a virtual function below eth0, the synthetic device of Azure | the driver of eth0 is known      |
  * | flags                  | a bond, a tunnel, or the synthetic device of Azure | a NIC or a bond has such a driver or name         |
  * | iface_link or iface_id | a veth, a VLAN or a macvlan                    | a NIC has such a driver or name, or the name is eth0 |
  * | driver and speed       | a bridge, if another device is named br-…   | it is down                                     |
@@ -63,7 +68,10 @@ function repeated(counted: readonly CountedDevice[], excluded: NodeDevices['excl
   const unknown = counted.filter(({ unclear }) => unclear?.lacks !== undefined);
   const isMaster = ({ isBond: bond, unclear }: CountedDevice): boolean => bond === true || unclear?.hasSlave === true;
   const masters = counted.filter(isMaster);
-  const slaves = masters.length > 0 ? counted.filter((one) => one.unclear?.mayBeSlave && !isMaster(one)) : [];
+  const maySlave = counted.filter((one) => one.unclear?.mayBeSlave && !isMaster(one));
+  const isBelowSynthetic = counted.some(({ name, isNic }) => SYNTHETIC_NAME.test(name) && isNic !== true);
+  const slaves =
+    masters.length > 0 ? maySlave : isBelowSynthetic && unknown.length === 0 ? maySlave.filter(isVirtualFunction) : [];
   const doubted = new Set([...unknown, ...slaves]);
   const isAlone = counted.length === 1 && !hasOther(excluded);
   if (doubted.size === 0 || isAlone) return undefined;
