@@ -156,7 +156,6 @@ describe('a rate that cannot be', () => {
   });
 
   it.each<{ why: string; device: Partial<Device> }>([
-    { why: 'a slave of a bond', device: { name: 'eth1', flags: String(0x1803) } },
     { why: 'an excluded name', device: { name: 'cni0' } },
     { why: 'a VLAN', device: { name: 'eth0.7' } },
   ])('is not looked at of a device that does not count: $why', ({ device }) => {

@@ -1,5 +1,5 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { isOn, isPairOrChild, isPhysicalDriver } from './devices/deviceKinds.ts';
+import { isOn, isPairOrChild, isPhysicalDriver, isSlave, isTeam } from './devices/deviceKinds.ts';
 import { chooseDevices, isBond, type CountedDevice, type NodeDevices } from './devices/devices.ts';
 import { isFailover } from './devices/functions.ts';
 import { doubtOf, unclearOf } from './devices/doubt.ts';
@@ -66,6 +66,15 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
   });
   const lacksDrivers = [...devices.values()].some(({ driver }) => driver) ? undefined : true;
   const doubt = doubtOf({ counted, excluded });
+  const canHaveSlaves = ({ name, isBond: bond, unclear }: CountedDevice): boolean =>
+    bond === true ||
+    unclear?.hasSlave === true ||
+    unclear?.isFailover === true ||
+    isTeam(name, devices.get(name) ?? {});
+  const slaves = [...excluded.keys()]
+    .filter((name) => excluded.get(name) === 'Slave' && isSlave(devices.get(name) ?? {}))
+    .sort();
+  const areLeft = slaves.length > 0 && !counted.some(canHaveSlaves);
   return {
     counted,
     names,
@@ -81,6 +90,7 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
         return { ...each, speed: isUsable(speed) ? speed : speedOf(each.name) };
       }),
     }),
+    ...(areLeft && { slaves: slaves.map((name) => ({ name, speed: speedOf(name) })) }),
     ...(doubt !== undefined && { doubt }),
   };
 }

@@ -4,6 +4,7 @@ import { describeDuplicate } from './duplicateSeries.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import {
   busyFunction,
+  busySlaves,
   lackOfCounter,
   noCounter,
   lackOfRate,
@@ -178,6 +179,8 @@ function checkDevices(found: Found, fallen: FallenDevices | undefined): Problem 
   if (reset !== undefined) return { reason: 'CounterReset', message: reset };
   const busy = busyFunction(found);
   if (busy !== undefined) return { reason: 'AmbiguousUplink', message: busy };
+  const unmastered = busySlaves(found);
+  if (unmastered !== undefined) return { reason: 'AmbiguousUplink', message: unmastered };
   if (counted.length > 0) return undefined;
   const [nic] = withoutCounter ?? [];
   if (nic !== undefined) return noCounter(nic);

@@ -56,7 +56,6 @@ describe('a device with traffic and no usable speed, next to devices with a spee
     { why: 'its rate is just below 10 Mbit/s', change: { rate: '1249999' } },
     { why: 'it only sends, and what is received counts', change: {}, direction: 'Receive' },
     { why: 'each direction is below 10 Mbit/s', change: { rate: '625000', received: '625000' }, direction: 'Max' },
-    { why: 'it is a slave of a bond, which does not count', change: { flags: String(0x1803) } },
     { why: 'its name is excluded', change: { name: 'cni0' } },
   ])('is not measured, and the others are: $why', ({ change, direction = 'Transmit' }) => {
     for (const measure of MEASURES) {

@@ -169,6 +169,30 @@ function describeBusy(found: Found, group: Group): string | undefined {
   );
 }
 
+/**
+ * Message about slaves whose traffic no device that counts has: their bond is left out by name. Undefined if there is none. A bond repeats the traffic of
+ * its slaves, so a device that has as much can be their master, as the synthetic device of Azure without its driver.
+ *
+ * | traffic of the slaves together   | devices that count    | result                                   |
+ * |----------------------------------|-----------------------|------------------------------------------|
+ * | less than 1 % of their speeds    | any                   | they do not matter                       |
+ * | at least 1 %                     | have as much traffic  | they do not matter                       |
+ * | at least 1 %                     | have less traffic     | the node is not measured                 |
+ */
+export function busySlaves(found: Found): string | undefined {
+  const { slaves, names } = found.facts.devices;
+  if (slaves === undefined || names.length === 0) return undefined;
+  const all = slaves.map(({ name }) => name);
+  const rate = rateOf(found, all);
+  const speed = slaves.reduce((sum, each) => sum + (isUsable(each.speed) ? each.speed : 0), 0);
+  if (rate < (speed > 0 ? REAL_SHARE * speed : REAL_RATE) || rateOf(found, names) >= AS_MUCH * rate) return undefined;
+  const those = all.join(', ');
+  return (
+    `${those} carry traffic as slaves, and no bond of the node counts: if the bond is an uplink, do not exclude it by name ` +
+    `(--device-exclude; chart: deviceExclude); otherwise exclude ${those} also: --device-exclude, or spec.devices`
+  );
+}
+
 /** Bytes per second of these devices together. A rate that is missing counts as 0. */
 function rateOf({ rates, second, direction }: Found, names: readonly string[]): number {
   const sum = (of: Found['rates']): number =>

@@ -80,11 +80,12 @@ export class DeviceFilter {
     }
     const withoutCounter = this.#only(devices.withoutCounter);
     const functions = this.#only(devices.functions);
+    const slaves = this.#only(devices.slaves);
     const areAll = counted.length === devices.counted.length && withoutCounter === devices.withoutCounter;
-    if (areAll && functions === devices.functions) return devices;
+    if (areAll && functions === devices.functions && slaves === devices.slaves) return devices;
     const names = counted.map(({ name }) => name);
     const doubt = doubtOf({ counted, excluded });
-    return { ...devices, counted, names, excluded, withoutCounter, functions, doubt };
+    return { ...devices, counted, names, excluded, withoutCounter, functions, slaves, doubt };
   }
 
   /** The same list if all are selected, undefined if none is. */

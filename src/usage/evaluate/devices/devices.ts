@@ -264,6 +264,8 @@ export interface NodeDevices extends Pick<DeviceChoice, 'excluded' | 'ambiguousU
   readonly withoutCounter?: readonly Pick<CountedDevice, 'name' | 'speed'>[] | undefined;
   /** Virtual functions that do not count, with the speed of the physical function or, if it has none, their own. Absent if there is none. */
   readonly functions?: readonly (VirtualFunction & Pick<CountedDevice, 'speed'>)[] | undefined;
+  /** Slaves by their flags, if no device that counts is a bond or can have slaves, sorted by name. Absent if there is none. */
+  readonly slaves?: readonly Pick<CountedDevice, 'name' | 'speed'>[] | undefined;
   /** Message about missing facts, without which devices may count twice. Undefined if none matters. */
   readonly doubt?: string | undefined;
 }
