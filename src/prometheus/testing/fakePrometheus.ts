@@ -25,7 +25,7 @@ export interface FakeDevice {
   ended?: true;
   /** Highest speed of the last hour, if it is above `speed`. */
   peak?: string;
-  /** Default: ETHERNET. */
+  /** Default: ETHERNET. '' for none. */
   flags?: string;
   ifaceId?: string;
   ifaceLink?: string;
@@ -157,7 +157,7 @@ export class FakePrometheus implements PrometheusClient {
       return [
         ...counter,
         ...one('node_network_speed_bytes', speed),
-        ...one('node_network_flags', flags ?? (total && ETHERNET)),
+        ...one('node_network_flags', (flags ?? (total && ETHERNET)) || undefined),
         ...one('node_network_iface_id', ifaceId),
         ...one('node_network_iface_link', ifaceLink),
         ...one('node_ethtool_info', driver && '1', { driver }),

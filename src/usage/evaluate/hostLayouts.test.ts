@@ -111,6 +111,61 @@ describe('a node whose uplink is 95 % full', () => {
     },
   );
 
+  /** Whether a fact of the device is left: no series shows a device of which none is. */
+  const isSeenWithout = (lacks: readonly string[], devices: readonly FakeDevice[], name: string): boolean => {
+    const one = devices.find(({ device }) => device === name);
+    if (one?.driver) return true;
+    const left = FACTS.filter((fact) => !lacks.includes(fact));
+    return left.some((fact) => fact !== 'node_network_speed_bytes' || one?.speed !== undefined);
+  };
+  const asked = (layout: (typeof CASES)[number], devices: FakeDevice[], keeps?: (metric: string) => boolean) => {
+    const scene = new PassScene();
+    scene.prometheus.devices = devices;
+    if (keeps) scene.prometheus.keeps = keeps;
+    return scene.next({ a: layout.annotation ? { capacity: annotated(layout.capacity) } : {} });
+  };
+  const BY_FACT = {
+    flags: 'node_network_flags',
+    ifaceLink: 'node_network_iface_link',
+    ifaceId: 'node_network_iface_id',
+    speed: 'node_network_speed_bytes',
+  };
+
+  it.each(CASES)(
+    'is measured correctly or not at all if one device lacks a fact: $name, drivers $drivers, annotation $annotation',
+    async (layout) => {
+      for (const fact of Object.keys(BY_FACT) as (keyof typeof BY_FACT)[]) {
+        for (const { name } of layout.devices) {
+          const devices = devicesOf(layout, layout.drivers).map((each): FakeDevice => {
+            if (each.device !== name) return each;
+            const { [fact]: _lacking, ...others } = each;
+            return fact === 'flags' ? { ...others, flags: '' } : others;
+          });
+          const { percent = 95 } = (await asked(layout, devices)).nodes.get('a') ?? {};
+          expect(percent, `${name} without ${fact}`).toBeGreaterThanOrEqual(90);
+          expect(percent, `${name} without ${fact}`).toBeLessThanOrEqual(100);
+        }
+      }
+    },
+  );
+
+  it.each(CASES)(
+    'is measured correctly or not at all if one counter and other facts are missing: $name, drivers $drivers, annotation $annotation',
+    async (layout) => {
+      for (const missing of layout.counted) {
+        const devices = devicesOf(layout, layout.drivers).map((each) =>
+          each.device === missing ? { ...each, rate: undefined, total: undefined } : each,
+        );
+        for (const lacks of LACKS.filter((each) => isSeenWithout(each, devices, missing))) {
+          const keeps = (metric: string): boolean => !lacks.some((lack) => lack === metric);
+          const { percent = 95 } = (await asked(layout, devices, keeps)).nodes.get('a') ?? {};
+          expect(percent, `without the counter of ${missing}, and ${lacks.join(', ')}`).toBeGreaterThanOrEqual(90);
+          expect(percent, `without the counter of ${missing}, and ${lacks.join(', ')}`).toBeLessThanOrEqual(100);
+        }
+      }
+    },
+  );
+
   /** How Azure moves a virtual machine: the virtual function goes, the rate window still has its samples, then it is back. */
   it.each([
     { drivers: true, flags: true, percents: [95, 95, 95, 95] },

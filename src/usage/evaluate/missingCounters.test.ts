@@ -27,6 +27,10 @@ describe('a NIC without a counter', () => {
     { why: 'a rate', nic: { ...NIC, rate: '0' } },
     { why: 'the name of hardware, and no link', nic: { ...NIC, name: 'eno1', ifaceLink: undefined } },
     { why: 'the name of hardware, and no flags, but a speed', nic: { ...NIC, name: 'eno1', flags: undefined } },
+    { why: 'the name of an uplink, and no link', nic: { ...NIC, ifaceLink: undefined } },
+    { why: 'the name of an uplink, and no index', nic: { ...NIC, ifaceId: undefined } },
+    { why: 'the driver of a NIC, and neither flags nor a speed', nic: { name: 'lan', driver: 'ice' } },
+    { why: 'the name of hardware, and neither flags nor a speed', nic: { name: 'eno1', ifaceId: '2' } },
     { why: 'the driver of a NIC', nic: { ...NIC, name: 'lan', driver: 'ice' } },
     { why: 'the flags of a bond', nic: { ...NIC, name: 'up', flags: String(0x1443) } },
   ])('leaves no figure: $why', ({ nic = NIC, capacity }) => {
@@ -51,11 +55,9 @@ describe('a NIC without a counter', () => {
   it.each<{ why: string; nic: Device; reading?: Reading }>([
     { why: 'its speed is below 1 % of the speed of the other', nic: SLOW },
     { why: 'it is switched off', nic: { ...NIC, flags: String(0x1002) } },
-    { why: 'it has neither flags nor a speed', nic: { name: 'eno1', driver: 'ice' } },
     { why: 'it is a slave', nic: { ...NIC, name: 'enP1s1', flags: String(0x1803) } },
     { why: 'it is a virtual function', nic: { ...NIC, name: 'eth1v0', driver: 'mlx5_core' } },
     { why: 'it is the interface of a pod', nic: { ...NIC, ifaceLink: '9' } },
-    { why: 'it may be the interface of a pod', nic: { ...NIC, ifaceLink: undefined } },
     { why: 'nothing shows a NIC', nic: { ...NIC, name: 'mesh' } },
     { why: 'it is InfiniBand next to Ethernet', nic: { ...NIC, name: 'ib0', driver: 'ib_ipoib' } },
     { why: 'its name is excluded', nic: { ...NIC, name: 'cali1', driver: 'ice' } },

@@ -124,20 +124,20 @@ export function isOn(flags: number | undefined): boolean {
 }
 
 /**
- * True if the facts, without the counter, show a NIC or a bond that is switched on. It may still be a slave or a virtual function.
+ * True if the facts, without the counter, show a NIC or a bond that may be switched on. It may still be a slave or a virtual function. Where a second
+ * series is missing, it counts as switched on, and as on no other device: the node could have 0 % otherwise.
  *
  * | fact                                 | shows                          |
  * |--------------------------------------|--------------------------------|
- * | flags with IFF_UP                    | it is switched on              |
- * | no flags, but a usable speed         | it has a link                  |
+ * | flags without IFF_UP                 | it is switched off             |
  * | driver of a NIC, or name of hardware | a NIC                          |
- * | name eth0, and its own iface_link    | a NIC: it is on no other device |
+ * | name eth0, and no other iface_link than its own | a NIC: it is on no other device |
  */
 export function isActiveNic(name: string, facts: DeviceFacts): boolean {
-  const { driver, flags, speed, ifaceId, ifaceLink } = facts;
-  if (flags === undefined ? !isUsable(speed) : !isOn(flags)) return false;
+  const { driver, flags, ifaceId, ifaceLink } = facts;
+  if (!isOn(flags)) return false;
   if (isPhysicalDriver(driver) || isHardwareName(name) || isBond(name, facts)) return true;
-  return isUplinkName(name) && ifaceLink !== undefined && ifaceLink === ifaceId;
+  return isUplinkName(name) && (ifaceLink === undefined || ifaceId === undefined || ifaceLink === ifaceId);
 }
 
 /** True if only hardware has such a name. */
