@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EndpointCredentials } from '../prometheus/endpoint.ts';
-import { checkQuery } from '../usage/pass/queries.ts';
+import { checkQuery } from '../usage/pass/checkQuery.ts';
 import { dnsSubdomain, duration, header, matcher, regExp, wholeSeconds, type ValueType } from './values.ts';
 
 function read<T>(type: ValueType<T>, text: string): T | undefined {

@@ -393,15 +393,10 @@ it('changes by less than a hundredth of a percent of 100 Mbit/s if a counter ste
   const labels = (step: number): string => `${COUNTER}{node="a",step="${step}"}`;
   const series = (step: number) => ({ series: labels(step), values: `2e9+1e6x60 2.06e9x29 ${2.06e9 - step}x29` });
   const deriv = (step: number): string => `deriv(${labels(step)}[120s])`;
-  const promql_expr_test = [
-    { expr: `abs(${deriv(65_536)} - on (node) ${deriv(0)}) > 1250`, eval_time: '120s', exp_samples: [] },
-  ];
+  const expr = `abs(${deriv(65_536)} - on (node) ${deriv(0)}) > 1250`;
+  const promql_expr_test = [{ expr, eval_time: '120s', exp_samples: [] }];
   await evaluate({ interval: '1s', input_series: [series(0), series(65_536)], promql_expr_test });
   const counts = [2e9, 2.03e9, 2.06e9, 2.06e9, 2.06e9 - 65_536];
-  expect(
-    fallMatters(
-      counts.map((count, index): Sample => [30 * index, count]),
-      0,
-    ),
-  ).toBe(false);
+  const samples = counts.map((count, index): Sample => [30 * index, count]);
+  expect(fallMatters(samples, 0)).toBe(false);
 });

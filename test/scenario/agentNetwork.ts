@@ -24,7 +24,7 @@ export interface Machine {
   readonly namespace: string;
 }
 
-/** What a bad link does to the packets of each direction: the same as tc-netem(8). */
+/** The changes that a bad link makes to the packets of each direction: the same as tc-netem(8). */
 export interface LinkFaults {
   readonly delayMs?: number;
   /** Percent. */

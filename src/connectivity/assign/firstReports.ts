@@ -3,14 +3,14 @@ import type { Plane } from '../../api/connectivitycheck/terms.ts';
 /** The nodes that an agent names in its first report to this process. */
 interface FirstReport {
   readonly peers: ReadonlySet<string>;
-  /** Of these, the nodes at the other ends of links that do not work. */
+  /** The nodes among them at the other ends of links that do not work. */
   readonly affected: readonly string[];
   /** Monotonic, ms. */
   readonly at: number;
 }
 
 /**
- * What agents say in their first reports after a restart of the server, about nodes that this process has not assigned to them. The
+ * Keeps what agents say in their first reports after a restart of the server, about nodes that this process has not assigned to them. The
  * process before may have: then the other agent names the sender as well, because both ends of a link that does not work probe it. What
  * only one agent says may be made up, and does not count.
  */

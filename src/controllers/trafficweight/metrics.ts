@@ -18,7 +18,7 @@ const MOST_WEIGHTS = { ofOwner: 100, ofAll: 200 };
 /** Series of namespaces within three hours: a namespace has one for each TrafficWeight. */
 const MOST_NAMESPACES = { ofOwner: 100, ofAll: 1_000 };
 
-/** What a reconcile has decided about hosts. */
+/** The decisions of a reconcile about hosts. */
 interface DecidedHosts {
   readonly hosts: readonly ReportedHost[];
   /** The removal that waits for a confirmation. */

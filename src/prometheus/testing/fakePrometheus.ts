@@ -35,7 +35,7 @@ export interface FakeDevice {
 /** UP, BROADCAST, MULTICAST. */
 const ETHERNET = String(0x1003);
 
-/** What a query contains that leaves out rates of series with one sample. */
+/** A query with this text leaves out rates of series with one sample. */
 const NEEDS_TWO_SAMPLES = /\) > 1\)|, 2\)\)/;
 
 interface Series {
@@ -157,7 +157,7 @@ export class FakePrometheus implements PrometheusClient {
       return [
         ...counter,
         ...one('node_network_speed_bytes', speed),
-        ...one('node_network_flags', (flags ?? (total && ETHERNET)) || undefined),
+        ...one('node_network_flags', flags === '' ? undefined : (flags ?? (total && ETHERNET))),
         ...one('node_network_iface_id', ifaceId),
         ...one('node_network_iface_link', ifaceLink),
         ...one('node_ethtool_info', driver && '1', { driver }),
@@ -219,7 +219,8 @@ export class FakePrometheus implements PrometheusClient {
 /** The result of lateQuery for a device, about the counter of the expression. */
 function lateIn(expression: string, { received, newest, newestReceived }: FakeDevice): string | undefined {
   if (!expression.includes('_receive_')) return newest;
-  return (newestReceived ?? (received === undefined ? '' : newest)) || undefined;
+  const late = newestReceived ?? (received === undefined ? undefined : newest);
+  return late === '' ? undefined : late;
 }
 
 /** As `max by (node, instance, device, driver)`. Keeps values that are no number. */

@@ -106,7 +106,7 @@ describe('a node with two series of a device', () => {
     },
   );
 
-  it('is measured by its own series if a server that was restarted still shows those of a former node at its address', async () => {
+  it('is measured by its own series if a server that was restarted still shows the series of a former node at its address', async () => {
     const address = { instance: '10.0.0.1:9100' };
     const former = { ...address, newest: '1699999900', rate: undefined, speed: '1000', total: '999' } as const;
     scene.prometheus.devices = [device('former', 'eth0', former), device('a', 'eth0', address)];

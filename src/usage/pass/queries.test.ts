@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_EXCLUDED_DEVICES } from '../evaluate/devices/devices.ts';
 import { FACT_METRICS } from '../series/factMetrics.ts';
+import { checkQuery } from './checkQuery.ts';
 import {
-  checkQuery,
   COUNTED_WITH_TWO,
   factQuery,
   fallenSpeedsQuery,

@@ -1,13 +1,5 @@
-import { IDENTIFYING_LABELS } from '../evaluate/duplicateSeries.ts';
-import {
-  DEFAULT_EXCLUDED_DEVICES,
-  MACVLAN_NAME,
-  VETH_NAME,
-  VLAN_NAME,
-  wholeName,
-} from '../evaluate/devices/devices.ts';
+import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME } from '../evaluate/devices/devices.ts';
 import { mostPercent } from '../evaluate/sums.ts';
-import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import type { FactMetric } from '../series/factMetrics.ts';
 
 /** A PromQL label matcher for every series, such as cluster="x". */
@@ -387,32 +379,5 @@ function quoteMeta(text: string): string {
   return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, '\\$&');
 }
 
-/**
- * Validates the settings of a query. Throws PrometheusError BadConfiguration with the field, its value and what is
- * allowed.
- */
-export function checkQuery({ windowSeconds, matchers, replicaLabels = [], excludedDevices }: UsageQuery): void {
-  const wrong = (problem: string): never => {
-    throw new PrometheusError('BadConfiguration', problem);
-  };
-  if (!Number.isSafeInteger(windowSeconds) || windowSeconds < 1) {
-    wrong(`the rate window is ${windowSeconds} s: it must be a whole number of seconds, at least 1`);
-  }
-  for (const { name } of matchers) {
-    if (name === '') wrong('the label name of a matcher is empty: it must have at least one character');
-  }
-  for (const name of replicaLabels) {
-    if (!LABEL_NAME.test(name)) wrong(`a replica label is ${JSON.stringify(name)}: ${LABEL_RULE}`);
-    if (IDENTIFYING_LABELS.includes(name)) {
-      wrong(`a replica label is ${JSON.stringify(name)}: it must not be one of ${IDENTIFYING_LABELS.join(', ')}`);
-    }
-  }
-  try {
-    wholeName(excludedDevices ?? '');
-  } catch {
-    wrong(`the pattern of excluded devices is ${JSON.stringify(excludedDevices)}: it must be a regular expression`);
-  }
-}
-
-const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-const LABEL_RULE = 'it must have letters, digits and _ only, and must not begin with a digit';
+/** A label name that needs no quotes. */
+export const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;

@@ -75,7 +75,7 @@ export interface Confirmation {
  * | wait, and the value for all that wait is given                  | yes                | confirmed     |
  * | wait since an earlier plan                                      | no                 | waiting       |
  * | are too many of the namespace: see isTooMuch()                  | no                 | waiting       |
- * | are lost at once with those of many namespaces: see isOfMany()  | no                 | waiting       |
+ * | are lost at once with hosts of many namespaces: see isOfMany()  | no                 | waiting       |
  * | anything else                                                   | yes                | freed         |
  *
  * @param published returns the hosts with records
@@ -130,7 +130,7 @@ function judgedLosses(lost: NamespaceHosts, values: ReadonlySet<string>, before:
   return { open: losses.filter((each) => !isConfirmed(each)), confirmed: losses.filter(isConfirmed) };
 }
 
-/** What was lost before, and what there is. */
+/** The hosts that were lost before, and the hosts that there are. */
 interface Known {
   /** The hosts that lost their records in the last hour. */
   readonly freed: FreedHosts;

@@ -20,7 +20,7 @@ export const MEASUREMENT: readonly Break[] = [
     promise:
       'A series whose samples have stopped does not count if another series of the same device still gets samples.',
     file: 'src/usage/pass/lookups/liveSeries.ts',
-    find: '...ambiguousOf(answers), ...besideLate(late, answers)',
+    find: '...ambiguousOf(answers), ...nextToLate',
     replace: '...ambiguousOf(answers)',
     test: {
       project: 'unit',

@@ -115,9 +115,11 @@ describe('a peer whose echoes come late', () => {
   });
   afterEach(() => servers.splice(0).forEach((one) => one.close()));
 
+  const soon = (steps: readonly (() => void)[]): void => void setTimeout(() => steps.forEach((step) => step()), 20);
+
   it.each<[string, () => unknown]>([
-    ['before it answers by TCP', () => setTimeout(() => [echoAll(), answer()], 20)],
-    ['together with its answer by TCP', () => setTimeout(() => [answer(), echoAll()], 20)],
+    ['before it answers by TCP', () => soon([echoAll, answer])],
+    ['together with its answer by TCP', () => soon([answer, echoAll])],
     ['in time, but are read after the wait, by a process that was held up', () => answerFirst().then(echoAll)],
   ])('has echoed all, if they come %s', async (_, whenWaitEnds) => {
     // No test of speed: the wait ends when the peer has all requests.
@@ -139,7 +141,7 @@ describe('a peer whose echoes come late', () => {
         return { cancel: () => undefined };
       },
     };
-    void hasAll.then(() => setTimeout(() => [echoAll(), answer(), expire()], 0));
+    void hasAll.then(() => setTimeout(() => [echoAll, answer, expire].forEach((step) => step()), 0));
     expect((await probe('127.0.0.1', { mtu: false, clock })).tcp).toMatchObject({ ok: true });
   });
 

@@ -47,7 +47,7 @@ interface FirstSeen {
   readonly plane: Plane;
   /** Nodes that it has a result of. */
   readonly named: readonly string[];
-  /** Of these, the nodes to which a link may be kept. */
+  /** The nodes among them to which a link may be kept. */
   readonly affected: readonly string[];
 }
 

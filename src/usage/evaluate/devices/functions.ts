@@ -24,7 +24,7 @@ const DPU_FUNCTION = /(?:pf[0-9]+(?:hpf|[vs]f[0-9]+)|f[0-9]+s[0-9]+)$/;
 /** The standby of a failover device, after the name of that device: ens10nsby. Source: docs/networking/net_failover of Linux. */
 const STANDBY = 'nsby';
 const BRIDGE_ON = /^br(.+)$/;
-/** What Antrea appends to the name of a NIC whose name its bridge takes (connectUplinkToBridge): eth0~. */
+/** Antrea appends this to the name of a NIC whose name its bridge takes (connectUplinkToBridge): eth0~. */
 const RENAMED = '~';
 /**
  * The name of a port, which systemd appends to the physical function: ens1f0np0. Up to systemd 254 a virtual function

@@ -5,7 +5,7 @@ import type { NodeSamples } from '../../series/nodeSamples.ts';
 import type { QueryRunner } from '../queryRunner.ts';
 import { bothOf, fallenOf, type LateOptions } from './fallenCounters.ts';
 
-/** What a pass has read of the transmit counters. */
+/** The transmit counters that a pass has read. */
 interface Read {
   /** Facts by node; undefined if the pass did not read them. */
   readonly samples: ReadonlyMap<string, NodeSamples> | undefined;

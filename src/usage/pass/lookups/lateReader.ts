@@ -29,7 +29,7 @@ interface Pass {
   readonly readings: Readings;
 }
 
-/** What a pass has read besides. */
+/** The other data that a pass has read. */
 interface Told {
   readonly facts: Parameters<HiddenFalls['addTo']>[1];
   /** Transmit rates. */

@@ -58,8 +58,8 @@ export async function onlyLive<Facts = NodeFacts>(
   { resolver, deadline, devices }: Readers,
 ): Promise<Read<Facts>> {
   const answers = [rates, received.nodes];
-  const beside = [...besideLate(late.transmit, rates), ...besideLate(late.receive, received.nodes)];
-  const names = [...new Set([...ambiguousOf(answers), ...beside])].slice(0, MOST_NODES);
+  const nextToLate = [...besideLate(late.transmit, rates), ...besideLate(late.receive, received.nodes)];
+  const names = [...new Set([...ambiguousOf(answers), ...nextToLate])].slice(0, MOST_NODES);
   if (names.length === 0) return { rates, received, facts };
   const live: Live = { names: [], rates: new Map(), received: new Map(), facts: new Map() };
   const scopeOf = (some: readonly string[]): Scope => ({ kind: 'live', nodes: restrictionOf(some, answers), devices });
