@@ -71,9 +71,9 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
     unclear?.hasSlave === true ||
     unclear?.isFailover === true ||
     isTeam(name, devices.get(name) ?? {});
-  const slaves = [...excluded.keys()]
-    .filter((name) => excluded.get(name) === 'Slave' && isSlave(devices.get(name) ?? {}))
-    .sort();
+  const slaves = [...excluded].flatMap(([name, why]) =>
+    why === 'Slave' && isSlave(devices.get(name) ?? {}) ? name : [],
+  );
   const areLeft = slaves.length > 0 && !counted.some(canHaveSlaves);
   return {
     counted,
@@ -90,7 +90,7 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
         return { ...each, speed: isUsable(speed) ? speed : speedOf(each.name) };
       }),
     }),
-    ...(areLeft && { slaves: slaves.map((name) => ({ name, speed: speedOf(name) })) }),
+    ...(areLeft && { slaves: slaves.sort().map((name) => ({ name, speed: speedOf(name) })) }),
     ...(doubt !== undefined && { doubt }),
   };
 }

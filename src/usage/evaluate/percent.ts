@@ -177,10 +177,8 @@ function checkDevices(found: Found, fallen: FallenDevices | undefined): Problem 
   if (invalid !== undefined) return { reason: 'InvalidSample', message: invalid };
   const reset = resetCounter(found, fallen);
   if (reset !== undefined) return { reason: 'CounterReset', message: reset };
-  const busy = busyFunction(found);
+  const busy = busyFunction(found) ?? busySlaves(found);
   if (busy !== undefined) return { reason: 'AmbiguousUplink', message: busy };
-  const unmastered = busySlaves(found);
-  if (unmastered !== undefined) return { reason: 'AmbiguousUplink', message: unmastered };
   if (counted.length > 0) return undefined;
   const [nic] = withoutCounter ?? [];
   if (nic !== undefined) return noCounter(nic);

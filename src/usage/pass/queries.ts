@@ -191,6 +191,12 @@ export function zerosQuery(query: UsageQuery, counted: Counted, leastBytes: numb
 
 /** So that a fall does not leave the window between the evaluations of two queries of a pass. */
 export const FALL_MARGIN_SECONDS = 2;
+
+/** Returns the start of the rate window with that margin, seconds since 1970. @param seconds the end of the window */
+export function windowStartAt(seconds: number, { windowSeconds }: Pick<UsageQuery, 'windowSeconds'>): number {
+  return seconds - windowSeconds - FALL_MARGIN_SECONDS;
+}
+
 /** With the sample before the window, also if a scrape is missing: the window has at least four scrapes. */
 export const FALL_WINDOWS = 1.5;
 

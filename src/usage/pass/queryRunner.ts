@@ -9,7 +9,6 @@ import { within, type Deadline } from '../../prometheus/deadline.ts';
 import type { PrometheusClient } from '../../prometheus/prometheusClient.ts';
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import {
-  FALL_MARGIN_SECONDS,
   factQuery,
   fallenSpeedsQuery,
   lagQuery,
@@ -19,6 +18,7 @@ import {
   samplesQueries,
   totalsQuery,
   uplinksQuery,
+  windowStartAt,
   zerosQuery,
 } from './queries.ts';
 import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
@@ -147,8 +147,7 @@ export class QueryRunner {
     const decoder = new SeriesDecoder(resolver, 'newest');
     const { warnings, infos } = await this.#ask('late', expression, decoder, deadline);
     const found = decoder.nodes;
-    const { windowSeconds } = this.query;
-    const windowStart = (decoder.timeSeconds ?? 0) - offsetSeconds - windowSeconds - FALL_MARGIN_SECONDS;
+    const windowStart = windowStartAt((decoder.timeSeconds ?? 0) - offsetSeconds, this.query);
     return { ...sortLate(found), found, windowStart, warnings, infos };
   }
 
@@ -170,8 +169,7 @@ export class QueryRunner {
   ): Promise<{ found: ReadonlyMap<string, NodeSamples>; windowStart: number }> {
     const decoder = new SeriesDecoder(resolver, 'newest');
     await this.#ask('fallen', zerosQuery(this.query, counted, leastBytes), decoder, deadline);
-    const windowStart = (decoder.timeSeconds ?? Infinity) - this.query.windowSeconds - FALL_MARGIN_SECONDS;
-    return { found: decoder.nodes, windowStart };
+    return { found: decoder.nodes, windowStart: windowStartAt(decoder.timeSeconds ?? Infinity, this.query) };
   }
 
   /** The samples of some counters within the rate window. */

@@ -107,3 +107,9 @@ export function bothOf(one: Devices, other: Devices): Devices {
   for (const [node, devices] of other) for (const device of devices) add(all, node, device);
   return all;
 }
+
+/** Adds devices whose counters fell so far that their rates are wrong. */
+export function withFallen(late: LateSamples, { transmit, receive }: LateSamples['fallen']): LateSamples {
+  const { fallen } = late;
+  return { ...late, fallen: { transmit: bothOf(fallen.transmit, transmit), receive: bothOf(fallen.receive, receive) } };
+}

@@ -2,9 +2,9 @@ import type { NodeResolver } from '../../../nodes/nodeNames.ts';
 import type { Deadline } from '../../../prometheus/deadline.ts';
 import { add, type Devices, type LateSamples } from '../../series/lateSamples.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
-import { FALL_MARGIN_SECONDS, FALL_WINDOWS, type UsageQuery } from '../queries.ts';
+import { FALL_MARGIN_SECONDS, FALL_WINDOWS, windowStartAt, type UsageQuery } from '../queries.ts';
 import type { QueryRunner } from '../queryRunner.ts';
-import { bothOf, fallenOf, type LateOptions } from './fallenCounters.ts';
+import { fallenOf, withFallen, type LateOptions } from './fallenCounters.ts';
 
 /** The counters that a pass has read. */
 interface Totals {
@@ -61,19 +61,8 @@ export class HiddenFalls {
     this.#compare(totals, now);
     const fell = this.#untold(late.fell, now);
     if (found === undefined || fell.size === 0) return late;
-    const windowStart = now - this.#query.windowSeconds - FALL_MARGIN_SECONDS;
-    const { transmit, receive } = await fallenOf(
-      this.#queries,
-      { fell, found: [found], windowStart, isGuess: true },
-      resolver,
-      deadline,
-      options,
-    );
-    const { fallen } = late;
-    return {
-      ...late,
-      fallen: { transmit: bothOf(fallen.transmit, transmit), receive: bothOf(fallen.receive, receive) },
-    };
+    const suspects = { fell, found: [found], windowStart: windowStartAt(now, this.#query), isGuess: true } as const;
+    return withFallen(late, await fallenOf(this.#queries, suspects, resolver, deadline, options));
   }
 
   #compare(totals: Totals, now: number): void {

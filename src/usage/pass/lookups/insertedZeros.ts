@@ -3,7 +3,7 @@ import type { Deadline } from '../../../prometheus/deadline.ts';
 import { add, LARGE, NEGLIGIBLE_BYTES, type LateSamples } from '../../series/lateSamples.ts';
 import type { NodeSamples } from '../../series/nodeSamples.ts';
 import type { QueryRunner } from '../queryRunner.ts';
-import { bothOf, fallenOf, type LateOptions } from './fallenCounters.ts';
+import { fallenOf, withFallen, type LateOptions } from './fallenCounters.ts';
 
 /** The transmit counters that a pass has read. */
 interface Read {
@@ -38,9 +38,7 @@ export async function withInsertedZeros(
     }
   });
   if (fell.size === 0) return late;
-  const { transmit, receive } = await fallenOf(queries, { fell, found, windowStart }, resolver, deadline, { counters });
-  const { fallen } = late;
-  return { ...late, fallen: { transmit: bothOf(fallen.transmit, transmit), receive: bothOf(fallen.receive, receive) } };
+  return withFallen(late, await fallenOf(queries, { fell, found, windowStart }, resolver, deadline, { counters }));
 }
 
 /** True if a device counted all its bytes in a few windows, at its rate. */
