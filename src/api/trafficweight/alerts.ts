@@ -118,24 +118,20 @@ export function weightAlerts(ofLeader: OfLeader, jobs?: Jobs): AlertGroup {
   };
 }
 
-/** Texts of alerts, and the texts before the hosted zones were compared. */
-const EARLIER_TEXTS: readonly (readonly [string, string])[] = [
+/** Parts of expressions, and the same before the hosted zones were compared. */
+const EARLIER: readonly (readonly [string, string])[] = [
   [`reason=~"${NOT_WRITTEN.join('|')}"`, `reason="${WeightReason.WriteFailed}"`],
   ['|Delegated|NotPublishable', ''],
-  [
-    'could not be written, external-dns has not read them, or a hosted zone has other weights or cannot be read.',
-    'could not be written, or external-dns has not read them.',
-  ],
 ];
 
 /** Returns the alerts as they were before the hosted zones were compared: their change alone must not restart a Prometheus. */
 export function earlierWeightAlerts({ name, rules }: AlertGroup): AlertGroup {
-  const earlier = (text: string): string => EARLIER_TEXTS.reduce((all, [now, then]) => all.replaceAll(now, then), text);
+  const earlier = (text: string): string => EARLIER.reduce((all, [now, then]) => all.replaceAll(now, then), text);
   return {
     name,
     rules: rules
       .filter(({ alert }) => alert !== 'TrafficWeightRemovalNotConfirmed')
-      .map((rule) => ({ ...rule, expr: earlier(rule.expr), description: earlier(rule.description) })),
+      .map((rule) => ({ ...rule, expr: earlier(rule.expr) })),
   };
 }
 
