@@ -109,7 +109,7 @@ export const RUNTIME: readonly Break[] = [
     test: {
       project: 'chart',
       path: 'test/chart/recordsPolicy.test.ts',
-      name: 'a user of one namespace no longer marks an own one',
+      name: 'a user of one namespace no longer creates one with the label',
       wholeFile: true,
     },
   },
