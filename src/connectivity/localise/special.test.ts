@@ -127,6 +127,11 @@ describe('localise, what the simulated faults do not cover', () => {
         slow(400, 6, ({ node, plane }, to) => plane === 'Host' && [node, to.node].sort().join() === 'node2,node4'),
         ['Latency node2 <-> node4 Degraded'],
       ],
+      [
+        'at a node whose pairs are most of the cluster are of the node',
+        slow(1_000, 3, ({ node }, to) => [node, to.node].includes('node2')),
+        ['Latency node2 Degraded'],
+      ],
       ['everywhere are of the cluster', slow(1_000, 4, () => true), ['Latency cluster Degraded']],
       ['by 150 ms may be the distance of a site', slow(150, 6, ofNode2), []],
       ['by 400 ms, in a cluster whose median is 200 ms, are the distance', slow(400, 6, ofNode2, 200), []],

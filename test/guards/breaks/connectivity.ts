@@ -21,7 +21,7 @@ export const CONNECTIVITY: readonly Break[] = [
     test: {
       project: 'unit',
       path: 'src/connectivity/localise/special.test.ts',
-      name: 'ms at a node are of the class Latency',
+      name: 'at a node whose pairs are most of the cluster are of the node',
     },
   },
   {
