@@ -108,7 +108,7 @@ describe('PolicyCheck without a policy', () => {
       'shop',
       'WebhookNotReady',
     ],
-    ['has no pod', () => (slices = [{}]), 'shop', 'WebhookNotReady'],
+    ['has no pod', () => (slices = [{ endpoints: null }]), 'shop', 'WebhookNotReady'],
     [
       'has a pod that is not ready',
       () => (slices = [{ endpoints: [{ conditions: { ready: false } }] }]),

@@ -28,8 +28,9 @@ export async function findWebhook(
   return { webhook, hasEndpoint: slices.some(isReady) };
 }
 
-function isReady({ endpoints = [] }: V1EndpointSlice): boolean {
-  return endpoints.some(({ conditions }) => conditions?.ready === true);
+/** The endpoints of a Service without pods are null, not an empty list. */
+function isReady({ endpoints }: V1EndpointSlice): boolean {
+  return (endpoints ?? []).some(({ conditions }) => conditions?.ready === true);
 }
 
 /**
