@@ -220,6 +220,9 @@ describe('Pod Security of an API server', () => {
 });
 
 it('writes nothing after a restart, and creates no second ConnectivityCheck after the user deleted the first', async () => {
+  // The Deployment, made again in a test before, gets the annotation in the next reconcile.
+  const annotations = async () => (await find(DEPLOYMENTS, SERVER))?.metadata?.annotations;
+  await vi.waitFor(async () => expect(await annotations()).toHaveProperty([FIRST_CHECK]), WAIT);
   await scene.connected.client.delete(CONNECTIVITY_CHECKS, { name: 'default' });
   const versions = async () =>
     [...(await present())]
