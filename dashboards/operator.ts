@@ -2,6 +2,7 @@ import { LEADS, NONE_EXPECTED, PLAIN } from './appearance.ts';
 import { buildDashboard, type Dashboard, type Row } from './dashboard.ts';
 import { API, CACHES, QUEUE } from './operatorRuntime.ts';
 import { linesPanel, statesPanel, statPanel } from './panels.ts';
+import { PLACEMENT } from './placement.ts';
 import { errorsByReason, passAge, passesByResult } from './passes.ts';
 import { ofLeader, orZero, own, quantile, rate } from './promql.ts';
 
@@ -227,8 +228,8 @@ export function operator(): Dashboard {
   return buildDashboard({
     name: 'operator',
     title: 'Operator',
-    description: 'Health of the operator: leader, passes, queries, writes, errors, API calls and process.',
+    description: 'Health of the operator: leader, passes, queries, writes, errors, API calls, process and the placement webhook.',
     variables: [],
-    rows: [NOW, PASSES, API, CACHES, QUEUE, PROCESS],
+    rows: [NOW, PASSES, API, CACHES, QUEUE, PROCESS, PLACEMENT],
   });
 }

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { managerOf } from '../../src/commands/manager/command.ts';
 import { COMMANDS, flagsOf } from '../../src/commands/commands.ts';
 import { registerEvaluationMetrics } from '../../src/connectivity/server/evaluation/evaluationMetrics.ts';
@@ -9,6 +9,7 @@ import { registerUrlMetrics } from '../../src/connectivity/server/reports/urlMet
 import type { ControllerModule } from '../../src/controllers/contract/module.ts';
 import { AGENT_METRICS } from '../../src/connectivity/protocol/agentMetrics.ts';
 import { CONTROLLERS } from '../../src/controllers/registry.ts';
+import { createWebhookMetrics } from '../../src/placement/webhook/metrics.ts';
 import { defaultText, flagName, variableName, type Flag, type FlagTable } from '../../src/options/flagTable.ts';
 import { createMetrics, createRegistry, METRIC_PREFIX } from '../../src/runtime/manager/metrics.ts';
 import { systemClock } from '../../src/runtime/process/clock.ts';
@@ -72,11 +73,20 @@ async function metrics(controllers: readonly ControllerModule[]): Promise<string
     '## The connectivity server',
     'The connectivity server serves these metrics at `/metrics` on its port. They include the metrics of k8s-netchecker, whose times are milliseconds. It also serves its own metrics about the API server, HTTP and the process, which have the names above.',
     await metricTable(connectivityRegistry(), ''),
+    '## The placement webhook',
+    'The command `placement-webhook` serves these metrics with `--metrics-bind-address`. It also serves its own metrics about the API server, watches, HTTP and the process, which have the names above.',
+    await metricTable(webhookRegistry(), METRIC_PREFIX),
     '## Connectivity agents',
     'Each agent of the connectivity check serves these at `/metrics` of its peer port. In the deployed Prometheus they have the labels `node` and `plane` (`Pod` or `Host`).',
     agentMetricTable(),
     '',
   ].join('\n\n');
+}
+
+function webhookRegistry(): Registry {
+  const registry = new Registry();
+  createWebhookMetrics(registry);
+  return registry;
 }
 
 /** The metrics of the connectivity server that the operator does not have. */

@@ -1,4 +1,4 @@
-import type { ProcessFlags } from '../options/commonFlags.ts';
+import type { ServerFlags } from '../options/commonFlags.ts';
 import { type BindAddress, serverPart } from '../runtime/server/httpListener.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { createHealthServer, EventLoopWatch } from '../runtime/server/health.ts';
@@ -15,7 +15,7 @@ export interface MetricsServerSettings {
 }
 
 /** The metrics server of the flags; undefined if it is off. */
-export function metricsServerOf(flags: ProcessFlags): MetricsServerSettings | undefined {
+export function metricsServerOf(flags: ServerFlags): MetricsServerSettings | undefined {
   const { metricsBindAddress, metricsSecure, metricsCertPath, enableHttp2 } = flags;
   if (metricsBindAddress === 'off') {
     return undefined;

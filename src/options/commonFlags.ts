@@ -1,4 +1,4 @@
-import { flag, withDefault, type FlagTable, type FlagValues } from './flagTable.ts';
+import { flag, withDefault, type FlagProblem, type FlagTable, type FlagValues } from './flagTable.ts';
 import { address, boolean, dnsLabel, logLevel, path, wholeNumber } from './values.ts';
 import { optionalText } from './connectivityValues.ts';
 import type { LOG_LEVELS } from '../runtime/process/logger.ts';
@@ -14,10 +14,8 @@ export const COMMON_FLAGS = {
 
 export type CommonFlags = FlagValues<typeof COMMON_FLAGS>;
 
-/** The flags of a process that runs controllers: where it runs, and what it serves. */
-export const PROCESS_FLAGS = {
-  ...COMMON_FLAGS,
-  leaderElect: withDefault(boolean, 'false', 'Elect one replica as leader; the other replicas stand by.'),
+/** The flags for what a process serves about itself. */
+export const SERVER_FLAGS = {
   healthProbeBindAddress: withDefault(address, ':8081', 'Address that serves /healthz and /readyz.'),
   metricsBindAddress: withDefault(address, '0', 'Address that serves /metrics.'),
   metricsSecure: withDefault(
@@ -30,6 +28,26 @@ export const PROCESS_FLAGS = {
     'Directory with tls.crt and tls.key for /metrics. The files are reloaded when they change.',
   ),
   enableHttp2: withDefault(boolean, 'false', 'Enable HTTP/2 for /metrics over HTTPS.'),
+} as const satisfies FlagTable;
+
+export type ServerFlags = FlagValues<typeof SERVER_FLAGS>;
+
+/** Whether the flags of the metrics fit together. */
+export function metricsProblem({
+  metricsBindAddress,
+  metricsSecure,
+  metricsCertPath,
+}: ServerFlags): FlagProblem<'metricsSecure'> | undefined {
+  return metricsSecure && metricsBindAddress !== 'off' && metricsCertPath === undefined
+    ? { key: 'metricsSecure', message: 'needs --metrics-cert-path, a directory with tls.crt and tls.key' }
+    : undefined;
+}
+
+/** The flags of a process that runs controllers: where it runs, and what it serves. */
+export const PROCESS_FLAGS = {
+  ...COMMON_FLAGS,
+  leaderElect: withDefault(boolean, 'false', 'Elect one replica as leader; the other replicas stand by.'),
+  ...SERVER_FLAGS,
 } as const satisfies FlagTable;
 
 export type ProcessFlags = FlagValues<typeof PROCESS_FLAGS>;

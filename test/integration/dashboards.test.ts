@@ -11,7 +11,7 @@ import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
  * Every query of every dashboard but Connectivity (connectivity/dashboard.test.ts), DNS weights
- * (weights/trafficWeight.test.ts) and Stacks (stacks/dashboard.test.ts), sent to a real Prometheus that scrapes a real operator and an exporter. The operator uses another Prometheus, so that a test can stop that one.
+ * (weights/trafficWeight.test.ts) and Stacks (stacks/dashboard.test.ts), and without the placement webhook (placementWebhook.test.ts), sent to a real Prometheus that scrapes a real operator and an exporter. The operator uses another Prometheus, so that a test can stop that one.
  */
 const WAIT = { timeout: 90_000, interval: 1_000 };
 const VARIABLES = {
@@ -59,7 +59,9 @@ afterAll(async () => {
 /** The queries of this file. */
 function queriesHere(): PanelQuery[] {
   const others = ['connectivity', 'weights', 'stacks'].map((name) => `${uidOf(name)} /`);
-  return panelQueries(VARIABLES).filter(({ where }) => !others.some((other) => where.startsWith(other)));
+  return panelQueries(VARIABLES)
+    .filter(({ where }) => !others.some((other) => where.startsWith(other)))
+    .filter(({ expr }) => !expr.includes('traffic_operator_placement_webhook_'));
 }
 
 /** The places of those queries that found no number, with what is to be asked by `asked`. */

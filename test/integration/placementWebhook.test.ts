@@ -9,6 +9,8 @@ import { MUTATING_WEBHOOKS, PODS } from '../../src/runtime/client/resources.ts';
 import { createAuthority } from '../../src/runtime/testing/certificates.ts';
 import { audited, writesOf } from '../harness/audit.ts';
 import { installPlacementPolicy } from '../harness/placementPolicy.ts';
+import { panelQueries } from '../../dashboards/queries.ts';
+import { numbersOf, startObserver } from './observer.ts';
 import { WAIT } from './injection/world.ts';
 import {
   aPod,
@@ -213,6 +215,44 @@ describe('a client', () => {
     // The connection ends while a large body is still sent.
     expect([status, status === 413 ? 'EPIPE' : status, 'ECONNRESET']).toContain(await ask(body, over));
     expect(termsOf((await w.admitted('bank', aPod())).pod)).toContain(KEY);
+  });
+});
+
+describe('the metrics', () => {
+  const METRIC = 'traffic_operator_placement_webhook_requests_total';
+  const counted = async (result: string): Promise<number> => {
+    const text = await (await fetch(`http://${first.metrics}/metrics`)).text();
+    return Number(new RegExp(`^${METRIC}\\{result="${result}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  };
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['patched', () => w.admitted('bank', aPod())],
+    ['unchanged', () => w.admitted('bank', aPod({ app: 'other' }))],
+    ['malformed', () => ask('{}')],
+    ['unauthenticated', () => ask('{}', { cert: undefined, key: undefined })],
+  ])('count a request that is %s', async (result, act) => {
+    const before = await counted(result);
+    await act();
+    await vi.waitFor(async () => expect(await counted(result)).toBe(before + 1), WAIT);
+  });
+
+  it('are in panels', async () => {
+    const observer = await startObserver(first.metrics, first.metrics);
+    const variables = { job: '.*', namespace: '', trafficwatch: '', stack: '', node: '' };
+    const times = { __rate_interval: '10s', __interval: '5s', __range: '5m' };
+    const queries = panelQueries({ ...variables, ...times }).filter(({ expr }) =>
+      expr.includes('placement_webhook_request'),
+    );
+    expect(queries).toHaveLength(3);
+    try {
+      await vi.waitFor(async () => {
+        await w.admitted('bank', aPod());
+        const answers = await Promise.all(queries.map(({ expr, instant }) => observer.answerTo(expr, instant)));
+        expect(answers.map((answer) => numbersOf(answer).length > 0)).toEqual([true, true, true]);
+      }, WAIT);
+    } finally {
+      await observer.stop();
+    }
   });
 });
 

@@ -4,14 +4,11 @@ import { isIPv4 } from 'node:net';
 import { POD_PLACEMENT_NAME, POD_PLACEMENTS, type PodPlacement } from '../../api/podplacement/schema.ts';
 import { SYSTEM_NAMESPACE } from '../../api/podplacement/webhook.ts';
 import { APPLY_CRD } from '../../api/crd.ts';
-import { COMMON_FLAGS, PROCESS_FLAGS } from '../../options/commonFlags.ts';
-import { listenAddress } from '../../options/connectivityValues.ts';
-import { flag, withDefault, type FlagTable, type FlagValues } from '../../options/flagTable.ts';
-import { dnsLabel, dnsSubdomain, path, port, url } from '../../options/values.ts';
 import { prepare, type PreparedPlacement } from '../../placement/podTerms.ts';
-import { WEBHOOK_PATH, type WebhookAddress } from '../../placement/webhook/configuration.ts';
+import type { WebhookAddress } from '../../placement/webhook/configuration.ts';
 import { ConfigurationKeeper } from '../../placement/webhook/configurationKeeper.ts';
 import { WEBHOOK_LIMITS, webhookHandler } from '../../placement/webhook/handler.ts';
+import { createWebhookMetrics } from '../../placement/webhook/metrics.ts';
 import { createInformer, logMissingCrd, withoutManagedFields, type Informer } from '../../runtime/cache/informer.ts';
 import { createClient } from '../../runtime/client/client.ts';
 import { createTransport } from '../../runtime/client/transport.ts';
@@ -26,50 +23,14 @@ import { defineCommand, type Command, type CommandContext } from '../command.ts'
 import { podNameOf } from '../election.ts';
 import { loadKubeConfig } from '../kubeConfig.ts';
 import { prepareLongRun } from '../longRunning.ts';
-import { createServers } from '../servers.ts';
-
-const NAME = 'traffic-operator-placement';
-
-/** The flags of `placement-webhook`. */
-const PLACEMENT_WEBHOOK_FLAGS = {
-  namespace: withDefault(
-    dnsLabel,
-    'traffic-operator-system',
-    'Namespace of the Service. Its pods, and the pods of kube-system, are never sent to the webhook.',
-  ),
-  configuration: withDefault(
-    dnsSubdomain,
-    NAME,
-    'Name of the MutatingWebhookConfiguration. It must exist; this program writes its webhooks.',
-  ),
-  service: withDefault(dnsLabel, NAME, 'Name of the Service of the webhook.'),
-  servicePort: withDefault(port, '443', 'Port of the Service.'),
-  url: flag(
-    url,
-    `URL at which the API server reaches the webhook, instead of the Service: https, with the path ${WEBHOOK_PATH}.`,
-  ),
-  webhookBindAddress: withDefault(listenAddress, ':9443', 'Address that serves the webhook, over HTTPS.'),
-  clientCaFile: flag(
-    path,
-    'CAs of the client certificate that the API server shows to webhooks, PEM. With it, other clients are refused. Read at the start.',
-  ),
-  healthProbeBindAddress: PROCESS_FLAGS.healthProbeBindAddress,
-  kubeconfig: COMMON_FLAGS.kubeconfig,
-  logLevel: COMMON_FLAGS.logLevel,
-} as const satisfies FlagTable;
-
-type PlacementWebhookFlags = FlagValues<typeof PLACEMENT_WEBHOOK_FLAGS>;
+import { createServers, metricsServerOf } from '../servers.ts';
+import { NAME, PLACEMENT_WEBHOOK_FLAGS, placementWebhookProblem, type PlacementWebhookFlags } from './flags.ts';
 
 /** `placement-webhook`: gives new pods their node affinity where the API server serves no MutatingAdmissionPolicy. */
 export const placementWebhook: Command = defineCommand<typeof PLACEMENT_WEBHOOK_FLAGS>({
   name: 'placement-webhook',
   flags: PLACEMENT_WEBHOOK_FLAGS,
-  check({ url: given }) {
-    if (given === undefined) return undefined;
-    const { protocol, pathname } = new URL(given);
-    const isUsable = protocol === 'https:' && pathname === WEBHOOK_PATH;
-    return isUsable ? undefined : { key: 'url', message: `must be an https URL with the path ${WEBHOOK_PATH}` };
-  },
+  check: placementWebhookProblem,
   run: runPlacementWebhook,
 });
 
@@ -81,7 +42,9 @@ export const placementWebhook: Command = defineCommand<typeof PLACEMENT_WEBHOOK_
 async function runPlacementWebhook(flags: PlacementWebhookFlags, context: CommandContext): Promise<void> {
   const { env, logger, signal } = context;
   prepareLongRun(logger);
-  const metrics = createMetrics(createRegistry());
+  const registry = createRegistry();
+  const metrics = createMetrics(registry);
+  const webhookMetrics = createWebhookMetrics(registry);
   const transport = createTransport({
     kubeConfig: loadKubeConfig(flags.kubeconfig),
     logger,
@@ -104,8 +67,13 @@ async function runPlacementWebhook(flags: PlacementWebhookFlags, context: Comman
     {
       name: 'placement webhook',
       address: flags.webhookBindAddress,
-      handler: webhookHandler((namespace) => byNamespace.get(namespace), logger),
-      metrics: metrics.http,
+      handler: webhookHandler({
+        placementOf: (namespace) => byNamespace.get(namespace),
+        metrics: webhookMetrics,
+        clock: systemClock,
+        logger,
+      }),
+      metrics: webhookMetrics.of(metrics.http),
       logger,
       limits: WEBHOOK_LIMITS,
     },
@@ -115,9 +83,9 @@ async function runPlacementWebhook(flags: PlacementWebhookFlags, context: Comman
     if (follow(byNamespace, event)) keeper.changed();
   });
   const manager = new Manager(logger);
-  const health = { healthAddress: flags.healthProbeBindAddress, metricsServer: undefined, metrics, logger };
+  const servers = { healthAddress: flags.healthProbeBindAddress, metricsServer: metricsServerOf(flags) };
   manager.add(
-    ...(await createServers(health, manager, client)),
+    ...(await createServers({ ...servers, metrics, logger }, manager, client)),
     serverPart(server.listener),
     readyWithoutCrd(cachePart(placements), placements),
     {

@@ -2,7 +2,7 @@ import { LEAST_SAMPLES_PER_WINDOW } from '../../usage/evaluate/snapshot.ts';
 import { DEFAULT_EXCLUDED_DEVICES } from '../../usage/evaluate/devices/devices.ts';
 import { IDENTIFYING_LABELS } from '../../usage/evaluate/duplicateSeries.ts';
 import { OBJECT_KIND_FORM, objectKindOf, objectKindsProblem } from '../../api/trafficstack/objectKinds.ts';
-import { PROCESS_FLAGS, type ProcessFlags } from '../../options/commonFlags.ts';
+import { metricsProblem, PROCESS_FLAGS, type ProcessFlags } from '../../options/commonFlags.ts';
 import {
   firstProblem,
   flag,
@@ -192,10 +192,7 @@ const PROCESS_CHECKS: readonly FlagCheck<ProcessFlags & PrometheusFlags>[] = [
     prometheusCaFile !== undefined && prometheusUrl?.startsWith('http:') === true
       ? { key: 'prometheusCaFile', message: `needs an https URL, and --prometheus-url is ${prometheusUrl}` }
       : undefined,
-  ({ metricsBindAddress, metricsSecure, metricsCertPath }) =>
-    metricsSecure && metricsBindAddress !== 'off' && metricsCertPath === undefined
-      ? { key: 'metricsSecure', message: 'needs --metrics-cert-path, a directory with tls.crt and tls.key' }
-      : undefined,
+  metricsProblem,
 ];
 
 const CHECKS: readonly FlagCheck<SharedFlags>[] = [

@@ -81,6 +81,8 @@ interface TrafficWatchControllers {
   readonly crd: CrdCheck;
   /** Enqueues every TrafficWatch and the sweep, for example at the start of leadership. */
   enqueueAll(): void;
+  /** See PolicyCheck. */
+  webhookReady(): boolean | undefined;
 }
 
 /** The cache without an informer: no Deployment is read then. */
@@ -125,10 +127,15 @@ function placementsOf(
 interface Parts {
   readonly watches: Overlay<TrafficWatch>;
   readonly placements: PodPlacements;
+  readonly policy: PolicyCheck;
   readonly crd: CrdCheck;
 }
 
-function sourcesOf(o: TrafficWatchControllerOptions, { watches, placements, crd }: Parts, memory: Memory): Sources {
+function sourcesOf(
+  o: TrafficWatchControllerOptions,
+  { watches, placements, policy, crd }: Parts,
+  memory: Memory,
+): Sources {
   const { client } = o;
   return {
     client,
@@ -144,7 +151,7 @@ function sourcesOf(o: TrafficWatchControllerOptions, { watches, placements, crd 
     deploymentsRefusal: () => o.deployments?.refusal,
     allowedDeployments: o.allowedDeployments,
     targets: new Targets(o),
-    policy: new PolicyCheck(o),
+    policy,
     placements,
     waitingPods: o.waitingPods,
     crd,
@@ -193,7 +200,8 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     for (const key of keys.filter((each) => memory.limits.within.has(each))) main.queue.add(key);
   };
   const placements = placementsOf(o, watches, changed);
-  const sources = sourcesOf(o, { watches, placements, crd }, memory);
+  const policy = new PolicyCheck(o);
+  const sources = sourcesOf(o, { watches, placements, policy, crd }, memory);
   const writers = writersOf(o, sources, placements);
   const { logger, metrics, clock, watchMetrics } = o;
   const podRejections = new PodRejections({ endedPods: o.endedPods.lister, events: o.events });
@@ -262,5 +270,6 @@ export function createTrafficWatchControllers(o: TrafficWatchControllerOptions):
     enqueueAll();
     enqueuePlacements();
   };
-  return { controllers: [main, beyond, sweeper, placer], crd, enqueueAll: everything };
+  const controllers = [main, beyond, sweeper, placer];
+  return { controllers, crd, enqueueAll: everything, webhookReady: () => policy.webhookReady() };
 }

@@ -18,6 +18,7 @@ import type { Limits } from './observe/watchLimits.ts';
 import { createEndedPodInformer } from './observe/workload/endedPods.ts';
 import { createWaitingPodInformer, WaitingPods } from './observe/workload/waitingPods.ts';
 import { trafficWatchRights } from './rbac.ts';
+import { registerWebhookGauge } from './webhookGauge.ts';
 
 function createCaches({ transport, metrics, logger }: ControllerContext, withDeployments: boolean) {
   const common = { transport, logger, metrics: metrics.reflector };
@@ -53,7 +54,10 @@ export const trafficWatch = defineController({
   kinds: [trafficWatchResource, podPlacementResource],
   flags: TRAFFIC_WATCH_FLAGS,
   rights: trafficWatchRights,
-  registerMetrics: createTrafficWatchMetrics,
+  registerMetrics(registry) {
+    createTrafficWatchMetrics(registry);
+    registerWebhookGauge(registry);
+  },
   create(context, { deployments, deploymentNamespace, ...most }) {
     const { measuring, metrics } = context;
     const limits = limitsOf(most);
@@ -69,6 +73,7 @@ export const trafficWatch = defineController({
       watchMetrics: createTrafficWatchMetrics(metrics.registry, seriesBudgets(context), limits),
       metrics: metrics.controller,
     });
+    registerWebhookGauge(metrics.registry, () => watches.webhookReady());
     return {
       parts: [
         cachePart(caches.watches),

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../runtime/process/clock.ts';
 import type { HttpListener } from '../../runtime/server/httpListener.ts';
 import { createHttpServer, type HttpRequest } from '../../runtime/server/httpServer.ts';
 import { openRaw, type RawConnection } from '../../runtime/testing/rawHttp.ts';
@@ -21,6 +22,7 @@ const placement = prepare({
   ],
   byLabel: { 'app=db': [0] },
 });
+const options = { placementOf: () => placement, metrics: { answered: () => undefined }, clock: systemClock, logger };
 /** A review of a pod with a container of so many bytes. */
 const review = (bytes = 0): string =>
   JSON.stringify({
@@ -47,7 +49,7 @@ beforeEach(async () => {
   listener = createHttpServer({
     name: 'webhook',
     address: { host: '127.0.0.1', port: 0 },
-    handler: webhookHandler(() => placement, logger),
+    handler: webhookHandler(options),
     metrics: { failed: () => undefined },
     logger,
     limits: WEBHOOK_LIMITS,
@@ -97,7 +99,7 @@ it('has answers that are not read of 192 MiB at most, for 3 s', () => {
 });
 
 describe('the memory for bodies that are not complete', () => {
-  const handler = webhookHandler(() => placement, logger);
+  const handler = webhookHandler(options);
   const request = (source: string, body: HttpRequest['body']): HttpRequest => ({
     ...{ path: WEBHOOK_PATH, query: new URLSearchParams(), method: 'POST' },
     ...{ authorization: undefined, accept: undefined, source, body },

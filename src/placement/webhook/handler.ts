@@ -1,8 +1,10 @@
+import type { Clock } from '../../runtime/process/clock.ts';
 import type { Logger } from '../../runtime/process/logger.ts';
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../runtime/server/httpServer.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../runtime/server/httpServer/limits.ts';
 import type { PreparedPlacement } from '../podTerms.ts';
 import { WEBHOOK_PATH } from './configuration.ts';
+import type { RequestResult, WebhookMetrics } from './metrics.ts';
 import { answerReview } from './review.ts';
 
 /** The API server accepts requests of up to 3 MiB, and adds about 1 KB to the pod. */
@@ -37,22 +39,35 @@ const NOT_ALLOWED: HttpAnswer = { status: 405, text: 'only POST\n', headers: { a
 /** Without retry-after: the API server would ask again while the pod waits. */
 const BUSY: HttpAnswer = { status: 503, text: 'too many requests\n' };
 
-/** Answers AdmissionReviews. @param placementOf the PodPlacement of a namespace; undefined if it has none */
-export function webhookHandler(
-  placementOf: (namespace: string) => PreparedPlacement | undefined,
-  logger: Logger,
-): HttpHandler {
+interface HandlerOptions {
+  /** The PodPlacement of a namespace; undefined if it has none. */
+  readonly placementOf: (namespace: string) => PreparedPlacement | undefined;
+  readonly metrics: Pick<WebhookMetrics, 'answered'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly logger: Logger;
+}
+
+/** Answers AdmissionReviews. */
+export function webhookHandler({ placementOf, metrics, clock, logger }: HandlerOptions): HttpHandler {
   const bodies = new Bodies();
+  const answer = async (request: HttpRequest): Promise<{ answer: HttpAnswer; result: RequestResult }> => {
+    const body = await bodies.read(request);
+    if (body === undefined) return { answer: BUSY, result: 'overloaded' };
+    const { status, text, problem, result } = answerReview(body, placementOf);
+    if (problem !== undefined) logger.debug({ problem }, 'a pod gets no terms');
+    return { answer: { status, text, ...(status === 200 && JSON_TYPE) }, result };
+  };
   return async (request) => {
     if (request.path !== WEBHOOK_PATH) return NOT_FOUND;
     if (request.method !== 'POST') return NOT_ALLOWED;
-    const body = await bodies.read(request);
-    if (body === undefined) return BUSY;
-    const { status, text, problem } = answerReview(body, placementOf);
-    if (problem !== undefined) logger.debug({ problem }, 'a pod gets no terms');
-    return { status, text, ...(status === 200 && { headers: { 'content-type': 'application/json' } }) };
+    const began = clock.monotonic();
+    const answered = await answer(request);
+    metrics.answered(answered.result, (clock.monotonic() - began) / 1_000);
+    return answered.answer;
   };
 }
+
+const JSON_TYPE = { headers: { 'content-type': 'application/json' } };
 
 class NoRoom extends Error {}
 

@@ -20,6 +20,7 @@ const reviewSchema = z.object({
 export interface ReviewAnswer {
   /** 200, or 400 for a body that is no review of a new pod. */
   readonly status: 200 | 400;
+  readonly result: 'patched' | 'unchanged' | 'failed' | 'malformed';
   readonly text: string;
   /** Why a pod gets no terms that it should have, for the log. */
   readonly problem?: string;
@@ -39,18 +40,20 @@ export function answerReview(
   if (!read.success) {
     const { path = [], message = '' } = read.error.issues[0] ?? {};
     const where = path.map(String).join('.') || 'the body';
-    return { status: 400, text: `must be an AdmissionReview (${API_VERSION}) of a new pod: ${where}: ${message}\n` };
+    const text = `must be an AdmissionReview (${API_VERSION}) of a new pod: ${where}: ${message}\n`;
+    return { status: 400, result: 'malformed', text };
   }
   const { uid, namespace, object } = read.data.request;
   const placement = placementOf(namespace);
-  if (placement === undefined) return allowed(uid);
+  if (placement === undefined) return allowed(uid, 'unchanged');
   try {
     const patch = podTerms(object, placement);
-    return allowed(uid, patch.length === 0 ? {} : { patchType: 'JSONPatch', patch: base64(patch) });
+    if (patch.length === 0) return allowed(uid, 'unchanged');
+    return allowed(uid, 'patched', { patchType: 'JSONPatch', patch: base64(patch) });
   } catch (error) {
     // As with the policy: failurePolicy Ignore. The API server refuses a pod of a wrong shape with a better message.
     const problem = error instanceof Error ? error.message : String(error);
-    return { ...allowed(uid), problem };
+    return { ...allowed(uid, 'failed'), problem };
   }
 }
 
@@ -66,7 +69,11 @@ function base64(patch: unknown): string {
   return Buffer.from(JSON.stringify(patch)).toString('base64');
 }
 
-function allowed(uid: string, patch: { patchType?: string; patch?: string } = {}): ReviewAnswer {
+function allowed(
+  uid: string,
+  result: ReviewAnswer['result'],
+  patch: { patchType?: string; patch?: string } = {},
+): ReviewAnswer {
   const review = { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, allowed: true, ...patch } };
-  return { status: 200, text: JSON.stringify(review) };
+  return { status: 200, result, text: JSON.stringify(review) };
 }

@@ -31,6 +31,8 @@ const READY_MS = 120_000;
 export interface Replica extends Program {
   readonly port: number;
   readonly healthUrl: string;
+  /** host:port */
+  readonly metrics: string;
 }
 
 /** A control plane without the policy, whose webhooks see the client certificate of the API server. */
@@ -147,17 +149,18 @@ interface ReplicaOptions {
 }
 
 async function startReplica({ name, kubeconfig, directory, front }: ReplicaOptions): Promise<Replica> {
-  const [port, health] = (await freePorts(2)) as [number, number];
+  const [port, health, metrics] = (await freePorts(3)) as [number, number, number];
   const args = [
     'placement-webhook',
     `--kubeconfig=${kubeconfig}`,
     `--url=https://127.0.0.1:${front.port}${WEBHOOK_PATH}`,
     `--webhook-bind-address=127.0.0.1:${port}`,
     `--health-probe-bind-address=127.0.0.1:${health}`,
+    `--metrics-bind-address=127.0.0.1:${metrics}`,
     `--client-ca-file=${join(directory, 'ca.crt')}`,
   ];
   const program = await startProgram(args, { POD_NAME: name });
   const healthUrl = `http://127.0.0.1:${health}`;
   await whenReady(name, program.running, async () => (await fetch(`${healthUrl}/readyz`)).ok, READY_MS);
-  return { ...program, port, healthUrl };
+  return { ...program, port, healthUrl, metrics: `127.0.0.1:${metrics}` };
 }

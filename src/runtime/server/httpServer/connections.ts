@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket, type Server } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Http2Session, SecureServerOptions, ServerHttp2Stream } from 'node:http2';
 import type { Answering } from './answer.ts';
 import { HTTP2_CODES } from './exchange.ts';
@@ -46,8 +47,8 @@ export function shortenInCrowd(server: Server, { crowd, keepAliveMs, crowdedKeep
 
 /** Closes and counts connections without a valid HTTP/1.1 request or TLS handshake. */
 export function refuseBadClients(server: Server, answering: Answering, failures: Failures): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const reason = reasonOf(error.code);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket | TLSSocket) => {
+    const reason = isUnauthenticated(error, socket) ? 'unauthenticated' : reasonOf(error.code);
     failures.count(reason);
     const status = STATUS[reason];
     if (status === undefined || !socket.writable || answering.isUnderWay(socket)) {
@@ -68,6 +69,12 @@ export function refuseBadClients(server: Server, answering: Answering, failures:
     failures.count('refused');
     socket.destroy();
   });
+}
+
+/** Node.js closes the connection of a client whose certificate is of other CAs: the error is the one of a reset. */
+function isUnauthenticated({ code }: NodeJS.ErrnoException, socket: Socket | TLSSocket): boolean {
+  const isRefused = 'authorizationError' in socket && Boolean(socket.authorizationError);
+  return isRefused || code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE';
 }
 
 function reasonOf(code = ''): FailureReason {

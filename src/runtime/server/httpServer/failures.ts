@@ -12,11 +12,21 @@ import type { Logger } from '../../process/logger.ts';
  * | busy: too many concurrent requests on one connection, or too many long answers | 503 |
  * | refused: CONNECT | none |
  * | tls: no handshake | none |
+ * | unauthenticated: no certificate of the client, or one of other CAs | none |
  * | connection: reset, or not HTTP/2 | none |
  * | crowded: the oldest connection, or a reader of a long answer, closed for a new one | none |
  */
 export type FailureReason =
-  'error' | 'malformed' | 'too_large' | 'timeout' | 'busy' | 'refused' | 'tls' | 'connection' | 'crowded';
+  | 'error'
+  | 'malformed'
+  | 'too_large'
+  | 'timeout'
+  | 'busy'
+  | 'refused'
+  | 'tls'
+  | 'unauthenticated'
+  | 'connection'
+  | 'crowded';
 
 /** Metrics of servers. */
 export interface HttpMetrics {

@@ -95,6 +95,21 @@ describe('PolicyCheck without a policy', () => {
     expect(await stateOf()).toBe('WebhookInstalled');
   });
 
+  it('reports whether it is ready, while it is asked for and the policy is not installed', async () => {
+    expect(check.webhookReady()).toBeUndefined();
+    await stateOf('bank');
+    expect(check.webhookReady()).toBe(true);
+    slices = [];
+    await clock.advance(6_000);
+    await stateOf();
+    expect(check.webhookReady()).toBe(false);
+    await clock.advance(601_000);
+    expect(check.webhookReady()).toBeUndefined();
+    found = { policies: [policy('ours')], bindings: [binding('ours')] };
+    await stateOf();
+    expect(check.webhookReady()).toBeUndefined();
+  });
+
   it('does not look for it where the policy is installed', async () => {
     found = { policies: [policy('ours')], bindings: [binding('ours')] };
     expect([await stateOf(), lists]).toEqual(['PolicyInstalled', 2]);

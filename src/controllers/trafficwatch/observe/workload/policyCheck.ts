@@ -14,12 +14,14 @@ import {
   type MutatingAdmissionPolicy,
 } from '../../../../runtime/client/resources.ts';
 import { Answers } from './answers.ts';
-import { findWebhook, webhookState, type FoundWebhook } from './webhookCheck.ts';
+import { findWebhook, isWebhookReady, webhookState, type FoundWebhook } from './webhookCheck.ts';
 
 /** How long an answer is used before the policies are read again: ms. */
 const FRESH_MS = 60_000;
 /** The same while the policy is missing, or a webhook is there instead, which gets further namespaces. */
 const MISSING_FRESH_MS = 5_000;
+/** How long after the last question the webhook counts as in use: ms. Each pass asks for TrafficWatches with targetRef or podSelector. */
+const IN_USE_MS = 600_000;
 
 const INSTALLED: PolicyState = { reason: Reason.PolicyInstalled, message: '' };
 const OUTDATED: PolicyState = { ...INSTALLED, isOutdated: true };
@@ -53,10 +55,14 @@ interface Found {
  */
 export class PolicyCheck {
   readonly #client: Pick<Client, 'list'>;
+  readonly #clock: Clock;
   readonly #answers: Answers<Found>;
+  /** The newest answer, and its monotonic time, ms. */
+  #newest: { readonly found: Found; readonly at: number } | undefined;
 
   constructor(o: { client: Pick<Client, 'list'>; clock: Clock }) {
     this.#client = o.client;
+    this.#clock = o.clock;
     const freshMs = ({ policy }: Found): number =>
       policy.reason === Reason.PolicyInstalled ? FRESH_MS : MISSING_FRESH_MS;
     this.#answers = new Answers({ clock: o.clock, freshMs });
@@ -72,7 +78,20 @@ export class PolicyCheck {
     return found.webhook === undefined ? found.policy : webhookState(found.webhook, namespace);
   }
 
+  /** Whether the webhook is ready; undefined if there is none, the policy is there instead, or nobody has asked for it lately. */
+  webhookReady(): boolean | undefined {
+    const { found, at = 0 } = this.#newest ?? {};
+    if (found?.webhook === undefined || this.#clock.monotonic() - at > IN_USE_MS) return undefined;
+    return isWebhookReady(found.webhook);
+  }
+
   async #look(): Promise<Found> {
+    const found = await this.#found();
+    this.#newest = { found, at: this.#clock.monotonic() };
+    return found;
+  }
+
+  async #found(): Promise<Found> {
     try {
       const policy = await this.#policy();
       if (policy.reason === Reason.PolicyInstalled) return { policy };

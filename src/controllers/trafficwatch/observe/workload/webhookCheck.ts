@@ -28,6 +28,11 @@ export async function findWebhook(
   return { webhook, hasEndpoint: slices.some(isReady) };
 }
 
+/** Whether the API server can call the webhook at all. */
+export function isWebhookReady({ webhook, hasEndpoint }: FoundWebhook): boolean {
+  return Boolean(webhook.clientConfig.caBundle) && hasEndpoint;
+}
+
 /** The endpoints of a Service without pods are null, not an empty list. */
 function isReady({ endpoints }: V1EndpointSlice): boolean {
   return (endpoints ?? []).some(({ conditions }) => conditions?.ready === true);
