@@ -1,4 +1,5 @@
 import type { AlertGroup, AlertingRule } from '../../../../api/alertingRule.ts';
+import { placementAlerts } from '../../../../api/podplacement/alerts.ts';
 import { stackAlerts } from '../../../../api/trafficstack/alerts.ts';
 import { earlierWeightAlerts, weightAlerts } from '../../../../api/trafficweight/alerts.ts';
 import { classAlerts, originalAlerts } from '../../../../connectivity/alerts.ts';
@@ -24,11 +25,11 @@ export function renderAlertingRules(options: Shown): string {
 
 /**
  * The alerting rules whose change restarts Prometheus. An upgrade from a version without stacks changes none of them, since a restart loses the
- * samples in an emptyDir: those about stacks are not among them, and the others are as they were. A running Prometheus has the new
+ * samples in an emptyDir: those about stacks and about the placement webhook are not among them, and the others are as they were. A running Prometheus has the new
  * ones from its next start on. Until then the old ones are right, since the deployed Prometheus has a job of its own for each Deployment.
  */
 export function renderRestartingRules(options: Shown): string {
-  const groups = groupsWith(options).filter((group) => group !== STACK_ALERTS);
+  const groups = groupsWith(options).filter((group) => !LATER.includes(group));
   return renderGroups(
     groups.map((group) => EARLIER.get(group) ?? group),
     options,
@@ -188,6 +189,9 @@ const WEIGHT_ALERTS = weightAlerts((metric, matchers) => ofLeader(metric, matche
   own: `job="${WEIGHTS_JOB}"`,
 });
 const STACK_ALERTS = stackAlerts(ofLeader);
+const PLACEMENT_ALERTS = placementAlerts(ofLeader);
+/** Groups that versions before stacks do not have. */
+const LATER: readonly AlertGroup[] = [STACK_ALERTS, PLACEMENT_ALERTS];
 
 const EARLIER_CLASS_ALERTS: AlertGroup = {
   ...CLASS_ALERTS,
@@ -214,7 +218,7 @@ const OF_THE_OPERATOR: readonly AlertGroup[] = [
   WEIGHT_ALERTS,
   EARLIER_SILENT_WEIGHT_ALERTS,
   EARLIER_WEIGHT_ALERTS,
-  STACK_ALERTS,
+  ...LATER,
 ];
 
 function groupsWith({ weights = false }: Pick<Shown, 'weights'>): readonly AlertGroup[] {
@@ -225,7 +229,7 @@ function groupsWith({ weights = false }: Pick<Shown, 'weights'>): readonly Alert
     originalAlerts(NOT_MEASURABLE),
     CLASS_ALERTS,
     weights ? WEIGHT_ALERTS : SILENT_WEIGHT_ALERTS,
-    STACK_ALERTS,
+    ...LATER,
   ];
 }
 
