@@ -228,7 +228,8 @@ export function operator(): Dashboard {
   return buildDashboard({
     name: 'operator',
     title: 'Operator',
-    description: 'Health of the operator: leader, passes, queries, writes, errors, API calls, process and the placement webhook.',
+    description:
+      'Health of the operator: leader, passes, queries, writes, errors, API calls, process and the placement webhook.',
     variables: [],
     rows: [NOW, PASSES, API, CACHES, QUEUE, PROCESS, PLACEMENT],
   });

@@ -57,4 +57,39 @@ describe('the chart', () => {
     const { spec } = found.find(({ kind }) => kind === 'Deployment') as { spec?: V1DeploymentSpec };
     expect(spec?.template.spec?.containers[0]?.args).toContain(`--configuration=${name}`);
   });
+
+  describe('lets the metrics of the webhook be scraped', () => {
+    const ON = 'placementWebhook.enabled=true,metrics.serviceMonitor.enabled=true,networkPolicy.enabled=true';
+    const find = (kind: string, more = 'metrics.enabled=true') =>
+      webhooks('--kube-version=1.35.4', '--set', `${ON},${more}`).find((object) => object.kind === kind);
+
+    it('by a port of its Service, under a job of its own', () => {
+      const { metadata, spec } = find('Service')!;
+      const monitor = find('ServiceMonitor')!.spec as { selector: { matchLabels: object }; endpoints: object[] };
+      expect(metadata.labels).toMatchObject(monitor.selector.matchLabels);
+      expect((spec as { ports: { name: string }[] }).ports.map(({ name }) => name)).toEqual(['webhook', 'metrics']);
+      const relabelings = [{ targetLabel: 'job', replacement: 'traffic-operator-placement' }];
+      expect(monitor.endpoints).toEqual([{ port: 'metrics', path: '/metrics', honorLabels: true, relabelings }]);
+    });
+
+    it('by the deployed Prometheus alone, while everybody reaches the webhook', () => {
+      const { ingress } = find('NetworkPolicy')!.spec as { ingress: { ports: [{ port: string }]; from?: object[] }[] };
+      expect(ingress.map(({ ports, from }) => [ports[0].port, from?.length])).toEqual([
+        ['webhook', undefined],
+        ['metrics', 1],
+      ]);
+    });
+
+    it('with metrics.secure by those that the API server authorizes, which it may ask', () => {
+      const secure = 'metrics.secure=true,metrics.certSecret=tls';
+      expect(find('ClusterRole', secure)!.rules).toContainEqual({
+        apiGroups: ['authentication.k8s.io'],
+        resources: ['tokenreviews'],
+        verbs: ['create'],
+      });
+      const { containers, volumes } = (find('Deployment', secure)!.spec as V1DeploymentSpec).template.spec!;
+      expect(volumes).toEqual([{ name: 'certificate', secret: { secretName: 'tls' } }]);
+      expect(containers[0]?.args).toContain('--metrics-cert-path=/etc/traffic-operator/certificate');
+    });
+  });
 });

@@ -4,6 +4,10 @@
 - --leader-elect
 - --log-level={{ .Values.logLevel }}
 - --health-probe-bind-address=:8081
+{{ include "traffic-operator.metricsArgs" . }}
+{{- end }}
+
+{{- define "traffic-operator.metricsArgs" -}}
 - --metrics-bind-address={{ ternary (printf ":%v" .Values.metrics.port) "0" .Values.metrics.enabled }}
 {{- if and .Values.metrics.enabled .Values.metrics.secure }}
 - --metrics-secure
@@ -230,11 +234,22 @@
 {{- end }}
 
 {{/* Files that the arguments refer to, each from its own Secret or ConfigMap: "directory name: volume source". */}}
-{{- define "traffic-operator.files.weights" -}}
-{{- $prometheus := .Values.prometheus -}}
+{{- define "traffic-operator.files.metrics" -}}
 {{- if and .Values.metrics.enabled .Values.metrics.secure }}
 certificate: {secret: {secretName: {{ required "metrics.secure needs metrics.certSecret" .Values.metrics.certSecret }}}}
 {{- end }}
+{{- end }}
+
+{{- define "traffic-operator.files.placementWebhook" -}}
+{{- include "traffic-operator.files.metrics" . }}
+{{- with .Values.placementWebhook.clientCaConfigMap.name }}
+client-ca: {configMap: {name: {{ . }}}}
+{{- end }}
+{{- end }}
+
+{{- define "traffic-operator.files.weights" -}}
+{{- $prometheus := .Values.prometheus -}}
+{{- include "traffic-operator.files.metrics" . }}
 {{- with $prometheus.passwordSecret.name }}
 password: {secret: {secretName: {{ . }}}}
 {{- end }}

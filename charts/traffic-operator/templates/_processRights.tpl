@@ -3,6 +3,11 @@
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- include "traffic-operator.metricsRights" . }}
+{{- end }}
+
+{{/* Empty without metrics.secure. Begins with a line break. */}}
+{{- define "traffic-operator.metricsRights" -}}
 {{- if and .Values.metrics.enabled .Values.metrics.secure }}
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]

@@ -75,6 +75,9 @@ export const OPERATOR_JOB = 'traffic-operator';
 /** The `job` of the metrics of the pods for DNS weights: they must not count as replicas of the manager. */
 export const WEIGHTS_JOB = 'traffic-operator-weights';
 
+/** The `job` of the metrics of the placement webhook's pods, for the same reason. */
+export const PLACEMENT_JOB = 'traffic-operator-placement';
+
 /** The labels that select the pods of a component, named as in kube-prometheus. */
 export function selectorLabels(name: string, component: string, namespace: string): Record<string, string> {
   return {

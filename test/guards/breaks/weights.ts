@@ -31,7 +31,7 @@ export const WEIGHTS: readonly Break[] = [
   {
     promise: 'A pod for DNS weights does not count as a replica of the manager.',
     file: 'src/controllers/measurement/decide/operatorPods.ts',
-    find: '({ ...target, job: WEIGHTS_JOB })',
+    find: '({ ...target, job })',
     replace: '({ ...target })',
     test: {
       project: 'unit',

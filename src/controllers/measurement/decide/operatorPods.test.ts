@@ -76,7 +76,7 @@ describe('renderOperatorTargets', () => {
     ]);
   });
 
-  it('gives the pods for DNS weights of the same release a job of their own', () => {
+  it('gives the pods of each other process of the release a job of their own', () => {
     const labelled = (service: string, pods: Record<string, string>, instance: string, component: string) =>
       slice(service, pods, {
         metadata: {
@@ -92,10 +92,12 @@ describe('renderOperatorTargets', () => {
       labelled('ours', { a: '10.0.0.1' }, 'release', 'manager'),
       labelled('weights', { w: '10.0.0.2' }, 'release', 'weights'),
       labelled('others', { x: '10.0.0.3' }, 'other', 'weights'),
+      labelled('placement', { p: '10.0.0.4' }, 'release', 'placement-webhook'),
     ];
     expect(JSON.parse(renderOperatorTargets(operatorTargets(slices, 'a')))).toEqual([
       { targets: ['10.0.0.1:8080'], labels: { pod: 'a' } },
       { targets: ['10.0.0.2:8080'], labels: { pod: 'w', job: 'traffic-operator-weights' } },
+      { targets: ['10.0.0.4:8080'], labels: { pod: 'p', job: 'traffic-operator-placement' } },
     ]);
   });
 });

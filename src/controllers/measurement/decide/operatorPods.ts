@@ -2,10 +2,15 @@ import type { V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
 import { addressOf } from '../../../nodes/nodeAddress.ts';
 import { SERVICE_NAME_LABEL } from '../../../runtime/client/resources.ts';
 import { PART_OF } from '../../contract/labels.ts';
-import { OPERATOR_METRICS_PORT, WEIGHTS_JOB } from '../names.ts';
+import { OPERATOR_METRICS_PORT, PLACEMENT_JOB, WEIGHTS_JOB } from '../names.ts';
 
 const COMPONENT = 'app.kubernetes.io/component';
 const INSTANCE = 'app.kubernetes.io/instance';
+/** The other processes of a release by their component, as the chart names it, and the `job` of each. */
+const JOBS: ReadonlyMap<string, string> = new Map([
+  ['weights', WEIGHTS_JOB],
+  ['placement-webhook', PLACEMENT_JOB],
+]);
 
 /** One pod of the operator to scrape. */
 export interface OperatorTarget {
@@ -19,8 +24,8 @@ export interface OperatorTarget {
 /**
  * Returns the operator's pods, sorted by name: all endpoints of the Services that select this process's own pod and have a port
  * named `metrics`. This works without the name of the Service, which depends on the release, and excludes other
- * Services of the namespace. A pod that is not ready is also a target. The result includes the pods for DNS weights: the
- * endpoints of Services of the same release with the component `weights`, whose labels Kubernetes copies to their EndpointSlices.
+ * Services of the namespace. A pod that is not ready is also a target. The result includes the pods of the other processes: the
+ * endpoints of Services of the same release with their component, whose labels Kubernetes copies to their EndpointSlices.
  *
  * @param slices EndpointSlices of the operator's namespace
  * @param ownPod name of the pod that this process runs in; undefined outside of a cluster, where there is no target
@@ -30,8 +35,11 @@ export function operatorTargets(slices: readonly V1EndpointSlice[], ownPod: stri
   const services = new Set(withPort.filter((slice) => hasPod(slice, ownPod)).map(serviceOf));
   const own = withPort.filter((slice) => services.has(serviceOf(slice)));
   const releases = new Set(own.map(releaseOf));
-  const ofWeights = withPort.filter((slice) => isOfWeights(slice) && releases.has(releaseOf(slice)));
-  return [...targetsOf(own), ...targetsOf(ofWeights).map((target) => ({ ...target, job: WEIGHTS_JOB }))];
+  const others = [...JOBS].flatMap(([component, job]) => {
+    const slicesOf = withPort.filter((slice) => isOf(component, slice) && releases.has(releaseOf(slice)));
+    return targetsOf(slicesOf).map((target) => ({ ...target, job }));
+  });
+  return [...targetsOf(own), ...others];
 }
 
 function targetsOf(slices: readonly V1EndpointSlice[]): OperatorTarget[] {
@@ -76,8 +84,8 @@ function serviceOf(slice: V1EndpointSlice): string {
   return slice.metadata?.labels?.[SERVICE_NAME_LABEL] ?? '';
 }
 
-function isOfWeights({ metadata }: V1EndpointSlice): boolean {
-  return metadata?.labels?.[COMPONENT] === 'weights' && metadata.labels['app.kubernetes.io/part-of'] === PART_OF;
+function isOf(component: string, { metadata }: V1EndpointSlice): boolean {
+  return metadata?.labels?.[COMPONENT] === component && metadata.labels['app.kubernetes.io/part-of'] === PART_OF;
 }
 
 function releaseOf({ metadata }: V1EndpointSlice): string | undefined {
