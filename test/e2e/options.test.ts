@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import type { V1Deployment } from '@kubernetes/client-node';
+import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from 'vitest';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
 import { measured, seconds } from '../harness/measured.ts';
-import { within } from '../harness/slack.ts';
+import { SLACK, within } from '../harness/slack.ts';
 import { writesSince } from '../scenario/audit.ts';
 import { helmInstall, helmRollback, helmUninstall, helmUpgrade } from '../scenario/install.ts';
 import { NAMESPACE, operatorLogs } from '../scenario/install.ts';
@@ -16,6 +16,7 @@ import {
 } from '../scenario/monitoring.ts';
 import { labels as labelsByNode, ownLabels } from '../scenario/nodeLabels.ts';
 import { check, isHealthy } from '../scenario/connectivity.ts';
+import { applyWatchedDeployment, injection, podsOf, readyWebhooks, recreate, scaleWebhook } from './webhookPods.ts';
 import { operatorRules, rightsOf, rightsUsed, unusedRights } from '../scenario/rights.ts';
 import { createMetricsCertificate, createScrapers, scrape } from '../scenario/secureMetrics.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
@@ -24,7 +25,7 @@ import { enterLab, leaveLab } from './storyLab/storyLab.ts';
 import { unfitKey } from '../harness/unfitKey.ts';
 
 /**
- * Switches every option of the chart on, and back again, as a careful admin does, on real pods. Without stacks, whose
+ * Switches every option of the chart on, and back again, as a careful admin does, on real pods; then the placement webhook. Without stacks, whose
  * rights include others of the operator, and would hide that one of these is missing.
  */
 const NO_STACKS = { enabled: false };
@@ -210,6 +211,51 @@ async function expectAtWork(threshold: string): Promise<void> {
     expect(status).toMatchObject({ fitNodes: 2, unfitNodes: 1, unknownNodes: 0 });
   }, within(60));
 }
+
+describe('the placement webhook, without the policy', () => {
+  const NAME = 'hooked';
+  const SECONDS = SLACK * 60;
+  const termsOf = ({ spec }: V1Pod): string => JSON.stringify(spec?.affinity?.nodeAffinity ?? {});
+
+  it('gives the pods of a Deployment their term, which the API server calls by its Service', async () => {
+    failureReport();
+    await helmUpgrade({
+      stacks: NO_STACKS,
+      interval: '5s',
+      prometheus: { url: OTHER_PROMETHEUS },
+      placementPolicy: { enabled: false },
+      placementWebhook: { enabled: true },
+    });
+    expect(await readyWebhooks()).toBe(2);
+    await otherMonitoringReady();
+    await applyWatchedDeployment(NAME, '90');
+    await vi.waitFor(async () => expect(await injection(NAME)).toBe('WebhookInstalled'), within(90));
+    await vi.waitFor(async () => expect(Object.values(await labelsByNode(NAME))).toEqual(LABELS), within(90));
+    const pods = await recreate(NAME, 4, SECONDS);
+    expect(pods.map((pod) => termsOf(pod).includes(unfitKey(NAME)))).toEqual([true, true, true, true]);
+    expect(pods.map(({ spec }) => spec?.nodeName)).not.toContain('node2');
+  });
+
+  it('that has no pod keeps none from being created, and says so', async () => {
+    failureReport();
+    const running = (await podsOf(NAME)).map(({ metadata }) => metadata?.uid).sort();
+    await scaleWebhook(0, SECONDS);
+    expect((await podsOf(NAME)).map(({ metadata }) => metadata?.uid).sort()).toEqual(running);
+    const begin = Date.now();
+    const pods = await recreate(NAME, 4, SECONDS);
+    measured(`4 pods ran ${seconds(Date.now() - begin)} after they were asked for, without the webhook`);
+    expect(pods.map(termsOf)).toEqual(['{}', '{}', '{}', '{}']);
+    await vi.waitFor(async () => expect(await injection(NAME)).toBe('WebhookNotReady'), within(60));
+  });
+
+  it('gives new pods their term again when it is back', async () => {
+    failureReport();
+    await scaleWebhook(2, SECONDS);
+    await vi.waitFor(async () => expect(await injection(NAME)).toBe('WebhookInstalled'), within(60));
+    const pods = await recreate(NAME, 2, SECONDS);
+    expect(pods.every((pod) => termsOf(pod).includes(unfitKey(NAME)))).toBe(true);
+  });
+});
 
 describe('removal', () => {
   it('works after all of that', async () => {
