@@ -1,5 +1,5 @@
 import { Interner } from '../../runtime/process/interner.ts';
-import { isOn, isPairOrChild, isPhysicalDriver, isSlave, isTeam } from './devices/deviceKinds.ts';
+import { isOn, isPhysicalDriver, isSlave, isTeam } from './devices/deviceKinds.ts';
 import { chooseDevices, isBond, type CountedDevice, type NodeDevices } from './devices/devices.ts';
 import { isFailover } from './devices/functions.ts';
 import { doubtOf, unclearOf } from './devices/doubt.ts';
@@ -59,7 +59,6 @@ function devicesOf({ devices, invalid }: NodeSamples, exclude: RegExp): NodeDevi
       invalid: invalid.get(name) ?? negativeCounter(name, total),
       ...(isBond(name, facts) && { isBond: true }),
       ...(isPhysicalDriver(driver) && { isNic: true }),
-      ...(isPairOrChild(facts) && { isPair: true }),
       ...(!isOn(flags) && { isOff: true }),
       ...(unclear !== undefined && { unclear }),
     };

@@ -125,6 +125,9 @@ export interface FallenDevices {
   readonly receive?: ReadonlySet<string> | undefined;
 }
 
+const LATER =
+  'its rate is known when the rate window has passed; if it never is, two writers share the series: deduplicate them (existing-prometheus.md)';
+
 /** Message about the first device that counts whose counter fell within the rate window: see lateQuery. */
 export function resetCounter(
   { facts, rates, second, direction, both }: Found,
@@ -137,7 +140,7 @@ export function resetCounter(
     ((direction === 'Receive' || both) && receive?.has(name) === true);
   for (const { name } of facts.devices.counted) {
     if (hasFallen(name) || isNegative(rates, name) || isNegative(second, name)) {
-      return `the counter of ${name} fell, or its first sample is an inserted 0: the node, the device or the collector was restarted; its rate is known when the rate window has passed`;
+      return `the counter of ${name} fell, or its first sample is an inserted 0: the node, the device or the collector was restarted; ${LATER}`;
     }
   }
   return undefined;

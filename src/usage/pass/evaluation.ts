@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { unlistedAddressOf, type KnownNode } from '../../nodes/nodeNames.ts';
+import type { KnownNode, NodeResolver } from '../../nodes/nodeNames.ts';
 import { Turns } from '../../runtime/process/turns.ts';
 import { capacityDrop } from '../evaluate/capacityDrop.ts';
 import type { DeviceFilter, DeviceFilters } from '../evaluate/devices/deviceFilter.ts';
@@ -9,6 +9,7 @@ import { DEFAULT_READING, usesReceived, type Reading, type Readings } from '../e
 import type { ReadingFigures } from '../evaluate/snapshot.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import type { LateSamples } from '../series/lateSamples.ts';
+import { foreignSeries } from './foreignSeries.ts';
 import type { ReadingTime } from './readingTime.ts';
 import type { Received } from './receiveRates.ts';
 
@@ -33,6 +34,7 @@ export interface Answers {
   /** Nodes whose counters repeat old values, as far as it is known. */
   repeated?: ReadonlySet<string>;
   filters: DeviceFilters;
+  resolver: NodeResolver;
 }
 
 /** Nodes, and the answers that they are evaluated with. */
@@ -148,8 +150,8 @@ function evaluate(
   const [all, rates] = [answers.facts.get(node), answers.rates.get(node)];
   const facts = all && filter ? filter.apply(all) : all;
   const received = answers.received.nodes.get(node);
-  const pod = podNetwork(known, all);
-  if (pod !== undefined) return { node, devices: [], timeSeconds: answers.timeSeconds, ...pod };
+  const foreign = foreignSeries({ node, known, facts: all, resolver: answers.resolver });
+  if (foreign !== undefined) return { node, devices: [], timeSeconds: answers.timeSeconds, ...foreign };
   const capacity = reading.capacities?.of(node) ?? known.capacity;
   const { timeSeconds } = answers;
   const late = lateOf(node, answers, reading);
@@ -159,38 +161,6 @@ function evaluate(
   const usage = nodeUsage({ ...input, filter, ...(late && { late }) });
   const drop = capacity === undefined ? capacityDrop(usage, facts?.devices, answers.peaks?.get(node)) : undefined;
   return drop === undefined ? usage : { ...usage, drop };
-}
-
-/**
- * Why the series say nothing of the node although they name it; undefined if that is not proven. An exporter in the network of a pod counts the
- * traffic of the pod. If it reads `/sys` of the host, speed, flags and link are of the NIC of that name on the host; the driver is asked in
- * the network of the pod.
- *
- * | address in instance                   | devices that count              | result                                              |
- * |---------------------------------------|---------------------------------|-----------------------------------------------------|
- * | the node lists it, or it is a name    | any                             | the node is measured                                |
- * | in spec.podCIDRs                      | have the driver of a NIC, all   | the node is measured: a collector in a pod passes on the series of the host |
- * | in spec.podCIDRs                      | any other, or none              | the node is not measured                            |
- * | any other                             | are ends of pairs, all, as eth0 of a pod | the node is not measured                   |
- * | any other                             | any other                       | the node is measured: the address may be of a second NIC, or behind NAT |
- */
-function podNetwork(known: KnownNode, facts: NodeFacts | undefined): Pick<NodeUsage, 'reason' | 'message'> | undefined {
-  const instance = facts?.soleInstance;
-  const unlisted = unlistedAddressOf(known, instance);
-  if (unlisted === undefined || facts === undefined) return undefined;
-  const { counted } = facts.devices;
-  const areAll = (property: 'isNic' | 'isPair'): boolean =>
-    counted.length > 0 && counted.every((each) => each[property]);
-  if (unlisted.podCIDR === undefined ? !areAll('isPair') : areAll('isNic')) return undefined;
-  const names = counted.map(({ name }) => name).join(', ');
-  const why =
-    unlisted.podCIDR === undefined
-      ? `is no address of the node (status.addresses), and ${names} is one end of a pair, as in a pod, so its series are of the network of a pod`
-      : `is the address of a pod (in ${unlisted.podCIDR}, spec.podCIDRs), so its series are of the network of that pod`;
-  const message =
-    `instance ${JSON.stringify(instance)} ${why}: ` +
-    'run node-exporter with hostNetwork; if a collector in a pod passes on the series of the host, enable --collector.ethtool of node-exporter';
-  return { reason: 'NoHostNetwork', message };
 }
 
 function fallenOf(node: string, { late: { fallen } }: Answers): NonNullable<NodeInput['fallen']> {

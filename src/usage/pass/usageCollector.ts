@@ -140,7 +140,8 @@ export class UsageCollector {
     const late = await this.#late.withHidden(told, { facts, rates: rates.decoded.nodes }, readers);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, ...silence };
+    const { resolver } = readers;
+    const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, resolver, ...silence };
     const live = { ...all, ...(await onlyLive(this.#queries, all, (found) => this.#factsOf(found), readers)) };
     await readSoundReplicas(this.#queries, live, { ...readers, nodes });
     const answers = { ...live, repeated: await this.#repeatedIn(facts, live, readers) };
@@ -190,7 +191,7 @@ export class UsageCollector {
     const at = rates.decoded.timeSeconds === undefined ? now / 1000 : rates.decoded.timeSeconds - offsetSeconds;
     const facts = this.#facts.value?.nodes ?? new Map<string, NodeFacts>();
     const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
-    const answers = { ...this.#answers(facts, rates, received, late), timeSeconds: at, ...silence };
+    const answers = { ...this.#answers(facts, rates, received, late), timeSeconds: at, resolver, ...silence };
     await readSoundReplicas(this.#queries, answers, { nodes, readings, resolver, deadline, offsetSeconds });
     const usages = await evaluateNodes({ nodes, answers });
     const figures = await evaluateReadings(readings, [{ nodes, answers }], this.#time(beganAt, deadline));
@@ -259,7 +260,7 @@ export class UsageCollector {
     { decoded: { nodes: rates } }: Answered,
     received: Answers['received'],
     late: LateSamples,
-  ): Omit<Answers, 'timeSeconds' | 'silenceTells'> {
+  ): Omit<Answers, 'timeSeconds' | 'silenceTells' | 'resolver'> {
     dropLate(late.transmit, rates);
     dropLate(late.receive, received.nodes);
     return { facts, rates, received, late, peaks: this.#peaks(), filters: this.#filters };

@@ -240,10 +240,8 @@ export interface CountedDevice {
   readonly speed: number | undefined;
   /** Message about an invalid counter. */
   readonly invalid: string | undefined;
-  /** Set if the driver belongs to a NIC or a bond. Other facts can be of another network than the counter, see `podNetwork`. */
+  /** Set if the driver belongs to a NIC or a bond. Other facts can be of another network than the counter, see foreignSeries.ts. */
   readonly isNic?: true | undefined;
-  /** Set for one end of a pair, such as eth0 of a pod or of a node that is a container, and for a device on top of another device. */
-  readonly isPair?: true | undefined;
   /** Set for a bond. Its speed is the speed of its active slaves. */
   readonly isBond?: true | undefined;
   /** Set for a device that is switched off. A missing fact proves nothing. */

@@ -4,10 +4,10 @@ import { device, PassScene } from './testing/passScene.ts';
 
 const NODE = { addresses: ['192.0.2.1'], podCIDRs: ['10.244.1.0/24'] };
 const MESSAGE =
-  'instance "10.244.1.7:9100" is the address of a pod (in 10.244.1.0/24, spec.podCIDRs), so its series are of the network of that pod: run node-exporter with hostNetwork; if a collector in a pod passes on the series of the host, enable --collector.ethtool of node-exporter';
+  'instance "10.244.1.7:9100" is the address of a pod (in 10.244.1.0/24, spec.podCIDRs), so its series are of the network of that pod: run node-exporter with hostNetwork; if the series are of the host, as from a collector in a pod or from another address of the node, enable --collector.ethtool of node-exporter';
 
 const UNLISTED =
-  'instance "203.0.113.7:9100" is no address of the node (status.addresses), and eth0 is one end of a pair, as in a pod, so its series are of the network of a pod: run node-exporter with hostNetwork; if a collector in a pod passes on the series of the host, enable --collector.ethtool of node-exporter';
+  'instance "203.0.113.7:9100" is no address of the node (status.addresses), so its series may be of the network of a pod: run node-exporter with hostNetwork; if the series are of the host, as from a collector in a pod or from another address of the node, enable --collector.ethtool of node-exporter';
 
 let scene: PassScene;
 
@@ -57,12 +57,32 @@ it.each<[why: string, devices: FakeDevice[], expected: object]>([
   if (reason !== 'Measured') expect(usage).not.toHaveProperty('percent');
 });
 
-it.each<[why: string, devices: FakeDevice[]]>([
-  ['a second NIC, or behind NAT: eth0 is on no other device', [{ ...nic('eth0'), ...HOST }]],
-  ['a NIC next to the ends of pairs', [nic('eth0', 'ice'), { ...nic('veth1'), ...PAIR }]],
-])('an address that the Node does not list is of %s', async (_why, devices) => {
+it.each<[why: string, devices: FakeDevice[], expected: object]>([
+  ['of a second NIC, or behind NAT, with drivers', [nic('eth0', 'ice')], { reason: 'Measured', percent: 5 }],
+  [
+    'of a pod with /sys of the host: its eth0 has the speed and the link of a NIC',
+    [nic('eth0')],
+    { message: UNLISTED },
+  ],
+  ['of a pod, whose driver is of a pod', [nic('eth0', 'veth')], { message: UNLISTED }],
+])('an address that the Node does not list is %s', async (_why, devices, expected) => {
   scene.prometheus.devices = devices.map((each) => ({ ...each, instance: '203.0.113.7:9100' }));
-  expect((await scene.next({ a: NODE })).nodes.get('a')).toMatchObject({ reason: 'Measured', percent: 5 });
+  expect((await scene.next({ a: NODE })).nodes.get('a')).toMatchObject({ reason: 'NoHostNetwork', ...expected });
+});
+
+const mixedUp = (instance: string, whose: string): string =>
+  `the label node of its series is this node, and their instance "${instance}" is of ${whose}: correct the relabelling, so that both labels are of the node with the exporter`;
+
+it.each([
+  ['192.0.2.2:9100', 'node b'],
+  ['b:9100', 'node b'],
+  ['192.0.2.9', 'other nodes'],
+])('series of a node are not measured if their instance %s is of %s', async (instance, whose) => {
+  scene.prometheus.devices = [device('a', 'eth0', { instance, driver: 'ice' })];
+  const others = { b: { addresses: ['192.0.2.2', '192.0.2.9'] }, c: { addresses: ['192.0.2.9'] } };
+  const { nodes } = await scene.next({ a: NODE, ...others });
+  expect(nodes.get('a')).toMatchObject({ reason: 'AmbiguousSeries', devices: [], message: mixedUp(instance, whose) });
+  expect(nodes.get('a')).not.toHaveProperty('percent');
 });
 
 function nic(name: string, driver?: string): FakeDevice {
