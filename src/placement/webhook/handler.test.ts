@@ -4,38 +4,17 @@ import { systemClock } from '../../runtime/process/clock.ts';
 import type { HttpListener } from '../../runtime/server/httpListener.ts';
 import { createHttpServer, type HttpRequest } from '../../runtime/server/httpServer.ts';
 import { openRaw, type RawConnection } from '../../runtime/testing/rawHttp.ts';
-import { prepare } from '../podTerms.ts';
 import { WEBHOOK_PATH } from './configuration.ts';
 import { WEBHOOK_LIMITS, webhookHandler } from './handler.ts';
+import { placement, pod, review } from './testing/reviews.ts';
 
 const logger = pino({ level: 'silent' });
 const MIB = 1024 * 1024;
 const API_SERVER = '127.0.0.1';
-const placement = prepare({
-  entries: [
-    {
-      trafficWatch: 'db',
-      labelKey: 'db.shop.traffic.example.com/unfit',
-      placement: 'Required',
-      podSelector: { matchLabels: { app: 'db' } },
-    },
-  ],
-  byLabel: { 'app=db': [0] },
-});
 const options = { placementOf: () => placement, metrics: { answered: () => undefined }, clock: systemClock, logger };
 /** A review of a pod with a container of so many bytes. */
-const review = (bytes = 0): string =>
-  JSON.stringify({
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    request: {
-      uid: 'u',
-      namespace: 'shop',
-      operation: 'CREATE',
-      resource: { group: '', version: 'v1', resource: 'pods' },
-      object: { metadata: { labels: { app: 'db' } }, spec: { containers: ['x'.repeat(bytes)] } },
-    },
-  });
+const reviewOf = (bytes = 0): string =>
+  JSON.stringify(review({ object: { ...pod, spec: { containers: ['x'.repeat(bytes)] } } }));
 const head = (length: number): string =>
   `POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
 
@@ -76,7 +55,7 @@ function send(from: string, ...parts: (string | Uint8Array)[]): Promise<string> 
     });
   });
 }
-const ask = (from = API_SERVER, body = review()): Promise<string> => send(from, head(body.length), body);
+const ask = (from = API_SERVER, body = reviewOf()): Promise<string> => send(from, head(body.length), body);
 const OK = 'HTTP/1.1 200 OK';
 const BUSY = 'HTTP/1.1 503 Service Unavailable';
 
@@ -88,7 +67,7 @@ describe('the webhook', () => {
   });
 
   it('answers 500 reviews that one API server sends at once, 20 MB', async () => {
-    const all = await Promise.all(Array.from({ length: 500 }, () => ask(API_SERVER, review(40_000))));
+    const all = await Promise.all(Array.from({ length: 500 }, () => ask(API_SERVER, reviewOf(40_000))));
     expect(new Set(all)).toEqual(new Set([OK]));
   });
 });
@@ -112,7 +91,7 @@ describe('the memory for bodies that are not complete', () => {
       return rest.promise;
     };
     const answer = Promise.resolve(handler(request(source, async (...all) => body(...all))));
-    return { end: () => rest.resolve(review()), status: answer.then(({ status }) => status) };
+    return { end: () => rest.resolve(reviewOf()), status: answer.then(({ status }) => status) };
   };
 
   it('is 16 MiB for one address, and others have room', async () => {

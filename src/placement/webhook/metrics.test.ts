@@ -5,23 +5,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock, systemClock } from '../../runtime/process/clock.ts';
 import { createHttpsListener, type HttpRequest, type HttpsServer } from '../../runtime/server/httpServer.ts';
 import { createAuthority, type KeyPair } from '../../runtime/testing/certificates.ts';
-import { prepare } from '../podTerms.ts';
 import { WEBHOOK_PATH } from './configuration.ts';
 import { webhookHandler } from './handler.ts';
 import { createWebhookMetrics, type WebhookMetrics } from './metrics.ts';
+import { NAMESPACE, placement, pod, review } from './testing/reviews.ts';
 
 const logger = pino({ level: 'silent' });
-const placement = prepare({
-  entries: [
-    {
-      trafficWatch: 'db',
-      labelKey: 'db.shop.traffic.example.com/unfit',
-      placement: 'Required',
-      podSelector: { matchLabels: { app: 'db' } },
-    },
-  ],
-  byLabel: { 'app=db': [0] },
-});
 
 let registry: Registry;
 let metrics: WebhookMetrics;
@@ -45,36 +34,27 @@ it('has each result from the start on, so that its first request is an increase'
 });
 
 describe('a request', () => {
-  const review = (object: unknown, namespace = 'shop'): string =>
-    JSON.stringify({
-      apiVersion: 'admission.k8s.io/v1',
-      kind: 'AdmissionReview',
-      request: {
-        ...{ uid: 'u', namespace, operation: 'CREATE', object },
-        resource: { group: '', version: 'v1', resource: 'pods' },
-      },
-    });
   const request = (body: HttpRequest['body'], path = WEBHOOK_PATH): HttpRequest => ({
     ...{ path, query: new URLSearchParams(), method: 'POST', authorization: undefined, accept: undefined },
     ...{ source: '10.0.0.1', body },
   });
   const tooMany = Object.fromEntries(Array.from({ length: 3_000 }, (_each, index) => [`l${index}`, 'x']));
 
-  it.each<[string, string | undefined, Record<string, number>]>([
-    ['of a pod that gets terms', review({ metadata: { labels: { app: 'db' } }, spec: {} }), { patched: 1 }],
-    ['of a namespace without TrafficWatches', review({ spec: {} }, 'other'), { unchanged: 1 }],
-    ['of a pod that cannot be evaluated', review({ metadata: { labels: tooMany }, spec: {} }), { failed: 1 }],
-    ['that is no review', '{}', { malformed: 1 }],
+  it.each<[string, object | undefined, Record<string, number>]>([
+    ['of a pod that gets terms', review(), { patched: 1 }],
+    ['of a namespace without TrafficWatches', review({ namespace: 'other' }), { unchanged: 1 }],
+    ['of a pod that cannot be evaluated', review({ object: { ...pod, metadata: { labels: tooMany } } }), { failed: 1 }],
+    ['that is no review', {}, { malformed: 1 }],
     ['without room for its body', undefined, { overloaded: 1 }],
   ])('%s is counted with its duration', async (_what, body, result) => {
     const clock = new FakeClock(0);
-    const placementOf = (namespace: string) => (namespace === 'shop' ? placement : undefined);
+    const placementOf = (namespace: string) => (namespace === NAMESPACE ? placement : undefined);
     const handler = webhookHandler({ placementOf, metrics, clock, logger });
     await handler(
       request(async (_limit, take) => {
         await clock.advance(4);
         if (body === undefined) take?.(Infinity);
-        return body ?? '';
+        return JSON.stringify(body ?? '');
       }),
     );
     expect(await counted()).toEqual(result);

@@ -1,28 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { prepare } from '../podTerms.ts';
 import { answerReview, type ReviewAnswer } from './review.ts';
+import { LABEL_KEY, NAMESPACE, placement, pod, review } from './testing/reviews.ts';
 
-const KEY = 'db.space.traffic.example.com/unfit';
-const placement = prepare({
-  entries: [{ trafficWatch: 'db', labelKey: KEY, placement: 'Required', podSelector: { matchLabels: { app: 'db' } } }],
-  byLabel: { 'app=db': [0] },
-});
-const pod = { metadata: { labels: { app: 'db' } }, spec: {} };
-const request = {
-  uid: 'u1',
-  namespace: 'space',
-  operation: 'CREATE',
-  resource: { group: '', version: 'v1', resource: 'pods' },
-  object: pod,
-};
-const review = (over: object = {}) => ({
-  apiVersion: 'admission.k8s.io/v1',
-  kind: 'AdmissionReview',
-  request: { ...request, ...over },
-});
 const answer = (body: unknown): ReviewAnswer =>
   answerReview(typeof body === 'string' ? body : JSON.stringify(body), (namespace) =>
-    namespace === 'space' ? placement : undefined,
+    namespace === NAMESPACE ? placement : undefined,
   );
 
 interface Response {
@@ -64,7 +46,7 @@ describe('the answer to an AdmissionReview', () => {
     ['an affinity that is null', { ...pod, spec: { affinity: null } }],
     ['terms that are a number', withTerms(7)],
     ['a term that is null', withTerms([null])],
-    ['an expression without values', withTerms([{ matchExpressions: [{ key: KEY, operator: 'NotIn' }] }])],
+    ['an expression without values', withTerms([{ matchExpressions: [{ key: LABEL_KEY, operator: 'NotIn' }] }])],
     ['a list in lists', withTerms([[[[[]]]]])],
   ])('allows a pod with %s, and never throws', (_what, object) => {
     expect(responseOf(answer(review({ object })))).toMatchObject({ uid: 'u1', allowed: true });
