@@ -102,6 +102,13 @@ function canonicalHost(host: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
+/** True if the host is a hostname or an address that the node lists, in any form. */
+export function listsHost({ addresses = [] }: KnownNode, host: string): boolean {
+  if (addresses.includes(host)) return true;
+  const canonical = canonicalHost(host);
+  return addresses.some((each) => canonicalHost(each) === canonical);
+}
+
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
 /** An address of a node's series that the Node does not list. */
@@ -127,10 +134,9 @@ export function unlistedAddressOf(node: KnownNode, instance: string | undefined)
   const { podCIDRs = [], addresses = [] } = node;
   if (instance === undefined) return undefined;
   const host = hostOf(instance);
-  if (addresses.includes(host) || isIP(host) === 0) return undefined;
+  if (isIP(host) === 0 || listsHost(node, host)) return undefined;
   const address = canonicalHost(host);
   if (LOOPBACK.some((cidr) => contains(cidr, address))) return undefined;
-  if (addresses.some((each) => canonicalHost(each) === address)) return undefined;
   const podCIDR = podCIDRs.find((each) => contains(each, address));
   if (podCIDR !== undefined) return { address, podCIDR };
   return addresses.some((each) => isIP(each) !== 0) ? { address } : undefined;

@@ -85,6 +85,12 @@ it.each([
   expect(nodes.get('a')).not.toHaveProperty('percent');
 });
 
+it('series of a node are measured if their instance is its own name in another case, which another node has, too', async () => {
+  scene.prometheus.devices = [device('a', 'eth0', { instance: 'HOST:9100' })];
+  const { nodes } = await scene.next({ a: { addresses: ['host'] }, b: { addresses: ['host'] } });
+  expect(nodes.get('a')).toMatchObject({ reason: 'Measured', percent: 5 });
+});
+
 function nic(name: string, driver?: string): FakeDevice {
   return device('a', name, { instance: '10.244.1.7:9100', ...HOST, ...(driver && { driver }) });
 }

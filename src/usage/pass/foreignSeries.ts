@@ -1,4 +1,4 @@
-import { hostOf, unlistedAddressOf, type KnownNode, type NodeResolver } from '../../nodes/nodeNames.ts';
+import { hostOf, listsHost, unlistedAddressOf, type KnownNode, type NodeResolver } from '../../nodes/nodeNames.ts';
 import type { NodeFacts } from '../evaluate/nodeFacts.ts';
 import type { Problem } from '../evaluate/usageReason.ts';
 
@@ -23,15 +23,12 @@ interface Named {
  */
 export function foreignSeries({ node, known, facts, resolver }: Named): Problem | undefined {
   const instance = facts?.soleInstance;
-  if (facts === undefined || instance === undefined || isOwn(node, known, instance)) return undefined;
+  if (facts === undefined || instance === undefined) return undefined;
+  const host = hostOf(instance);
+  if (host === node || listsHost(known, host)) return undefined;
   const owner = resolver.resolve(undefined, instance);
   if (owner !== undefined && owner !== node) return { reason: 'AmbiguousSeries', message: mixedUp(instance, owner) };
   return podNetwork(known, facts, instance);
-}
-
-function isOwn(node: string, { addresses = [] }: KnownNode, instance: string): boolean {
-  const host = hostOf(instance);
-  return host === node || addresses.includes(host);
 }
 
 function mixedUp(instance: string, owner: string | symbol): string {
