@@ -47,6 +47,11 @@ export class Answers<T> {
     return entry.last?.answer;
   }
 
+  /** The newest answer, however old it is; asks nothing. Undefined if there is none. */
+  last(key: string): Entry<T>['last'] {
+    return this.#entries.get(key)?.last;
+  }
+
   /** Drops the answer. */
   forget(key: string): void {
     this.#entries.delete(key);

@@ -57,8 +57,6 @@ export class PolicyCheck {
   readonly #client: Pick<Client, 'list'>;
   readonly #clock: Clock;
   readonly #answers: Answers<Found>;
-  /** The newest answer, and its monotonic time, ms. */
-  #newest: { readonly found: Found; readonly at: number } | undefined;
 
   constructor(o: { client: Pick<Client, 'list'>; clock: Clock }) {
     this.#client = o.client;
@@ -80,18 +78,12 @@ export class PolicyCheck {
 
   /** Whether the webhook is ready; undefined if there is none, the policy is there instead, or nobody has asked for it lately. */
   webhookReady(): boolean | undefined {
-    const { found, at = 0 } = this.#newest ?? {};
-    if (found?.webhook === undefined || this.#clock.monotonic() - at > IN_USE_MS) return undefined;
-    return isWebhookReady(found.webhook);
+    const { answer, at = 0 } = this.#answers.last('') ?? {};
+    if (answer?.webhook === undefined || this.#clock.monotonic() - at > IN_USE_MS) return undefined;
+    return isWebhookReady(answer.webhook);
   }
 
   async #look(): Promise<Found> {
-    const found = await this.#found();
-    this.#newest = { found, at: this.#clock.monotonic() };
-    return found;
-  }
-
-  async #found(): Promise<Found> {
     try {
       const policy = await this.#policy();
       if (policy.reason === Reason.PolicyInstalled) return { policy };
