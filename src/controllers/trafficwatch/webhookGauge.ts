@@ -7,10 +7,14 @@ const HELP =
 
 /** Registers whether the placement webhook is ready. @param isReady asked at each scrape; undefined: there is no series */
 export function registerWebhookGauge(registry: Registry, isReady: () => boolean | undefined = () => undefined): void {
-  const gauge = new Gauge({ name: NAME, help: HELP, registers: [registry] });
-  const get = gauge.get.bind(gauge);
-  gauge.get = async () => {
-    const ready = isReady();
-    return { ...(await get()), values: ready === undefined ? [] : [{ labels: {}, value: ready ? 1 : 0 }] };
-  };
+  new Gauge({
+    name: NAME,
+    help: HELP,
+    registers: [registry],
+    collect() {
+      const ready = isReady();
+      if (ready === undefined) this.remove();
+      else this.set(ready ? 1 : 0);
+    },
+  });
 }
