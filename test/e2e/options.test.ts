@@ -16,7 +16,14 @@ import {
 } from '../scenario/monitoring.ts';
 import { labels as labelsByNode, ownLabels } from '../scenario/nodeLabels.ts';
 import { check, isHealthy } from '../scenario/connectivity.ts';
-import { applyWatchedDeployment, injection, podsOf, readyWebhooks, recreate, scaleWebhook } from './webhookPods.ts';
+import {
+  applyWatchedDeployment,
+  deploymentPods,
+  injection,
+  readyWebhooks,
+  recreate,
+  scaleWebhook,
+} from './webhookPods.ts';
 import { operatorRules, rightsOf, rightsUsed, unusedRights } from '../scenario/rights.ts';
 import { createMetricsCertificate, createScrapers, scrape } from '../scenario/secureMetrics.ts';
 import { targetReasons, watchesOfMissingTargets } from '../scenario/targets.ts';
@@ -238,9 +245,9 @@ describe('the placement webhook, without the policy', () => {
 
   it('that has no pod keeps none from being created, and says so', async () => {
     failureReport();
-    const running = (await podsOf(NAME)).map(({ metadata }) => metadata?.uid).sort();
+    const running = (await deploymentPods(NAME)).map(({ metadata }) => metadata?.uid).sort();
     await scaleWebhook(0, SECONDS);
-    expect((await podsOf(NAME)).map(({ metadata }) => metadata?.uid).sort()).toEqual(running);
+    expect((await deploymentPods(NAME)).map(({ metadata }) => metadata?.uid).sort()).toEqual(running);
     const begin = Date.now();
     const pods = await recreate(NAME, 4, SECONDS);
     measured(`4 pods ran ${seconds(Date.now() - begin)} after they were asked for, without the webhook`);

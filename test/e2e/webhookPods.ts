@@ -1,8 +1,10 @@
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import type { TrafficWatch } from '../../src/api/trafficwatch/schema.ts';
+import { findCondition } from '../../src/runtime/controller/conditions.ts';
 import { NAMESPACE, RELEASE } from '../scenario/install.ts';
 import { applyObjects, getObject, kubectl } from '../scenario/kubectl.ts';
 import { sampleWatch } from '../scenario/watch.ts';
+import { podsOf } from '../scenario/workloads.ts';
 
 const WEBHOOK = `deployment/${RELEASE}-placement`;
 
@@ -19,14 +21,12 @@ export async function applyWatchedDeployment(name: string, maxBandwidthPercent: 
 /** The reason of the condition InjectionUnavailable of a TrafficWatch. */
 export async function injection(name: string): Promise<string | undefined> {
   const { status } = await getObject<TrafficWatch>('trafficwatch', name);
-  return status?.conditions?.find(({ type }) => type === 'InjectionUnavailable')?.reason;
+  return findCondition(status?.conditions, 'InjectionUnavailable')?.reason;
 }
 
-/** The pods of a Deployment that are not being deleted. */
-export async function podsOf(name: string): Promise<V1Pod[]> {
-  const { items } = await getObject<{ items: V1Pod[] }>('pods', '-l', `app=${name}`);
-  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
-}
+/** The pods of a Deployment. */
+export const deploymentPods = (name: string): Promise<V1Pod[]> =>
+  podsOf({ kind: 'Deployment', namespace: 'default', name });
 
 /** Replaces all pods of a Deployment by new ones, so many. */
 export async function recreate(name: string, replicas: number, seconds: number): Promise<V1Pod[]> {
@@ -34,7 +34,7 @@ export async function recreate(name: string, replicas: number, seconds: number):
   await kubectl('wait', '--for=delete', 'pod', '-l', `app=${name}`, `--timeout=${seconds}s`);
   await kubectl('scale', 'deployment', name, `--replicas=${replicas}`);
   await kubectl('rollout', 'status', `deployment/${name}`, `--timeout=${seconds}s`);
-  return podsOf(name);
+  return deploymentPods(name);
 }
 
 /** Scales the webhook, and waits until so many of its pods are ready and no other is left. */
