@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONNECTIVITY_CHECKS } from '../../src/api/connectivitycheck/connectivityCheck.ts';
+import { TRAFFIC_STACKS } from '../../src/api/trafficstack/trafficStack.ts';
 import { LEASES, NAMESPACES } from '../../src/runtime/client/resources.ts';
-import { connectivityCheckCrd, installCrd } from '../harness/customResource.ts';
+import { connectivityCheckCrd, installCrd, trafficStackCrd } from '../harness/customResource.ts';
 import { startFixture, type Fixture } from '../harness/fixture.ts';
 import type { Operator } from '../harness/operator.ts';
 import { measured, seconds, sleep, until } from '../harness/measured.ts';
@@ -33,6 +34,7 @@ beforeAll(async () => {
   f = await startFixture({ nodes: ['n1', 'n2', 'n3'] });
   // As an installation has it: whoever looks for a CRD that is missing begins the storm with the longest pause.
   await installCrd(f.client, connectivityCheckCrd(), CONNECTIVITY_CHECKS);
+  await installCrd(f.client, trafficStackCrd(), TRAFFIC_STACKS);
   f.exporter.setPercent('n2', 60);
   await f.client.create(NAMESPACES, { metadata: { name: STANDBY } });
   const spec = { holderIdentity: 'somebody', leaseDurationSeconds: 3_600 };
