@@ -48,6 +48,7 @@ type Kind =
   | 'rates'
   | 'late'
   | 'raw'
+  | 'behind'
   | 'zeros'
   | 'standing'
   | 'totals'
@@ -72,6 +73,8 @@ export class FakePrometheus implements PrometheusClient {
   warningsOf: (kind: Kind) => readonly string[] = () => this.warnings;
   /** Evaluation time of the server, seconds. */
   timeSeconds = 1_700_000_000;
+  /** False if it has no answer to the question for its time. */
+  tellsTime = true;
   /** True if the server keeps the metric. */
   keeps: (metric: string) => boolean = () => true;
   /** Called before each answer. Can throw or wait. */
@@ -119,6 +122,7 @@ export class FakePrometheus implements PrometheusClient {
       const number = kind === 'lag' ? this.lag : this.samplesPerWindow;
       return number === undefined ? [] : [this.#one({}, number)];
     }
+    if (kind === 'behind') return this.tellsTime ? [this.#one({}, String(this.timeSeconds))] : [];
     if (kind === 'standing') return this.#standing(expression);
     return this.#asked(expression).flatMap((device) => {
       const late = lateIn(expression, device);
@@ -266,8 +270,9 @@ function kindOf(expression: string): Kind {
   if (/^(?:max without \([^)]+\) \()?timestamp\(/.test(expression)) return 'late';
   if (expression.startsWith('max by (node, instance) (abs(')) return 'standing';
   if (expression.startsWith('sum by (node, instance) (')) return 'totals';
+  if (expression === 'vector(time())') return 'behind';
   if (expression.includes('min_over_time')) return 'zeros';
-  if (/\[\d+s\](?: offset \d+ms)?$/.test(expression)) return 'raw';
+  if (/\[\w+\](?: offset \d+ms)?$/.test(expression)) return 'raw';
   if (expression.includes('max_over_time')) return 'fallen';
   if (expression.startsWith('topk')) return 'uplinks';
   if (expression.startsWith('quantile(0.05, time()')) return 'lag';

@@ -52,12 +52,15 @@ describe('a device whose counter fell within the window', () => {
   });
 
   it.each([
-    ['are refused', 'QueryFailed'],
-    ['are missing', undefined],
-  ] as const)('has none if its samples %s', async (_what, reason) => {
-    scene.prometheus.devices = [device('a', 'eth0', reason ? STEPPED_BACK : { newest: '-1' })];
+    ['its samples are refused', 'raw', STEPPED_BACK],
+    ['its samples are missing', undefined, { newest: '-1' }],
+    ['the server does not answer when it evaluates', 'behind', STEPPED_BACK],
+    ['the server has no answer to when it evaluates', undefined, STEPPED_BACK],
+  ] as const)('has none if %s', async (what, refused, samples) => {
+    scene.prometheus.devices = [device('a', 'eth0', samples)];
+    scene.prometheus.tellsTime = !what.includes('has no answer');
     scene.prometheus.before = (_query, kind) => {
-      if (kind === 'raw' && reason) throw new PrometheusError(reason, 'no');
+      if (kind === refused) throw new PrometheusError('QueryFailed', 'no');
     };
     expect((await scene.next({ a: {} })).nodes.get('a')).toMatchObject({ reason: 'CounterReset' });
   });

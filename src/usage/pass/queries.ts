@@ -165,14 +165,19 @@ export function totalsQuery(query: UsageQuery): string {
   return inScope(query, COUNTED, (matchers) => `sum by (node, instance) (${TRANSMITTED}${matchers})`);
 }
 
-/** All samples of the counters of the given devices in the time within which `lateQuery` finds falls: a matrix for each query. */
+/**
+ * All samples of the counters of the given devices in the time within which `lateQuery` finds falls: a matrix for each query.
+ *
+ * @param behindSeconds how much earlier the server evaluates `lateQuery` than it reads samples: see QueryRunner.behind
+ */
 export function samplesQueries(
   query: UsageQuery,
   scope: NamedScope,
   offsetSeconds: number,
   counted: Counted,
+  behindSeconds = 0,
 ): readonly string[] {
-  return matchersOf(query, scope).map((matchers) => fallRange(query, counted, matchers, offsetSeconds));
+  return matchersOf(query, scope).map((matchers) => fallRange(query, counted, matchers, offsetSeconds, behindSeconds));
 }
 
 /**
@@ -200,8 +205,15 @@ export function windowStartAt(seconds: number, { windowSeconds }: Pick<UsageQuer
 /** With the sample before the window, also if a scrape is missing: the window has at least four scrapes. */
 export const FALL_WINDOWS = 1.5;
 
-function fallRange({ windowSeconds }: UsageQuery, counted: Counted, matchers: string, offsetSeconds: number): string {
-  return `${METRICS[counted]}${matchers}[${Math.ceil(FALL_WINDOWS * windowSeconds) + FALL_MARGIN_SECONDS}s]${offsetOf(offsetSeconds)}`;
+function fallRange(
+  { windowSeconds }: UsageQuery,
+  counted: Counted,
+  matchers: string,
+  offsetSeconds: number,
+  behindSeconds = 0,
+): string {
+  const seconds = Math.ceil(FALL_WINDOWS * windowSeconds + behindSeconds) + FALL_MARGIN_SECONDS;
+  return `${METRICS[counted]}${matchers}[${seconds}s]${offsetOf(offsetSeconds)}`;
 }
 
 function samplesOf({ windowSeconds }: UsageQuery, series: string, offsetSeconds: number): string {

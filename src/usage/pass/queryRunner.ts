@@ -93,6 +93,14 @@ export interface RatesOptions {
   readonly counted?: Counted;
 }
 
+/** Which samples a query asks for: see samplesQueries. */
+interface SamplesOptions {
+  readonly scope: NamedScope;
+  readonly offsetSeconds: number;
+  readonly counted: Counted;
+  readonly behindSeconds: number;
+}
+
 /** The results of a lateQuery. */
 export interface AskedLate extends LateRates, Pick<LateSamples, 'fell' | 'warnings' | 'infos'> {
   /** All nodes of the answer, with the labels of their series. */
@@ -172,13 +180,28 @@ export class QueryRunner {
     return { found: decoder.nodes, windowStart: windowStartAt(decoder.timeSeconds ?? Infinity, this.query) };
   }
 
+  /**
+   * How long before the time in its answers the server evaluates an expression, seconds. VictoriaMetrics does so 30 s before (-search.latencyOffset), but
+   * reads the samples of a bare range up to that time: https://docs.victoriametrics.com/victoriametrics/keyconcepts/#query-latency
+   */
+  async behind(deadline: Deadline): Promise<number> {
+    let seconds = NaN;
+    const visit = (series: unknown): void => {
+      const { value: [answered, evaluated] = [] } = series as { value?: [unknown?, unknown?] };
+      seconds = Number(answered) - Number(evaluated);
+    };
+    await this.#ask('fallen', 'vector(time())', { visit }, deadline);
+    if (Number.isNaN(seconds)) throw new PrometheusError('BadAnswer', 'Prometheus does not tell its time');
+    return Math.max(0, seconds);
+  }
+
   /** The samples of some counters within the rate window. */
   async samples(
     visitor: SeriesVisitor,
     deadline: Deadline,
-    { scope, offsetSeconds, counted }: { scope: NamedScope; offsetSeconds: number; counted: Counted },
+    { scope, offsetSeconds, counted, behindSeconds }: SamplesOptions,
   ): Promise<void> {
-    for (const expression of samplesQueries(this.query, scope, offsetSeconds, counted)) {
+    for (const expression of samplesQueries(this.query, scope, offsetSeconds, counted, behindSeconds)) {
       await this.#ask('fallen', expression, visitor, deadline, 'matrix');
     }
   }

@@ -52,9 +52,10 @@ async function thatMatter(
   const groups = isGuess ? [firstInQuery(all, queriesOf)] : groupsForQueries(all, queriesOf);
   const left = new Map(isGuess ? [] : fell);
   await queries.lookUp(deadline, async (soon) => {
+    const behindSeconds = await queries.behind(soon);
     for (const names of groups) {
-      const samples = new FallenCounters(resolver, windowStart);
-      await queries.samples(samples, soon, { scope: scopeOf(names), offsetSeconds, counted });
+      const samples = new FallenCounters(resolver, windowStart - behindSeconds);
+      await queries.samples(samples, soon, { scope: scopeOf(names), offsetSeconds, counted, behindSeconds });
       // An answer after the deadline is not used.
       soon.signal.throwIfAborted();
       const asked = new Map(names.map((name) => [name, fell.get(name) ?? new Set<string>()]));
