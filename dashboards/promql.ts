@@ -2,7 +2,7 @@ import type { Verdict } from '../src/api/trafficwatch/statusSchema.ts';
 import { MAX_NODES_SHOWN } from '../src/controllers/trafficwatch/metrics.ts';
 import { BRIDGE_NAME, DEFAULT_EXCLUDED_DEVICES, VLAN_NAME } from '../src/usage/evaluate/devices/devices.ts';
 import { usableSpeeds } from '../src/usage/evaluate/speeds.ts';
-import { quotePromQL } from '../src/usage/pass/queries.ts';
+import { quotePromQL } from '../src/usage/pass/promql.ts';
 
 /**
  * Expressions that several panels use. `$job`, `$node` and so on are variables of the dashboards. No expression

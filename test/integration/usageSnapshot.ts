@@ -5,7 +5,8 @@ import { createUsageFeed } from '../../src/usage/pass/feed.ts';
 import type { UsageFeedOptions } from '../../src/usage/pass/feed.ts';
 import type { KnownNode } from '../../src/nodes/nodeNames.ts';
 import type { NodeUsage } from '../../src/usage/evaluate/percent.ts';
-import type { LabelMatcher, UsageQuery } from '../../src/usage/pass/queries.ts';
+import type { LabelMatcher } from '../../src/usage/pass/promql.ts';
+import type { UsageQuery } from '../../src/usage/pass/queries.ts';
 import type { Snapshot } from '../../src/usage/evaluate/snapshot.ts';
 
 /** rate() extrapolates, and scrapes are late on a busy machine. */

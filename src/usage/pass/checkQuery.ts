@@ -1,7 +1,8 @@
 import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import { wholeName } from '../evaluate/devices/devices.ts';
 import { IDENTIFYING_LABELS } from '../evaluate/duplicateSeries.ts';
-import { LABEL_NAME, type UsageQuery } from './queries.ts';
+import { LABEL_NAME } from './promql.ts';
+import type { UsageQuery } from './queries.ts';
 
 const LABEL_RULE = 'it must have letters, digits and _ only, and must not begin with a digit';
 

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_EXCLUDED_DEVICES } from '../evaluate/devices/devices.ts';
 import { FACT_METRICS } from '../series/factMetrics.ts';
 import { checkQuery } from './checkQuery.ts';
+import { quotePromQL } from './promql.ts';
 import {
   COUNTED_WITH_TWO,
   factQuery,
   fallenSpeedsQuery,
   lateQuery,
-  quotePromQL,
   ratesQuery,
   lagQuery,
   samplesPerWindowQuery,

@@ -1,14 +1,7 @@
 import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME } from '../evaluate/devices/devices.ts';
 import { mostPercent } from '../evaluate/sums.ts';
 import type { FactMetric } from '../series/factMetrics.ts';
-
-/** A PromQL label matcher for every series, such as cluster="x". */
-export interface LabelMatcher {
-  name: string;
-  op: '=' | '!=' | '=~' | '!~';
-  /** Not escaped. */
-  value: string;
-}
+import { braces, quoteMeta, type LabelMatcher } from './promql.ts';
 
 /** The settings of a feed that its queries depend on. */
 export interface UsageQuery {
@@ -377,25 +370,3 @@ function restrictions({ names, hosts = [], instances = [] }: NodeRestriction): L
     ],
   ];
 }
-
-function braces(matchers: readonly LabelMatcher[]): string {
-  return `{${matchers.map(({ name, op, value }) => `${nameOf(name)}${op}${quotePromQL(value)}`).join(',')}}`;
-}
-
-/** Any other label name than a plain one is quoted: https://prometheus.io/docs/guides/utf8/#querying */
-function nameOf(label: string): string {
-  return LABEL_NAME.test(label) ? label : quotePromQL(label);
-}
-
-/** Quotes a PromQL string literal, which has the escapes of Go. Prevents injection: no value can end the literal. */
-export function quotePromQL(value: string): string {
-  // The escapes of JSON.stringify are valid in Go, except lone surrogates (\ud800). toWellFormed() replaces those.
-  return JSON.stringify(value.toWellFormed());
-}
-
-function quoteMeta(text: string): string {
-  return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, '\\$&');
-}
-
-/** A label name that needs no quotes. */
-export const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
