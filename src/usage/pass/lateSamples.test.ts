@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { PrometheusError } from '../../prometheus/prometheusError.ts';
 import type { Direction } from '../evaluate/reading.ts';
 import { readingKey } from '../evaluate/reading.ts';
 import { device, PassScene, QUERY } from './testing/passScene.ts';
@@ -42,6 +43,24 @@ describe('a device whose newest sample is too old', () => {
     expect(after.nodes.get('n7')).toMatchObject({ reason: 'StaleSamples' });
     expect(after.nodes.get('n8')).toMatchObject({ percent: 5 });
     expect(scene.prometheus.count('late')).toBe(2);
+  });
+
+  it('fails the pass in a large cluster if the query after the pass before has failed: a counter may have fallen since', async () => {
+    const many = Array.from({ length: 5_001 }, (_, n) => device(`n${n}`, 'eth0', { flags: '4163', ifaceId: '2' }));
+    const nodes = Object.fromEntries(many.map(({ node }) => [node!, {}]));
+    scene.prometheus.devices = many;
+    await scene.next(nodes);
+    const fell = { newest: '-1', samples: ['3e11', '3.001e11', '0', '1e8'] };
+    scene.prometheus.devices = many.map((each) => (each.node === 'n7' ? { ...each, ...fell } : each));
+    scene.prometheus.before = (_query, kind) => {
+      if (kind === 'late') throw new PrometheusError('QueryFailed', 'no');
+    };
+    await scene.clock.advance(10_000);
+    await scene.next(nodes);
+    await scene.clock.advance(10_000);
+    await expect(scene.next(nodes)).rejects.toMatchObject({ reason: 'QueryFailed' });
+    scene.prometheus.before = () => undefined;
+    expect((await scene.next(nodes)).nodes.get('n7')).toMatchObject({ reason: 'CounterReset' });
   });
 
   it.each(['transmit', 'receive'])(

@@ -63,6 +63,8 @@ describe('queries', () => {
 
   it('excludes virtual devices by default', () => {
     expect(ratesQuery({ windowSeconds: 20, matchers: [] })).toContain(`"lo|${DEFAULT_EXCLUDED_DEVICES}|`);
+    expect(ratesQuery({ windowSeconds: 600, matchers: [] })).toMatch(/ and \(timestamp\(.*\) >= time\(\) - 270\)$/);
+    expect(ratesQuery({ windowSeconds: 120, matchers: [] })).not.toContain('timestamp');
   });
 
   it('adds the matchers to each query', () => {

@@ -98,8 +98,10 @@ export function ratesQuery(
 ): string {
   const counter = METRICS[counted];
   return inScope(query, scope, (matchers) => {
-    const rate = `deriv(${counter}${matchers}[${query.windowSeconds}s]${offsetOf(offsetSeconds)})`;
-    const live = `${rate} and (${newest(counter + matchers, offsetSeconds)} >= ${oldestOf(query, offsetSeconds)})`;
+    const slope = `deriv(${counter}${matchers}[${query.windowSeconds}s]${offsetOf(offsetSeconds)})`;
+    const live = `${slope} and (${newest(counter + matchers, offsetSeconds)} >= ${oldestOf(query, offsetSeconds)})`;
+    // A longer window has samples that a server no longer shows: then `lateQuery` does not name their series.
+    const rate = query.windowSeconds > LONGEST_SEEN_SECONDS ? live : slope;
     const samples = samplesOf(query, counter + matchers, offsetSeconds);
     if (hasReplicas(query)) {
       const most = `clamp_min(${ofReplicas(query, samples)}, 2)`;

@@ -30,6 +30,11 @@ export class Refreshed<T> {
     return this.#clock.monotonic() - this.#asOf;
   }
 
+  /** True if the last read failed: the value is of a read before. */
+  get hasFailed(): boolean {
+    return this.#running === undefined && this.#triedAt > this.#asOf;
+  }
+
   set(value: T): void {
     this.#value = value;
     this.#readAt = this.#asOf = this.#clock.monotonic();

@@ -54,7 +54,9 @@ export class LateReader {
   async read(pass: Pass): Promise<LateSamples> {
     const { resolver, deadline, areMany, readings } = pass;
     if (!areMany) return readLate(this.#queries, resolver, deadline, { counters: countersOf(readings) });
-    const known = this.#kept.ageMs < OLDEST_LATE_MS ? this.#kept.value : undefined;
+    // After a failure, the kept answer is of two passes ago, enough to change a label: the pass asks, or fails.
+    const isKnown = !this.#kept.hasFailed && this.#kept.ageMs < OLDEST_LATE_MS;
+    const known = isKnown ? this.#kept.value : undefined;
     return (
       known ??
       orAborted(
