@@ -105,7 +105,7 @@ the message names the NIC.
 |---|---|
 | A store with shards (VictoriaMetrics, Thanos Receive) lost one, and answers with a part | Restore it. The figure is back with the series |
 | node-exporter is in the network of a pod and reads \`/sys\` of the host | Run it with \`hostNetwork\` ([existing-prometheus.md](existing-prometheus.md#an-exporter-without-hostnetwork)) |
-| \`--collector.netdev.device-exclude\` or \`-include\` of node-exporter leaves the NIC out on purpose | Exclude it by the same pattern: \`--device-exclude\` (chart: \`deviceExclude\`), or \`spec.devices.exclude\` of the TrafficWatch. With \`deviceExclude\` the operator cannot detect [repeated values](existing-prometheus.md#late-samples) |
+| \`--collector.netdev.device-exclude\` or \`-include\` of node-exporter leaves the NIC out on purpose | Exclude it by the same pattern: \`--device-exclude\` (chart: \`deviceExclude\`), or \`spec.devices.exclude\` of the TrafficWatch. |
 
 It is a NIC if it is switched on (\`node_network_flags\`, or without these a usable speed) and has the driver of a NIC or of a bond, the name of hardware
 such as \`eno1\`, or a name such as \`eth0\` and its own index as \`node_network_iface_link\`. It does not matter if its speed is below 1 % of the speeds of
@@ -155,9 +155,7 @@ added up.
 | 1 % or more | has less traffic | Unknown (\`AmbiguousUplink\`), also with a stated capacity |
 | 1 % or more | no name shows it, only the drivers (\`iavf\` next to \`ice\`): it may be another card | Unknown (\`AmbiguousUplink\`), also with a stated capacity |
 
-If the function is an uplink of the node, exclude the physical function with \`--device-exclude\` (chart: \`deviceExclude\`): then the function counts, but the operator cannot detect
-[repeated values](existing-prometheus.md#late-samples). Otherwise
-exclude the function with \`spec.devices.exclude\`. Representors, and functions next to the port of a BlueField, are left out in any case: their traffic may
+If the function is an uplink of the node, exclude the physical function with \`--device-exclude\` (chart: \`deviceExclude\`): then the function counts. Otherwise exclude the function with \`spec.devices.exclude\`. Representors, and functions next to the port of a BlueField, are left out in any case: their traffic may
 stay on the host.
 
 ## How the operator recognizes a device

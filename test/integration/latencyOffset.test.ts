@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The samples of a full node whose counter began anew so many seconds ago, after it had counted for half of the window. */
+/** The samples of a full node whose counter was set to 0 so many seconds ago, after it had counted for half of the window. */
 function samplesOf(node: string, age: number, now: number): string {
   const labels = { node, device: 'eth0', job: 'falling', instance: node };
   const lines: string[] = [];

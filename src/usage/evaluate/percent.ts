@@ -81,9 +81,9 @@ export interface NodeInput {
   /** The capacity that the reading or the Node states, not parsed. Replaces the sum of speeds. */
   capacity: StatedCapacity | undefined;
   timeSeconds: number;
-  /** True if every node sends something within the rate window: see silenceTells of rateProblems.ts. */
+  /** True if rates of 0 show repeated values: see silenceTells of rateProblems.ts. */
   silenceTells?: boolean;
-  /** True if the rate window has repeated values of its counters, although the rates are not 0. */
+  /** True if the rate window has repeated values of its counters. */
   isRepeated?: boolean;
   /** The devices whose counters fell: see resetCounter of rateProblems.ts. */
   fallen?: FallenDevices;
@@ -226,7 +226,7 @@ function figuresOf(input: NodeInput, found: Found): NodeUsage {
     const message = impossibleRate(sums.impossible, found, stated);
     return unknown(input, { reason: 'InvalidSample', message }, { transmitBytesTotal });
   }
-  const frozen = input.silenceTells === true ? frozenCounters(input, sums.rate) : undefined;
+  const frozen = frozenCounters(input, sums.rate);
   if (frozen !== undefined) return unknown(input, { reason: 'StaleSamples', message: frozen }, { transmitBytesTotal });
   return input.capacity === undefined
     ? ofSpeeds(input, found, sums, transmitBytesTotal)

@@ -74,19 +74,21 @@ const FROZEN =
 export const LONGEST_SILENCE_SECONDS = 20;
 
 /**
- * True if no node has counters that do not move within the rate window, or for 20 s of it.
+ * True if the counters of each node, all together, move within the rate window, and within 20 s of it. A node may be silent
  *
- * | the node may be silent                                                  | because                                   |
- * |-------------------------------------------------------------------------|-------------------------------------------|
- * | with a rate window below 20 s                                           | it sends a heartbeat every ten seconds    |
- * | alone in its cluster                                                    | its kubelet sends heartbeats to itself    |
- * | if the user excludes devices by name                                    | the queries leave out the NIC with the heartbeats |
+ * | when                              | because                                |
+ * |-----------------------------------|----------------------------------------|
+ * | the rate window is below 20 s     | it sends a heartbeat every ten seconds |
+ * | it is alone in its cluster        | its kubelet sends heartbeats to itself |
  */
-export function silenceTells(
-  { windowSeconds, excludedDevices = DEFAULT_EXCLUDED_DEVICES }: { windowSeconds: number; excludedDevices?: string },
-  nodes: number,
-): boolean {
-  return windowSeconds >= LONGEST_SILENCE_SECONDS && nodes > 1 && excludedDevices === DEFAULT_EXCLUDED_DEVICES;
+export function alwaysSends({ windowSeconds }: { windowSeconds: number }, nodes: number): boolean {
+  return windowSeconds >= LONGEST_SILENCE_SECONDS && nodes > 1;
+}
+
+/** True if, besides, rates of 0 show that they do not: the rates leave out what the user excludes by name, which may be the NIC with the heartbeats. */
+export function silenceTells(query: { windowSeconds: number; excludedDevices?: string }, nodes: number): boolean {
+  const { excludedDevices = DEFAULT_EXCLUDED_DEVICES } = query;
+  return alwaysSends(query, nodes) && excludedDevices === DEFAULT_EXCLUDED_DEVICES;
 }
 
 /**
@@ -95,7 +97,7 @@ export function silenceTells(
  *
  * | transmit rates | the rate of the direction | result                                                              |
  * |----------------|---------------------------|---------------------------------------------------------------------|
- * | all are 0      | 0                         | frozen                                                              |
+ * | all are 0      | 0                         | frozen if the silence tells, or the window has repeated values      |
  * | all are 0      | not 0                     | not frozen: the node receives, and a driver may not count what it sends |
  * | one is not 0   | any                       | frozen if the window has repeated values: see RepeatedValues        |
  *
@@ -103,15 +105,16 @@ export function silenceTells(
  * @param rate of the direction
  */
 export function frozenCounters(
-  { rates, isRepeated }: { readonly rates: NodeSamples | undefined; readonly isRepeated?: boolean },
+  node: { readonly rates: NodeSamples | undefined; readonly silenceTells?: boolean; readonly isRepeated?: boolean },
   rate: number,
 ): string | undefined {
+  const { rates, silenceTells: tells = false, isRepeated = false } = node;
   let isKnown = false;
   for (const { rate: sent } of rates?.devices.values() ?? []) {
-    if (sent !== undefined && sent !== 0) return isRepeated === true ? FROZEN : undefined;
+    if (sent !== undefined && sent !== 0) return isRepeated ? FROZEN : undefined;
     isKnown ||= sent === 0;
   }
-  return isKnown && rate === 0 ? FROZEN : undefined;
+  return isKnown && rate === 0 && (tells || isRepeated) ? FROZEN : undefined;
 }
 
 /**

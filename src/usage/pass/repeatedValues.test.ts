@@ -119,7 +119,7 @@ describe('counters that get samples and stand still', () => {
       if (kind === 'standing') Object.assign(scene.prometheus.devices[0]!, { total: '99' });
     };
     expect(await pass(60, [{}])).toMatchObject(MEASURED);
-    expect(scene.prometheus.count('standing')).toBe(1);
+    expect(scene.prometheus.count('standing')).toBe(2);
   });
 
   it('of very many nodes leave none a figure, with one query', async () => {
@@ -131,14 +131,30 @@ describe('counters that get samples and stand still', () => {
       return [...(await scene.next(of)).nodes.values()].filter(({ reason }) => reason === 'StaleSamples').length;
     };
     expect(await staleAt(0)).toBe(0);
+    const before = scene.prometheus.count('standing');
     expect(await staleAt(60)).toBe(600);
+    expect(scene.prometheus.count('standing') - before).toBe(1);
+  });
+
+  it('cost one query for new nodes, and none while they move', async () => {
+    await pass(0, [{}]);
+    await pass(60, [{ total: '71' }]);
+    await pass(120, [{ total: '72' }]);
     expect(scene.prometheus.count('standing')).toBe(1);
   });
 
-  it('cost no query while they move', async () => {
+  it('make no figure in the first pass either, if they stand still since before', async () => {
     await pass(0, [{}]);
-    await pass(60, [{ total: '71' }]);
-    expect(scene.prometheus.count('standing')).toBe(0);
+    await pass(60, [{}]);
+    scene.collector = scene.collectorOf(QUERY);
+    expect(await pass(70, [{}])).toMatchObject(STALE);
+  });
+
+  it('make no figure if the user excludes devices by name, also when the rates are 0', async () => {
+    scene.collector = scene.collectorOf({ ...QUERY, excludedDevices: 'mgmt.*' });
+    expect(await pass(0, [{}])).toMatchObject(MEASURED);
+    expect(await pass(30, [{}])).toMatchObject(STALE);
+    expect(await pass(140, [{ rate: '0' }])).toMatchObject(STALE);
   });
 });
 
@@ -180,6 +196,7 @@ describe('counters that get samples and stand still in a cluster of more than 20
 
   it('cost one query after each pass while they move', async () => {
     for (const seconds of [0, 10, 20, 30, 40]) await passOfMany(seconds, { total: String(seconds) });
-    expect([scene.prometheus.count('totals'), scene.prometheus.count('standing')]).toEqual([5, 0]);
+    // The first look asks about new nodes.
+    expect([scene.prometheus.count('totals'), scene.prometheus.count('standing')]).toEqual([5, 1]);
   });
 });

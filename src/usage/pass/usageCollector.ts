@@ -8,7 +8,7 @@ import { FactsCondenser, type NodeFacts } from '../evaluate/nodeFacts.ts';
 import type { NodeSamples } from '../series/nodeSamples.ts';
 import { RateTable } from '../series/rateTable.ts';
 import type { NodeUsage } from '../evaluate/percent.ts';
-import { silenceTells } from '../evaluate/rateProblems.ts';
+import { alwaysSends, silenceTells } from '../evaluate/rateProblems.ts';
 import { NO_READINGS, type Reading, type Readings } from '../evaluate/reading.ts';
 import { evaluateNodes, evaluateReadings, mappedInTurns, type Answers, type Part } from './evaluation.ts';
 import { orAborted, type Deadline } from '../../prometheus/deadline.ts';
@@ -70,8 +70,8 @@ interface Readers {
   deadline: Deadline;
   /** True for a large cluster: one answer with facts is read after the other. */
   areMany: boolean;
-  /** See the function of this name. */
-  silenceTells: boolean;
+  /** True if counters of a node that stand still are repeated: see alwaysSends. */
+  standingTells: boolean;
   readings: Readings;
 }
 
@@ -127,20 +127,20 @@ export class UsageCollector {
     const beganAt = this.#clock.monotonic();
     const areMany = nodes.size > MOST_NODES_AT_ONCE;
     const silence = { silenceTells: silenceTells(this.#query, nodes.size) };
-    const readers = { resolver: createNodeResolver(nodes), deadline, areMany, readings, ...silence };
+    const resolver = createNodeResolver(nodes);
+    const readers = { resolver, deadline, areMany, readings, standingTells: alwaysSends(this.#query, nodes.size) };
     // What is left of a series that has ended can be one sample. In a large cluster `lateQuery` names it only after the pass, but a silent node has no percent.
     const scope = areMany && !silence.silenceTells ? COUNTED_WITH_TWO : COUNTED;
     this.#rateTable = this.#rateTable.next(nodes);
     const [rates, facts, received, told] = await Promise.all([
-      this.#queries.rates(readers.resolver, deadline, { scope, table: this.#rateTable, cache: this.#seriesCache }),
+      this.#queries.rates(resolver, deadline, { scope, table: this.#rateTable, cache: this.#seriesCache }),
       this.#readFacts(readers),
-      this.#receiveRates.read(readings, nodes, readers.resolver, deadline, scope),
+      this.#receiveRates.read(readings, nodes, resolver, deadline, scope),
       this.#late.read(readers),
     ]);
     const late = await this.#late.withHidden(told, { facts, rates: rates.decoded.nodes }, readers);
     const timeSeconds = rates.decoded.timeSeconds ?? facts.timeSeconds;
     const at = timeSeconds ?? now / 1000;
-    const { resolver } = readers;
     const all = { ...this.#answers(facts.nodes, rates, received, late), timeSeconds: at, resolver, ...silence };
     const live = { ...all, ...(await onlyLive(this.#queries, all, (found) => this.#factsOf(found), readers)) };
     await readSoundReplicas(this.#queries, live, { ...readers, nodes });
@@ -244,7 +244,7 @@ export class UsageCollector {
     const { resolver, areMany } = readers;
     if ((this.#facts.value?.series ?? 0) > MOST_FACTS_IN_PASS) {
       this.#facts.refresh(() => this.#askFacts(readers));
-      if (readers.silenceTells) this.#repeated.refresh(resolver);
+      if (readers.standingTells) this.#repeated.refresh(resolver);
     }
     this.#fallenSpeeds.refresh(
       () => this.#background((deadline) => queries.fallenSpeeds(resolver, deadline), areMany ? ANSWER_OF_MANY_MS : 0),
@@ -270,9 +270,9 @@ export class UsageCollector {
   async #repeatedIn(
     { series, timeSeconds }: Facts,
     { facts, timeSeconds: now }: Answers,
-    { resolver, deadline, silenceTells }: Readers,
+    { resolver, deadline, standingTells }: Readers,
   ): Promise<ReadonlySet<string> | undefined> {
-    if (!silenceTells) return undefined;
+    if (!standingTells) return undefined;
     if (series <= MOST_FACTS_IN_PASS) {
       const sent = new Map(Array.from(facts, ([node, { sentByAll }]) => [node, sentByAll]));
       await this.#repeated.look({ sent, timeSeconds }, resolver, deadline);

@@ -45,7 +45,7 @@ export const MEASUREMENT: readonly Break[] = [
   {
     promise: 'Repeated values are also noticed in a cluster so large that passes reuse the facts of devices.',
     file: 'src/usage/pass/usageCollector.ts',
-    find: 'if (readers.silenceTells) this.#repeated.refresh(resolver);',
+    find: 'if (readers.standingTells) this.#repeated.refresh(resolver);',
     replace: '',
     test: { project: 'unit', path: 'src/usage/pass/repeatedValues.test.ts', name: 'make no figure either' },
   },

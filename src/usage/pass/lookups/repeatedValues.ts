@@ -10,7 +10,7 @@ import { Refreshed } from '../refreshed.ts';
 /** The bytes that a node has sent so far, all devices together. Times in seconds since 1970, by the server's clock. */
 interface Sent {
   readonly bytes: number;
-  /** When that number was read first. */
+  /** When that number was read first. -Infinity if it is the first of the node: its counters may have stood still before. */
   readonly since: number;
 }
 
@@ -66,7 +66,7 @@ export class RepeatedValues {
   }
 
   /**
-   * Call it in each pass that has read the counters. Sends one query, and only if the counters of a node have not moved for that long. If Prometheus does not
+   * Call it in each pass that has read the counters. Sends one query, and only if the counters of a node have not moved for that long, or the node is new. If Prometheus does not
    * answer within a quarter of the time of the pass, no further node is repeated.
    *
    * Rejects with the abort reason of the deadline, or an error that is not one of Prometheus.
@@ -111,8 +111,8 @@ export class RepeatedValues {
     this.#nodes = new Map();
     for (const [node, bytes] of sent) {
       const known = before.get(node);
-      const isKnown = known?.bytes === bytes && known.since <= now;
-      this.#nodes.set(node, isKnown ? known : { bytes, since: now });
+      const isSame = known?.bytes === bytes && known.since <= now;
+      this.#nodes.set(node, isSame ? known : { bytes, since: known === undefined ? -Infinity : now });
     }
     const longest = now + this.#windowSeconds;
     for (const node of this.#repeating) {
