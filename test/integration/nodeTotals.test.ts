@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { totalsQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
-import { standingQuery } from '../../src/usage/pass/standingQuery.ts';
+import { standingQuery, totalsQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
 import { promtool } from './promtool.ts';
 
 /** The queries that find repeated values, evaluated by Prometheus itself. */

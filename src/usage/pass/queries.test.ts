@@ -13,11 +13,11 @@ import {
   lagQuery,
   samplesPerWindowQuery,
   samplesQueries,
+  standingQuery,
   totalsQuery,
   uplinksQuery,
 } from './queries.ts';
 import type { UsageQuery } from './queries.ts';
-import { standingQuery } from './standingQuery.ts';
 
 const QUERY: UsageQuery = { windowSeconds: 20, matchers: [], excludedDevices: 'cni.*' };
 const COUNTER = 'node_network_transmit_bytes_total{device!~"lo|cni.*|.+\\\\.[0-9]+"}';

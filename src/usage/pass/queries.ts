@@ -1,4 +1,5 @@
 import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME } from '../evaluate/devices/devices.ts';
+import { LONGEST_SILENCE_SECONDS } from '../evaluate/rateProblems.ts';
 import { mostPercent } from '../evaluate/sums.ts';
 import type { FactMetric } from '../series/factMetrics.ts';
 import { braces, quoteMeta, type LabelMatcher } from './promql.ts';
@@ -155,6 +156,29 @@ export function lateQuery(
   });
 }
 
+/**
+ * Returns the query for nodes whose counters get samples, but have stood still. The value is 0. One query asks for counters and times, so that no sample
+ * comes between two answers.
+ *
+ * | device                                      | its counter shows that the node is alive      |
+ * |---------------------------------------------|-----------------------------------------------|
+ * | that the user excludes by name              | yes: it may be the one with the heartbeats    |
+ * | lo                                          | yes: the node-exporter may leave out a NIC    |
+ * | of a pod, as the default pattern has it     | not asked for: there may be hundreds          |
+ *
+ * @param seconds how long
+ */
+export function standingQuery(query: UsageQuery, seconds: number): string {
+  const { excludedDevices: excluded = DEFAULT_EXCLUDED_DEVICES } = query;
+  const patterns = [DEFAULT_EXCLUDED_DEVICES, ...(excluded.startsWith(DEFAULT_EXCLUDED_DEVICES) ? [] : [excluded])];
+  const sentBut = (names: string): string => TRANSMITTED + braces([...query.matchers, without(names)]);
+  const most = (valueOf: (counters: string) => string): string =>
+    `max by (node, instance) (${patterns.map((names) => valueOf(sentBut(names))).join(' or ')})`;
+  const sent = most((each) => `abs(${each} - ${each}${offsetOf(seconds)})`);
+  const time = most((each) => `${newest(each, 0)} - ${newest(each, seconds)}`);
+  return `${sent} == 0 and ${time} >= ${LONGEST_SILENCE_SECONDS}`;
+}
+
 /** The bytes that each node has sent, all devices together that are not excluded. */
 export function totalsQuery(query: UsageQuery): string {
   return inScope(query, COUNTED, (matchers) => `sum by (node, instance) (${TRANSMITTED}${matchers})`);
@@ -226,7 +250,7 @@ export function oldestSeconds({ windowSeconds }: UsageQuery): number {
 /** A little less than the five minutes for which servers show a sample (query.lookback-delta). */
 const LONGEST_SEEN_SECONDS = 270;
 
-export function newest(series: string, offsetSeconds: number): string {
+function newest(series: string, offsetSeconds: number): string {
   return `timestamp(${series}${offsetOf(offsetSeconds)})`;
 }
 
@@ -235,7 +259,7 @@ function oldestOf(query: UsageQuery, offsetSeconds: number): string {
   return `time() - ${Number((oldestSeconds(query) + offsetSeconds).toFixed(3))}`;
 }
 
-export function offsetOf(seconds: number): string {
+function offsetOf(seconds: number): string {
   return seconds === 0 ? '' : ` offset ${Math.round(seconds * 1000)}ms`;
 }
 
@@ -347,11 +371,6 @@ function matchersOf(query: UsageQuery, scope: Scope): string[] {
 
 function notExcluded(query: UsageQuery): LabelMatcher {
   return without(`lo|${query.excludedDevices ?? DEFAULT_EXCLUDED_DEVICES}`);
-}
-
-/** The sent bytes of each device, but those with such a name. */
-export function sentWithout(names: string, { matchers }: UsageQuery): string {
-  return TRANSMITTED + braces([...matchers, without(names)]);
 }
 
 function without(names: string): LabelMatcher {

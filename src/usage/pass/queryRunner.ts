@@ -16,13 +16,13 @@ import {
   ratesQuery,
   samplesPerWindowQuery,
   samplesQueries,
+  standingQuery,
   totalsQuery,
   uplinksQuery,
   windowStartAt,
   zerosQuery,
 } from './queries.ts';
 import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
-import { standingQuery } from './standingQuery.ts';
 import { FACT_METRICS, type FactMetric } from '../series/factMetrics.ts';
 import { createRatesVisitor, SeriesDecoder } from '../series/seriesDecoder.ts';
 import type { Snapshot } from '../evaluate/snapshot.ts';
