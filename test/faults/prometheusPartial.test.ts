@@ -9,6 +9,8 @@ import { unfitKey } from '../harness/unfitKey.ts';
 /** Answers that lack some nodes and say so, and a cluster that is full everywhere. */
 const WAIT = { timeout: 90_000, interval: 100 };
 const KEY = unfitKey('web');
+/** A TrafficWatch by which a node without a figure is unfit after a second. */
+const STRICT = unfitKey('strict');
 const WARNING = 'store-2 did not answer: results may be partial';
 
 let f: Fixture;
@@ -19,15 +21,16 @@ beforeAll(async () => {
   prometheus = await startLyingPrometheus(f.prometheusUrl);
   await f.startOperator([], { prometheusUrl: prometheus.url });
   await f.createWatch('web', { maxBandwidthPercent: '10' });
-  await expectLabels({ n1: 'false', n2: 'true', n3: 'false', n4: 'false' });
+  await f.createWatch('strict', { maxBandwidthPercent: '10', missingData: { policy: 'Unfit', holdFor: '1s' } });
+  for (const key of [KEY, STRICT]) await expectLabels({ n1: 'false', n2: 'true', n3: 'false', n4: 'false' }, key);
 });
 afterAll(async () => {
   await f.stop();
   await prometheus.stop();
 });
 
-async function expectLabels(labels: Record<string, string>): Promise<void> {
-  await vi.waitFor(async () => expect(await f.labels(KEY)).toEqual(labels), WAIT);
+async function expectLabels(labels: Record<string, string>, key = KEY): Promise<void> {
+  await vi.waitFor(async () => expect(await f.labels(key)).toEqual(labels), WAIT);
 }
 
 async function available() {
@@ -35,10 +38,10 @@ async function available() {
 }
 
 /** Leaves the nodes out that are named, as a Thanos does whose store is gone. */
-const without = (missing: readonly string[]) =>
+const without = (missing: readonly string[], warnings = [WARNING]) =>
   rewritten((answer) => ({
     ...answer,
-    warnings: [WARNING],
+    warnings,
     data: { ...answer.data, result: answer.data.result.filter(({ metric }) => !missing.includes(metric.node ?? '')) },
   }));
 
@@ -74,6 +77,12 @@ describe('a partial answer with a warning', () => {
     const message = `no data for n2 (NoSeries), n4 (NoSeries); Prometheus warns: ${WARNING}`;
     await vi.waitFor(async () => expect(await available()).toMatchObject({ message }), WAIT);
     measured(`a partial answer: "${message}"`);
+  });
+
+  it('counts for missingData only when the warning is gone and the nodes still have no figures', async () => {
+    expect(await f.labels(STRICT)).toEqual({ n1: 'true', n2: 'true', n3: 'false', n4: 'false' });
+    prometheus.lie = without(['n2', 'n4'], []);
+    await expectLabels({ n1: 'true', n2: 'true', n3: 'false', n4: 'true' }, STRICT);
   });
 
   it('is over when the answer is whole', async () => {
