@@ -50,6 +50,43 @@ export const MEASUREMENT: readonly Break[] = [
     test: { project: 'unit', path: 'src/usage/pass/repeatedValues.test.ts', name: 'make no figure either' },
   },
   {
+    promise: 'Repeated values are noticed in the first pass after a start.',
+    file: 'src/usage/pass/lookups/repeatedValues.ts',
+    find: 'known === undefined ? -Infinity : now',
+    replace: 'now',
+    test: { project: 'unit', path: 'src/usage/pass/repeatedValues.test.ts', name: 'in the first pass either' },
+  },
+  {
+    promise:
+      'A fall of a counter counts for the window of the rate, also if the server evaluates rates earlier than it reads samples.',
+    file: 'src/usage/pass/lookups/fallenCounters.ts',
+    find: 'windowStart - behindSeconds',
+    replace: 'windowStart',
+    test: {
+      project: 'integration',
+      path: 'test/integration/latencyOffset.test.ts',
+      name: 'makes no wrong percent, wherever the window has the fall',
+    },
+  },
+  {
+    promise: 'A node has no percent of samples that the server no longer shows, however long the rate window is.',
+    file: 'src/usage/pass/queries.ts',
+    find: 'query.windowSeconds > LONGEST_SEEN_SECONDS ? live : slope',
+    replace: 'slope',
+    test: {
+      project: 'integration',
+      path: 'test/integration/slope.test.ts',
+      name: 'is gone when the newest sample is older, also than a server shows it',
+    },
+  },
+  {
+    promise: 'Above 20,000 series, a pass after a failed query for late samples asks itself, or fails.',
+    file: 'src/usage/pass/lookups/lateReader.ts',
+    find: '!this.#kept.hasFailed && ',
+    replace: '',
+    test: { project: 'unit', path: 'src/usage/pass/lateSamples.test.ts', name: 'fails the pass in a large cluster' },
+  },
+  {
     promise: 'Verdicts are still reached if every third query to Prometheus fails.',
     file: 'src/controllers/trafficwatch/observe/passMemory.ts',
     find: 'const LEAST_FAILED_PASSES = 2;',
