@@ -129,6 +129,12 @@ const PASSES: Row = {
       unit: 's',
     }),
     linesPanel({
+      title: 'Late nodes',
+      description:
+        'Nodes whose samples reach Prometheus 30 s late or more. Their figures are as old, or absent: MetricsAvailable of a TrafficWatch names them.',
+      queries: [{ expr: `max(${own('traffic_operator_late_nodes')})`, legend: 'late' }],
+    }),
+    linesPanel({
       title: 'Stray series',
       description:
         'Device series in the newest pass whose labels match no node, or several nodes. Usual causes: exporters of another cluster, or nodes that share an address.',

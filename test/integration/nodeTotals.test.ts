@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { standingQuery, totalsQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
+import { lagQuery, standingQuery, totalsQuery, type UsageQuery } from '../../src/usage/pass/queries.ts';
 import { promtool } from './promtool.ts';
 
-/** The queries that find repeated values, evaluated by Prometheus itself. */
+/** Queries about values and times of whole nodes, evaluated by Prometheus itself. */
 const QUERY: UsageQuery = { windowSeconds: 120, matchers: [] };
 const COUNTER = 'node_network_transmit_bytes_total';
 const NODE = '{node="a",instance="a:9100"}';
@@ -37,6 +37,17 @@ it('the bytes that a node has sent are one series', async () => {
   const exp_samples = [{ labels: NODE, value: 171 }];
   const values = { eth0: '0+10x9', eth1: '1+10x8', veth1: '1000x20' };
   await evaluate(values, [{ expr: totalsQuery(QUERY), eval_time: '30s', exp_samples }]);
+});
+
+it('the query for the lag has a node only if its newest sample on any device is late', async () => {
+  const values = { eth0: '0+1x99', eth1: '0+1x39' };
+  const lag = (lagOfAll: number) => ({ labels: '{}', value: lagOfAll });
+  const expr = lagQuery(QUERY);
+  await evaluate(values, [
+    { expr, eval_time: '99s', exp_samples: [lag(3)] },
+    { expr, eval_time: '158s', exp_samples: [lag(62)] },
+    { expr, eval_time: '159s', exp_samples: [lag(63), { labels: NODE, value: 60 }] },
+  ]);
 });
 
 it.each<{ why: string; values: Readonly<Record<string, string>>; stands: boolean }>([

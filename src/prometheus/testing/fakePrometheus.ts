@@ -68,6 +68,8 @@ export class FakePrometheus implements PrometheusClient {
   samplesPerWindow: string | undefined = '4';
   /** How late samples are, seconds. */
   lag: string | undefined;
+  /** Nodes whose samples are late. */
+  lateNodes: readonly string[] = [];
   warnings: string[] = [];
   /** The warnings of an answer. */
   warningsOf: (kind: Kind) => readonly string[] = () => this.warnings;
@@ -120,7 +122,8 @@ export class FakePrometheus implements PrometheusClient {
   #series(kind: Kind, expression: string): Series[] {
     if (kind === 'samples' || kind === 'lag') {
       const number = kind === 'lag' ? this.lag : this.samplesPerWindow;
-      return number === undefined ? [] : [this.#one({}, number)];
+      const late = kind === 'lag' ? this.lateNodes.map((node) => this.#one({ node }, '99')) : [];
+      return number === undefined ? late : [this.#one({}, number), ...late];
     }
     if (kind === 'behind') return this.tellsTime ? [this.#one({}, String(this.timeSeconds))] : [];
     if (kind === 'standing') return this.#standing(expression);

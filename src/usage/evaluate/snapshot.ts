@@ -58,6 +58,8 @@ export interface Snapshot {
   samplesPerWindow?: number;
   /** How late samples reach Prometheus, seconds: see lagQuery. Absent until it is known. */
   lagSeconds?: number;
+  /** Nodes whose samples are late by LATE_SECONDS at least. Absent until they are known. */
+  lateNodes?: ReadonlySet<string>;
   /** Set while passes take most of their deadline, at which they fail. */
   isSlow?: true;
 }
@@ -78,8 +80,10 @@ export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number
   return Math.abs(seconds) < TELLING_OFFSET_SECONDS ? undefined : Math.round(seconds / 60);
 }
 
+/** Samples that are later are reported, seconds. */
+export const LATE_SECONDS = 30;
 /** The lags that messages report: seconds. Few, so that similar lags have the same text. */
-const REPORTED_LAGS = [240, 120, 60, 30];
+const REPORTED_LAGS = [240, 120, 60, LATE_SECONDS];
 
 /** The highest of REPORTED_LAGS that the lag reaches. Undefined if samples come in time, or the lag is not known. */
 export function tellingLag({ lagSeconds = 0 }: Pick<Snapshot, 'lagSeconds'>): number | undefined {

@@ -58,10 +58,11 @@ describe('createUsageMetrics', () => {
   it('shows how late samples are, and nothing while that is not known', async () => {
     const registry = new Registry();
     const metrics = createUsageMetrics(registry);
-    const LAG = /^traffic_operator_sample_lag_seconds (.*)$/m;
+    const LAG = /^traffic_operator_(?:sample_lag_seconds|late_nodes) (.*)$/m;
     expect(await registry.metrics()).not.toMatch(LAG);
-    metrics.passEnded(snapshot([], { lagSeconds: 47.5 }), 0.1);
+    metrics.passEnded(snapshot([], { lagSeconds: 47.5, lateNodes: new Set(['a']) }), 0.1);
     expect(await registry.metrics()).toMatch(/^traffic_operator_sample_lag_seconds 47.5$/m);
+    expect(await registry.metrics()).toMatch(/^traffic_operator_late_nodes 1$/m);
     metrics.passEnded(snapshot([], { ok: false, error: { reason: 'Unreachable', message: '' } }), 0.1);
     expect(await registry.metrics()).not.toMatch(LAG);
   });

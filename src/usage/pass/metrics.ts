@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { UsageMetrics } from './queryRunner.ts';
 import type { CapacitySource } from '../evaluate/percent.ts';
-import type { Snapshot } from '../evaluate/snapshot.ts';
+import { LATE_SECONDS, type Snapshot } from '../evaluate/snapshot.ts';
 
 /** Seconds. A query takes a few ms on a small cluster and 60 to 90 ms with 10,000 nodes. Its deadline is 8 s. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -82,19 +82,29 @@ function createStraySeries(registry: Registry): (snapshot: Snapshot) => void {
   };
 }
 
-/** How late samples reach Prometheus. Absent after a failed pass, and until it is known. */
+/** How late samples reach Prometheus, and of how many nodes. Absent after a failed pass, and until it is known. */
 function createLag(registry: Registry): (snapshot: Snapshot) => void {
-  const gauge = new Gauge({
+  const lag = new Gauge({
     name: 'traffic_operator_sample_lag_seconds',
     help: 'How late samples of the nodes reach Prometheus: the age of the newest sample that 95 % of the series exceed, asked for once a minute. Absent until it is known, and after a failed pass.',
     registers: [registry],
   });
-  // A gauge without labels begins with 0.
-  gauge.remove();
-  return ({ lagSeconds }) => {
+  const lateNodes = new Gauge({
+    name: 'traffic_operator_late_nodes',
+    help: `Nodes whose samples reach Prometheus ${LATE_SECONDS} s late or more, asked for once a minute. Their figures are as old, or absent. Absent until it is known, and after a failed pass.`,
+    registers: [registry],
+  });
+  const show = (gauge: Gauge, value: number | undefined): void => {
+    // A gauge without labels begins with 0.
     gauge.remove();
-    if (lagSeconds !== undefined) gauge.set(lagSeconds);
+    if (value !== undefined) gauge.set(value);
   };
+  const showAll = (snapshot: Pick<Snapshot, 'lagSeconds' | 'lateNodes'>): void => {
+    show(lag, snapshot.lagSeconds);
+    show(lateNodes, snapshot.lateNodes?.size);
+  };
+  showAll({});
+  return showAll;
 }
 
 /** Registers the metrics of the feed. Call it once per registry. */

@@ -1,5 +1,6 @@
 import { DEFAULT_EXCLUDED_DEVICES, MACVLAN_NAME, VETH_NAME, VLAN_NAME } from '../evaluate/devices/devices.ts';
 import { LONGEST_SILENCE_SECONDS } from '../evaluate/rateProblems.ts';
+import { LATE_SECONDS } from '../evaluate/snapshot.ts';
 import { mostPercent } from '../evaluate/sums.ts';
 import type { FactMetric } from '../series/factMetrics.ts';
 import { braces, quoteMeta, type LabelMatcher } from './promql.ts';
@@ -215,7 +216,6 @@ export function zerosQuery(query: UsageQuery, counted: Counted, leastBytes: numb
 
 /** So that a fall does not leave the window between the evaluations of two queries of a pass. */
 export const FALL_MARGIN_SECONDS = 2;
-
 /** Returns the start of the rate window with that margin, seconds since 1970. @param seconds the end of the window */
 export function windowStartAt(seconds: number, { windowSeconds }: Pick<UsageQuery, 'windowSeconds'>): number {
   return seconds - windowSeconds - FALL_MARGIN_SECONDS;
@@ -349,11 +349,18 @@ export function samplesPerWindowQuery(query: UsageQuery): string {
 }
 
 /**
- * How late samples are when the server has them, seconds: the age of the newest sample that all but 5 % of the series exceed. Scrapes
- * are spread over their interval, so that some samples have just arrived, whatever the interval.
+ * How late samples are when the server has them, seconds. The window has at least four scrapes, so no node waits longer for one than a quarter.
+ *
+ * | series         | value                                                                                            |
+ * |----------------|--------------------------------------------------------------------------------------------------|
+ * | without labels | the age of the newest sample that all but 5 % of the series exceed: scrapes are spread over their interval, so some samples have just arrived |
+ * | of a node      | the age of its newest sample, if it is late by LATE_SECONDS at least                              |
  */
 export function lagQuery(query: UsageQuery): string {
-  return inScope(query, COUNTED, (matchers) => `quantile(0.05, time() - ${newest(TRANSMITTED + matchers, 0)})`);
+  return inScope(query, COUNTED, (matchers) => {
+    const age = `time() - ${newest(TRANSMITTED + matchers, 0)}`;
+    return `quantile(0.05, ${age}) or min by (node, instance) (${age}) >= ${LATE_SECONDS + query.windowSeconds / 4}`;
+  });
 }
 
 function inScope(query: UsageQuery, scope: Scope, expression: (matchers: string) => string): string {

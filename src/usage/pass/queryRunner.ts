@@ -261,24 +261,27 @@ export class QueryRunner {
   }
 
   /** Median number of scrapes in the rate window. Undefined if there is no series yet. */
-  samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
-    return this.#number('samples_per_window', samplesPerWindowQuery(this.query), deadline);
-  }
-
-  /** How late samples reach the server, seconds. Undefined if there is no series yet. */
-  lag(deadline: Deadline): Promise<number | undefined> {
-    return this.#number('lag', lagQuery(this.query), deadline);
-  }
-
-  async #number(kind: QueryKind, expression: string, deadline: Deadline): Promise<number | undefined> {
+  async samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
     let number: number | undefined;
     const visit = (series: unknown): void => {
-      const { value } = series as { value?: [unknown, unknown] };
-      const found = Number(value?.[1]);
-      if (Number.isFinite(found)) number = found;
+      number = numberIn(series) ?? number;
     };
-    await this.#ask(kind, expression, { visit }, deadline);
+    await this.#ask('samples_per_window', samplesPerWindowQuery(this.query), { visit }, deadline);
     return number;
+  }
+
+  /** How late samples reach the server: see Snapshot. Without lagSeconds if there is no series yet. */
+  async lag(resolver: NodeResolver, deadline: Deadline): Promise<Pick<Snapshot, 'lagSeconds' | 'lateNodes'>> {
+    const lateNodes = new Set<string>();
+    let lagSeconds: number | undefined;
+    const visit = (series: unknown): void => {
+      const { node, instance } = (series as { metric?: Record<string, string> }).metric ?? {};
+      const name = resolver.resolve(node, instance);
+      if (typeof name === 'string') lateNodes.add(name);
+      else if (node === undefined && instance === undefined) lagSeconds = numberIn(series);
+    };
+    await this.#ask('lag', lagQuery(this.query), { visit }, deadline);
+    return { ...(lagSeconds !== undefined && { lagSeconds }), lateNodes };
   }
 
   async #ask(
@@ -299,4 +302,11 @@ export class QueryRunner {
       this.#metrics?.queryEnded(kind, outcome, (this.#clock.monotonic() - start) / 1000);
     }
   }
+}
+
+/** The number of a series, undefined if it is none. */
+function numberIn(series: unknown): number | undefined {
+  const { value } = series as { value?: [unknown, unknown] };
+  const found = Number(value?.[1]);
+  return Number.isFinite(found) ? found : undefined;
 }

@@ -1,3 +1,4 @@
+import type { NodeResolver } from '../../nodes/nodeNames.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
 import { windowIsTooShort, type Snapshot } from '../evaluate/snapshot.ts';
 import type { UsageQuery } from './queries.ts';
@@ -61,7 +62,7 @@ export class Sampling {
   readonly #query: UsageQuery;
   readonly #background: Background;
   readonly #counts: Refreshed<void>;
-  readonly #lag: Refreshed<number | undefined>;
+  readonly #lag: Refreshed<Pick<Snapshot, 'lagSeconds' | 'lateNodes'>>;
   readonly #samples: WindowSamples;
 
   constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
@@ -69,24 +70,20 @@ export class Sampling {
     this.#query = o.query;
     this.#background = o.background;
     this.#counts = new Refreshed<void>(o.clock, EVERY_MS);
-    this.#lag = new Refreshed<number | undefined>(o.clock, EVERY_MS);
+    this.#lag = new Refreshed<Pick<Snapshot, 'lagSeconds' | 'lateNodes'>>(o.clock, EVERY_MS);
     this.#samples = new WindowSamples(o.clock, o.query.windowSeconds);
   }
 
   /** The results so far. */
-  get value(): Pick<Snapshot, 'samplesPerWindow' | 'lagSeconds'> {
+  get value(): Pick<Snapshot, 'samplesPerWindow' | 'lagSeconds' | 'lateNodes'> {
     const { windowSeconds, scrapeIntervalSeconds: interval } = this.#query;
     const samples = interval === undefined ? this.#samples.value : Math.floor(windowSeconds / interval);
-    const lag = this.#lag.value;
-    return {
-      ...(samples === undefined ? {} : { samplesPerWindow: samples }),
-      ...(lag === undefined ? {} : { lagSeconds: lag }),
-    };
+    return { ...(samples === undefined ? {} : { samplesPerWindow: samples }), ...this.#lag.value };
   }
 
   /** Asks again what is due. Does not count scrapes if their interval is known. */
-  refresh(): void {
-    this.#lag.refresh(() => this.#background((deadline) => this.#queries.lag(deadline)));
+  refresh(resolver: NodeResolver): void {
+    this.#lag.refresh(() => this.#background((deadline) => this.#queries.lag(resolver, deadline)));
     if (this.#query.scrapeIntervalSeconds !== undefined) return;
     if (this.#samples.isOpen) this.#counts.expire();
     this.#counts.refresh(async () => {

@@ -198,6 +198,12 @@ describe('the lag of samples', () => {
     await scene.next({ a: {} });
     expect(await scene.next({ a: {} })).not.toHaveProperty('lagSeconds');
   });
+
+  it('has the nodes whose samples are late, while the samples of others are not', async () => {
+    Object.assign(scene.prometheus, { lag: '1', lateNodes: ['b', 'gone'] });
+    expect(await scene.next({ a: {}, b: {} })).not.toHaveProperty('lateNodes');
+    expect(await scene.next({ a: {}, b: {} })).toMatchObject({ lagSeconds: 1, lateNodes: new Set(['b']) });
+  });
 });
 
 describe('the number of scrapes in the rate window', () => {

@@ -251,7 +251,7 @@ export class UsageCollector {
       areMany ? FALLEN_SPEEDS_OF_MANY : {},
     );
     this.#late.refresh(readers);
-    this.#sampling.refresh();
+    this.#sampling.refresh(resolver);
   }
 
   /** Returns the data by which all nodes are evaluated. Late devices, and devices with one sample, lose their rates. */

@@ -158,6 +158,14 @@ describe('MetricsAvailable', () => {
     expect(part?.message).toBe(`no data for n2 (NoSeries)${told && `; ${told}`}`);
   });
 
+  it('names the nodes with a figure whose samples are late, while the samples of others are not', () => {
+    const late = { lagSeconds: 1, lateNodes: new Set(['n1', 'n2', 'elsewhere']) };
+    const told = 'samples of n1 reach Prometheus 30 s late or more, and their figures are as old';
+    expect(conditionOf('MetricsAvailable', late, { n1: 50, n2: undefined })?.message).toBe(
+      `no data for n2 (NoSeries); ${told}`,
+    );
+  });
+
   it('names series that belong to no node', () => {
     const stray = { unmatchedSeries: 1, unmatchedExamples: ['{node="gone"}'] };
     expect(conditionOf('MetricsAvailable', stray)?.message).toBe(

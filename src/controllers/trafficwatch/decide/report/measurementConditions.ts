@@ -3,6 +3,7 @@ import { cut, firstOf, type Condition } from '../../../../runtime/controller/con
 import {
   clockOffsetMinutes,
   LEAST_SAMPLES_PER_WINDOW,
+  LATE_SECONDS,
   tellingLag,
   windowIsTooShort,
   describeUnattributed,
@@ -115,7 +116,7 @@ function dataProblems(o: Observation, current: Snapshot, unmeasured: Unmeasured)
   const warned = current.warnings.length === 0 ? '' : `Prometheus warns: ${named(current.warnings)}`;
   const unattributed = describeUnattributed(current);
   if (due.length > 0) {
-    const found = [describeUnmeasured(due, current), lagRemark(current), warned, ...unattributed].filter(
+    const found = [describeUnmeasured(due, current), lagRemark(o, current), warned, ...unattributed].filter(
       (part) => part !== '',
     );
     return draft('False', none ? Reason.NoData : Reason.PartialData, `${found.join('; ')}${remark}${obstacles(o)}`);
@@ -131,9 +132,14 @@ function dataProblems(o: Observation, current: Snapshot, unmeasured: Unmeasured)
   return undefined;
 }
 
-function lagRemark(current: Snapshot): string {
+function lagRemark({ view }: Observation, current: Snapshot): string {
+  const { lateNodes = new Set<string>(), nodes } = current;
   const seconds = tellingLag(current);
-  return seconds === undefined ? '' : `samples reach Prometheus ${seconds} s late or more, and figures are as old`;
+  if (seconds !== undefined) return `samples reach Prometheus ${seconds} s late or more, and figures are as old`;
+  if (lateNodes.size === 0) return '';
+  const late = view.nodes.filter(({ name }) => lateNodes.has(name) && nodes.get(name)?.percent !== undefined);
+  const names = named(late.map(({ name }) => name).sort());
+  return names && `samples of ${names} reach Prometheus ${LATE_SECONDS} s late or more, and their figures are as old`;
 }
 
 function driversRemark(o: Observation): string {
@@ -168,7 +174,7 @@ function metricsAvailable(o: Observation): Draft {
   const remarks = [
     `all ${selected}${measurable}nodes have data${unmeasured.remark}`,
     named(o.view.figures.capacityDrops),
-    lagRemark(current),
+    lagRemark(o, current),
     driversRemark(o),
     examples && `series that belong to no node, or to several: ${examples}`,
   ];
