@@ -80,6 +80,9 @@ export function clockOffsetMinutes({ startedAt, timeSeconds }: Snapshot): number
   return Math.abs(seconds) < TELLING_OFFSET_SECONDS ? undefined : Math.round(seconds / 60);
 }
 
+/** How late samples reach Prometheus. */
+export type Lag = Pick<Snapshot, 'lagSeconds' | 'lateNodes'>;
+
 /** Samples that are later are reported, seconds. */
 export const LATE_SECONDS = 30;
 /** The lags that messages report: seconds. Few, so that similar lags have the same text. */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { UsageMetrics } from './queryRunner.ts';
 import type { CapacitySource } from '../evaluate/percent.ts';
-import { LATE_SECONDS, type Snapshot } from '../evaluate/snapshot.ts';
+import { LATE_SECONDS, type Lag, type Snapshot } from '../evaluate/snapshot.ts';
 
 /** Seconds. A query takes a few ms on a small cluster and 60 to 90 ms with 10,000 nodes. Its deadline is 8 s. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -99,7 +99,7 @@ function createLag(registry: Registry): (snapshot: Snapshot) => void {
     gauge.remove();
     if (value !== undefined) gauge.set(value);
   };
-  const showAll = (snapshot: Pick<Snapshot, 'lagSeconds' | 'lateNodes'>): void => {
+  const showAll = (snapshot: Lag): void => {
     show(lag, snapshot.lagSeconds);
     show(lateNodes, snapshot.lateNodes?.size);
   };

@@ -25,7 +25,7 @@ import {
 import type { Counted, NamedScope, NodeRestriction, Scope, UsageQuery } from './queries.ts';
 import { FACT_METRICS, type FactMetric } from '../series/factMetrics.ts';
 import { createRatesVisitor, SeriesDecoder } from '../series/seriesDecoder.ts';
-import type { Snapshot } from '../evaluate/snapshot.ts';
+import type { Lag, Snapshot } from '../evaluate/snapshot.ts';
 
 /** The kind of a query: a label of the metrics. */
 export type QueryKind =
@@ -270,8 +270,8 @@ export class QueryRunner {
     return number;
   }
 
-  /** How late samples reach the server: see Snapshot. Without lagSeconds if there is no series yet. */
-  async lag(resolver: NodeResolver, deadline: Deadline): Promise<Pick<Snapshot, 'lagSeconds' | 'lateNodes'>> {
+  /** How late samples reach the server: see Snapshot. Without `lagSeconds` if there is no series yet. */
+  async lag(resolver: NodeResolver, deadline: Deadline): Promise<Lag> {
     const lateNodes = new Set<string>();
     let lagSeconds: number | undefined;
     const visit = (series: unknown): void => {

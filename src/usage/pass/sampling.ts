@@ -1,6 +1,6 @@
 import type { NodeResolver } from '../../nodes/nodeNames.ts';
 import type { Clock } from '../../runtime/process/clock.ts';
-import { windowIsTooShort, type Snapshot } from '../evaluate/snapshot.ts';
+import { windowIsTooShort, type Lag, type Snapshot } from '../evaluate/snapshot.ts';
 import type { UsageQuery } from './queries.ts';
 import type { Background, QueryRunner } from './queryRunner.ts';
 import { Refreshed } from './refreshed.ts';
@@ -62,7 +62,7 @@ export class Sampling {
   readonly #query: UsageQuery;
   readonly #background: Background;
   readonly #counts: Refreshed<void>;
-  readonly #lag: Refreshed<Pick<Snapshot, 'lagSeconds' | 'lateNodes'>>;
+  readonly #lag: Refreshed<Lag>;
   readonly #samples: WindowSamples;
 
   constructor(o: { queries: QueryRunner; query: UsageQuery; clock: Clock; background: Background }) {
@@ -70,12 +70,12 @@ export class Sampling {
     this.#query = o.query;
     this.#background = o.background;
     this.#counts = new Refreshed<void>(o.clock, EVERY_MS);
-    this.#lag = new Refreshed<Pick<Snapshot, 'lagSeconds' | 'lateNodes'>>(o.clock, EVERY_MS);
+    this.#lag = new Refreshed<Lag>(o.clock, EVERY_MS);
     this.#samples = new WindowSamples(o.clock, o.query.windowSeconds);
   }
 
   /** The results so far. */
-  get value(): Pick<Snapshot, 'samplesPerWindow' | 'lagSeconds' | 'lateNodes'> {
+  get value(): Lag & Pick<Snapshot, 'samplesPerWindow'> {
     const { windowSeconds, scrapeIntervalSeconds: interval } = this.#query;
     const samples = interval === undefined ? this.#samples.value : Math.floor(windowSeconds / interval);
     return { ...(samples === undefined ? {} : { samplesPerWindow: samples }), ...this.#lag.value };
