@@ -165,32 +165,43 @@ describe('createBoundedInformer', () => {
     });
   });
 
-  it('keeps the identity of an object that cannot be transformed, names it, and reads it again when it changes', async () => {
-    const errors = vi.fn();
-    const logger = { ...createLogger('silent'), error: errors, warn: () => undefined, debug: () => undefined };
-    const transform = (node: V1Node): V1Node => {
-      if (node.metadata?.labels?.a === 'bad') throw new Error('bad label');
-      return node;
-    };
-    const { nodes, informer, metrics } = await castWatching(scene, {
-      create,
-      transform,
-      logger: logger as unknown as Logger,
-    });
-    nodes.set('a', { a: 'bad', b: 'x'.repeat(700) });
-    await vi.waitFor(() => expect(isWithoutBody(informer.lister.get('a'))).toBe(true));
-    expect(informer.lister.get('a')?.metadata?.labels).toEqual({});
-    expect(errors.mock.calls).toMatchObject([
-      [{ resource: 'nodes', key: 'a' }, expect.stringMatching(/cannot be read/)],
-    ]);
-    expect(metrics.bodyDropped).toHaveBeenCalledOnce();
-    // Its last body is not counted: there is room for another node.
-    nodes.set('c', FAT);
-    nodes.set('a');
-    await vi.waitFor(() =>
-      expect(['a', 'c'].map((name) => isWithoutBody(informer.lister.get(name)))).toEqual([false, false]),
-    );
-  });
+  it.each<{ what: string; transformed: (node: V1Node) => V1Node }>([
+    {
+      what: 'cannot be transformed',
+      transformed: () => {
+        throw new Error('bad label');
+      },
+    },
+    {
+      what: 'is nested as deeply as the API server lets it, so that its bytes cannot be counted',
+      transformed: (node) => Object.assign(node, { spec: JSON.parse('['.repeat(9_000) + ']'.repeat(9_000)) as object }),
+    },
+  ])(
+    'keeps the identity of an object that $what, names it, and reads it again when it changes',
+    async ({ transformed }) => {
+      const errors = vi.fn();
+      const logger = { ...createLogger('silent'), error: errors, warn: () => undefined, debug: () => undefined };
+      const transform = (node: V1Node): V1Node => (node.metadata?.labels?.a === 'bad' ? transformed(node) : node);
+      const { nodes, informer, metrics } = await castWatching(scene, {
+        create,
+        transform,
+        logger: logger as unknown as Logger,
+      });
+      nodes.set('a', { a: 'bad', b: 'x'.repeat(700) });
+      await vi.waitFor(() => expect(isWithoutBody(informer.lister.get('a'))).toBe(true));
+      expect(informer.lister.get('a')?.metadata?.labels).toEqual({});
+      expect(errors.mock.calls).toMatchObject([
+        [{ resource: 'nodes', key: 'a' }, expect.stringMatching(/cannot be read/)],
+      ]);
+      expect(metrics.bodyDropped).toHaveBeenCalledOnce();
+      // Its last body is not counted: there is room for another node.
+      nodes.set('c', FAT);
+      nodes.set('a');
+      await vi.waitFor(() =>
+        expect(['a', 'c'].map((name) => isWithoutBody(informer.lister.get(name)))).toEqual([false, false]),
+      );
+    },
+  );
 
   it('does not count objects of a list that was cut off', async () => {
     const gone = { kind: 'Node', metadata: { name: 'gone', resourceVersion: '5', labels: FAT } };

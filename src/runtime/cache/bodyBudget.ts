@@ -39,7 +39,7 @@ export interface Bounds<T extends KubeObject> {
 
 /**
  * Creates an informer of objects that users can make many and large: it reads small pages, and keeps bodies within the budget. It keeps
- * only the identity of an object that `transform` throws for, and logs its name.
+ * only the identity of an object that `transform` throws for, or that is nested so deeply that its bytes cannot be counted, and logs its name.
  *
  * @param identity returns only parts of a bounded size. It must accept what `transform` makes of `identityOf` an object
  */
@@ -48,7 +48,7 @@ export function createBoundedInformer<T extends KubeObject>(
   identity: (object: T) => T,
   { budget = new BodyBudget(), share: ownShare, costOf, isExempt }: Bounds<T> = {},
 ): Informer<T> {
-  const { transform = (object: T) => object, metrics, resource } = options;
+  const { transform = (object: T) => object, metrics, resource, logger } = options;
   const name = resourceName(resource);
   const share = ownShare ?? shareOf(options.transport);
   metrics?.bodyMemory(ownShare === undefined ? 'namespaces' : name, share);
@@ -74,12 +74,21 @@ export function createBoundedInformer<T extends KubeObject>(
     return reduced(empty);
   };
   const bounded = (object: T): T => {
-    const whole = parsed(object, options);
-    if (whole !== undefined && isExempt?.(whole) === true) return whole;
-    const kept = whole === undefined ? withoutContent(object) : keep(whole);
-    if (isWithoutBody(kept)) metrics?.bodyDropped(name);
-    else pending.set(keyOf(kept), kept);
-    return kept;
+    try {
+      const whole = transform(object);
+      if (isExempt?.(whole) === true) return whole;
+      const kept = keep(whole);
+      if (isWithoutBody(kept)) metrics?.bodyDropped(name);
+      else pending.set(keyOf(kept), kept);
+      return kept;
+    } catch (error) {
+      logger.error(
+        { err: error, resource: name, key: keyOf(object) },
+        'object cannot be read: its content has no effect',
+      );
+      metrics?.bodyDropped(name);
+      return withoutContent(object);
+    }
   };
   const onReplaced = (): void => {
     for (const [key, object] of pending) {
@@ -102,20 +111,6 @@ export function createBoundedInformer<T extends KubeObject>(
     if (type === 'delete') budget.release(object);
   });
   return informer;
-}
-
-/** Returns what `transform` makes of an object; undefined if it throws. */
-function parsed<T extends KubeObject>(
-  object: T,
-  { transform, resource, logger }: Pick<InformerOptions<T>, 'transform' | 'resource' | 'logger'>,
-): T | undefined {
-  try {
-    return transform === undefined ? object : transform(object);
-  } catch (error) {
-    const fields = { err: error, resource: resourceName(resource), key: keyOf(object) };
-    logger.error(fields, 'object cannot be read: its content has no effect');
-    return undefined;
-  }
 }
 
 /** Returns an object without content, in the form of the cache. */
