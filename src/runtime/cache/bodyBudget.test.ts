@@ -26,6 +26,8 @@ const aMap = (namespace: string, name: string, length: number): ConfigMap => ({
 });
 const identity = (object: ConfigMap): ConfigMap => identityOf(object, ['stack']);
 
+const nested = (levels: number): object => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as object;
+
 describe('BodyBudget', () => {
   it('drops the body of what is beyond the budget of its namespace, and of nothing else', () => {
     const budget = new BodyBudget(1_000);
@@ -173,8 +175,12 @@ describe('createBoundedInformer', () => {
       },
     },
     {
-      what: 'is nested as deeply as the API server lets it, so that its bytes cannot be counted',
-      transformed: (node) => Object.assign(node, { spec: JSON.parse('['.repeat(9_000) + ']'.repeat(9_000)) as object }),
+      what: 'is nested as deeply as the API server lets it',
+      transformed: (node) => Object.assign(node, { spec: nested(9_000) }),
+    },
+    {
+      what: 'is nested deeply enough to end functions that call themselves',
+      transformed: (node) => Object.assign(node, { spec: nested(300) }),
     },
   ])(
     'keeps the identity of an object that $what, names it, and reads it again when it changes',

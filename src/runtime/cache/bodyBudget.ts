@@ -39,7 +39,7 @@ export interface Bounds<T extends KubeObject> {
 
 /**
  * Creates an informer of objects that users can make many and large: it reads small pages, and keeps bodies within the budget. It keeps
- * only the identity of an object that `transform` throws for, or that is nested so deeply that its bytes cannot be counted, and logs its name.
+ * only the identity of an object that `transform` throws for, or that is nested too deeply to be counted (heapBytesOf), and logs its name.
  *
  * @param identity returns only parts of a bounded size. It must accept what `transform` makes of `identityOf` an object
  */
@@ -73,22 +73,22 @@ export function createBoundedInformer<T extends KubeObject>(
     budget.release(empty);
     return reduced(empty);
   };
-  const bounded = (object: T): T => {
+  const attempt = (object: T, work: () => T): T | undefined => {
     try {
-      const whole = transform(object);
-      if (isExempt?.(whole) === true) return whole;
-      const kept = keep(whole);
-      if (isWithoutBody(kept)) metrics?.bodyDropped(name);
-      else pending.set(keyOf(kept), kept);
-      return kept;
+      return work();
     } catch (error) {
-      logger.error(
-        { err: error, resource: name, key: keyOf(object) },
-        'object cannot be read: its content has no effect',
-      );
-      metrics?.bodyDropped(name);
-      return withoutContent(object);
+      const fields = { err: error, resource: name, key: keyOf(object) };
+      logger.error(fields, 'object cannot be read: its content has no effect');
+      return undefined;
     }
+  };
+  const bounded = (object: T): T => {
+    const whole = attempt(object, () => transform(object));
+    if (whole !== undefined && isExempt?.(whole) === true) return whole;
+    const kept = whole === undefined ? withoutContent(object) : (attempt(object, () => keep(whole)) ?? reduced(whole));
+    if (isWithoutBody(kept)) metrics?.bodyDropped(name);
+    else pending.set(keyOf(kept), kept);
+    return kept;
   };
   const onReplaced = (): void => {
     for (const [key, object] of pending) {
@@ -163,17 +163,20 @@ export class BodyBudget {
    * Returns the object, or `identity` of it if it exceeds the budget of its namespace, or the room of all.
    *
    * @param identity returns only parts of a bounded size
+   * Throws as heapBytesOf.
+   *
    * @param cost bytes that the object takes elsewhere, such as in indexes
    */
   keep<T extends KubeObject>(object: T, identity: (object: T) => T, { cost = 0, room }: Keeping = {}): T {
-    const bytes = JSON.stringify(object).length + cost;
     this.release(object);
+    const heapBytes = heapBytesOf(object);
+    const bytes = JSON.stringify(object).length + cost;
     const group = this.#groupOf(object);
     const spent = (this.#spent.get(group) ?? 0) + bytes;
     if (spent > this.#most) return withoutBody(identity(object));
     const id = idOf(object);
     const held = room?.share.take({
-      ...{ group, bytes: heapBytesOf(object) + cost },
+      ...{ group, bytes: heapBytes + cost },
       drop: () => {
         this.#release(id);
         room.drop();

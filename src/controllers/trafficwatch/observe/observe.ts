@@ -97,7 +97,7 @@ function claimsOn(sources: Sources, watch: TrafficWatch, keys: LabelKeys): Map<s
 const TOO_LARGE: LimitProblem = {
   reason: 'TooManyTrafficWatches',
   message:
-    'the TrafficWatches of this namespace have more than 8 MiB together, or all objects of this namespace more than its share of the memory of the operator: new pods of spec.targetRef or spec.podSelector do not get its node affinity; delete some, or make them smaller, then change this one',
+    'the TrafficWatches of this namespace have more than 8 MiB together, or all objects of this namespace more than its share of the memory of the operator, or this one has more than 200 levels of fields: new pods of spec.targetRef or spec.podSelector do not get its node affinity; delete some, or make them smaller, then change this one',
 };
 
 type ObservedDeployment = Pick<Observation, 'deployment' | 'deploymentUnknown' | 'deploymentProblem' | 'refusals'>;
