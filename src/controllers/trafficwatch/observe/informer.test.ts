@@ -20,6 +20,20 @@ function largeWatch(rest: Partial<TrafficWatch['metadata']> = {}): TrafficWatch 
   return { ...watch, metadata: { ...metadata, ...many, ...rest } };
 }
 
+it('TrafficWatches beyond the limits share the view of all nodes, whatever their selectors', async () => {
+  const scene = aScene();
+  const problem = { reason: 'TooManyTrafficWatches', message: '' } as const;
+  const limits = { problemOf: () => problem, isBeyond: () => true };
+  const names = ['one', 'other'];
+  for (const name of names) {
+    const watch = aWatch({ nodeSelector: { matchLabels: { [name]: 'x' } } });
+    scene.watches.set({ ...watch, metadata: { ...watch.metadata, name } });
+  }
+  const [one, other] = await Promise.all(names.map((name) => observe({ ...scene.sources, limits }, `shop/${name}`)));
+  expect(one?.view).toBe(other?.view);
+  expect(one?.view.outside).toEqual([]);
+});
+
 describe('a TrafficWatch whose namespace has too many bytes of them', () => {
   it('is kept with what its deletion needs, and nothing whose size a user chooses', () => {
     const kept = beyond(largeWatch());

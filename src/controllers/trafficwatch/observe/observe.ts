@@ -223,11 +223,13 @@ export async function observe(sources: Sources, key: string, signal?: AbortSigna
   await sources.unmeasured.lookedAt(passes[0]);
   const nodes = sources.labelWrites.viewsOf(sources.nodes.list());
   const reading = readingOf(watch, (name) => sources.nodes.get(name));
+  // All beyond the limits share one view: a selector takes a pass over all nodes.
+  const look = limitProblem === undefined ? { reading, selector: nodeSelectorOf(watch.spec) } : {};
   const observation = {
     watch,
     keys,
     claims: claimsOn(sources, watch, keys),
-    view: sources.passViews.viewOf(nodes, passes, { reading, selector: nodeSelectorOf(watch.spec) }),
+    view: sources.passViews.viewOf(nodes, passes, look),
     ...deployment,
     workload,
     notMeasurable: sources.unmeasured.notMeasurable,
