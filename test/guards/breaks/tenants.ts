@@ -14,7 +14,7 @@ export const TENANTS: readonly Break[] = [
     file: FAIR_SHARE,
     find: 'if (levels === 0) throw',
     replace: 'if (levels < 0 && levels > 0) throw',
-    test: { project: 'unit', path: BODIES_TEST, name: 'enough to end functions that call themselves' },
+    test: { project: 'unit', path: BODIES_TEST, name: 'has 300 levels of fields' },
   },
   {
     promise: 'Nested repetitions in a pattern of devices multiply, so that no pattern takes more than milliseconds.',
@@ -166,8 +166,8 @@ export const TENANTS: readonly Break[] = [
   {
     promise: 'An object that the operator cannot parse takes no memory beyond its identity.',
     file: BODIES,
-    find: "logger.error(fields, 'object cannot be read: its content has no effect');\n    return undefined;",
-    replace: "logger.error(fields, 'object cannot be read: its content has no effect');\n    return object;",
+    find: "logger.error(fields, 'object cannot be read: its content has no effect');\n      return undefined;",
+    replace: "logger.error(fields, 'object cannot be read: its content has no effect');\n      return object;",
     test: { project: 'unit', path: BODIES_TEST, name: 'keeps the identity of an object that cannot be transformed' },
   },
   {

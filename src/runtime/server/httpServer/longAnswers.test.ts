@@ -172,7 +172,7 @@ describe('a server with a limit of long answers', () => {
     advance(STALLED_MS);
     for (let n = 0; n < 3; n += 1) readSlowly('/huge', '127.0.0.3');
     await vi.waitFor(() => expect(counted()).toEqual(['crowded', 'crowded', 'busy']));
-    // The two that took a place begin to read, too.
+    // The two that took a place also begin to read.
     await vi.waitFor(() => expect(hugeOnes).toBe(5));
     open[0]!.socket.resume();
     await vi.waitFor(() => expect(hugeOnes).toBe(6), { timeout: 10_000 });
