@@ -37,6 +37,7 @@ const TELLS: Readonly<Record<string, RegExp>> = {
   // While the CRD changes, the API server may write a status by the schema before it, without unknown fields of the spec.
   SpecFieldsLost: /^the API server dropped spec\.[^,]+, because the CRD was replaced/,
   LabelKeyTaken: /^label key \S+ belongs to TrafficWatch default\/\S+,/,
+  TooManyTrafficWatches: / this one has more than 200 levels of fields: /,
 };
 
 let f: Fixture;
