@@ -94,12 +94,10 @@ export interface RatesOptions {
 }
 
 /** Which samples a query asks for: see samplesQueries. */
-interface SamplesOptions {
+type SamplesOptions = Required<Pick<RatesOptions, 'offsetSeconds' | 'counted'>> & {
   readonly scope: NamedScope;
-  readonly offsetSeconds: number;
-  readonly counted: Counted;
   readonly behindSeconds: number;
-}
+};
 
 /** The results of a lateQuery. */
 export interface AskedLate extends LateRates, Pick<LateSamples, 'fell' | 'warnings' | 'infos'> {
@@ -263,9 +261,7 @@ export class QueryRunner {
   /** Median number of scrapes in the rate window. Undefined if there is no series yet. */
   async samplesPerWindow(deadline: Deadline): Promise<number | undefined> {
     let number: number | undefined;
-    const visit = (series: unknown): void => {
-      number = numberIn(series) ?? number;
-    };
+    const visit = (series: unknown): void => void (number = numberIn(series) ?? number);
     await this.#ask('samples_per_window', samplesPerWindowQuery(this.query), { visit }, deadline);
     return number;
   }

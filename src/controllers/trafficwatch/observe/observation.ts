@@ -64,6 +64,8 @@ export interface PassFigures {
   readonly capacitySources: ReadonlyMap<CapacitySource, number>;
   /** Names of the nodes that the newest pass measured without a driver of any device, sorted. */
   readonly withoutDrivers: readonly string[];
+  /** Names of the nodes that have a figure although their samples are late (Snapshot.lateNodes), sorted. */
+  readonly late: readonly string[];
   /** The nodes with the highest percent, highest first: as many as the status of a large cluster reserves for them. */
   readonly hottest: readonly MeasuredNode[];
 }

@@ -9,7 +9,7 @@ import {
 import { asRead, unreadOf, type Snapshot } from '../../../usage/evaluate/snapshot.ts';
 import type { NodeView, PassFigures, PassView, MeasuredNode } from './observation.ts';
 import { describeDrop } from '../../../usage/evaluate/capacityDrop.ts';
-import type { CapacitySource } from '../../../usage/evaluate/percent.ts';
+import type { CapacitySource, NodeUsage } from '../../../usage/evaluate/percent.ts';
 import { hottestOf } from '../model/hottest.ts';
 import { createLabelMatcher } from '../../../api/labelMatcher.ts';
 import { labelOf } from '../../../nodes/cachedNode.ts';
@@ -184,6 +184,7 @@ class LazyFigures implements PassFigures {
   #capacityDrops: readonly string[] | undefined;
   #capacitySources: ReadonlyMap<CapacitySource, number> | undefined;
   #withoutDrivers: readonly string[] | undefined;
+  #late: readonly string[] | undefined;
   #hottest: readonly MeasuredNode[] | undefined;
 
   constructor({ nodes, passes, outside = [] }: Seen) {
@@ -225,13 +226,22 @@ class LazyFigures implements PassFigures {
   }
 
   get withoutDrivers(): readonly string[] {
-    return (this.#withoutDrivers ??= this.measured
-      .flatMap(({ node, passes }) => (passes[0]?.lacksDrivers ? [node.name] : []))
-      .sort());
+    return (this.#withoutDrivers ??= this.#namesOf(({ lacksDrivers }) => lacksDrivers === true));
+  }
+
+  get late(): readonly string[] {
+    const lateNodes = this.#passes[0]?.lateNodes;
+    return (this.#late ??= this.#namesOf(
+      ({ node, percent }) => percent !== undefined && lateNodes?.has(node) === true,
+    ));
   }
 
   get hottest(): readonly MeasuredNode[] {
     return (this.#hottest ??= hottestOf(this.measured));
+  }
+
+  #namesOf(isOne: (newest: NodeUsage) => boolean): readonly string[] {
+    return this.measured.flatMap(({ node, passes: [newest] }) => (newest && isOne(newest) ? [node.name] : [])).sort();
   }
 }
 

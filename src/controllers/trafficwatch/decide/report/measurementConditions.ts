@@ -133,12 +133,9 @@ function dataProblems(o: Observation, current: Snapshot, unmeasured: Unmeasured)
 }
 
 function lagRemark({ view }: Observation, current: Snapshot): string {
-  const { lateNodes = new Set<string>(), nodes } = current;
   const seconds = tellingLag(current);
   if (seconds !== undefined) return `samples reach Prometheus ${seconds} s late or more, and figures are as old`;
-  if (lateNodes.size === 0) return '';
-  const late = view.nodes.filter(({ name }) => lateNodes.has(name) && nodes.get(name)?.percent !== undefined);
-  const names = named(late.map(({ name }) => name).sort());
+  const names = named(view.figures.late);
   return names && `samples of ${names} reach Prometheus ${LATE_SECONDS} s late or more, and their figures are as old`;
 }
 
